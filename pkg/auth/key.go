@@ -1,0 +1,72 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash/crc32"
+	"io"
+	"math/big"
+	"strings"
+)
+
+// Mode separates live data from the sandbox. Nothing of one mode is visible in
+// the other.
+type Mode string
+
+// The two modes.
+const (
+	Live Mode = "live"
+	Test Mode = "test"
+)
+
+// An API key reads svc_<mode>_<secret><checksum>: 32 random bytes in base62, then
+// the CRC32 of all that comes before it, also in base62. The checksum lets secret
+// scanners recognise a key, and a mistyped key be refused without a look-up.
+const (
+	secretBytes    = 32
+	secretDigits   = 43 // 62^43 > 2^256
+	checksumDigits = 6  // 62^6 > 2^32
+)
+
+// PrefixLength is how many of a key's first characters may be shown.
+const PrefixLength = 13
+
+// NewKey makes a key from the given source of randomness.
+func NewKey(mode Mode, random io.Reader) (string, error) {
+	b := make([]byte, secretBytes)
+	if _, err := io.ReadFull(random, b); err != nil {
+		return "", err
+	}
+	body := "svc_" + string(mode) + "_" + base62(new(big.Int).SetBytes(b), secretDigits)
+	return body + checksum(body), nil
+}
+
+// ParseKey tells the mode of a well-formed key; false for everything else.
+func ParseKey(key string) (Mode, bool) {
+	rest, ok := strings.CutPrefix(key, "svc_")
+	if !ok {
+		return "", false
+	}
+	mode, digits, ok := strings.Cut(rest, "_")
+	if !ok || (Mode(mode) != Live && Mode(mode) != Test) || len(digits) != secretDigits+checksumDigits {
+		return "", false
+	}
+	body := key[:len(key)-checksumDigits]
+	return Mode(mode), checksum(body) == key[len(body):]
+}
+
+// HashKey gives the SHA-256 of a key in hex: all that is ever stored of it.
+func HashKey(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])
+}
+
+func checksum(body string) string {
+	return base62(big.NewInt(int64(crc32.ChecksumIEEE([]byte(body)))), checksumDigits)
+}
+
+// base62 writes n with the digits 0-9, a-z, A-Z, padded to the given length.
+func base62(n *big.Int, length int) string {
+	s := n.Text(62)
+	return strings.Repeat("0", length-len(s)) + s
+}

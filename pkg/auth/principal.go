@@ -1,0 +1,108 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/content-automation/api/pkg/errs"
+)
+
+// Rate is the state of a key's rate limit after this call was counted.
+type Rate struct {
+	Limit     int `json:"limit"`     // calls a window
+	Window    int `json:"window"`    // seconds
+	Remaining int `json:"remaining"` // calls left in this window
+	Reset     int `json:"reset"`     // seconds until the next window
+}
+
+// Refusal is why a known key may not make this call. The authorizer does not
+// refuse such a call itself: it hands the reason on, so that the function can
+// answer it in the envelope, with its headers, and write it to the audit log.
+type Refusal struct {
+	Code    errs.Code `json:"code"`
+	Message string    `json:"message"`
+}
+
+// Principal is who makes a call: the account, the key, and what it may do.
+type Principal struct {
+	Account string   `json:"account"`
+	KeyID   string   `json:"key"`
+	Mode    Mode     `json:"mode"`
+	Scopes  []Scope  `json:"scopes"`
+	Rate    Rate     `json:"rate"`
+	Refusal *Refusal `json:"refusal,omitempty"`
+}
+
+// Has tells whether the principal holds the scope.
+func (p *Principal) Has(s Scope) bool { return slices.Contains(p.Scopes, s) }
+
+// Lacking gives those of the wanted scopes that the principal does not hold.
+func (p *Principal) Lacking(want []Scope) []Scope {
+	return slices.DeleteFunc(slices.Clone(want), p.Has)
+}
+
+// RequireScopes refuses with scope_escalation if the principal would give away
+// a scope that it does not hold itself.
+func (p *Principal) RequireScopes(want []Scope) error {
+	missing := p.Lacking(want)
+	if len(missing) == 0 {
+		return nil
+	}
+	names := make([]string, len(missing))
+	for i, s := range missing {
+		names[i] = string(s)
+	}
+	e := errs.New(errs.ScopeEscalation, "The calling key lacks the scope %s itself, so it cannot give it. Use a key that has it.", strings.Join(names, ", "))
+	e.Param = "/scopes"
+	return e
+}
+
+// contextKey is the member of the authorizer's context that carries the
+// principal. API Gateway permits flat strings only, so it travels as JSON.
+const contextKey = "principal"
+
+// Encode writes the principal as an authorizer's context.
+func (p *Principal) Encode() (map[string]any, error) {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("auth: encode principal: %w", err)
+	}
+	return map[string]any{contextKey: string(b)}, nil
+}
+
+// Decode reads the principal from what the gateway hands on. It gives an error
+// where there is none or it is incomplete: the caller must then refuse.
+func Decode(authorizer map[string]any) (*Principal, error) {
+	s, _ := authorizer[contextKey].(string)
+	if s == "" {
+		return nil, fmt.Errorf("auth: the request carries no principal")
+	}
+	var p Principal
+	if err := json.Unmarshal([]byte(s), &p); err != nil {
+		return nil, fmt.Errorf("auth: decode principal: %w", err)
+	}
+	if p.Account == "" || p.KeyID == "" || (p.Mode != Live && p.Mode != Test) {
+		return nil, fmt.Errorf("auth: the principal is incomplete")
+	}
+	return &p, nil
+}
+
+type principalKey struct{}
+
+// NewContext carries the principal in a context.
+func NewContext(ctx context.Context, p *Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, p)
+}
+
+// FromContext gives the principal of the call. It panics where there is none:
+// no operation runs before the middleware has set it.
+func FromContext(ctx context.Context) *Principal {
+	p, ok := ctx.Value(principalKey{}).(*Principal)
+	if !ok {
+		panic("auth: no principal in the context")
+	}
+	return p
+}

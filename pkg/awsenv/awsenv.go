@@ -1,0 +1,62 @@
+// Package awsenv builds the AWS configuration of a Lambda function from what
+// Lambda puts into its environment. It stands in for config.LoadDefaultConfig,
+// which also looks for profiles, single sign-on and instance roles: none of them
+// exists in a function, and linking them costs start-up time.
+package awsenv
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+)
+
+// attemptTimeout bounds one attempt of one call. The services called answer in
+// milliseconds; a connection that takes longer is better tried again.
+const attemptTimeout = 5 * time.Second
+
+// maxAttempts bounds the attempts of one call, with the SDK's exponential
+// back-off and full jitter between them.
+const maxAttempts = 4
+
+// Config reads AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
+// AWS_SESSION_TOKEN and, for a local system, AWS_ENDPOINT_URL. Lambda sets the
+// first four for the whole life of an execution environment.
+func Config() (aws.Config, error) {
+	region := os.Getenv("AWS_REGION")
+	if region == "" {
+		return aws.Config{}, fmt.Errorf("awsenv: AWS_REGION is not set")
+	}
+	cfg := aws.Config{
+		Region:      region,
+		Credentials: aws.CredentialsProviderFunc(credentials),
+		HTTPClient:  awshttp.NewBuildableClient().WithTimeout(attemptTimeout),
+		Retryer: func() aws.Retryer {
+			return retry.NewStandard(func(o *retry.StandardOptions) {
+				o.MaxAttempts = maxAttempts
+				o.MaxBackoff = 2 * time.Second
+			})
+		},
+	}
+	if endpoint := os.Getenv("AWS_ENDPOINT_URL"); endpoint != "" {
+		cfg.BaseEndpoint = aws.String(endpoint)
+	}
+	return cfg, nil
+}
+
+func credentials(context.Context) (aws.Credentials, error) {
+	c := aws.Credentials{
+		AccessKeyID:     os.Getenv("AWS_ACCESS_KEY_ID"),
+		SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"),
+		SessionToken:    os.Getenv("AWS_SESSION_TOKEN"),
+		Source:          "Lambda environment",
+	}
+	if !c.HasKeys() {
+		return c, fmt.Errorf("awsenv: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set")
+	}
+	return c, nil
+}

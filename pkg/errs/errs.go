@@ -1,0 +1,168 @@
+// Package errs defines the one error type of the service: a code that callers
+// may rely on, a public message that says what to do, and the cause, which goes
+// to the log and never to a caller.
+package errs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code is the machine-readable error code that callers see. The list is
+// append-only: within /v1 no code is ever renamed or reused.
+type Code string
+
+// The codes of the API, grouped by the HTTP status that they are answered with.
+const (
+	MalformedJSON Code = "malformed_json" // 400
+	InvalidCursor Code = "invalid_cursor"
+	InvalidHeader Code = "invalid_header"
+
+	MissingAPIKey Code = "missing_api_key" // 401
+	InvalidAPIKey Code = "invalid_api_key"
+
+	InsufficientBalance Code = "insufficient_balance" // 402
+
+	InsufficientScope Code = "insufficient_scope" // 403
+	PlanNotAllowed    Code = "plan_not_allowed"
+	IPNotAllowed      Code = "ip_not_allowed"
+	ScopeEscalation   Code = "scope_escalation"
+
+	NotFound    Code = "not_found" // 404
+	UnknownPath Code = "unknown_path"
+
+	MethodNotAllowed Code = "method_not_allowed" // 405
+
+	IdempotencyInProgress Code = "idempotency_in_progress" // 409
+	InvalidState          Code = "invalid_state"
+	StaleProposal         Code = "stale_proposal"
+	Duplicate             Code = "duplicate"
+
+	VersionMismatch Code = "version_mismatch" // 412
+
+	BodyTooLarge         Code = "body_too_large"         // 413
+	UnsupportedMediaType Code = "unsupported_media_type" // 415
+
+	ValidationFailed     Code = "validation_failed" // 422
+	IdempotencyKeyReused Code = "idempotency_key_reused"
+	WrongFactoryType     Code = "wrong_factory_type"
+	UnsupportedModel     Code = "unsupported_model"
+	UnsupportedMedia     Code = "unsupported_media"
+
+	RateLimited Code = "rate_limited" // 429
+	QueueFull   Code = "queue_full"
+
+	Internal            Code = "internal"             // 500
+	ProviderUnavailable Code = "provider_unavailable" // 503
+	Timeout             Code = "timeout"              // 504
+)
+
+// Detail is one invalid field of a request.
+type Detail struct {
+	// Param is the JSON pointer of a body field (RFC 6901), or the bare name of
+	// a query parameter or header.
+	Param   string `json:"param" doc:"JSON pointer of the body field, or the name of the query parameter or header"`
+	Message string `json:"message" doc:"What is wrong with it"`
+}
+
+// Error is the error that operations return. Message is public; Cause is not.
+type Error struct {
+	Code       Code
+	Message    string
+	Param      string
+	Details    []Detail
+	RetryAfter time.Duration // when a repeat makes sense; 0 where unknown
+	Cause      error
+}
+
+// Error tells code, message and cause: for the log, not for a caller.
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Cause)
+	}
+	return fmt.Sprintf("%s: %s", e.Code, e.Message)
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// New makes an error with a public message.
+func New(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Wrap makes an error with a public message and a cause for the log.
+func Wrap(cause error, code Code, format string, args ...any) *Error {
+	e := New(code, format, args...)
+	e.Cause = cause
+	return e
+}
+
+// Invalid makes a validation error of one field; param is its JSON pointer.
+func Invalid(param, format string, args ...any) *Error {
+	return InvalidFields(Detail{Param: param, Message: fmt.Sprintf(format, args...)})
+}
+
+// InvalidFields makes a validation error of several fields. The first one is
+// repeated as message and param, for callers that show only one.
+func InvalidFields(details ...Detail) *Error {
+	first := details[0]
+	msg := first.Param + ": " + first.Message
+	if first.Param == "" {
+		msg = first.Message
+	}
+	if n := len(details) - 1; n > 0 {
+		msg = fmt.Sprintf("%s (and %d more; see details)", msg, n)
+	}
+	return &Error{Code: ValidationFailed, Message: msg, Param: first.Param, Details: details}
+}
+
+// Missing is the answer for an id that does not exist, is malformed, or belongs
+// to another account or mode: a caller cannot tell these apart.
+func Missing(noun, id string) *Error {
+	const longest = 64 // an id is at most this long; the rest is not worth repeating
+	if len(id) > longest {
+		id = id[:longest] + "…"
+	}
+	return New(NotFound, "No %s has the id %q for this key's account and mode.", noun, id)
+}
+
+// CodeOf gives the code of an error: its own, timeout for an exceeded deadline,
+// internal for everything that is not an *Error.
+func CodeOf(err error) Code {
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+		return e.Code
+	case errors.Is(err, context.DeadlineExceeded):
+		return Timeout
+	default:
+		return Internal
+	}
+}
+
+// As gives the *Error inside err, or one that hides err behind a message that
+// tells a caller nothing but that it was our fault.
+func As(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	if CodeOf(err) == Timeout {
+		return Wrap(err, Timeout, "The request took too long. Repeat it with the same Idempotency-Key.")
+	}
+	return Wrap(err, Internal, "Something went wrong on our side. Repeat the request with the same Idempotency-Key; if it persists, tell support the request_id.")
+}
+
+// Transient tells whether repeating the same work later may succeed: the
+// decision between a retry and the dead-letter queue.
+func Transient(err error) bool {
+	switch CodeOf(err) {
+	case ProviderUnavailable, Timeout, RateLimited, QueueFull:
+		return true
+	default:
+		return false
+	}
+}
