@@ -1,0 +1,83 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+)
+
+// Gateway is what API Gateway tells of a request beside the HTTP message.
+type Gateway struct {
+	RequestID  string
+	SourceIP   string
+	UserAgent  string
+	ReceivedAt time.Time
+	// Authorizer is the context that the authorizer gave.
+	Authorizer map[string]any
+}
+
+type gatewayKey struct{}
+
+// WithGateway carries the gateway's part of a request in a context.
+func WithGateway(ctx context.Context, g Gateway) context.Context {
+	return context.WithValue(ctx, gatewayKey{}, g)
+}
+
+// Call is one finished call, as the audit log has it.
+type Call struct {
+	RequestID   string
+	Principal   *auth.Principal
+	OperationID string // empty where the path or method is unknown
+	Method      string
+	Path        string
+	Status      int
+	ErrorCode   string
+	IP          string
+	UserAgent   string
+	At          time.Time
+	Latency     time.Duration
+}
+
+// Recorder keeps the audit log.
+type Recorder interface {
+	// Record writes one call. It is called once for each call with a known key,
+	// before the answer is given.
+	Record(ctx context.Context, c Call) error
+}
+
+// call is the state of the call that is being served.
+type call struct {
+	Gateway
+	operation string // operationId
+	method    string
+	path      string
+	body      []byte
+	// idempotencyKey is empty where the caller sent none.
+	idempotencyKey string
+	code           errs.Code
+}
+
+type callKey struct{}
+
+func callFrom(ctx context.Context) *call {
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		panic("httpapi: no call in the context")
+	}
+	return c
+}
+
+// encode renders a body once, so that a replay can answer the same bytes.
+func encode(status int, etag string, body any) (*answer, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(body); err != nil {
+		return nil, err
+	}
+	return &answer{Status: status, ContentType: "application/json", ETag: etag, Body: b.Bytes()}, nil
+}

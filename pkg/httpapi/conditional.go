@@ -1,0 +1,66 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+
+	"github.com/content-automation/api/pkg/errs"
+)
+
+// IfMatch holds the header of a conditional change. Embed it in the input of
+// every PATCH and DELETE of a resource.
+type IfMatch struct {
+	IfMatch string `header:"If-Match" doc:"ETag of the version that the change is meant for; 412 if the resource has changed since"`
+}
+
+// ETag is the entity tag of a version.
+func ETag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
+
+// Check refuses with version_mismatch unless the header is absent, "*", or names
+// the version.
+func (h IfMatch) Check(version int64) error {
+	if h.IfMatch == "" {
+		return nil
+	}
+	for tag := range strings.SplitSeq(h.IfMatch, ",") {
+		switch tag = strings.TrimSpace(tag); {
+		case tag == "*" || tag == ETag(version):
+			return nil
+		case !strings.HasPrefix(tag, `"`) || !strings.HasSuffix(tag, `"`) || len(tag) < 2:
+			// Weak tags never match for a change (RFC 9110, 13.1.1).
+			if !strings.HasPrefix(tag, `W/"`) {
+				e := errs.New(errs.InvalidHeader, `If-Match must be an ETag in double quotes, as a GET answers it, such as "3".`)
+				e.Param = "If-Match"
+				return e
+			}
+		}
+	}
+	e := errs.New(errs.VersionMismatch, "The resource has changed: its version is %d now. GET it again and repeat the change with its ETag.", version)
+	e.Param = "If-Match"
+	return e
+}
+
+// MergePatch applies the body of the call, a JSON merge patch (RFC 7396), to
+// the changeable members of a resource.
+func MergePatch[T any](ctx context.Context, current T) (T, error) {
+	var merged T
+	doc, err := json.Marshal(current)
+	if err != nil {
+		return merged, err
+	}
+	doc, err = jsonpatch.MergePatch(doc, callFrom(ctx).body)
+	if err != nil {
+		return merged, errs.Wrap(err, errs.MalformedJSON, "The body is not a JSON merge patch. Send one JSON object with the members to change.")
+	}
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&merged); err != nil {
+		return merged, errs.Wrap(err, errs.ValidationFailed, "The patch does not fit the resource. Check the types of its members.")
+	}
+	return merged, nil
+}

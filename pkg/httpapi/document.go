@@ -1,0 +1,123 @@
+package httpapi
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/errs"
+)
+
+// SecurityScheme is the name of the API key in the document.
+const SecurityScheme = "apiKey"
+
+// document describes the operation's answers and who may call it.
+func (r *Router) document(o *huma.Operation, op Op, success reflect.Type) {
+	o.Summary, o.Description, o.Tags = op.Summary, op.Description, []string{op.Tag}
+	o.Security = []map[string][]string{{SecurityScheme: {string(op.Scope)}}}
+	o.Description = strings.TrimSpace(o.Description + "\n\nNeeds the scope `" + string(op.Scope) + "`.")
+	ok := &huma.Response{
+		Description: http.StatusText(op.status()),
+		Headers:     responseHeaders(),
+		Content:     map[string]*huma.MediaType{"application/json": {Schema: r.Schema(success)}},
+	}
+	o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): ok}
+	if op.Method != http.MethodGet {
+		ok.Headers["Idempotent-Replayed"] = &huma.Param{Description: "`true` where this is the answer of an earlier call with the same Idempotency-Key", Schema: &huma.Schema{Type: huma.TypeString}}
+		o.Parameters = append(o.Parameters, &huma.Param{
+			Name: "Idempotency-Key", In: "header",
+			Description: "Makes a repeat safe: within 24 hours the same key with the same request is answered by the first answer and has no second effect",
+			Schema:      &huma.Schema{Type: huma.TypeString, MinLength: pointerTo(1), MaxLength: pointerTo(255)},
+			Example:     "8e03978e-40d5-43e8-bc93-6894a57f9324",
+		})
+	}
+	byStatus := map[int][]string{}
+	for _, code := range op.errors() {
+		status, _ := Status(code)
+		if text := "`" + string(code) + "`"; !slices.Contains(byStatus[status], text) {
+			byStatus[status] = append(byStatus[status], text)
+		}
+	}
+	for status, codes := range byStatus {
+		sort.Strings(codes)
+		a := &huma.Response{
+			Description: http.StatusText(status) + ": " + strings.Join(codes, ", "),
+			Headers:     responseHeaders(),
+			Content:     map[string]*huma.MediaType{"application/json": {Schema: r.Schema(reflect.TypeFor[ErrorResponse]())}},
+		}
+		if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+			a.Headers["Retry-After"] = &huma.Param{Description: "Seconds to wait before a repeat", Schema: &huma.Schema{Type: huma.TypeInteger}}
+		}
+		o.Responses[strconv.Itoa(status)] = a
+	}
+}
+
+// errors gives all codes that the operation may answer.
+func (op Op) errors() []errs.Code {
+	codes := append([]errs.Code{
+		errs.MissingAPIKey, errs.InvalidAPIKey, errs.PlanNotAllowed, errs.IPNotAllowed, errs.InsufficientScope,
+		errs.RateLimited, errs.Internal, errs.ProviderUnavailable, errs.Timeout, errs.ValidationFailed,
+	}, op.Errors...)
+	if strings.Contains(op.Path, "{") {
+		codes = append(codes, errs.NotFound)
+	}
+	if op.Method != http.MethodGet {
+		codes = append(codes, errs.InvalidHeader, errs.IdempotencyKeyReused, errs.IdempotencyInProgress, errs.BodyTooLarge)
+	}
+	if op.Method == http.MethodPost || op.Method == http.MethodPatch {
+		codes = append(codes, errs.MalformedJSON, errs.UnsupportedMediaType)
+	}
+	return codes
+}
+
+func responseHeaders() map[string]*huma.Param {
+	text := func(doc string) *huma.Param {
+		return &huma.Param{Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	return map[string]*huma.Param{
+		"X-Request-Id":     text("The gateway's id of the request; the same as request_id in the body"),
+		"RateLimit-Policy": text("The key's limit: q calls in w seconds (draft-ietf-httpapi-ratelimit-headers)"),
+		"RateLimit":        text("What is left of it: r calls for the next t seconds"),
+	}
+}
+
+// describeBody finishes the description of a registered request body.
+func (r *Router) describeBody(op Op) {
+	if !r.documenting {
+		return
+	}
+	o := operationOf(r.api.OpenAPI().Paths[op.Path], op.Method)
+	if o.RequestBody == nil {
+		return
+	}
+	for _, media := range o.RequestBody.Content {
+		if op.Example != nil {
+			media.Example = op.Example
+		}
+	}
+	if json := o.RequestBody.Content["application/json"]; json != nil && op.Method == http.MethodPatch {
+		o.RequestBody.Content["application/merge-patch+json"] = json
+	}
+}
+
+func operationOf(item *huma.PathItem, method string) *huma.Operation {
+	switch method {
+	case http.MethodGet:
+		return item.Get
+	case http.MethodPost:
+		return item.Post
+	case http.MethodPut:
+		return item.Put
+	case http.MethodPatch:
+		return item.Patch
+	default:
+		return item.Delete
+	}
+}
+
+func pointerTo[T any](v T) *T { return &v }

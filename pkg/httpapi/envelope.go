@@ -1,0 +1,84 @@
+// Package httpapi is the HTTP side that all operations share: the envelope,
+// errors, pagination, entity tags, merge patches, idempotency, the audit of every
+// call, and the adapter to Lambda. An area registers its operations here and
+// knows nothing else of HTTP.
+package httpapi
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/errs"
+)
+
+// Envelope is the shape of every successful answer that is not a list.
+type Envelope[T any] struct {
+	Data      T         `json:"data" doc:"The resource"`
+	Error     *struct{} `json:"error" doc:"Always null in a successful answer"`
+	RequestID string    `json:"request_id" doc:"The gateway's id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+}
+
+// ListEnvelope is the shape of every successful list.
+type ListEnvelope[T any] struct {
+	Data       []T       `json:"data" nullable:"false" doc:"The resources of this page, newest first"`
+	Error      *struct{} `json:"error" doc:"Always null in a successful answer"`
+	NextCursor *string   `json:"next_cursor" doc:"Send it as cursor to get the next page; null at the end of the list"`
+	RequestID  string    `json:"request_id" doc:"The gateway's id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+}
+
+// ErrorResponse is the shape of every refusal and failure.
+type ErrorResponse struct {
+	Data      *struct{} `json:"data" doc:"Always null in an error answer"`
+	Err       ErrorBody `json:"error"`
+	RequestID string    `json:"request_id" doc:"The gateway's id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+
+	status int
+}
+
+// ErrorBody tells what went wrong, and what to do.
+type ErrorBody struct {
+	Code    errs.Code     `json:"code" doc:"Machine-readable code; the list is part of the contract" example:"validation_failed"`
+	Message string        `json:"message" doc:"What is wrong and what to do, for a developer" example:"/name: is required"`
+	Type    string        `json:"type" doc:"The family of the error" enum:"invalid_request_error,authentication_error,payment_error,permission_error,conflict_error,rate_limit_error,api_error" example:"invalid_request_error"`
+	Param   string        `json:"param,omitempty" doc:"JSON pointer of the field at fault (RFC 6901), or the name of the query parameter or header" example:"/name"`
+	Details []errs.Detail `json:"details,omitempty" doc:"One entry for each invalid field"`
+	DocURL  string        `json:"doc_url,omitempty" doc:"Where the code is explained"`
+}
+
+// GetStatus gives the HTTP status: huma asks for it.
+func (e *ErrorResponse) GetStatus() int { return e.status }
+
+// Error makes the answer an error, which huma requires of it.
+func (e *ErrorResponse) Error() string { return string(e.Err.Code) + ": " + e.Err.Message }
+
+// Metadata are the caller's own string pairs on a resource.
+type Metadata map[string]string
+
+// Resource holds the members that every resource has.
+type Resource struct {
+	ID        string    `json:"id" doc:"TypeID; sorts by creation"`
+	CreatedAt time.Time `json:"created_at" doc:"When it was made, UTC"`
+	UpdatedAt time.Time `json:"updated_at" doc:"When it was last changed, UTC"`
+	Version   int64     `json:"version" doc:"Counts the changes; the ETag of its GET, for If-Match"`
+	Metadata  Metadata  `json:"metadata" doc:"The caller's own string pairs"`
+}
+
+// ResourceVersion gives the version that the ETag is made of.
+func (r Resource) ResourceVersion() int64 { return r.Version }
+
+// NewResource starts a resource made at the given time.
+func NewResource(id string, now time.Time, metadata Metadata) Resource {
+	if metadata == nil {
+		metadata = Metadata{}
+	}
+	at := Instant(now)
+	return Resource{ID: id, CreatedAt: at, UpdatedAt: at, Version: 1, Metadata: metadata}
+}
+
+// Touch notes a change made at the given time.
+func (r *Resource) Touch(now time.Time) {
+	r.UpdatedAt = Instant(now)
+	r.Version++
+}
+
+// Instant is a time as the API shows it: UTC, to the millisecond.
+func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

@@ -1,0 +1,161 @@
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/errs"
+)
+
+// Status gives the HTTP status and the error type of a code. It is the one place
+// where a code becomes a status.
+func Status(code errs.Code) (status int, kind string) {
+	switch code {
+	case errs.MalformedJSON, errs.InvalidCursor, errs.InvalidHeader:
+		return http.StatusBadRequest, "invalid_request_error"
+	case errs.MissingAPIKey, errs.InvalidAPIKey:
+		return http.StatusUnauthorized, "authentication_error"
+	case errs.InsufficientBalance:
+		return http.StatusPaymentRequired, "payment_error"
+	case errs.InsufficientScope, errs.PlanNotAllowed, errs.IPNotAllowed, errs.ScopeEscalation:
+		return http.StatusForbidden, "permission_error"
+	case errs.NotFound, errs.UnknownPath:
+		return http.StatusNotFound, "invalid_request_error"
+	case errs.MethodNotAllowed:
+		return http.StatusMethodNotAllowed, "invalid_request_error"
+	case errs.IdempotencyInProgress, errs.InvalidState, errs.StaleProposal, errs.Duplicate:
+		return http.StatusConflict, "conflict_error"
+	case errs.VersionMismatch:
+		return http.StatusPreconditionFailed, "conflict_error"
+	case errs.BodyTooLarge:
+		return http.StatusRequestEntityTooLarge, "invalid_request_error"
+	case errs.UnsupportedMediaType:
+		return http.StatusUnsupportedMediaType, "invalid_request_error"
+	case errs.ValidationFailed, errs.IdempotencyKeyReused, errs.WrongFactoryType, errs.UnsupportedModel, errs.UnsupportedMedia:
+		return http.StatusUnprocessableEntity, "invalid_request_error"
+	case errs.RateLimited, errs.QueueFull:
+		return http.StatusTooManyRequests, "rate_limit_error"
+	case errs.ProviderUnavailable:
+		return http.StatusServiceUnavailable, "api_error"
+	case errs.Timeout:
+		return http.StatusGatewayTimeout, "api_error"
+	default:
+		return http.StatusInternalServerError, "api_error"
+	}
+}
+
+// response renders an error for a caller.
+func response(e *errs.Error, requestID string) *ErrorResponse {
+	status, kind := Status(e.Code)
+	return &ErrorResponse{
+		Err:       ErrorBody{Code: e.Code, Message: e.Message, Type: kind, Param: e.Param, Details: e.Details},
+		RequestID: requestID,
+		status:    status,
+	}
+}
+
+// fail notes the outcome of a call for the audit and the log, and renders it.
+func (c *call) fail(err error) *ErrorResponse {
+	e := errs.As(err)
+	c.code = e.Code
+	r := response(e, c.RequestID)
+	if r.status >= http.StatusInternalServerError {
+		slog.Error("request failed", "request_id", c.RequestID, "operation_id", c.operation, "code", e.Code, "error", err)
+	}
+	return r
+}
+
+// headers gives the headers that an error asks for.
+func headers(e *errs.Error) http.Header {
+	h := http.Header{}
+	if status, _ := Status(e.Code); status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer") // RFC 6750, 3
+	}
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	}
+	return h
+}
+
+func init() {
+	// Names that differ from a member's only in case are typing mistakes too.
+	huma.ValidateStrictCasing = true
+	// huma builds the errors of its own checks through these two.
+	huma.NewError = func(status int, msg string, causes ...error) huma.StatusError {
+		return response(fromHuma(status, msg, causes), "")
+	}
+	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, causes ...error) huma.StatusError {
+		return callFrom(ctx.Context()).fail(fromHuma(status, msg, causes))
+	}
+}
+
+// fromHuma turns an error of huma's checks into one of ours. Only the place and
+// the message of each cause are taken over, never the value that was sent.
+func fromHuma(status int, msg string, causes []error) *errs.Error {
+	switch status {
+	case http.StatusBadRequest:
+		return errs.New(errs.MalformedJSON, "The body is not valid JSON. Send one JSON object in UTF-8.")
+	case http.StatusRequestEntityTooLarge:
+		return errTooLarge()
+	case http.StatusUnsupportedMediaType:
+		return errs.New(errs.UnsupportedMediaType, "Send the body as JSON, with the header Content-Type: application/json.")
+	case http.StatusUnprocessableEntity:
+		var details []errs.Detail
+		for _, cause := range causes {
+			details = append(details, detail(cause))
+		}
+		if details == nil {
+			details = []errs.Detail{{Message: msg}}
+		}
+		return errs.InvalidFields(details...)
+	default:
+		e := errs.New(errs.Internal, "Something went wrong on our side. Repeat the request with the same Idempotency-Key; if it persists, tell support the request_id.")
+		if len(causes) > 0 {
+			e.Cause = causes[0]
+		}
+		return e
+	}
+}
+
+var requiredProperty = regexp.MustCompile(`^expected required property (\S+) to be present$`)
+
+func detail(cause error) errs.Detail {
+	d, ok := cause.(huma.ErrorDetailer)
+	if !ok {
+		return errs.Detail{Message: cause.Error()}
+	}
+	e := d.ErrorDetail()
+	param, message := pointer(e.Location), e.Message
+	if m := requiredProperty.FindStringSubmatch(message); m != nil {
+		param, message = param+"/"+m[1], "is required"
+	}
+	if message == "unexpected property" {
+		message = "is not a member of this resource; check its spelling"
+	}
+	return errs.Detail{Param: param, Message: message}
+}
+
+var bracket = regexp.MustCompile(`\[(\d+)\]`)
+
+// pointer turns huma's location ("body.topics[1]") into a JSON pointer
+// ("/topics/1"), and that of a parameter ("query.limit") into its name.
+func pointer(location string) string {
+	in, name, _ := strings.Cut(location, ".")
+	if in != "body" {
+		return name
+	}
+	if name == "" {
+		return ""
+	}
+	return "/" + strings.ReplaceAll(bracket.ReplaceAllString(name, ".$1"), ".", "/")
+}
+
+func errTooLarge() *errs.Error {
+	return errs.New(errs.BodyTooLarge, "The body is larger than 256 KiB. Send larger things, such as photos, by their signed upload.")
+}

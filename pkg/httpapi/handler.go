@@ -1,0 +1,194 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+)
+
+// ServeHTTP serves one call: who calls, whether the authorizer refused it, which
+// operation it is, and its body, in the order that the contract gives refusals in.
+// Every call of a known key is put into the audit log, refused ones too.
+func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	g, _ := req.Context().Value(gatewayKey{}).(Gateway)
+	c := &call{Gateway: g, method: req.Method, path: req.URL.Path}
+	ctx := context.WithValue(req.Context(), callKey{}, c)
+	w.Header().Set("X-Request-Id", c.RequestID)
+	w.Header().Set("Cache-Control", "no-store")
+
+	p, err := auth.Decode(c.Authorizer)
+	if err != nil {
+		// Without a principal there is no answer but 401, whatever let it through.
+		c.write(w, errs.Wrap(err, errs.InvalidAPIKey, MessageInvalidKey))
+		return
+	}
+	out := &recorder{ResponseWriter: w, status: http.StatusOK}
+	defer func() {
+		if v := recover(); v != nil {
+			slog.Error("panic", "request_id", c.RequestID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			if !out.written {
+				c.write(out, fmt.Errorf("panic: %v", v))
+			}
+		}
+		r.record(ctx, c, p, out.status)
+	}()
+	setRateLimit(w.Header(), p)
+	if err := r.admit(c, p, req); err != nil {
+		c.write(out, err)
+		return
+	}
+	r.mux.ServeHTTP(out, req.WithContext(auth.NewContext(ctx, p)))
+}
+
+// MessageInvalidKey is the message of invalid_api_key, wherever it is answered.
+const MessageInvalidKey = "The API key is not valid: it may be mistyped, expired or revoked. Create one in the account area or with POST /v1/api-keys."
+
+// admit carries out the checks before an operation. It reads the body.
+func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
+	known := r.match(req)
+	c.operation = known.OperationID
+	if p.Refusal != nil {
+		e := errs.New(p.Refusal.Code, "%s", p.Refusal.Message)
+		if e.Code == errs.RateLimited {
+			e.RetryAfter = time.Duration(p.Rate.Reset) * time.Second
+		}
+		return e
+	}
+	if known.OperationID == "" {
+		return r.unknown(req)
+	}
+	if req.Method == http.MethodGet {
+		return nil
+	}
+	var err error
+	if c.idempotencyKey, err = idempotencyKey(req.Header); err != nil {
+		return err
+	}
+	if req.Body != nil {
+		c.body, err = io.ReadAll(io.LimitReader(req.Body, MaxBody+1))
+		if err != nil {
+			return errs.Wrap(err, errs.MalformedJSON, "The body could not be read. Send it again.")
+		}
+	}
+	if len(c.body) > MaxBody {
+		return errTooLarge()
+	}
+	req.Body = io.NopCloser(bytes.NewReader(c.body))
+	return nil
+}
+
+// match gives the operation of a request, the zero Route where there is none.
+func (r *Router) match(req *http.Request) Route {
+	// The mux would redirect an unclean path, and take HEAD for GET: both are
+	// none of ours.
+	if req.Method == http.MethodHead || path.Clean(req.URL.Path) != req.URL.Path {
+		return Route{}
+	}
+	_, pattern := r.mux.Handler(req)
+	for _, known := range r.routes {
+		if known.Method+" "+known.Path == pattern {
+			return known
+		}
+	}
+	return Route{}
+}
+
+// unknown tells whether the path or only the method is unknown.
+func (r *Router) unknown(req *http.Request) error {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		other := req.Clone(req.Context())
+		other.Method = method
+		if r.match(other).OperationID != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	if allowed == nil {
+		return errs.New(errs.UnknownPath, "There is no such path. Compare it with the API reference at /api-docs/explorer.")
+	}
+	names := strings.Join(allowed, ", ")
+	return &methodError{errs.New(errs.MethodNotAllowed, "This path does not know the method %s. It knows %s.", req.Method, names), names}
+}
+
+// methodError is method_not_allowed with what the header Allow must say.
+type methodError struct {
+	error
+	allow string
+}
+
+func (e *methodError) Unwrap() error { return e.error }
+
+// write answers an error outside of an operation.
+func (c *call) write(w http.ResponseWriter, err error) {
+	r := c.fail(err)
+	h := w.Header()
+	for name, values := range headers(errs.As(err)) {
+		h[name] = values
+	}
+	if m, ok := err.(*methodError); ok {
+		h.Set("Allow", m.allow) // RFC 9110, 15.5.6
+	}
+	a, err := encode(r.status, "", r)
+	if err != nil {
+		http.Error(w, "", http.StatusInternalServerError)
+		return
+	}
+	h.Set("Content-Type", a.ContentType)
+	w.WriteHeader(a.Status)
+	if _, err := w.Write(a.Body); err != nil {
+		slog.Warn("answer not written", "request_id", c.RequestID, "error", err)
+	}
+}
+
+// setRateLimit writes the headers of draft-ietf-httpapi-ratelimit-headers.
+func setRateLimit(h http.Header, p *auth.Principal) {
+	if p.Rate.Limit == 0 {
+		return
+	}
+	h.Set("RateLimit-Policy", fmt.Sprintf(`"default";q=%d;w=%d`, p.Rate.Limit, p.Rate.Window))
+	h.Set("RateLimit", fmt.Sprintf(`"default";r=%d;t=%d`, p.Rate.Remaining, p.Rate.Reset))
+}
+
+// record puts the call into the audit log. A call that had its effect is answered
+// even where that fails: the log line is then what is left of it.
+func (r *Router) record(ctx context.Context, c *call, p *auth.Principal, status int) {
+	now := r.now()
+	if c.ReceivedAt.IsZero() {
+		c.ReceivedAt = now
+	}
+	err := r.audit.Record(ctx, Call{
+		RequestID: c.RequestID, Principal: p, OperationID: c.operation, Method: c.method, Path: c.path,
+		Status: status, ErrorCode: string(c.code), IP: c.SourceIP, UserAgent: c.UserAgent,
+		At: c.ReceivedAt, Latency: now.Sub(c.ReceivedAt),
+	})
+	if err != nil {
+		slog.Error("audit entry lost", "request_id", c.RequestID, "operation_id", c.operation, "status", status, "key_id", p.KeyID, "error", err)
+	}
+}
+
+// recorder notes the status that is answered.
+type recorder struct {
+	http.ResponseWriter
+	status  int
+	written bool
+}
+
+func (w *recorder) WriteHeader(status int) {
+	w.status, w.written = status, true
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(b []byte) (int, error) {
+	w.written = true
+	return w.ResponseWriter.Write(b)
+}

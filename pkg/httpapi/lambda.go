@@ -1,0 +1,63 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
+)
+
+// margin is kept back from a function's deadline, so that a call that takes too
+// long is still answered, and audited, by us.
+const margin = 500 * time.Millisecond
+
+// StartLambda serves a handler as a Lambda function behind API Gateway. It does
+// not return.
+func StartLambda(h http.Handler) {
+	SetupLog()
+	lambda.Start(Lambda(h))
+}
+
+// Lambda adapts a handler to the events of API Gateway (payload format 1.0).
+func Lambda(h http.Handler) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+	adapter := httpadapter.New(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		ctx := req.Context()
+		if deadline, ok := ctx.Deadline(); ok {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
+			defer cancel()
+		}
+		h.ServeHTTP(w, req.WithContext(WithGateway(ctx, gatewayOf(ctx))))
+	}))
+	return adapter.ProxyWithContext
+}
+
+func gatewayOf(ctx context.Context) Gateway {
+	rc, ok := core.GetAPIGatewayContextFromContext(ctx)
+	if !ok {
+		return Gateway{}
+	}
+	g := Gateway{
+		RequestID: rc.RequestID, SourceIP: rc.Identity.SourceIP, UserAgent: rc.Identity.UserAgent,
+		Authorizer: rc.Authorizer,
+	}
+	if rc.RequestTimeEpoch > 0 {
+		g.ReceivedAt = time.UnixMilli(rc.RequestTimeEpoch)
+	}
+	return g
+}
+
+// SetupLog makes the log structured, at the level that LOG_LEVEL names.
+func SetupLog() {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(os.Getenv("LOG_LEVEL"))); err != nil {
+		level = slog.LevelInfo
+	}
+	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
+}

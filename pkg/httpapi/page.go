@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// PageInput holds the query parameters of every list. Embed it.
+type PageInput struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many to answer at most"`
+	Cursor string `query:"cursor" maxLength:"1024" doc:"next_cursor of the page before; the filters must be the same"`
+}
+
+// Page is what a list operation gives.
+type Page[T any] struct {
+	Items []T
+	Next  string // empty at the end
+}
+
+// cursor is what next_cursor carries, readable to nobody but us by promise only:
+// it holds no more than ids, and the partition is always that of the caller.
+type cursor struct {
+	At store.Cursor `json:"a"`
+	// List tells the list that the cursor belongs to: operation, caller, filters.
+	List string `json:"l"`
+}
+
+// ListItems reads a page of a query and renders its items. What identifies the
+// list beside the query (nothing, as a rule) goes into the query's filters.
+func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageInput, render func(store.Item) (T, error)) (Page[T], error) {
+	list := fingerprint(ctx, q)
+	q.Limit = in.Limit
+	if in.Cursor != "" {
+		after, err := parseCursor(in.Cursor, list)
+		if err != nil {
+			return Page[T]{}, err
+		}
+		q.After = after
+	}
+	found, err := db.List(ctx, q)
+	if err != nil {
+		return Page[T]{}, err
+	}
+	page := Page[T]{Items: make([]T, 0, len(found.Items))}
+	for _, it := range found.Items {
+		v, err := render(it)
+		if err != nil {
+			return Page[T]{}, err
+		}
+		page.Items = append(page.Items, v)
+	}
+	if found.Next != nil {
+		page.Next = formatCursor(*found.Next, list)
+	}
+	return page, nil
+}
+
+// Slice gives a page of a list that is held in memory; key must be unique.
+func Slice[T any](ctx context.Context, all []T, filters map[string]string, in PageInput, key func(T) string) (Page[T], error) {
+	list := fingerprint(ctx, store.Query{Filters: filters})
+	if in.Cursor != "" {
+		after, err := parseCursor(in.Cursor, list)
+		if err != nil {
+			return Page[T]{}, err
+		}
+		for i, v := range all {
+			if key(v) == after.SK {
+				all = all[i+1:]
+				break
+			}
+		}
+	}
+	page := Page[T]{Items: all}
+	if len(all) > in.Limit {
+		page.Items = all[:in.Limit]
+		page.Next = formatCursor(store.Cursor{SK: key(page.Items[in.Limit-1])}, list)
+	}
+	return page, nil
+}
+
+// fingerprint names a list: a cursor works with the list that gave it only.
+func fingerprint(ctx context.Context, q store.Query) string {
+	p := auth.FromContext(ctx)
+	b, _ := json.Marshal([]any{callFrom(ctx).operation, p.Account, p.Mode, q.Partition, q.From, q.To, q.Filters})
+	sum := sha256.Sum256(b)
+	return base64.RawURLEncoding.EncodeToString(sum[:9])
+}
+
+func formatCursor(at store.Cursor, list string) string {
+	b, _ := json.Marshal(cursor{at, list})
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func parseCursor(s, list string) (*store.Cursor, error) {
+	var c cursor
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err == nil {
+		err = json.Unmarshal(b, &c)
+	}
+	if err != nil || c.List != list || c.At.SK == "" {
+		e := errs.New(errs.InvalidCursor, "The cursor is not one that this list gave with these filters. Use next_cursor unchanged, or start without a cursor.")
+		e.Param = "cursor"
+		return nil, e
+	}
+	return &c.At, nil
+}
+
+// Period holds the query parameters from and to. Embed it where a list is
+// filtered by time.
+type Period struct {
+	From time.Time `query:"from" doc:"Only what was made at this time or later (RFC 3339)"`
+	To   time.Time `query:"to" doc:"Only what was made before this time (RFC 3339)"`
+}
+
+// Bounds gives the smallest and largest id that lie in the period, empty where
+// it is open.
+func (p Period) Bounds(prefix string) (from, to string, err error) {
+	if !p.From.IsZero() && !p.To.IsZero() && !p.From.Before(p.To) {
+		return "", "", errs.Invalid("from", "must be before to")
+	}
+	if !p.From.IsZero() {
+		from = id.First(prefix, p.From)
+	}
+	if !p.To.IsZero() {
+		// The bound of a range is inclusive, and no id is made of zeros alone.
+		to = id.First(prefix, p.To)
+	}
+	return from, to, nil
+}

@@ -1,0 +1,218 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// MaxBody is the largest body of a request, in bytes.
+const MaxBody = 256 << 10
+
+// Op declares one operation. The OpenAPI document, the gateway's routes and the
+// authorizer's scope table are all made from it.
+type Op struct {
+	ID     string // operationId
+	Method string
+	Path   string
+	Scope  auth.Scope
+	// Function is the name of the Lambda that serves it.
+	Function string
+	// Status of success; 200 when left out.
+	Status      int
+	Tag         string
+	Summary     string
+	Description string
+	// Errors are the codes that it answers beside those that every operation has.
+	Errors []errs.Code
+	// Example is a request body that works, for the documents.
+	Example any
+}
+
+// Route is what the gateway and the authorizer need to know of an operation.
+type Route struct {
+	Method, Path, OperationID string
+	Scope                     auth.Scope
+	Function                  string
+	Status                    int
+}
+
+// Router collects the operations of a function and serves them.
+type Router struct {
+	api    huma.API
+	mux    *http.ServeMux
+	routes []Route
+	db     *store.DB
+	audit  Recorder
+	now    func() time.Time
+	// documenting makes it also describe answers, which serving does not need.
+	documenting bool
+}
+
+// NewRouter makes a router that commits to db and reports each call to audit.
+func NewRouter(db *store.DB, audit Recorder, now func() time.Time) *Router {
+	return newRouter(db, audit, now, huma.Config{})
+}
+
+// NewDocument makes a router that serves nothing, but describes the operations
+// registered with it in the document of config.
+func NewDocument(config huma.Config) *Router {
+	r := newRouter(nil, nil, time.Now, config)
+	r.documenting = true
+	return r
+}
+
+func newRouter(db *store.DB, audit Recorder, now func() time.Time, config huma.Config) *Router {
+	config.Formats = huma.DefaultFormats
+	config.DefaultFormat = "application/json"
+	config.RejectUnknownQueryParameters = true
+	if config.OpenAPI == nil {
+		config.OpenAPI = &huma.OpenAPI{Info: &huma.Info{}}
+	}
+	if config.Components == nil {
+		config.Components = &huma.Components{}
+	}
+	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	mux := http.NewServeMux()
+	return &Router{api: humago.New(mux, config), mux: mux, db: db, audit: audit, now: now}
+}
+
+// schemaName names the schema of a type: by its own method SchemaName where it
+// has one, so that packages may use short names for their types.
+func schemaName(t reflect.Type, hint string) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if n, ok := reflect.Zero(t).Interface().(interface{ SchemaName() string }); ok {
+		return n.SchemaName()
+	}
+	return huma.DefaultSchemaNamer(t, hint)
+}
+
+// Routes gives the registered operations.
+func (r *Router) Routes() []Route { return r.routes }
+
+// OpenAPI gives the document of the registered operations.
+func (r *Router) OpenAPI() *huma.OpenAPI { return r.api.OpenAPI() }
+
+// Schema gives the schema of a type, registered in the document.
+func (r *Router) Schema(t reflect.Type) *huma.Schema {
+	return r.api.OpenAPI().Components.Schemas.Schema(t, true, "")
+}
+
+// Read registers an operation that changes nothing.
+func Read[I, T any](r *Router, op Op, handle func(context.Context, *I) (T, error)) {
+	register(r, op, reflect.TypeFor[Envelope[T]](), func(ctx context.Context, in *I) (*answer, error) {
+		data, err := handle(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return render(ctx, op, data)
+	})
+}
+
+// List registers an operation that answers a page of a list.
+func List[I, T any](r *Router, op Op, handle func(context.Context, *I) (Page[T], error)) {
+	register(r, op, reflect.TypeFor[ListEnvelope[T]](), func(ctx context.Context, in *I) (*answer, error) {
+		page, err := handle(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		body := ListEnvelope[T]{Data: page.Items, RequestID: callFrom(ctx).RequestID}
+		if body.Data == nil {
+			body.Data = []T{}
+		}
+		if page.Next != "" {
+			body.NextCursor = &page.Next
+		}
+		return encode(http.StatusOK, "", body)
+	})
+}
+
+// Change is what an operation that changes something gives: the answer, and the
+// transaction that makes it true. The operation itself writes nothing: so the
+// record that answers a repeat commits with the effect or not at all.
+type Change[T any] struct {
+	Data T
+	Tx   *store.Tx
+}
+
+// Write registers an operation that changes something.
+func Write[I, T any](r *Router, op Op, handle func(context.Context, *I) (Change[T], error)) {
+	register(r, op, reflect.TypeFor[Envelope[T]](), func(ctx context.Context, in *I) (*answer, error) {
+		return r.commit(ctx, func() (*answer, *store.Tx, error) {
+			change, err := handle(ctx, in)
+			if err != nil {
+				return nil, nil, err
+			}
+			a, err := render(ctx, op, change.Data)
+			return a, change.Tx, err
+		})
+	})
+}
+
+// answer is a rendered response. Its fields are huma's: Status and Body by name.
+type answer struct {
+	Status      int
+	ContentType string `header:"Content-Type"`
+	ETag        string `header:"ETag"`
+	Replayed    string `header:"Idempotent-Replayed"`
+	Body        []byte
+}
+
+func render(ctx context.Context, op Op, data any) (*answer, error) {
+	etag := ""
+	if v, ok := data.(interface{ ResourceVersion() int64 }); ok {
+		etag = ETag(v.ResourceVersion())
+	}
+	return encode(op.status(), etag, Envelope[any]{Data: data, RequestID: callFrom(ctx).RequestID})
+}
+
+func (op Op) status() int {
+	if op.Status == 0 {
+		return http.StatusOK
+	}
+	return op.Status
+}
+
+// register puts an operation into the router: the scope is checked once more,
+// though the authorizer has done so, and errors get our shape.
+func register[I any](r *Router, op Op, success reflect.Type, handle func(context.Context, *I) (*answer, error)) {
+	r.routes = append(r.routes, Route{op.Method, op.Path, op.ID, op.Scope, op.Function, op.status()})
+	o := huma.Operation{
+		OperationID: op.ID, Method: op.Method, Path: op.Path, DefaultStatus: op.status(),
+		MaxBodyBytes: MaxBody + 1, // huma refuses at the limit, not above it
+		// The gateway hands bodies over whole: there is no reading to time out.
+		BodyReadTimeout: -1,
+	}
+	if r.documenting {
+		r.document(&o, op, success)
+	} else {
+		o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): {}}
+	}
+	huma.Register(r.api, o, func(ctx context.Context, in *I) (*answer, error) {
+		c := callFrom(ctx)
+		if !auth.FromContext(ctx).Has(op.Scope) {
+			return nil, c.fail(errScope(op.Scope))
+		}
+		a, err := handle(ctx, in)
+		if err != nil {
+			return nil, huma.ErrorWithHeaders(c.fail(err), headers(errs.As(err)))
+		}
+		return a, nil
+	})
+	r.describeBody(op)
+}
+
+func errScope(s auth.Scope) *errs.Error {
+	return errs.New(errs.InsufficientScope, "The API key lacks the scope %s. Use a key that has it, or give it to this one.", s)
+}
