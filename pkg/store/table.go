@@ -1,0 +1,295 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// ErrNotFound tells that there is no item of a key.
+var ErrNotFound = errors.New("store: no such item")
+
+// DB is one table. It is safe for concurrent use.
+type DB struct {
+	client *dynamodb.Client
+	name   string
+	now    func() time.Time
+	// observe, when set, is told the units that each call consumed.
+	observe func(operation string, readUnits, writeUnits float64)
+}
+
+// Option changes how a table is opened.
+type Option func(*DB)
+
+// WithClock injects the time that expiry is judged by.
+func WithClock(now func() time.Time) Option { return func(db *DB) { db.now = now } }
+
+// WithObserver reports the capacity units of each call. DynamoDB then counts
+// them for us, which makes answers larger: for measurements only.
+func WithObserver(f func(operation string, readUnits, writeUnits float64)) Option {
+	return func(db *DB) { db.observe = f }
+}
+
+// Open makes a table from the AWS configuration and its name.
+func Open(cfg aws.Config, name string, options ...Option) *DB {
+	db := &DB{client: dynamodb.NewFromConfig(cfg), name: name, now: time.Now}
+	for _, o := range options {
+		o(db)
+	}
+	return db
+}
+
+// Get reads one item, strongly consistent. It gives ErrNotFound where there is none.
+func (db *DB) Get(ctx context.Context, key Key) (Item, error) {
+	out, err := db.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &db.name, Key: key.attributes(), ConsistentRead: aws.Bool(true),
+		ReturnConsumedCapacity: db.capacity(),
+	})
+	if err != nil {
+		return Item{}, fmt.Errorf("store: get %s: %w", key.PK, err)
+	}
+	db.report("GetItem", out.ConsumedCapacity)
+	if out.Item == nil {
+		return Item{}, ErrNotFound
+	}
+	it := unmarshal(out.Item)
+	// DynamoDB deletes expired items within days, not at once.
+	if !it.ExpireAt.IsZero() && !it.ExpireAt.After(db.now()) {
+		return Item{}, ErrNotFound
+	}
+	return it, nil
+}
+
+// GetAll reads up to 100 items in one round trip, strongly consistent, each at
+// the place of its key. Where there is no item, its place has an empty Kind.
+func (db *DB) GetAll(ctx context.Context, keys ...Key) ([]Item, error) {
+	asked := make([]attributes, len(keys))
+	at := make(map[Key]int, len(keys))
+	for i, k := range keys {
+		asked[i], at[k] = k.attributes(), i
+	}
+	items := make([]Item, len(keys))
+	for attempt := 0; len(asked) > 0; attempt++ {
+		if attempt == maxConflicts {
+			return nil, fmt.Errorf("store: get %d items: %w", len(keys), errBusy)
+		}
+		if err := db.pause(ctx, attempt); err != nil {
+			return nil, err
+		}
+		out, err := db.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems:           map[string]types.KeysAndAttributes{db.name: {Keys: asked, ConsistentRead: aws.Bool(true)}},
+			ReturnConsumedCapacity: db.capacity(),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("store: get %d items: %w", len(keys), err)
+		}
+		db.reportAll("BatchGetItem", out.ConsumedCapacity)
+		for _, a := range out.Responses[db.name] {
+			it := unmarshal(a)
+			items[at[it.Key]] = it
+		}
+		asked = out.UnprocessedKeys[db.name].Keys
+	}
+	return items, nil
+}
+
+// Query asks for a list of items.
+type Query struct {
+	Index     Index
+	Partition string
+	// From and To bound the sort key, both inclusive; empty: unbounded.
+	From, To string
+	// Filters keep the items with these values only; empty values do not filter.
+	Filters map[string]string
+	Limit   int
+	// After continues behind the item with this cursor, from Page.Next.
+	After *Cursor
+	// OldestFirst turns the order round; lists are newest first.
+	OldestFirst bool
+}
+
+// Cursor is a place in a list: the keys of the last item that was given.
+type Cursor struct {
+	PK string `json:"p"`
+	SK string `json:"s"`
+	// Sort is the item's sort key in the index that was queried.
+	Sort string `json:"i,omitempty"`
+}
+
+// Page is a part of a list.
+type Page struct {
+	Items []Item
+	// Next is where the list goes on; nil at its end. A page may be short, even
+	// empty, before the end, where a filter passes few items.
+	Next *Cursor
+}
+
+// maxReads bounds the round trips of one Query whose filter passes few items.
+const maxReads = 8
+
+// List reads a page.
+func (db *DB) List(ctx context.Context, q Query) (Page, error) {
+	in := q.input(db)
+	var page Page
+	for range maxReads {
+		out, err := db.client.Query(ctx, in)
+		if err != nil {
+			return Page{}, fmt.Errorf("store: query %s %s: %w", q.Index.name, q.Partition, err)
+		}
+		db.report("Query", out.ConsumedCapacity)
+		for _, a := range out.Items {
+			it := unmarshal(a)
+			if len(page.Items) == q.Limit {
+				// There is one more than asked for, so the list goes on.
+				page.Next = cursorOf(page.Items[len(page.Items)-1], q.Index)
+				return page, nil
+			}
+			page.Items = append(page.Items, it)
+		}
+		if out.LastEvaluatedKey == nil {
+			return page, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+		page.Next = &Cursor{
+			PK: text(out.LastEvaluatedKey[attrPK]), SK: text(out.LastEvaluatedKey[attrSK]),
+			Sort: text(out.LastEvaluatedKey[q.Index.sk]),
+		}
+	}
+	return page, nil
+}
+
+func cursorOf(it Item, x Index) *Cursor {
+	c := &Cursor{PK: it.PK, SK: it.SK}
+	switch x {
+	case ByOwner:
+		c.Sort = it.Owner.SK
+	case ByParent:
+		c.Sort = it.Parent.SK
+	default:
+		c.Sort = it.SK
+	}
+	return c
+}
+
+func (q Query) input(db *DB) *dynamodb.QueryInput {
+	names := map[string]string{"#p": q.Index.pk}
+	values := attributes{":p": str(q.Partition)}
+	cond := "#p = :p"
+	if q.From != "" || q.To != "" {
+		names["#s"] = q.Index.sk
+		values[":from"], values[":to"] = str(q.From), str(q.To)
+		switch {
+		case q.To == "":
+			cond += " AND #s >= :from"
+			delete(values, ":to")
+		case q.From == "":
+			cond += " AND #s <= :to"
+			delete(values, ":from")
+		default:
+			cond += " AND #s BETWEEN :from AND :to"
+		}
+	}
+	filter := "(attribute_not_exists(#ttl) OR #ttl > :now)"
+	names["#ttl"], values[":now"] = attrTTL, num(db.now().Unix())
+	n := 0
+	for name, value := range q.Filters {
+		if value == "" {
+			continue
+		}
+		ref := strconv.Itoa(n)
+		n++
+		names["#f"+ref], values[":f"+ref] = filterPrefix+name, str(value)
+		filter += " AND #f" + ref + " = :f" + ref
+	}
+	// Without a filter one item more than asked for tells whether the list goes
+	// on; with one, larger reads find the few that pass in fewer round trips.
+	read := int32(q.Limit + 1)
+	if n > 0 {
+		read = max(read, 100)
+	}
+	in := &dynamodb.QueryInput{
+		TableName: &db.name, KeyConditionExpression: &cond, FilterExpression: &filter,
+		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+		Limit: &read, ScanIndexForward: aws.Bool(q.OldestFirst),
+		ReturnConsumedCapacity: db.capacity(),
+	}
+	if q.Index.name != "" {
+		in.IndexName = aws.String(q.Index.name)
+	} else {
+		in.ConsistentRead = aws.Bool(true)
+	}
+	if c := q.After; c != nil {
+		in.ExclusiveStartKey = Key{c.PK, c.SK}.attributes()
+		if q.Index.name != "" {
+			in.ExclusiveStartKey[q.Index.pk] = str(q.Partition)
+			in.ExclusiveStartKey[q.Index.sk] = str(c.Sort)
+		}
+	}
+	return in
+}
+
+// maxConflicts bounds how often a call is repeated that met another one on the
+// same item, or was answered in part.
+const maxConflicts = 6
+
+// pause waits before a repeat: exponential with full jitter, 10 ms to 320 ms.
+func (db *DB) pause(ctx context.Context, attempt int) error {
+	if attempt == 0 {
+		return nil
+	}
+	t := time.NewTimer(rand.N(10 * time.Millisecond << min(attempt-1, 5)))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+func (db *DB) capacity() types.ReturnConsumedCapacity {
+	if db.observe == nil {
+		return types.ReturnConsumedCapacityNone
+	}
+	return types.ReturnConsumedCapacityTotal
+}
+
+func (db *DB) report(operation string, c *types.ConsumedCapacity) {
+	if db.observe == nil {
+		return
+	}
+	var read, write float64
+	if c != nil {
+		read, write = aws.ToFloat64(c.ReadCapacityUnits), aws.ToFloat64(c.WriteCapacityUnits)
+		// Some engines, and DynamoDB for single reads and writes, give the sum only.
+		if total := aws.ToFloat64(c.CapacityUnits); read == 0 && write == 0 {
+			switch operation {
+			case "GetItem", "BatchGetItem", "Query":
+				read = total
+			default:
+				write = total
+			}
+		}
+	}
+	db.observe(operation, read, write)
+}
+
+func (db *DB) reportAll(operation string, cs []types.ConsumedCapacity) {
+	if db.observe == nil {
+		return
+	}
+	var sum types.ConsumedCapacity
+	for _, c := range cs {
+		sum.ReadCapacityUnits = aws.Float64(aws.ToFloat64(sum.ReadCapacityUnits) + aws.ToFloat64(c.ReadCapacityUnits))
+		sum.WriteCapacityUnits = aws.Float64(aws.ToFloat64(sum.WriteCapacityUnits) + aws.ToFloat64(c.WriteCapacityUnits))
+		sum.CapacityUnits = aws.Float64(aws.ToFloat64(sum.CapacityUnits) + aws.ToFloat64(c.CapacityUnits))
+	}
+	db.report(operation, &sum)
+}

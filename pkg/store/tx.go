@@ -1,0 +1,243 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/content-automation/api/pkg/errs"
+)
+
+// ErrConflict tells that an item was not as the transaction expected it: made
+// already, changed or deleted by another call since it was read. Reading again
+// and trying once more is the remedy.
+var ErrConflict = errors.New("store: the item has changed")
+
+// errBusy tells that DynamoDB kept refusing for contention or load.
+var errBusy = errs.New(errs.ProviderUnavailable, "The service is busy with other calls on the same resource. Repeat the request with the same Idempotency-Key in a second.")
+
+// Tx collects writes that happen together or not at all. The zero value is ready.
+type Tx struct{ ops []op }
+
+type op struct {
+	write types.TransactWriteItem
+	// failed is the error of the commit when this write's condition did not hold.
+	failed error
+}
+
+// Len counts the writes.
+func (tx *Tx) Len() int { return len(tx.ops) }
+
+// Create writes an item that must not exist yet. If it does, the commit gives
+// failed, or ErrConflict where that is nil.
+func (tx *Tx) Create(it Item, failed error) {
+	tx.put(it, expression{cond: "attribute_not_exists(#pk)", names: map[string]string{"#pk": attrPK}}, failed)
+}
+
+// CreateExpiring is Create for an item that may also take the place of one that
+// has expired but that DynamoDB has not removed yet.
+func (tx *Tx) CreateExpiring(it Item, now int64, failed error) {
+	tx.put(it, expression{
+		cond:   "attribute_not_exists(#pk) OR #ttl <= :now",
+		names:  map[string]string{"#pk": attrPK, "#ttl": attrTTL},
+		values: attributes{":now": num(now)},
+	}, failed)
+}
+
+// Replace writes an item that must still have the version that it was read with.
+// If it has not, the commit gives ErrConflict.
+func (tx *Tx) Replace(it Item) {
+	tx.put(it, versionIs(it.Version), ErrConflict)
+}
+
+// Delete removes an item that must still have the version that it was read with.
+func (tx *Tx) Delete(it Item) {
+	x := versionIs(it.Version)
+	tx.ops = append(tx.ops, op{failed: ErrConflict, write: types.TransactWriteItem{Delete: &types.Delete{
+		Key: it.Key.attributes(), ConditionExpression: &x.cond,
+		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
+	}}})
+}
+
+// Require makes the commit give failed unless the item exists and its filter
+// has the wanted value.
+func (tx *Tx) Require(key Key, filter, want string, failed error) {
+	tx.ops = append(tx.ops, op{failed: failed, write: types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		Key: key.attributes(), ConditionExpression: aws.String("#f = :f"),
+		ExpressionAttributeNames:  map[string]string{"#f": filterPrefix + filter},
+		ExpressionAttributeValues: attributes{":f": str(want)},
+	}}})
+}
+
+// Count adds delta to a counter, which must stay within 0 and most. Counters live
+// in items of their own, which come into being with the first count. If the bound
+// would be crossed, the commit gives failed.
+func (tx *Tx) Count(key Key, delta, most int64, failed error) {
+	cond, limit := "attribute_not_exists(#n) OR #n <= :limit", most-delta
+	if delta < 0 {
+		cond, limit = "#n >= :limit", -delta
+	}
+	tx.ops = append(tx.ops, op{failed: failed, write: types.TransactWriteItem{Update: &types.Update{
+		Key: key.attributes(), UpdateExpression: aws.String("ADD #n :delta"), ConditionExpression: &cond,
+		ExpressionAttributeNames:  map[string]string{"#n": attrCount},
+		ExpressionAttributeValues: attributes{":delta": num(delta), ":limit": num(limit)},
+	}}})
+}
+
+type expression struct {
+	cond   string
+	names  map[string]string
+	values attributes
+}
+
+func versionIs(v int64) expression {
+	return expression{cond: "#v = :v", names: map[string]string{"#v": attrVersion}, values: attributes{":v": num(v)}}
+}
+
+func (tx *Tx) put(it Item, x expression, failed error) {
+	if failed == nil {
+		failed = ErrConflict
+	}
+	tx.ops = append(tx.ops, op{failed: failed, write: types.TransactWriteItem{Put: &types.Put{
+		Item: it.marshal(), ConditionExpression: &x.cond,
+		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
+	}}})
+}
+
+// Commit carries the writes out, all or none. Each failed condition has its
+// error; the first one in the order of the writes is given. Contention with
+// another transaction is retried a few times.
+func (db *DB) Commit(ctx context.Context, tx *Tx) error {
+	if len(tx.ops) == 0 {
+		return nil
+	}
+	items := make([]types.TransactWriteItem, len(tx.ops))
+	for i, o := range tx.ops {
+		items[i] = db.named(o.write)
+	}
+	// One write alone costs half as a plain put.
+	if put := items[0].Put; len(items) == 1 && put != nil {
+		return db.putOne(ctx, put, tx.ops[0].failed)
+	}
+	for attempt := range maxConflicts {
+		if err := db.pause(ctx, attempt); err != nil {
+			return err
+		}
+		// The SDK adds a client request token, so its own repeats after a lost
+		// answer do nothing twice.
+		out, err := db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+			TransactItems: items, ReturnConsumedCapacity: db.capacity(),
+		})
+		if err == nil {
+			db.reportAll("TransactWriteItems", out.ConsumedCapacity)
+			return nil
+		}
+		db.reportAll("TransactWriteItems", nil)
+		var canceled *types.TransactionCanceledException
+		if !errors.As(err, &canceled) {
+			if isContention(err) {
+				continue
+			}
+			return fmt.Errorf("store: commit: %w", err)
+		}
+		if failed := failedCondition(tx.ops, canceled.CancellationReasons); failed != nil {
+			return failed
+		}
+	}
+	return errBusy
+}
+
+// failedCondition gives the error of the first write whose condition failed,
+// nil if the transaction was canceled for contention or load alone.
+func failedCondition(ops []op, reasons []types.CancellationReason) error {
+	var other []string
+	for i, r := range reasons {
+		switch code := aws.ToString(r.Code); code {
+		case "ConditionalCheckFailed":
+			return ops[i].failed
+		case "", "None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+		default:
+			other = append(other, strconv.Itoa(i)+": "+code+" "+aws.ToString(r.Message))
+		}
+	}
+	if other != nil {
+		return fmt.Errorf("store: commit refused: %s", strings.Join(other, "; "))
+	}
+	return nil
+}
+
+func (db *DB) putOne(ctx context.Context, put *types.Put, failed error) error {
+	for attempt := range maxConflicts {
+		if err := db.pause(ctx, attempt); err != nil {
+			return err
+		}
+		out, err := db.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: put.TableName, Item: put.Item, ConditionExpression: put.ConditionExpression,
+			ExpressionAttributeNames: put.ExpressionAttributeNames, ExpressionAttributeValues: put.ExpressionAttributeValues,
+			ReturnConsumedCapacity: db.capacity(), ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		})
+		if err == nil {
+			db.report("PutItem", out.ConsumedCapacity)
+			return nil
+		}
+		db.report("PutItem", nil)
+		var check *types.ConditionalCheckFailedException
+		if errors.As(err, &check) {
+			// After a lost answer the SDK repeats the put and meets its own first
+			// write: that is success.
+			if sameWrite(check.Item, put.Item) {
+				return nil
+			}
+			return failed
+		}
+		if !isContention(err) {
+			return fmt.Errorf("store: put: %w", err)
+		}
+	}
+	return errBusy
+}
+
+// sameWrite tells whether the stored item is the one that was being written.
+func sameWrite(stored, written attributes) bool {
+	return stored != nil &&
+		number(stored[attrVersion]) == number(written[attrVersion]) &&
+		text(stored[attrDoc]) == text(written[attrDoc])
+}
+
+// isContention tells of errors that pass by themselves and for which nothing
+// was written.
+func isContention(err error) bool {
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return false
+	}
+	switch api.ErrorCode() {
+	case "TransactionConflictException", "TransactionInProgressException", "ThrottlingException",
+		"ProvisionedThroughputExceededException", "RequestLimitExceeded":
+		return true
+	default:
+		return false
+	}
+}
+
+// named sets the table's name in a write.
+func (db *DB) named(w types.TransactWriteItem) types.TransactWriteItem {
+	switch {
+	case w.Put != nil:
+		w.Put.TableName = &db.name
+	case w.Delete != nil:
+		w.Delete.TableName = &db.name
+	case w.Update != nil:
+		w.Update.TableName = &db.name
+	case w.ConditionCheck != nil:
+		w.ConditionCheck.TableName = &db.name
+	}
+	return w
+}
