@@ -1,0 +1,51 @@
+package audit
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+type listInput struct {
+	httpapi.PageInput
+	httpapi.Period
+	KeyID       string `query:"key_id" doc:"Only the calls of this API key"`
+	OperationID string `query:"operation_id" doc:"Only the calls of this operation" example:"createFactory"`
+	Status      string `query:"status" pattern:"^[1-5][0-9]{2}$" doc:"Only the calls answered with this HTTP status" example:"429"`
+	RequestID   string `query:"request_id" doc:"Only the call with this request id"`
+}
+
+// Register puts the operation of the area into the router.
+func (l *Log) Register(r *httpapi.Router) {
+	httpapi.List(r, httpapi.Op{
+		ID: "listAuditEntries", Method: http.MethodGet, Path: "/v1/audit-log", Scope: auth.AccountManage, Function: "account", Tag: "Account",
+		Summary:     "List the calls of the last 90 days",
+		Description: "Every call with a known key is listed, those that were refused too, newest first. A live key sees live calls, a test key those of the sandbox.",
+		Errors:      []errs.Code{errs.InvalidCursor},
+	}, l.list)
+}
+
+func (l *Log) list(ctx context.Context, in *listInput) (httpapi.Page[Entry], error) {
+	p := auth.FromContext(ctx)
+	from, to, err := in.Bounds(id.AuditEntry)
+	if err != nil {
+		return httpapi.Page[Entry]{}, err
+	}
+	q := store.Query{
+		Index: store.Table, Partition: partition(p.Account, string(p.Mode)), From: from, To: to,
+		Filters: map[string]string{"key_id": in.KeyID, "operation_id": in.OperationID, "status": in.Status},
+	}
+	if in.RequestID != "" {
+		// One request has one entry: a period would only be in the way of the index.
+		q.Index, q.Partition, q.From, q.To = store.ByRequest, in.RequestID, "", ""
+		q.Filters["owner"] = partition(p.Account, string(p.Mode))
+	}
+	return httpapi.ListItems(ctx, l.db, q, in.PageInput, func(it store.Item) (e Entry, err error) {
+		return e, it.Decode(&e)
+	})
+}

@@ -1,0 +1,165 @@
+// Package event is the catalog of events: their types, the record that is kept of
+// each for 30 days, and the operations that read them. A record is written in the
+// transaction of the change that it tells of; the relay sends it on from there.
+package event
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Type names what happened.
+type Type string
+
+// The 16 types.
+const (
+	ContentGenerated            Type = "content.generated"
+	ContentPublished            Type = "content.published"
+	ContentFailed               Type = "content.failed"
+	ProposalCreated             Type = "proposal.created"
+	ProposalApplied             Type = "proposal.applied"
+	BalanceLow                  Type = "balance.low"
+	ContentPlanCompleted        Type = "content_plan.completed"
+	StudioGenerated             Type = "studio.generated"
+	StudioFailed                Type = "studio.failed"
+	TrainingCompleted           Type = "training.completed"
+	TrainingFailed              Type = "training.failed"
+	DiagnosisCompleted          Type = "diagnosis.completed"
+	SocialAccountConnected      Type = "social_account.connected"
+	SocialAccountNeedsReconnect Type = "social_account.needs_reconnect"
+	WebhookDisabled             Type = "webhook.disabled"
+	APIKeyExpiring              Type = "api_key.expiring"
+)
+
+// Types lists all types in the order of the documents, with what each tells.
+var Types = []struct {
+	Type  Type
+	Tells string
+}{
+	{ContentGenerated, "A content item was generated: its media are ready"},
+	{ContentPublished, "A content item was published; lists every publication"},
+	{ContentFailed, "A content item failed; failure tells in which stage and why"},
+	{ProposalCreated, "A proposal for a factory was made"},
+	{ProposalApplied, "A proposal was applied to its factory"},
+	{BalanceLow, "The balance fell below the account's threshold"},
+	{ContentPlanCompleted, "All items of a content plan reached their end"},
+	{StudioGenerated, "A generation of the studio is ready"},
+	{StudioFailed, "A generation of the studio failed"},
+	{TrainingCompleted, "A fine-tuned model is ready"},
+	{TrainingFailed, "A training failed"},
+	{DiagnosisCompleted, "The diagnosis of a factory is ready"},
+	{SocialAccountConnected, "A social account was connected"},
+	{SocialAccountNeedsReconnect, "A social account's access has ended: connect it again"},
+	{WebhookDisabled, "A webhook was disabled after failing for five days"},
+	{APIKeyExpiring, "An API key expires in seven days"},
+}
+
+// Kind is the kind of an event's item; the relay acts on it.
+const Kind = "event"
+
+// keep is how long an event can be read.
+const keep = 30 * 24 * time.Hour
+
+// apiVersion is the version of the payloads.
+const apiVersion = "v1"
+
+// Event is an event as callers and receivers see it.
+type Event struct {
+	ID         string    `json:"id" doc:"Id of the event; the same in every delivery and repeat: use it to drop duplicates" example:"evt_01h455vb4pex5vsknk084sn02q"`
+	Type       Type      `json:"type" doc:"What happened" example:"content.generated"`
+	CreatedAt  time.Time `json:"created_at" doc:"When it happened, UTC"`
+	AccountID  string    `json:"account_id" doc:"The account that it happened in"`
+	Mode       string    `json:"mode" enum:"live,test" doc:"test for what a test key started"`
+	APIVersion string    `json:"api_version" enum:"v1" doc:"Version of the payload"`
+	Data       Data      `json:"data"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Event) SchemaName() string { return "Event" }
+
+// Data carries the resource that the event is about.
+type Data struct {
+	Object json.RawMessage `json:"object" doc:"The resource as its GET answered it at that time; addresses of media are signed anew for each reading"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Data) SchemaName() string { return "EventData" }
+
+// record is the document that is kept of an event.
+type record struct {
+	Type      Type            `json:"type"`
+	CreatedAt time.Time       `json:"created_at"`
+	Object    json.RawMessage `json:"object"`
+	// Files are the object's media. Their addresses live for an hour, so they are
+	// signed whenever the event is read or sent.
+	Files []media.File `json:"files,omitempty"`
+}
+
+// New makes the item of an event; the transaction of the change creates it.
+// Object is the resource as its GET answers it, but for media: files are put in
+// their place whenever the event is read.
+func New(now time.Time, account, mode string, t Type, object any, files []media.File) (store.Item, error) {
+	doc, err := json.Marshal(object)
+	if err != nil {
+		return store.Item{}, fmt.Errorf("event: encode %s: %w", t, err)
+	}
+	at := now.UTC().Truncate(time.Millisecond)
+	it, err := store.NewItem(Kind, account, mode, id.New(id.Event, at), record{Type: t, CreatedAt: at, Object: doc, Files: files})
+	if err != nil {
+		return store.Item{}, err
+	}
+	it.Filters = map[string]string{"type": string(t)}
+	it.ExpireAt = at.Add(keep)
+	return it, nil
+}
+
+// Ref is what travels through the bus and the queues in place of an event, whose
+// payload may be larger than they permit.
+type Ref struct {
+	ID      string `json:"id"`
+	Type    Type   `json:"type"`
+	Account string `json:"account"`
+	Mode    string `json:"mode"`
+}
+
+// RefOf gives the reference of an event's item.
+func RefOf(it store.Item) Ref {
+	return Ref{ID: it.PK, Type: Type(it.Filters["type"]), Account: it.Account, Mode: it.Mode}
+}
+
+// Render gives the event of an item, with its media signed.
+func Render(ctx context.Context, it store.Item, signer *media.Signer) (Event, error) {
+	var r record
+	if err := it.Decode(&r); err != nil {
+		return Event{}, err
+	}
+	object := r.Object
+	if len(r.Files) > 0 {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(r.Object, &members); err != nil {
+			return Event{}, fmt.Errorf("event: decode object of %s: %w", it.PK, err)
+		}
+		views, err := signer.Views(ctx, r.Files)
+		if err != nil {
+			return Event{}, err
+		}
+		b, err := json.Marshal(views)
+		if err != nil {
+			return Event{}, err
+		}
+		members["media"] = b
+		if object, err = json.Marshal(members); err != nil {
+			return Event{}, err
+		}
+	}
+	return Event{
+		ID: it.PK, Type: r.Type, CreatedAt: r.CreatedAt, AccountID: it.Account, Mode: it.Mode,
+		APIVersion: apiVersion, Data: Data{Object: object},
+	}, nil
+}

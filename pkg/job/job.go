@@ -1,0 +1,56 @@
+// Package job carries accepted work from the transaction that accepted it to the
+// worker that does it. A job is an item of the state table: it is committed with
+// what it is for, and the relay sends it to its queue from there. So no accepted
+// work is lost, and none is queued that was not accepted.
+package job
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Queue names a queue of work.
+type Queue string
+
+// The queues.
+const (
+	Generate Queue = "generate" // media and text of content items
+	Deliver  Queue = "deliver"  // attempts at webhooks
+)
+
+// Kind is the kind of a job's item; the relay acts on it.
+const Kind = "job"
+
+// keep is how long a job's item stays for whoever looks into a failure.
+const keep = 7 * 24 * time.Hour
+
+// Job is the message that a worker gets. A worker may get it twice, late, or
+// after the work was canceled: it must look at the subject before it acts.
+type Job struct {
+	ID    string `json:"id"`
+	Queue Queue  `json:"queue"`
+	// Subject is the id of the resource that the work is for.
+	Subject string `json:"subject"`
+	// Attempt tells the tries at the same subject apart; 1 for the first.
+	Attempt int    `json:"attempt"`
+	Account string `json:"account"`
+	Mode    string `json:"mode"`
+}
+
+// New makes a job and its item; the transaction that accepts the work creates it.
+// The id follows from the subject and the attempt: one attempt has one job.
+func New(now time.Time, queue Queue, account, mode, subject string, attempt int) (store.Item, error) {
+	j := Job{
+		ID:    "job#" + subject + "#" + strconv.Itoa(attempt),
+		Queue: queue, Subject: subject, Attempt: attempt, Account: account, Mode: mode,
+	}
+	it, err := store.NewItem(Kind, account, mode, j.ID, j)
+	if err != nil {
+		return store.Item{}, err
+	}
+	it.Owner = store.Key{} // jobs are not listed by account
+	it.ExpireAt = now.Add(keep)
+	return it, nil
+}
