@@ -77,4 +77,3 @@ func (t Type) Known() bool {
 	}
 	return false
 }
-
