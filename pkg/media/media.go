@@ -1,0 +1,86 @@
+// Package media describes the files that generation makes and signs the
+// addresses at which callers fetch them. It links neither the S3 client nor any
+// decoder, because the functions behind the gateway need neither: storing files
+// is the part of pkg/media/objects, reading them of pkg/media/probe.
+package media
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Type tells what a file is, whatever its format.
+type Type string
+
+// The types of media.
+const (
+	Image Type = "image"
+	Video Type = "video"
+	Audio Type = "audio"
+)
+
+// File is one stored file as a resource keeps it: with the key of its object,
+// which callers never see, and without an address, which is signed on reading.
+type File struct {
+	ID              string  `json:"id"`
+	Type            Type    `json:"type"`
+	MIMEType        string  `json:"mime_type"`
+	Key             string  `json:"key"`
+	Width           int     `json:"width,omitempty"`
+	Height          int     `json:"height,omitempty"`
+	DurationSeconds float64 `json:"duration_seconds,omitempty"`
+	Bytes           int64   `json:"bytes"`
+	SHA256          string  `json:"sha256"`
+}
+
+// View is a File as the API answers it.
+type View struct {
+	ID              string  `json:"id" doc:"Stable id of the file: the id of its resource, the attempt that made it, and its number" example:"cnt_01h455vb4pex5vsknk084sn02q_1_1"`
+	Type            Type    `json:"type" enum:"image,video,audio" doc:"What the file is"`
+	MIMEType        string  `json:"mime_type" doc:"Format, read from the content itself" example:"image/png"`
+	URL             string  `json:"url" format:"uri" doc:"Signed address that answers GET for one hour; read the resource again for a fresh one"`
+	Width           int     `json:"width,omitempty" doc:"Pixels; images and videos only" example:"1080"`
+	Height          int     `json:"height,omitempty" doc:"Pixels; images and videos only" example:"1350"`
+	DurationSeconds float64 `json:"duration_seconds,omitempty" doc:"Length; videos and audio only" example:"3"`
+	Bytes           int64   `json:"bytes" doc:"Size of the file" example:"13691"`
+	SHA256          string  `json:"sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the file, in hexadecimal"`
+}
+
+// Place is where the files of one attempt at one resource live.
+type Place struct {
+	Account  string // id of the account
+	Mode     string // live or test
+	Resource string // id of the content item, generation, …
+	Attempt  int    // 1 for the first
+}
+
+// ID is the id of the n-th file (from 1) of the attempt. It follows from the
+// place alone, so that a worker that runs twice makes the same file twice, not
+// two files; and no two resources or attempts share one.
+func (p Place) ID(n int) string {
+	return fmt.Sprintf("%s_%d_%d", p.Resource, p.Attempt, n)
+}
+
+// Key is the key of the n-th file's object. Like the id it follows from the
+// place, so that a repeated upload replaces its own object. ext has no dot.
+func (p Place) Key(n int, ext string) string {
+	return fmt.Sprintf("%s%d.%s", p.Prefix(), n, ext)
+}
+
+// Prefix is what the keys of all files of the attempt begin with.
+func (p Place) Prefix() string {
+	return fmt.Sprintf("media/%s/%s/%s/%d/", p.Account, p.Mode, p.Resource, p.Attempt)
+}
+
+// Validate refuses a place whose parts would not make a key of five segments.
+func (p Place) Validate() error {
+	for _, part := range []string{p.Account, p.Mode, p.Resource} {
+		if part == "" || strings.ContainsAny(part, "/ %?#") || strings.HasPrefix(part, ".") {
+			return fmt.Errorf("media: %+v is no place: %q cannot be a segment of a key", p, part)
+		}
+	}
+	if p.Attempt < 1 {
+		return fmt.Errorf("media: %+v is no place: attempts count from 1", p)
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package media
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+)
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+const secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+
+func config(endpoint string) aws.Config {
+	cfg := aws.Config{
+		Region: "eu-central-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: secret, SessionToken: "a+token/of=sts"}, nil
+		}),
+	}
+	if endpoint != "" {
+		cfg.BaseEndpoint = aws.String(endpoint)
+	}
+	return cfg
+}
+
+func sign(t *testing.T, endpoint string) *url.URL {
+	t.Helper()
+	s, err := NewSigner(config(endpoint), "media-bucket", func() time.Time { return noon })
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := s.URL(t.Context(), place.Key(1, "png"), "image/png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(signed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// verify computes the signature of a presigned GET anew, as the receiver of the
+// request does (AWS Signature Version 4, authentication by query parameters).
+func verify(u *url.URL, secret string) bool {
+	mac := func(key []byte, text string) []byte {
+		h := hmac.New(sha256.New, key)
+		h.Write([]byte(text))
+		return h.Sum(nil)
+	}
+	escape := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+
+	q := u.Query()
+	given := q.Get("X-Amz-Signature")
+	q.Del("X-Amz-Signature")
+	var pairs []string
+	for name, values := range q {
+		for _, v := range values {
+			pairs = append(pairs, escape(name)+"="+escape(v))
+		}
+	}
+	sort.Strings(pairs)
+	canonical := strings.Join([]string{
+		"GET", u.EscapedPath(), strings.Join(pairs, "&"), "host:" + u.Host + "\n", "host", "UNSIGNED-PAYLOAD",
+	}, "\n")
+	hash := sha256.Sum256([]byte(canonical))
+
+	scope := strings.SplitN(q.Get("X-Amz-Credential"), "/", 2)[1]
+	toSign := strings.Join([]string{"AWS4-HMAC-SHA256", q.Get("X-Amz-Date"), scope, hex.EncodeToString(hash[:])}, "\n")
+	key := []byte("AWS4" + secret)
+	for part := range strings.SplitSeq(scope, "/") {
+		key = mac(key, part)
+	}
+	return hmac.Equal([]byte(given), []byte(hex.EncodeToString(mac(key, toSign))))
+}
+
+func TestAddressesCarryAValidSignature(t *testing.T) {
+	for name, c := range map[string]struct{ endpoint, host, path string }{
+		"on AWS":              {"", "media-bucket.s3.eu-central-1.amazonaws.com", "/" + place.Key(1, "png")},
+		"on a local endpoint": {"http://127.0.0.1:4566", "127.0.0.1:4566", "/media-bucket/" + place.Key(1, "png")},
+		"below a base path":   {"https://s3.example.test/store/", "s3.example.test", "/store/media-bucket/" + place.Key(1, "png")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := sign(t, c.endpoint)
+			if u.Host != c.host || u.Path != c.path {
+				t.Errorf("host %s, path %s; want %s, %s", u.Host, u.Path, c.host, c.path)
+			}
+			if !verify(u, secret) {
+				t.Errorf("the signature of %s does not hold", u)
+			}
+			q := u.Query()
+			for name, want := range map[string]string{
+				"X-Amz-Expires": "3600", "X-Amz-Date": "20260501T120000Z", "response-content-type": "image/png",
+				"X-Amz-Credential": "AKIDEXAMPLE/20260501/eu-central-1/s3/aws4_request", "X-Amz-Security-Token": "a+token/of=sts",
+			} {
+				if got := q.Get(name); got != want {
+					t.Errorf("%s is %q, want %q", name, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestAChangedAddressNoLongerHolds(t *testing.T) {
+	for name, change := range map[string]func(*url.URL){
+		"another object": func(u *url.URL) { u.Path = strings.Replace(u.Path, "/1.png", "/2.png", 1) },
+		"another host":   func(u *url.URL) { u.Host = "other.s3.eu-central-1.amazonaws.com" },
+		"a longer life": func(u *url.URL) {
+			u.RawQuery = strings.Replace(u.RawQuery, "X-Amz-Expires=3600", "X-Amz-Expires=7200", 1)
+		},
+		"another type": func(u *url.URL) { u.RawQuery = strings.Replace(u.RawQuery, "image%2Fpng", "text%2Fhtml", 1) },
+	} {
+		u := sign(t, "")
+		before := u.String()
+		change(u)
+		if u.String() == before {
+			t.Fatalf("%s: nothing was changed in %s", name, before)
+		}
+		if verify(u, secret) {
+			t.Errorf("%s: the signature still holds", name)
+		}
+	}
+}
+
+func TestSignerReportsMissingCredentialsAndBadConfiguration(t *testing.T) {
+	cause := errors.New("no credentials")
+	cfg := config("")
+	cfg.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, cause })
+	s, err := NewSigner(cfg, "media-bucket", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Views(t.Context(), []File{{Key: "k"}}); !errors.Is(err, cause) {
+		t.Errorf("got %v, want the provider's error", err)
+	}
+	if _, err := NewSigner(config(""), "", time.Now); err == nil {
+		t.Error("a bucket without a name was accepted")
+	}
+	for _, endpoint := range []string{"127.0.0.1:4566", "localhost", "http://%"} {
+		if _, err := NewSigner(config(endpoint), "b", time.Now); err == nil {
+			t.Errorf("the endpoint %q was accepted", endpoint)
+		}
+	}
+}
+
+func TestViewsShowTheAddressAndHideTheKey(t *testing.T) {
+	s, err := NewSigner(config(""), "media-bucket", func() time.Time { return noon })
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := File{ID: place.ID(1), Type: Image, MIMEType: "image/png", Key: place.Key(1, "png"), Width: 1080, Height: 1350, Bytes: 13691, SHA256: strings.Repeat("ab", 32)}
+	views, err := s.Views(t.Context(), []File{file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(views[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"id": file.ID, "type": "image", "mime_type": "image/png", "width": 1080., "height": 1350., "bytes": 13691., "sha256": file.SHA256, "url": views[0].URL}
+	if len(got) != len(want) {
+		t.Errorf("members %v, want those of %v", got, want)
+	}
+	for name, v := range want {
+		if got[name] != v {
+			t.Errorf("%s is %v, want %v", name, got[name], v)
+		}
+	}
+	if none, err := s.Views(t.Context(), nil); err != nil || none == nil || len(none) != 0 {
+		t.Errorf("no files give %v, %v; want an empty list", none, err)
+	}
+}
