@@ -1,0 +1,139 @@
+package probe
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"time"
+
+	"github.com/content-automation/api/pkg/media"
+)
+
+// Bit rates of MPEG audio layer III in kbit/s, by the index in a frame's header.
+// Index 0 ("free") and 15 are not used by anything met in practice.
+var (
+	bitRatesV1 = [16]int{0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0}
+	bitRatesV2 = [16]int{0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0}
+)
+
+// sampleRates of MPEG-1; MPEG-2 has half, MPEG-2.5 a quarter of them.
+var sampleRates = [4]int{44100, 48000, 32000, 0}
+
+// frame is the header of one frame of MPEG audio.
+type frame struct {
+	length     int // bytes, its header included
+	samples    int
+	sampleRate int
+	side       int // bytes of side information after the header
+}
+
+// parseFrame reads the four bytes of a frame's header; false where they are none.
+func parseFrame(header uint32) (frame, bool) {
+	const sync, layer3 = 0x7ff, 1
+	if header>>21 != sync || header>>17&3 != layer3 {
+		return frame{}, false
+	}
+	kbits, rate := bitRatesV1[header>>12&15], sampleRates[header>>10&3]
+	fr := frame{samples: 1152, side: 32}
+	version := header >> 19 & 3
+	switch version {
+	case 0: // MPEG-2.5
+		rate /= 4
+	case 1: // reserved
+		return frame{}, false
+	case 2: // MPEG-2
+		rate /= 2
+	}
+	if version != 3 {
+		kbits = bitRatesV2[header>>12&15]
+		fr = frame{samples: 576, side: 17}
+	}
+	if kbits == 0 || rate == 0 {
+		return frame{}, false
+	}
+	if mono := header>>6&3 == 3; mono {
+		fr.side = fr.side/2 + 1
+	}
+	padding := int(header >> 9 & 1)
+	fr.sampleRate, fr.length = rate, fr.samples/8*kbits*1000/rate+padding
+	return fr, true
+}
+
+// mp3 reads an MPEG layer III file frame by frame: bit rates vary, so that only
+// the number of frames tells how long it plays.
+func (f file) mp3() (Info, error) {
+	offset, err := f.afterID3()
+	if err != nil {
+		return Info{}, err
+	}
+	src := &watched{r: io.NewSectionReader(f.r, offset, f.size-offset)}
+	r := bufio.NewReader(src)
+	var samples int64
+	var rate int
+	for frames := 0; ; frames++ {
+		header, err := r.Peek(4)
+		if err != nil {
+			break // the end of the file, or a failure that src keeps
+		}
+		fr, ok := parseFrame(binary.BigEndian.Uint32(header))
+		if !ok || rate != 0 && fr.sampleRate != rate {
+			break // a tag at the end, or the end of what is sound
+		}
+		// The first frame may hold the encoder's notes instead of sound.
+		silent := frames == 0 && notes(r, fr)
+		if _, err := r.Discard(fr.length); err != nil {
+			break // cut off in the middle
+		}
+		if rate = fr.sampleRate; !silent {
+			samples += int64(fr.samples)
+		}
+	}
+	if src.err != nil {
+		return Info{}, src.err
+	}
+	if samples == 0 {
+		return Info{}, f.unsupported("audio/mpeg without a frame of sound")
+	}
+	return Info{
+		Type: media.Audio, MIMEType: "audio/mpeg", Ext: "mp3",
+		Duration: time.Duration(float64(samples) / float64(rate) * float64(time.Second)),
+	}, nil
+}
+
+// notes tells whether the frame ahead is an encoder's table (Xing, Info), which
+// no player plays.
+func notes(r *bufio.Reader, fr frame) bool {
+	ahead, err := r.Peek(4 + fr.side + 4)
+	if err != nil {
+		return false
+	}
+	mark := string(ahead[4+fr.side:])
+	return mark == "Xing" || mark == "Info"
+}
+
+// afterID3 skips the tags at the beginning, if there are any. The length of a
+// tag is four times seven bits, and does not count its own header of ten bytes.
+func (f file) afterID3() (int64, error) {
+	var tag [10]byte
+	for offset := int64(0); ; {
+		if f.size-offset < int64(len(tag)) {
+			return offset, nil // too short to be a tag, or anything else
+		}
+		if err := f.at(offset, tag[:]); err != nil {
+			return 0, err
+		}
+		if string(tag[:3]) != "ID3" {
+			return offset, nil
+		}
+		offset += int64(len(tag))
+		for i, shift := range []int{21, 14, 7, 0} {
+			offset += int64(tag[6+i]&0x7f) << shift
+		}
+		if footer := tag[5]&0x10 != 0; footer {
+			offset += int64(len(tag))
+		}
+		if offset > f.size {
+			return 0, f.unsupported("audio/mpeg whose tag ends at %d of %d bytes", offset, f.size)
+		}
+	}
+}

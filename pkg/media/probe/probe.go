@@ -1,0 +1,130 @@
+// Package probe reads what a media file really is — format, dimensions, length —
+// from its content. It believes neither a file name nor a declared type, reads
+// only headers, and holds back from what a hostile file claims about its size.
+// Only workers use it: it links decoders.
+package probe
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"math"
+	"time"
+
+	"golang.org/x/image/webp"
+
+	"github.com/content-automation/api/pkg/media"
+)
+
+// ErrUnsupported is wrapped by every error about the content: it is of none of
+// the formats known here, or broken. Errors of reading the file do not wrap it.
+var ErrUnsupported = errors.New("unsupported media")
+
+// maxSide bounds the pixels of one side; more is a broken or hostile header.
+const maxSide = 1 << 16
+
+// Info is what a file's content tells about itself.
+type Info struct {
+	Type     media.Type
+	MIMEType string
+	Ext      string // of a file name, without the dot
+	Width    int    // 0 for audio
+	Height   int
+	Duration time.Duration // 0 for images
+}
+
+// Seconds is the length in seconds, to the millisecond.
+func (i Info) Seconds() float64 {
+	return math.Round(i.Duration.Seconds()*1000) / 1000
+}
+
+// Bytes reads a file that is in memory.
+func Bytes(content []byte) (Info, error) {
+	return Read(bytes.NewReader(content), int64(len(content)))
+}
+
+// Read reads a file of the given size. PNG, JPEG, WebP, MP4, MP3 and WAV are
+// known; for anything else the error wraps ErrUnsupported.
+func Read(r io.ReaderAt, size int64) (Info, error) {
+	f := file{r: r, size: size}
+	head := make([]byte, min(size, 12))
+	if err := f.at(0, head); err != nil {
+		return Info{}, err
+	}
+	has := func(offset int, magic string) bool {
+		return len(head) >= offset+len(magic) && string(head[offset:offset+len(magic)]) == magic
+	}
+	switch {
+	case has(0, "\x89PNG\r\n\x1a\n"):
+		return f.picture("image/png", "png", png.DecodeConfig)
+	case has(0, "\xff\xd8\xff"):
+		return f.picture("image/jpeg", "jpg", jpeg.DecodeConfig)
+	case has(0, "RIFF") && has(8, "WEBP"):
+		return f.picture("image/webp", "webp", webp.DecodeConfig)
+	case has(0, "RIFF") && has(8, "WAVE"):
+		return f.wav()
+	case has(4, "ftyp"):
+		return f.mp4()
+	case has(0, "ID3"), len(head) > 1 && head[0] == 0xff && head[1]&0xe0 == 0xe0:
+		return f.mp3()
+	default:
+		return Info{}, f.unsupported("no known format begins with % x", head)
+	}
+}
+
+// file is what is being read.
+type file struct {
+	r    io.ReaderAt
+	size int64
+}
+
+// at fills buf from the offset. A file that ends too early is broken content; a
+// reader that fails is not the content's fault.
+func (f file) at(offset int64, buf []byte) error {
+	if offset < 0 || offset+int64(len(buf)) > f.size {
+		return f.unsupported("it ends at %d of the %d bytes it needs", f.size, offset+int64(len(buf)))
+	}
+	// A ReaderAt may answer io.EOF with the last byte of what was asked for.
+	if n, err := f.r.ReadAt(buf, offset); n < len(buf) {
+		return fmt.Errorf("probe: read at %d: %w", offset, err)
+	}
+	return nil
+}
+
+func (f file) unsupported(format string, args ...any) error {
+	return fmt.Errorf("probe: %s: %w", fmt.Sprintf(format, args...), ErrUnsupported)
+}
+
+func (f file) picture(mime, ext string, decode func(io.Reader) (image.Config, error)) (Info, error) {
+	src := &watched{r: io.NewSectionReader(f.r, 0, f.size)}
+	cfg, err := decode(src)
+	if src.err != nil {
+		return Info{}, fmt.Errorf("probe: read: %w", src.err)
+	}
+	if err != nil {
+		return Info{}, f.unsupported("%s: %v", mime, err)
+	}
+	if cfg.Width < 1 || cfg.Height < 1 || cfg.Width > maxSide || cfg.Height > maxSide {
+		return Info{}, f.unsupported("%s of %d x %d pixels", mime, cfg.Width, cfg.Height)
+	}
+	return Info{Type: media.Image, MIMEType: mime, Ext: ext, Width: cfg.Width, Height: cfg.Height}, nil
+}
+
+// watched keeps the reader's own failure, which a decoder would report as if
+// the content were broken.
+type watched struct {
+	r   io.Reader
+	err error
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if err != nil && err != io.EOF {
+		w.err = err
+	}
+	return n, err
+}
