@@ -1,0 +1,126 @@
+// Package objects stores media files in S3. Only workers use it: it links the
+// S3 client and the readers of pkg/media/probe, which functions that answer
+// callers do without.
+package objects
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/probe"
+)
+
+// MaxBytes bounds one file: it is spooled in the temporary folder of a function,
+// which holds 512 MB.
+const MaxBytes = 256 << 20
+
+// attemptTimeout bounds one attempt at one upload. It is longer than what other
+// calls get, because a video takes its time.
+const attemptTimeout = time.Minute
+
+// Store puts files into one bucket.
+type Store struct {
+	client   *s3.Client
+	bucket   string
+	maxBytes int64
+}
+
+// New makes a store for the bucket. Retries are those of the configuration.
+func New(cfg aws.Config, bucket string) *Store {
+	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
+		o.UsePathStyle = media.PathStyle(cfg)
+		if c, ok := o.HTTPClient.(*awshttp.BuildableClient); ok {
+			o.HTTPClient = c.WithTimeout(attemptTimeout)
+		}
+	})
+	return &Store{client: client, bucket: bucket, maxBytes: MaxBytes}
+}
+
+// Save reads the n-th file (from 1) of a place to its end, looks what it is, and
+// stores it under the key that follows from the place: saving it again replaces
+// it. Errors of body are returned as they are (wrapped); content that is of no
+// known format or too large has the code unsupported_media, and a store that
+// does not take it has provider_unavailable, which is worth a retry.
+func (s *Store) Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+	if err := place.Validate(); err != nil {
+		return media.File{}, err
+	}
+	spool, err := os.CreateTemp("", "media-*")
+	if err != nil {
+		return media.File{}, fmt.Errorf("objects: spool: %w", err)
+	}
+	defer func() {
+		// Nobody reads it again, so that an error changes nothing.
+		_ = spool.Close()
+		_ = os.Remove(spool.Name())
+	}()
+
+	hash := sha256.New()
+	size, err := io.Copy(io.MultiWriter(spool, hash), &cancelable{ctx, io.LimitReader(body, s.maxBytes+1)})
+	if err != nil {
+		return media.File{}, fmt.Errorf("objects: read the file: %w", err)
+	}
+	if size > s.maxBytes {
+		return media.File{}, errs.New(errs.UnsupportedMedia, "The generated file is larger than %d MB.", s.maxBytes>>20)
+	}
+	info, err := probe.Read(spool, size)
+	if errors.Is(err, probe.ErrUnsupported) {
+		return media.File{}, errs.Wrap(err, errs.UnsupportedMedia, "The generated file is of no known format.")
+	}
+	if err != nil {
+		return media.File{}, err
+	}
+	if _, err := spool.Seek(0, io.SeekStart); err != nil {
+		return media.File{}, fmt.Errorf("objects: spool: %w", err)
+	}
+	sum := hash.Sum(nil)
+	key := place.Key(n, info.Ext)
+	if _, err := s.client.PutObject(ctx, &s3.PutObjectInput{
+		Bucket:        aws.String(s.bucket),
+		Key:           aws.String(key),
+		Body:          spool,
+		ContentLength: aws.Int64(size),
+		ContentType:   aws.String(info.MIMEType),
+		// The store refuses what arrives changed.
+		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(sum)),
+	}); err != nil {
+		return media.File{}, errs.Wrap(err, errs.ProviderUnavailable, "The generated file could not be stored.")
+	}
+	return media.File{
+		ID:              place.ID(n),
+		Type:            info.Type,
+		MIMEType:        info.MIMEType,
+		Key:             key,
+		Width:           info.Width,
+		Height:          info.Height,
+		DurationSeconds: info.Seconds(),
+		Bytes:           size,
+		SHA256:          hex.EncodeToString(sum),
+	}, nil
+}
+
+// cancelable ends a copy when its context ends, between two reads.
+type cancelable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *cancelable) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}

@@ -1,0 +1,207 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/media"
+)
+
+var place = media.Place{Account: "acc_1", Mode: "test", Resource: "cnt_1", Attempt: 1}
+
+// bucket is a server that speaks as much of S3 as an upload needs. It fails the
+// first calls as told, and keeps what it took.
+type bucket struct {
+	mu       sync.Mutex
+	failures []int // status of the calls to come
+	calls    int
+	objects  map[string]object
+}
+
+type object struct {
+	body        []byte
+	contentType string
+}
+
+func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.calls++
+	body, err := io.ReadAll(r.Body)
+	if err != nil || r.Method != http.MethodPut {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	if len(b.failures) > 0 {
+		status := b.failures[0]
+		b.failures = b.failures[1:]
+		w.WriteHeader(status)
+		return
+	}
+	sum := sha256.Sum256(body)
+	if r.Header.Get("x-amz-checksum-sha256") != base64.StdEncoding.EncodeToString(sum[:]) {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	b.objects[r.URL.Path] = object{body, r.Header.Get("Content-Type")}
+}
+
+func start(t *testing.T, failures ...int) (*bucket, *Store) {
+	t.Helper()
+	b := &bucket{failures: failures, objects: map[string]object{}}
+	server := httptest.NewServer(b)
+	t.Cleanup(server.Close)
+	return b, New(aws.Config{
+		Region:       "eu-central-1",
+		BaseEndpoint: aws.String(server.URL),
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "secret"}, nil
+		}),
+		Retryer: func() aws.Retryer {
+			return retry.NewStandard(func(o *retry.StandardOptions) {
+				o.MaxAttempts = 3
+				o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+			})
+		},
+	}, "media-bucket")
+}
+
+func sample(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("..", "..", "provider", "sandbox", "media", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func TestSaveStoresTheFileAndDescribesIt(t *testing.T) {
+	b, store := start(t)
+	content := sample(t, "video-9x16.mp4")
+	got, err := store.Save(t.Context(), place, 2, bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(content)
+	want := media.File{
+		ID: "cnt_1_1_2", Type: media.Video, MIMEType: "video/mp4", Key: "media/acc_1/test/cnt_1/1/2.mp4",
+		Width: 540, Height: 960, DurationSeconds: 3, Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:]),
+	}
+	if got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	stored := b.objects["/media-bucket/"+want.Key]
+	if !bytes.Equal(stored.body, content) || stored.contentType != "video/mp4" {
+		t.Errorf("stored %d bytes as %q, want %d as video/mp4", len(stored.body), stored.contentType, len(content))
+	}
+	again, err := store.Save(t.Context(), place, 2, bytes.NewReader(content))
+	if err != nil || again != want || len(b.objects) != 1 {
+		t.Errorf("saved again: %+v, %v, %d objects; want the same one", again, err, len(b.objects))
+	}
+}
+
+func TestSaveTriesAgainFromTheFirstByte(t *testing.T) {
+	b, store := start(t, http.StatusServiceUnavailable, http.StatusInternalServerError)
+	content := sample(t, "image-4x5.png")
+	file, err := store.Save(t.Context(), place, 1, bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.objects["/media-bucket/"+file.Key].body; !bytes.Equal(got, content) || b.calls != 3 {
+		t.Errorf("%d bytes after %d calls, want %d after 3", len(got), b.calls, len(content))
+	}
+}
+
+func TestSaveTellsWhoseFaultItWas(t *testing.T) {
+	content := sample(t, "image-4x5.png")
+	cause := errors.New("provider hung up")
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		ctx       context.Context
+		failures  []int
+		maxBytes  int64
+		place     media.Place
+		body      io.Reader
+		code      errs.Code
+		transient bool
+		cause     error
+		calls     int
+	}{
+		"the store is down":          {failures: []int{503, 503, 503}, body: bytes.NewReader(content), code: errs.ProviderUnavailable, transient: true, calls: 3},
+		"no media":                   {body: strings.NewReader("<html>gone</html>"), code: errs.UnsupportedMedia},
+		"too large":                  {maxBytes: int64(len(content)) - 1, body: bytes.NewReader(content), code: errs.UnsupportedMedia},
+		"the source breaks":          {body: io.MultiReader(bytes.NewReader(content[:500]), iotest.ErrReader(cause)), code: errs.Internal, cause: cause},
+		"the caller's time has gone": {ctx: canceled, body: bytes.NewReader(content), code: errs.Internal, cause: context.Canceled},
+		"no place":                   {place: media.Place{Account: "acc_1"}, body: bytes.NewReader(content), code: errs.Internal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, store := start(t, c.failures...)
+			ctx, at := t.Context(), place
+			if c.ctx != nil {
+				ctx = c.ctx
+			}
+			if c.place != (media.Place{}) {
+				at = c.place
+			}
+			if c.maxBytes > 0 {
+				store.maxBytes = c.maxBytes
+			}
+			file, err := store.Save(ctx, at, 1, c.body)
+			if err == nil {
+				t.Fatalf("saved %+v", file)
+			}
+			if errs.CodeOf(err) != c.code || errs.Transient(err) != c.transient {
+				t.Errorf("got %v (transient %v), want %s", err, errs.Transient(err), c.code)
+			}
+			if c.cause != nil && !errors.Is(err, c.cause) {
+				t.Errorf("got %v, want it to wrap %v", err, c.cause)
+			}
+			if len(b.objects) != 0 || b.calls != c.calls {
+				t.Errorf("%d objects after %d calls, want none after %d", len(b.objects), b.calls, c.calls)
+			}
+		})
+	}
+}
+
+func TestAFileOfExactlyTheLimitIsTaken(t *testing.T) {
+	_, store := start(t)
+	content := sample(t, "voice.wav")
+	store.maxBytes = int64(len(content))
+	file, err := store.Save(t.Context(), place, 1, bytes.NewReader(content))
+	if err != nil || file.Type != media.Audio || file.DurationSeconds != 1.477 {
+		t.Errorf("got %+v, %v", file, err)
+	}
+}
+
+func TestSaveLeavesNothingInTheTemporaryFolder(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	_, store := start(t)
+	for _, body := range []io.Reader{bytes.NewReader(sample(t, "voice.wav")), strings.NewReader("not media")} {
+		if _, err := store.Save(t.Context(), place, 1, body); err != nil && errs.CodeOf(err) != errs.UnsupportedMedia {
+			t.Fatal(err)
+		}
+	}
+	left, err := os.ReadDir(os.TempDir())
+	if err != nil || len(left) != 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
