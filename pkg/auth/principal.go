@@ -26,6 +26,14 @@ type Refusal struct {
 	Message string    `json:"message"`
 }
 
+// MessageInvalidKey is the public message of invalid_api_key.
+const MessageInvalidKey = "The API key is not valid: it may be mistyped, expired or revoked. Create one in the account area or with POST /v1/api-keys."
+
+// MessageScope is the public message of insufficient_scope.
+func MessageScope(s Scope) string {
+	return fmt.Sprintf("The API key lacks the scope %s. Use a key that has it, or give it to this one.", s)
+}
+
 // Principal is who makes a call: the account, the key, and what it may do.
 type Principal struct {
 	Account string   `json:"account"`

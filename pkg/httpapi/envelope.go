@@ -50,9 +50,6 @@ func (e *ErrorResponse) GetStatus() int { return e.status }
 // Error makes the answer an error, which huma requires of it.
 func (e *ErrorResponse) Error() string { return string(e.Err.Code) + ": " + e.Err.Message }
 
-// Metadata are the caller's own string pairs on a resource.
-type Metadata map[string]string
-
 // Resource holds the members that every resource has.
 type Resource struct {
 	ID        string    `json:"id" doc:"TypeID; sorts by creation"`

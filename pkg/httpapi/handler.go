@@ -29,7 +29,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	p, err := auth.Decode(c.Authorizer)
 	if err != nil {
 		// Without a principal there is no answer but 401, whatever let it through.
-		c.write(w, errs.Wrap(err, errs.InvalidAPIKey, MessageInvalidKey))
+		c.write(w, errs.Wrap(err, errs.InvalidAPIKey, auth.MessageInvalidKey))
 		return
 	}
 	out := &recorder{ResponseWriter: w, status: http.StatusOK}
@@ -49,9 +49,6 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	r.mux.ServeHTTP(out, req.WithContext(auth.NewContext(ctx, p)))
 }
-
-// MessageInvalidKey is the message of invalid_api_key, wherever it is answered.
-const MessageInvalidKey = "The API key is not valid: it may be mistyped, expired or revoked. Create one in the account area or with POST /v1/api-keys."
 
 // admit carries out the checks before an operation. It reads the body.
 func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {

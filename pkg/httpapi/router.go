@@ -202,7 +202,7 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 	huma.Register(r.api, o, func(ctx context.Context, in *I) (*answer, error) {
 		c := callFrom(ctx)
 		if !auth.FromContext(ctx).Has(op.Scope) {
-			return nil, c.fail(errScope(op.Scope))
+			return nil, c.fail(errs.New(errs.InsufficientScope, "%s", auth.MessageScope(op.Scope)))
 		}
 		a, err := handle(ctx, in)
 		if err != nil {
@@ -211,8 +211,4 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		return a, nil
 	})
 	r.describeBody(op)
-}
-
-func errScope(s auth.Scope) *errs.Error {
-	return errs.New(errs.InsufficientScope, "The API key lacks the scope %s. Use a key that has it, or give it to this one.", s)
 }

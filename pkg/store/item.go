@@ -71,6 +71,8 @@ type Item struct {
 	// Extra are values that change without the document, such as when a key was
 	// last used. A write of the item writes them too.
 	Extra map[string]string
+	// Counter is the value of an item that Tx.Count has made; only reads set it.
+	Counter int64
 	// ExpireAt is when the item may be forgotten; zero: never.
 	ExpireAt time.Time
 }
@@ -163,6 +165,7 @@ func unmarshal(a attributes) Item {
 		Owner:   Key{text(a[ByOwner.pk]), text(a[ByOwner.sk])},
 		Parent:  Key{text(a[ByParent.pk]), text(a[ByParent.sk])},
 		Request: text(a[ByRequest.pk]),
+		Counter: number(a[attrCount]),
 		Filters: map[string]string{},
 		Extra:   map[string]string{},
 	}

@@ -72,6 +72,13 @@ func LastUsed(it *Item) (at time.Time, ip string) {
 	return at, it.Extra[lastUsedIP]
 }
 
+// APIKeyKey is the key of an API key's own item. All keys of an account share a
+// partition, so that a change of the account finds each of them for certain.
+func APIKeyKey(account, keyID string) Key { return Key{APIKeys(account), keyID} }
+
+// APIKeys is the partition of Table that lists an account's API keys.
+func APIKeys(account string) string { return "keys#" + account }
+
 func secretKey(hash string) Key { return Key{"secret#" + hash, onlySK} }
 
 // CreateSecret writes a new secret.
@@ -89,7 +96,7 @@ func (tx *Tx) CreateSecret(s Secret) {
 
 // ChangeSecret writes all that a secret says, except its count of calls.
 func (tx *Tx) ChangeSecret(s Secret) {
-	names := map[string]string{"#pk": attrPK}
+	names := map[string]string{}
 	values := attributes{}
 	var set, remove []string
 	settings := s.settings()
@@ -107,11 +114,41 @@ func (tx *Tx) ChangeSecret(s Secret) {
 	if remove != nil {
 		update += " REMOVE " + strings.Join(remove, ", ")
 	}
+	tx.setSecret(s.Hash, update, names, values)
+}
+
+// RevokeSecret ends a secret at once. It stays known, for the audit.
+func (tx *Tx) RevokeSecret(hash string) {
+	tx.setSecret(hash, "SET #a = :a", map[string]string{"#a": attrRevoked}, attributes{":a": &types.AttributeValueMemberBOOL{Value: true}})
+}
+
+// MoveSecret makes a secret stand for another one until the given time.
+func (tx *Tx) MoveSecret(hash, to string, until time.Time) {
+	tx.setSecret(hash, "SET #a = :a, #b = :b", map[string]string{"#a": attrMovedTo, "#b": attrUntil},
+		attributes{":a": str(to), ":b": num(until.UnixMilli())})
+}
+
+func (tx *Tx) setSecret(hash, update string, names map[string]string, values attributes) {
+	names["#pk"] = attrPK
 	tx.ops = append(tx.ops, op{failed: ErrConflict, write: types.TransactWriteItem{Update: &types.Update{
-		Key: secretKey(s.Hash).attributes(), UpdateExpression: &update,
+		Key: secretKey(hash).attributes(), UpdateExpression: &update,
 		ConditionExpression:      aws.String("attribute_exists(#pk)"),
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
 	}}})
+}
+
+// ChangeSecretAccount rewrites a secret's copy of what its account says.
+func (tx *Tx) ChangeSecretAccount(hash, plan string, ips []string, limit int) {
+	update := "SET #plan = :plan, #rate = :rate"
+	names := map[string]string{"#plan": attrPlan, "#rate": attrLimit, "#ips": attrAccountIPs}
+	values := attributes{":plan": str(plan), ":rate": num(int64(limit))}
+	if len(ips) > 0 {
+		update += ", #ips = :ips"
+		values[":ips"] = str(strings.Join(ips, " "))
+	} else {
+		update += " REMOVE #ips"
+	}
+	tx.setSecret(hash, update, names, values)
 }
 
 // settings are the attributes of a secret that are not empty.
@@ -231,7 +268,7 @@ func (db *DB) openWindow(ctx context.Context, s *Secret, window int64, ip string
 			ExpressionAttributeValues: attributes{":win": num(window), ":one": num(1)},
 		}}},
 		op{failed: fmt.Errorf("store: key %s has a secret but no item", s.KeyID), write: types.TransactWriteItem{Update: &types.Update{
-			Key:                       IDKey(s.KeyID).attributes(),
+			Key:                       APIKeyKey(s.Account, s.KeyID).attributes(),
 			UpdateExpression:          aws.String("SET #at = :at, #ip = :ip"),
 			ConditionExpression:       aws.String("attribute_exists(#pk)"),
 			ExpressionAttributeNames:  map[string]string{"#pk": attrPK, "#at": extraPrefix + lastUsedAt, "#ip": extraPrefix + lastUsedIP},

@@ -76,6 +76,16 @@ func (tx *Tx) Require(key Key, filter, want string, failed error) {
 	}}})
 }
 
+// Unchanged makes the commit give ErrConflict unless the item still has the
+// version that it was read with.
+func (tx *Tx) Unchanged(it Item) {
+	x := versionIs(it.Version)
+	tx.ops = append(tx.ops, op{failed: ErrConflict, write: types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		Key: it.Key.attributes(), ConditionExpression: &x.cond,
+		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
+	}}})
+}
+
 // Count adds delta to a counter, which must stay within 0 and most. Counters live
 // in items of their own, which come into being with the first count. If the bound
 // would be crossed, the commit gives failed.

@@ -1,0 +1,223 @@
+// Package account holds the customers' accounts: what the operator sets (plan,
+// limits, addresses) and the operation by which a caller sees its own.
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Kind is the kind of an account's item.
+const Kind = "account"
+
+// listPartition lists all accounts, for the operator alone.
+const listPartition = "#accounts"
+
+// EnterprisePlan is the one plan whose accounts may use the API.
+const EnterprisePlan = "enterprise"
+
+// Plans are the plans that an account can be on.
+var Plans = []string{"starter", "growth", "business", EnterprisePlan}
+
+// RateLimits are the calls that one key may make in a minute.
+type RateLimits struct {
+	Test int `json:"test"`
+	Live int `json:"live"`
+}
+
+// DefaultRateLimits are those of an account that was given no others.
+var DefaultRateLimits = RateLimits{Test: 60, Live: 600}
+
+// Of gives the limit of a key of the given mode.
+func (l RateLimits) Of(mode auth.Mode) int {
+	if mode == auth.Live {
+		return l.Live
+	}
+	return l.Test
+}
+
+// Account is a customer's account.
+type Account struct {
+	httpapi.Resource
+	Name         string     `json:"name"`
+	Plan         string     `json:"plan"`
+	RateLimits   RateLimits `json:"rate_limits"`
+	IPAllowList  []string   `json:"ip_allow_list"`
+	LowThreshold int64      `json:"low_threshold"`
+}
+
+// Settings are what the operator gives an account. Members that are nil keep
+// their value, or get the default where the account is new.
+type Settings struct {
+	Name         *string
+	Plan         *string
+	RateLimits   *RateLimits
+	IPAllowList  *[]string
+	LowThreshold *int64
+}
+
+// Service creates and changes accounts.
+type Service struct {
+	db  *store.DB
+	now func() time.Time
+}
+
+// NewService makes the service.
+func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
+
+// Create makes an account.
+func (s *Service) Create(ctx context.Context, set Settings) (Account, error) {
+	now := s.now()
+	a := Account{
+		Resource: httpapi.NewResource(id.New(id.Account, now), now, nil),
+		Plan:     EnterprisePlan, RateLimits: DefaultRateLimits, IPAllowList: []string{}, LowThreshold: 1000,
+	}
+	if err := a.apply(set); err != nil {
+		return Account{}, err
+	}
+	it, err := store.NewItem(Kind, a.ID, "", a.ID, a)
+	if err != nil {
+		return Account{}, err
+	}
+	it.Owner = store.Key{PK: listPartition, SK: a.ID}
+	tx := &store.Tx{}
+	tx.Create(it, nil)
+	return a, s.db.Commit(ctx, tx)
+}
+
+func (a *Account) apply(set Settings) error {
+	if set.Name != nil {
+		a.Name = *set.Name
+	}
+	if set.Plan != nil {
+		a.Plan = *set.Plan
+	}
+	if set.RateLimits != nil {
+		a.RateLimits = *set.RateLimits
+	}
+	if set.LowThreshold != nil {
+		a.LowThreshold = *set.LowThreshold
+	}
+	if set.IPAllowList != nil {
+		list, err := auth.ParseCIDRs(*set.IPAllowList, "/ip_allow_list")
+		if err != nil {
+			return err
+		}
+		a.IPAllowList = list
+	}
+	switch {
+	case a.Name == "" || len(a.Name) > 100:
+		return errs.Invalid("/name", "must have 1 to 100 characters")
+	case !slices.Contains(Plans, a.Plan):
+		return errs.Invalid("/plan", "must be one of %v", Plans)
+	case a.RateLimits.Test < 1 || a.RateLimits.Live < 1 || a.RateLimits.Test > 1_000_000 || a.RateLimits.Live > 1_000_000:
+		return errs.Invalid("/rate_limits", "must be between 1 and 1000000 calls a minute")
+	case a.LowThreshold < 0:
+		return errs.Invalid("/low_threshold", "must not be negative")
+	}
+	return nil
+}
+
+// Get reads an account.
+func (s *Service) Get(ctx context.Context, accountID string) (Account, store.Item, error) {
+	it, err := s.db.Get(ctx, store.IDKey(accountID))
+	if errors.Is(err, store.ErrNotFound) || err == nil && it.Kind != Kind {
+		return Account{}, it, errs.Missing(Kind, accountID)
+	}
+	var a Account
+	if err == nil {
+		err = it.Decode(&a)
+	}
+	return a, it, err
+}
+
+// All gives every account, oldest first: for the operator.
+func (s *Service) All(ctx context.Context, each func(Account) error) error {
+	q := store.Query{Index: store.ByOwner, Partition: listPartition, Limit: 100, OldestFirst: true}
+	return s.each(ctx, q, func(it store.Item) error {
+		var a Account
+		if err := it.Decode(&a); err != nil {
+			return err
+		}
+		return each(a)
+	})
+}
+
+func (s *Service) each(ctx context.Context, q store.Query, f func(store.Item) error) error {
+	for {
+		page, err := s.db.List(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, it := range page.Items {
+			if err := f(it); err != nil {
+				return err
+			}
+		}
+		if page.Next == nil {
+			return nil
+		}
+		q.After = page.Next
+	}
+}
+
+// Update changes an account, and in the same transaction the copy of its plan,
+// addresses and limits that each of its keys carries.
+func (s *Service) Update(ctx context.Context, accountID string, set Settings) (Account, error) {
+	a, it, err := s.Get(ctx, accountID)
+	if err != nil {
+		return Account{}, err
+	}
+	if err := a.apply(set); err != nil {
+		return Account{}, err
+	}
+	a.Touch(s.now())
+	if err := it.Encode(a); err != nil {
+		return Account{}, err
+	}
+	tx := &store.Tx{}
+	tx.Replace(it)
+	q := store.Query{Index: store.Table, Partition: store.APIKeys(a.ID), Limit: 100}
+	err = s.each(ctx, q, func(key store.Item) error {
+		if secret := key.Extra[SecretExtra]; secret != "" {
+			tx.ChangeSecretAccount(secret, a.Plan, a.IPAllowList, a.RateLimits.Of(auth.Mode(key.Filters["kind"])))
+		}
+		return nil
+	})
+	if err != nil {
+		return Account{}, err
+	}
+	if err := s.db.Commit(ctx, tx); err != nil {
+		return Account{}, fmt.Errorf("account: update %s: %w", a.ID, err)
+	}
+	return a, nil
+}
+
+// SecretExtra is the extra of an API key's item that holds the hash of its current
+// secret; a revoked key has none.
+const SecretExtra = "secret"
+
+// TopUp adds credits to an account's balance and gives the entry.
+func (s *Service) TopUp(ctx context.Context, accountID string, credits int64) (ledger.Entry, error) {
+	_, it, err := s.Get(ctx, accountID)
+	if err != nil {
+		return ledger.Entry{}, err
+	}
+	tx := &store.Tx{}
+	tx.Unchanged(it)
+	e, err := ledger.TopUp(tx, s.now(), accountID, credits)
+	if err != nil {
+		return ledger.Entry{}, err
+	}
+	return e, s.db.Commit(ctx, tx)
+}

@@ -1,0 +1,96 @@
+package account
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Me is an account as one of its keys sees it.
+type Me struct {
+	httpapi.Resource
+	Name        string    `json:"name" doc:"Name of the account" example:"Acme GmbH"`
+	Plan        string    `json:"plan" enum:"starter,growth,business,enterprise" doc:"Subscription plan"`
+	Mode        string    `json:"mode" enum:"live,test" doc:"What the calling key works on: live data or the sandbox"`
+	Key         MeKey     `json:"key" doc:"The calling key"`
+	Balance     MeBalance `json:"balance"`
+	RateLimit   MeRate    `json:"rate_limit" doc:"Limit of the calling key"`
+	IPAllowList []string  `json:"ip_allow_list" nullable:"false" doc:"Address ranges that calls of this account may come from; empty: all. The key may have a list of its own: both must agree"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Me) SchemaName() string { return "Account" }
+
+// MeKey is the calling key.
+type MeKey struct {
+	ID        string       `json:"id" doc:"Id of the key"`
+	Name      string       `json:"name" doc:"Its name"`
+	Kind      string       `json:"kind" enum:"live,test"`
+	Scopes    []auth.Scope `json:"scopes" nullable:"false" doc:"What it may do"`
+	ExpiresAt *time.Time   `json:"expires_at" doc:"When it ends; null: never"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (MeKey) SchemaName() string { return "CallingKey" }
+
+// MeBalance is the account's balance.
+type MeBalance struct {
+	Credits      int64 `json:"credits" doc:"What can still be spent, in credits: reservations are already off"`
+	LowThreshold int64 `json:"low_threshold" doc:"Below this the event balance.low is sent"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (MeBalance) SchemaName() string { return "Balance" }
+
+// MeRate is the calling key's rate limit.
+type MeRate struct {
+	Limit         int `json:"limit" doc:"Calls in a window"`
+	WindowSeconds int `json:"window_seconds" doc:"Length of the window"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (MeRate) SchemaName() string { return "RateLimit" }
+
+// Register puts the operation of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	httpapi.Read(r, httpapi.Op{
+		ID: "getMe", Method: http.MethodGet, Path: "/v1/me", Scope: auth.AccountRead, Function: "account", Tag: "Account",
+		Summary:     "Get the account behind the calling key",
+		Description: "The account, the calling key, its limits and the balance: a first call to see that a key works.",
+	}, s.me)
+}
+
+func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
+	p := auth.FromContext(ctx)
+	items, err := s.db.GetAll(ctx, store.IDKey(p.Account), ledger.BalanceKey(p.Account), store.APIKeyKey(p.Account, p.KeyID))
+	if err != nil {
+		return Me{}, err
+	}
+	var a Account
+	var key struct {
+		Name      string     `json:"name"`
+		ExpiresAt *time.Time `json:"expires_at"`
+	}
+	if items[0].Kind == "" || items[2].Kind == "" {
+		return Me{}, errs.Missing(Kind, p.Account)
+	}
+	if err := items[0].Decode(&a); err != nil {
+		return Me{}, err
+	}
+	if err := items[2].Decode(&key); err != nil {
+		return Me{}, err
+	}
+	return Me{
+		Resource: a.Resource, Name: a.Name, Plan: a.Plan, Mode: string(p.Mode),
+		Key:         MeKey{ID: p.KeyID, Name: key.Name, Kind: string(p.Mode), Scopes: p.Scopes, ExpiresAt: key.ExpiresAt},
+		Balance:     MeBalance{Credits: items[1].Counter, LowThreshold: a.LowThreshold},
+		RateLimit:   MeRate{Limit: p.Rate.Limit, WindowSeconds: p.Rate.Window},
+		IPAllowList: a.IPAllowList,
+	}, nil
+}

@@ -1,0 +1,322 @@
+// Package apikey holds the keys that callers authenticate with: their making,
+// rotation and revocation. A secret is in the answer that made it and nowhere
+// else; what is kept is its hash.
+package apikey
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// maxKeys bounds the keys of an account that are not revoked, so that one
+// transaction can change an account together with all of them.
+const maxKeys = 80
+
+// The states of a key.
+const (
+	stateActive  = "active"
+	stateRevoked = "revoked"
+	stateExpired = "expired"
+)
+
+// Key is an API key as callers see it.
+type Key struct {
+	httpapi.Resource
+	Name        string       `json:"name" doc:"What the key is for"`
+	Kind        auth.Mode    `json:"kind" enum:"live,test" doc:"live spends credits and publishes; test works on the sandbox"`
+	Prefix      string       `json:"prefix" doc:"The first 13 characters of the secret" example:"svc_test_3kQ9"`
+	Last4       string       `json:"last4" doc:"The last 4 characters of the secret" example:"x8Zr"`
+	Scopes      []auth.Scope `json:"scopes" nullable:"false" doc:"What the key may do"`
+	IPAllowList []string     `json:"ip_allow_list" nullable:"false" doc:"Address ranges that its calls may come from; empty: all"`
+	State       string       `json:"state" enum:"active,revoked,expired"`
+	ExpiresAt   *time.Time   `json:"expires_at" doc:"When the key ends; null: never"`
+	LastUsedAt  *time.Time   `json:"last_used_at" doc:"When it was last used, exact to the minute; null: never"`
+	LastUsedIP  *string      `json:"last_used_ip" doc:"Address of the first call of that minute"`
+	CreatedBy   string       `json:"created_by" doc:"Id of the key that made it, or operator"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Key) SchemaName() string { return "ApiKey" }
+
+// NewKey is a key together with its secret.
+type NewKey struct {
+	Key
+	Secret string `json:"secret" doc:"The secret to send as Authorization: Bearer …; it is never shown again"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (NewKey) SchemaName() string { return "ApiKeyWithSecret" }
+
+// Settings are the members of a key that can be changed.
+type Settings struct {
+	Name        string           `json:"name"`
+	Scopes      []auth.Scope     `json:"scopes"`
+	IPAllowList []string         `json:"ip_allow_list"`
+	ExpiresAt   *time.Time       `json:"expires_at"`
+	Metadata    httpapi.Metadata `json:"metadata"`
+}
+
+// record is the document that is kept of a key.
+type record struct {
+	Key
+	// Old are the secrets that rotations have replaced and that still work.
+	Old []oldSecret `json:"old_secrets,omitempty"`
+}
+
+type oldSecret struct {
+	Hash  string    `json:"hash"`
+	Until time.Time `json:"until"`
+}
+
+// Service makes and changes keys.
+type Service struct {
+	db       *store.DB
+	accounts *account.Service
+	now      func() time.Time
+	random   io.Reader
+}
+
+// NewService makes the service; secrets are drawn from random.
+func NewService(db *store.DB, accounts *account.Service, now func() time.Time, random io.Reader) *Service {
+	return &Service{db, accounts, now, random}
+}
+
+// Create makes a key for an account and gives it with the transaction that
+// creates it. createdBy is the id of a key, or "operator".
+func (s *Service) Create(ctx context.Context, accountID string, kind auth.Mode, set Settings, createdBy string) (NewKey, *store.Tx, error) {
+	a, owner, err := s.accounts.Get(ctx, accountID)
+	if err != nil {
+		return NewKey{}, nil, err
+	}
+	if err := s.validate(&set, nil); err != nil {
+		return NewKey{}, nil, err
+	}
+	secret, err := auth.NewKey(kind, s.random)
+	if err != nil {
+		return NewKey{}, nil, err
+	}
+	now := s.now()
+	r := record{Key: Key{
+		Resource: httpapi.NewResource(id.New(id.APIKey, now), now, set.Metadata),
+		Kind:     kind, State: stateActive, CreatedBy: createdBy,
+	}}
+	r.apply(set)
+	r.show(secret)
+	it, err := store.NewItem("api_key", accountID, "", r.ID, r)
+	if err != nil {
+		return NewKey{}, nil, err
+	}
+	it.Key, it.Owner = store.APIKeyKey(accountID, r.ID), store.Key{}
+	it.Filters = map[string]string{"kind": string(kind)}
+	it.Extra = map[string]string{account.SecretExtra: auth.HashKey(secret)}
+	tx := &store.Tx{}
+	tx.Create(it, nil)
+	tx.CreateSecret(r.secret(a, auth.HashKey(secret)))
+	// The secret carries a copy of what the account says: it must be the latest.
+	tx.Unchanged(owner)
+	tx.Count(countKey(accountID), 1, maxKeys, errs.New(errs.InvalidState, "The account has %d keys that are not revoked, the most it may have. Revoke one first.", maxKeys))
+	return NewKey{Key: r.Key, Secret: secret}, tx, nil
+}
+
+func countKey(accountID string) store.Key { return store.IDKey("keycount#" + accountID) }
+
+// Find reads a key of an account that a caller of the given mode may see: a
+// test key sees test keys only.
+func (s *Service) Find(ctx context.Context, accountID string, mode auth.Mode, keyID string) (record, store.Item, error) {
+	if !id.Valid(id.APIKey, keyID) {
+		return record{}, store.Item{}, errs.Missing("API key", keyID)
+	}
+	it, err := s.db.Get(ctx, store.APIKeyKey(accountID, keyID))
+	if errors.Is(err, store.ErrNotFound) || err == nil && mode == auth.Test && it.Filters["kind"] != string(auth.Test) {
+		return record{}, store.Item{}, errs.Missing("API key", keyID)
+	}
+	if err != nil {
+		return record{}, store.Item{}, err
+	}
+	r, err := s.read(&it)
+	return r, it, err
+}
+
+func (s *Service) read(it *store.Item) (record, error) {
+	var r record
+	if err := it.Decode(&r); err != nil {
+		return r, err
+	}
+	if at, ip := store.LastUsed(it); !at.IsZero() {
+		r.LastUsedAt, r.LastUsedIP = &at, &ip
+	}
+	if r.State == stateActive && r.ExpiresAt != nil && !s.now().Before(*r.ExpiresAt) {
+		r.State = stateExpired
+	}
+	return r, nil
+}
+
+// Revoke ends a key at once and gives the transaction that does; a key that is
+// revoked already stays as it is.
+func (s *Service) Revoke(r record, it store.Item) (Key, *store.Tx, error) {
+	if r.State == stateRevoked {
+		return r.Key, nil, nil
+	}
+	tx := &store.Tx{}
+	for _, old := range r.Old {
+		tx.RevokeSecret(old.Hash)
+	}
+	r.Old = nil
+	tx.RevokeSecret(it.Extra[account.SecretExtra])
+	delete(it.Extra, account.SecretExtra)
+	tx.Count(countKey(it.Account), -1, maxKeys, store.ErrConflict)
+	r.State = stateRevoked
+	err := s.replace(tx, &r, it)
+	return r.Key, tx, err
+}
+
+// Rotate gives a key a new secret; the current one lives on for the overlap.
+func (s *Service) Rotate(ctx context.Context, r record, it store.Item, overlap time.Duration) (NewKey, *store.Tx, error) {
+	if r.State != stateActive {
+		return NewKey{}, nil, errs.New(errs.InvalidState, "The key is %s; only an active key can be rotated. Create a new one.", r.State)
+	}
+	a, owner, err := s.accounts.Get(ctx, it.Account)
+	if err != nil {
+		return NewKey{}, nil, err
+	}
+	secret, err := auth.NewKey(r.Kind, s.random)
+	if err != nil {
+		return NewKey{}, nil, err
+	}
+	now := s.now()
+	hash, current := auth.HashKey(secret), it.Extra[account.SecretExtra]
+	tx := &store.Tx{}
+	tx.Unchanged(owner)
+	tx.CreateSecret(r.secret(a, hash))
+	r.Old = slices.DeleteFunc(r.Old, func(o oldSecret) bool { return !now.Before(o.Until) })
+	if len(r.Old) >= maxOldSecrets && overlap > 0 {
+		return NewKey{}, nil, errs.New(errs.InvalidState, "%d earlier secrets of this key are still in their overlap. Rotate with overlap_seconds 0, or wait.", maxOldSecrets)
+	}
+	if overlap > 0 {
+		r.Old = append(r.Old, oldSecret{Hash: current, Until: now.Add(overlap)})
+	} else {
+		tx.RevokeSecret(current)
+	}
+	// Earlier secrets must lead to the new one, not to the one that ends.
+	for _, old := range r.Old {
+		tx.MoveSecret(old.Hash, hash, old.Until)
+	}
+	it.Extra[account.SecretExtra] = hash
+	r.show(secret)
+	if err := s.replace(tx, &r, it); err != nil {
+		return NewKey{}, nil, err
+	}
+	return NewKey{Key: r.Key, Secret: secret}, tx, nil
+}
+
+// maxOldSecrets bounds the earlier secrets of a key that still work.
+const maxOldSecrets = 5
+
+// Update changes a key's settings.
+func (s *Service) Update(ctx context.Context, r record, it store.Item, set Settings) (Key, *store.Tx, error) {
+	if r.State == stateRevoked {
+		return Key{}, nil, errs.New(errs.InvalidState, "The key is revoked and cannot be changed. Create a new one.")
+	}
+	if err := s.validate(&set, r.ExpiresAt); err != nil {
+		return Key{}, nil, err
+	}
+	a, owner, err := s.accounts.Get(ctx, it.Account)
+	if err != nil {
+		return Key{}, nil, err
+	}
+	r.apply(set)
+	if r.State == stateExpired && (r.ExpiresAt == nil || s.now().Before(*r.ExpiresAt)) {
+		r.State = stateActive
+	}
+	tx := &store.Tx{}
+	tx.Unchanged(owner)
+	tx.ChangeSecret(r.secret(a, it.Extra[account.SecretExtra]))
+	if err := s.replace(tx, &r, it); err != nil {
+		return Key{}, nil, err
+	}
+	return r.Key, tx, nil
+}
+
+func (s *Service) replace(tx *store.Tx, r *record, it store.Item) error {
+	r.Touch(s.now())
+	stored := *r
+	// What is derived on reading is not kept.
+	stored.LastUsedAt, stored.LastUsedIP = nil, nil
+	if stored.State == stateExpired {
+		stored.State = stateActive
+	}
+	if err := it.Encode(stored); err != nil {
+		return err
+	}
+	tx.Replace(it)
+	return nil
+}
+
+// apply takes over settings that were validated.
+func (r *record) apply(set Settings) {
+	r.Name, r.Scopes, r.IPAllowList = set.Name, set.Scopes, set.IPAllowList
+	r.ExpiresAt = set.ExpiresAt
+	if r.Metadata = set.Metadata; r.Metadata == nil {
+		r.Metadata = httpapi.Metadata{}
+	}
+}
+
+// show keeps what may be shown of a secret.
+func (r *record) show(secret string) {
+	r.Prefix, r.Last4 = secret[:auth.PrefixLength], secret[len(secret)-4:]
+}
+
+// secret is what the authorizer must know of the key.
+func (r *record) secret(a account.Account, hash string) store.Secret {
+	sec := store.Secret{
+		Hash: hash, KeyID: r.ID, Account: a.ID, Mode: string(r.Kind), Plan: a.Plan,
+		KeyIPs: r.IPAllowList, AccountIPs: a.IPAllowList, Limit: a.RateLimits.Of(r.Kind),
+	}
+	for _, scope := range r.Scopes {
+		sec.Scopes = append(sec.Scopes, string(scope))
+	}
+	if r.ExpiresAt != nil {
+		sec.ExpiresAt = *r.ExpiresAt
+	}
+	return sec
+}
+
+// validate checks settings and puts them into canonical form. An expiry that the
+// key already has may lie in the past: the caller does not change it.
+func (s *Service) validate(set *Settings, expiry *time.Time) error {
+	for i, scope := range set.Scopes {
+		if !scope.Known() {
+			return errs.Invalid("/scopes", "%q is not a scope", scope)
+		}
+		if slices.Contains(set.Scopes[:i], scope) {
+			return errs.Invalid("/scopes", "names %s twice", scope)
+		}
+	}
+	if len(set.Scopes) == 0 {
+		return errs.Invalid("/scopes", "must have at least one scope")
+	}
+	list, err := auth.ParseCIDRs(set.IPAllowList, "/ip_allow_list")
+	if err != nil {
+		return err
+	}
+	set.IPAllowList = list
+	if set.ExpiresAt != nil {
+		at := httpapi.Instant(*set.ExpiresAt)
+		set.ExpiresAt = &at
+		unchanged := expiry != nil && at.Equal(*expiry)
+		if !unchanged && !s.now().Before(at) {
+			return errs.Invalid("/expires_at", "must lie in the future")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package apikey
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
+)
+
+type createBody struct {
+	Name        string           `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What the key is for" example:"CRM integration"`
+	Kind        auth.Mode        `json:"kind" enum:"live,test" doc:"live spends credits and publishes; test works on the sandbox. A test key can make test keys only" example:"test"`
+	Scopes      []auth.Scope     `json:"scopes" minItems:"1" maxItems:"13" nullable:"false" doc:"What the key may do; none that the calling key lacks"`
+	IPAllowList []string         `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"false" doc:"Address ranges (CIDR, IPv4 or IPv6) that its calls may come from; empty: all" example:"[\"203.0.113.0/24\"]"`
+	ExpiresAt   *time.Time       `json:"expires_at,omitempty" nullable:"true" doc:"When the key ends (RFC 3339); left out or null: never"`
+	Metadata    httpapi.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (createBody) SchemaName() string { return "ApiKeyCreate" }
+
+type patchBody struct {
+	Name        string                `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What the key is for" example:"CRM integration"`
+	Scopes      []auth.Scope          `json:"scopes,omitempty" minItems:"1" maxItems:"13" nullable:"false" doc:"What the key may do; none that the calling key lacks"`
+	IPAllowList []string              `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"true" doc:"Address ranges that its calls may come from; null or empty: all"`
+	ExpiresAt   *time.Time            `json:"expires_at,omitempty" nullable:"true" doc:"When the key ends; null: never"`
+	Metadata    httpapi.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set; null removes a pair, or all"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (patchBody) SchemaName() string { return "ApiKeyUpdate" }
+
+type rotateBody struct {
+	OverlapSeconds int `json:"overlap_seconds,omitempty" minimum:"0" maximum:"604800" default:"0" doc:"How long the old secret still works" example:"3600"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (rotateBody) SchemaName() string { return "ApiKeyRotate" }
+
+type keyID struct {
+	ID string `path:"api_key_id" doc:"Id of the key" example:"key_01h455vb4pex5vsknk084sn02q"`
+}
+
+type createInput struct {
+	Body createBody
+}
+
+type patchInput struct {
+	keyID
+	httpapi.IfMatch
+	Body patchBody
+}
+
+type deleteInput struct {
+	keyID
+	httpapi.IfMatch
+}
+
+type rotateInput struct {
+	keyID
+	httpapi.IfMatch
+	Body *rotateBody
+}
+
+// Register puts the operations of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	op := func(id, method, path, summary, description string) httpapi.Op {
+		return httpapi.Op{
+			ID: id, Method: method, Path: path, Scope: auth.AccountManage, Function: "apikey", Tag: "API keys",
+			Summary: summary, Description: description,
+		}
+	}
+	list := op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the API keys", "Without their secrets. A live key sees all keys of the account, a test key the test keys.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
+
+	create := op("createApiKey", http.MethodPost, "/v1/api-keys", "Create an API key", "The secret is in this answer alone: keep it where secrets are kept.")
+	create.Status = http.StatusCreated
+	create.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState}
+	create.Example = map[string]any{"name": "CRM integration", "kind": "test", "scopes": []string{"content:read", "content:write"}}
+	httpapi.Write(r, create, s.create)
+
+	httpapi.Read(r, op("getApiKey", http.MethodGet, "/v1/api-keys/{api_key_id}", "Get an API key", "With when and from where it was last used."), s.get)
+
+	update := op("updateApiKey", http.MethodPatch, "/v1/api-keys/{api_key_id}", "Change an API key", "Takes a JSON merge patch (RFC 7396). Holds from the next call on.")
+	update.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
+	update.Example = map[string]any{"name": "CRM integration, production", "ip_allow_list": []string{"203.0.113.0/24"}}
+	httpapi.Write(r, update, s.update)
+
+	revoke := op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{api_key_id}", "Revoke an API key", "Holds from the next call on, and cannot be taken back. The key stays in the list as revoked.")
+	revoke.Errors = []errs.Code{errs.VersionMismatch}
+	httpapi.Write(r, revoke, s.revoke)
+
+	rotate := op("rotateApiKey", http.MethodPost, "/v1/api-keys/{api_key_id}/rotate", "Give an API key a new secret", "The old secret works for overlap_seconds more. The calling key must have all scopes of the rotated one. The new secret is in this answer alone.")
+	rotate.Status = http.StatusCreated
+	rotate.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
+	rotate.Example = map[string]any{"overlap_seconds": 3600}
+	httpapi.Write(r, rotate, s.rotate)
+}
+
+func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[Key], error) {
+	p := auth.FromContext(ctx)
+	q := store.Query{Index: store.Table, Partition: store.APIKeys(p.Account), Filters: map[string]string{}}
+	if p.Mode == auth.Test {
+		q.Filters["kind"] = string(auth.Test)
+	}
+	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (Key, error) {
+		r, err := s.read(&it)
+		return r.Key, err
+	})
+}
+
+func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[NewKey], error) {
+	p := auth.FromContext(ctx)
+	b := in.Body
+	if p.Mode == auth.Test && b.Kind != auth.Test {
+		e := errs.New(errs.ScopeEscalation, "A test key can make test keys only. Use a live key.")
+		e.Param = "/kind"
+		return httpapi.Change[NewKey]{}, e
+	}
+	if err := b.Metadata.Check(); err != nil {
+		return httpapi.Change[NewKey]{}, err
+	}
+	if err := p.RequireScopes(b.Scopes); err != nil {
+		return httpapi.Change[NewKey]{}, err
+	}
+	k, tx, err := s.Create(ctx, p.Account, b.Kind, Settings{b.Name, b.Scopes, b.IPAllowList, b.ExpiresAt, b.Metadata}, p.KeyID)
+	return httpapi.Change[NewKey]{Data: k, Tx: tx}, err
+}
+
+// find reads the key in the path of the call.
+func (s *Service) find(ctx context.Context, in keyID) (record, store.Item, error) {
+	p := auth.FromContext(ctx)
+	return s.Find(ctx, p.Account, p.Mode, in.ID)
+}
+
+func (s *Service) get(ctx context.Context, in *keyID) (Key, error) {
+	r, _, err := s.find(ctx, *in)
+	return r.Key, err
+}
+
+func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Key], error) {
+	none := httpapi.Change[Key]{}
+	r, it, err := s.find(ctx, in.keyID)
+	if err != nil {
+		return none, err
+	}
+	if err := in.Check(r.Version); err != nil {
+		return none, err
+	}
+	set, err := httpapi.MergePatch(ctx, Settings{r.Name, r.Scopes, r.IPAllowList, r.ExpiresAt, r.Metadata})
+	if err != nil {
+		return none, err
+	}
+	if err := set.Metadata.Check(); err != nil {
+		return none, err
+	}
+	if in.Body.Scopes != nil {
+		// Known first: a misspelt scope is a mistake, not an attempt to gain one.
+		if err := s.validate(&set, r.ExpiresAt); err != nil {
+			return none, err
+		}
+		if err := auth.FromContext(ctx).RequireScopes(set.Scopes); err != nil {
+			return none, err
+		}
+	}
+	k, tx, err := s.Update(ctx, r, it, set)
+	return httpapi.Change[Key]{Data: k, Tx: tx}, err
+}
+
+func (s *Service) revoke(ctx context.Context, in *deleteInput) (httpapi.Change[Key], error) {
+	r, it, err := s.find(ctx, in.keyID)
+	if err != nil {
+		return httpapi.Change[Key]{}, err
+	}
+	if err := in.Check(r.Version); err != nil {
+		return httpapi.Change[Key]{}, err
+	}
+	k, tx, err := s.Revoke(r, it)
+	return httpapi.Change[Key]{Data: k, Tx: tx}, err
+}
+
+func (s *Service) rotate(ctx context.Context, in *rotateInput) (httpapi.Change[NewKey], error) {
+	none := httpapi.Change[NewKey]{}
+	r, it, err := s.find(ctx, in.keyID)
+	if err != nil {
+		return none, err
+	}
+	if err := in.Check(r.Version); err != nil {
+		return none, err
+	}
+	// Whoever rotates a key holds it afterwards.
+	if err := auth.FromContext(ctx).RequireScopes(r.Scopes); err != nil {
+		return none, err
+	}
+	var overlap time.Duration
+	if in.Body != nil {
+		overlap = time.Duration(in.Body.OverlapSeconds) * time.Second
+	}
+	k, tx, err := s.Rotate(ctx, r, it, overlap)
+	return httpapi.Change[NewKey]{Data: k, Tx: tx}, err
+}

@@ -1,0 +1,57 @@
+package auth
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/content-automation/api/pkg/errs"
+)
+
+// maxCIDRs bounds an allow-list: it travels with every call of its keys.
+const maxCIDRs = 50
+
+// ParseCIDRs checks an allow-list and gives it in canonical form. A single
+// address stands for itself. Param is the JSON pointer of the list.
+func ParseCIDRs(list []string, param string) ([]string, error) {
+	if len(list) > maxCIDRs {
+		return nil, errs.Invalid(param, "must have at most %d entries", maxCIDRs)
+	}
+	out := make([]string, len(list))
+	for i, s := range list {
+		p, err := netip.ParsePrefix(s)
+		if a, aerr := netip.ParseAddr(s); aerr == nil && a.Zone() == "" {
+			p, err = netip.PrefixFrom(a, a.BitLen()), nil
+		}
+		if err != nil {
+			return nil, errs.Invalid(param+"/"+strconv.Itoa(i), "is not an address range in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/32")
+		}
+		if p.Addr().Is4In6() {
+			return nil, errs.Invalid(param+"/"+strconv.Itoa(i), "is an IPv4 address in IPv6 form; write it as IPv4")
+		}
+		if p.Masked() != p {
+			return nil, errs.Invalid(param+"/"+strconv.Itoa(i), "has bits set beyond its length; did you mean %s?", p.Masked())
+		}
+		out[i] = p.String()
+	}
+	return out, nil
+}
+
+// Permits tells whether an allow-list permits an address. An empty list permits
+// all; an address that cannot be read is permitted by an empty list only.
+func Permits(list []string, address string) bool {
+	if len(list) == 0 {
+		return true
+	}
+	a, err := netip.ParseAddr(strings.TrimSpace(address))
+	if err != nil {
+		return false
+	}
+	a = a.Unmap()
+	for _, s := range list {
+		if p, err := netip.ParsePrefix(s); err == nil && p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}

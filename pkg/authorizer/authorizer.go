@@ -1,0 +1,149 @@
+// Package authorizer decides, before any function runs, who makes a call and
+// whether it may: the key, the plan, the address, the scope and the rate limit,
+// in one round trip to the state table as a rule.
+package authorizer
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// window is the length of the rate limit's window in seconds.
+const window = 60
+
+// enterprisePlan is the one plan that may use the API.
+const enterprisePlan = "enterprise"
+
+// Secrets finds a key by the hash of its secret and counts the call;
+// store.ErrNotFound where there is none.
+type Secrets interface {
+	CountCall(ctx context.Context, hash string, window int64, ip string) (*store.Secret, error)
+}
+
+var _ Secrets = (*store.DB)(nil)
+
+// Authorizer is the gateway's custom authorizer.
+type Authorizer struct {
+	secrets Secrets
+	// scopes gives the scope of "METHOD /path/{template}".
+	scopes map[string]auth.Scope
+	now    func() time.Time
+}
+
+// New makes an authorizer; scopes is the table of Scopes.
+func New(secrets Secrets, scopes map[string]auth.Scope, now func() time.Time) *Authorizer {
+	return &Authorizer{secrets, scopes, now}
+}
+
+// errUnauthorized is the one error that the gateway answers with 401.
+var errUnauthorized = errors.New("Unauthorized")
+
+type (
+	request  = events.APIGatewayCustomAuthorizerRequestTypeRequest
+	response = events.APIGatewayCustomAuthorizerResponse
+)
+
+// Handle answers one call. A call without a key, or with one that is not ours,
+// it refuses. A call whose key is known but may not make it is let through with
+// the refusal in its context: the function behind answers it with its exact code
+// and headers, and writes it to the audit log.
+func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) {
+	token, sent := bearer(req)
+	if !sent {
+		return response{}, errUnauthorized
+	}
+	mode, ok := auth.ParseKey(token)
+	if !ok {
+		return deny(req.MethodArn), nil
+	}
+	ip := req.RequestContext.Identity.SourceIP
+	now := a.now()
+	s, err := a.secrets.CountCall(ctx, auth.HashKey(token), now.Unix()/window, ip)
+	if errors.Is(err, store.ErrNotFound) {
+		return deny(req.MethodArn), nil
+	}
+	if err != nil {
+		slog.Error("key not looked up", "error", err)
+		return response{}, errors.New("key not looked up")
+	}
+	p := principal(s, mode, now)
+	p.Refusal = a.refusal(s, p, req, ip, now)
+	values, err := p.Encode()
+	if err != nil {
+		return response{}, err
+	}
+	return response{PrincipalID: p.KeyID, PolicyDocument: policy("Allow", req.MethodArn), Context: values}, nil
+}
+
+// refusal gives the first reason, in the contract's order, for which a known key
+// may not make this call; nil where it may.
+func (a *Authorizer) refusal(s *store.Secret, p *auth.Principal, req request, ip string, now time.Time) *auth.Refusal {
+	scope, known := a.scopes[req.HTTPMethod+" "+req.Resource]
+	switch {
+	case s.Ended(now):
+		return &auth.Refusal{Code: errs.InvalidAPIKey, Message: auth.MessageInvalidKey}
+	case s.Plan != enterprisePlan:
+		return &auth.Refusal{Code: errs.PlanNotAllowed, Message: "The API is part of the enterprise plan, and this account is on another one. Ask its owner to change the plan."}
+	case !auth.Permits(s.AccountIPs, ip) || !auth.Permits(s.KeyIPs, ip):
+		return &auth.Refusal{Code: errs.IPNotAllowed, Message: "Calls from this address are not allowed. Add it to the IP allow-lists of the account and of the key."}
+	case known && !p.Has(scope):
+		return &auth.Refusal{Code: errs.InsufficientScope, Message: auth.MessageScope(scope)}
+	case s.Count > s.Limit:
+		return &auth.Refusal{Code: errs.RateLimited, Message: "This key has used up its calls of this minute. Wait as long as Retry-After tells, and spread calls out."}
+	default:
+		return nil
+	}
+}
+
+func principal(s *store.Secret, mode auth.Mode, now time.Time) *auth.Principal {
+	p := &auth.Principal{
+		Account: s.Account, KeyID: s.KeyID, Mode: mode,
+		Rate: auth.Rate{
+			Limit: s.Limit, Window: window, Remaining: max(s.Limit-s.Count, 0),
+			Reset: window - int(now.Unix()%window),
+		},
+	}
+	for _, scope := range s.Scopes {
+		p.Scopes = append(p.Scopes, auth.Scope(scope))
+	}
+	return p
+}
+
+// bearer gives the token of the Authorization header (RFC 6750, 2.1). Header
+// names come in any case.
+func bearer(req request) (token string, sent bool) {
+	for name, value := range req.Headers {
+		if !strings.EqualFold(name, "Authorization") {
+			continue
+		}
+		scheme, token, _ := strings.Cut(strings.TrimSpace(value), " ")
+		if strings.EqualFold(scheme, "Bearer") {
+			token = strings.TrimSpace(token)
+			return token, token != ""
+		}
+		return value, value != ""
+	}
+	return "", false
+}
+
+func deny(arn string) response {
+	return response{PrincipalID: "unknown", PolicyDocument: policy("Deny", arn)}
+}
+
+func policy(effect, arn string) events.APIGatewayCustomAuthorizerPolicy {
+	return events.APIGatewayCustomAuthorizerPolicy{
+		Version: "2012-10-17",
+		Statement: []events.IAMPolicyStatement{{
+			Action: []string{"execute-api:Invoke"}, Effect: effect, Resource: []string{arn},
+		}},
+	}
+}
