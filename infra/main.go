@@ -1,0 +1,48 @@
+// Command infra is the CDK app: it synthesises the stacks of the customer and
+// region that the context names (`cdk synth -c customer=acme -c region=eu-central-1`).
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/stack"
+)
+
+func main() {
+	code := 0
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	closeKernel()
+	os.Exit(code)
+}
+
+func run() error {
+	app := awscdk.NewApp(nil)
+	settings, err := stack.ReadSettings(func(key string) any {
+		return app.Node().TryGetContext(jsii.String(key))
+	})
+	if err != nil {
+		return err
+	}
+	if err := stack.Add(app, settings, routes()); err != nil {
+		return err
+	}
+	app.Synth(nil)
+	return nil
+}
+
+// closeKernel ends the Node process behind the CDK. Two of its goroutines wait
+// for that process at once, and the one that comes second calls it an error on
+// standard error: nothing is lost by not hearing it.
+func closeKernel() {
+	if quiet, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+		os.Stderr = quiet
+	}
+	jsii.Close()
+}

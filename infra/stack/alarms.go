@@ -1,0 +1,93 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// newAlarmTopic makes the topic of the customer's alarms.
+func newAlarmTopic(stack awscdk.Stack, s Settings, key awskms.Key) awssns.Topic {
+	topic := awssns.NewTopic(stack, jsii.String("Alarms"), &awssns.TopicProps{
+		MasterKey:  key,
+		EnforceSSL: jsii.Bool(true),
+	})
+	if s.AlarmEmail != "" {
+		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(s.AlarmEmail), nil))
+	}
+	return topic
+}
+
+// alarms adds alarms to a stack; all of them go to the customer's topic.
+type alarms struct {
+	stack awscdk.Stack
+	topic awssns.ITopic
+}
+
+// deadLetters tells that something was given up.
+func (a alarms) deadLetters(of string, queue awssqs.Queue) {
+	a.add(title(of)+"DeadLettersAlarm", alarm{
+		says:   "Work of " + of + " was given up: look at the dead letters, mend the cause, send them back.",
+		metric: queue.MetricApproximateNumberOfMessagesVisible(metric("Maximum")),
+		above:  0,
+	})
+}
+
+// errors tells that a function fails.
+func (a alarms) errors(f Function, fn awslambda.IFunction) {
+	a.add(title(f.Name)+"ErrorsAlarm", alarm{
+		says:   "The function " + f.Name + " fails: read its log.",
+		metric: fn.MetricErrors(metric("Sum")),
+		above:  0,
+	})
+}
+
+// age tells that the stream's records wait: everything asynchronous is late.
+func (a alarms) age(f Function, fn awslambda.IFunction) {
+	a.add(title(f.Name)+"AgeAlarm", alarm{
+		says:   "The function " + f.Name + " is more than a minute behind the state table's stream.",
+		metric: fn.Metric(jsii.String("IteratorAge"), metric("Maximum")),
+		above:  60_000,
+	})
+}
+
+// serverErrors tells that callers get 5xx answers.
+func (a alarms) serverErrors(api awsapigateway.RestApi) {
+	a.add("ServerErrorsAlarm", alarm{
+		says:   "Callers get 5xx answers.",
+		metric: api.MetricServerError(metric("Sum")),
+		above:  4,
+	})
+}
+
+type alarm struct {
+	says   string
+	metric awscloudwatch.Metric
+	above  float64
+}
+
+func (a alarms) add(id string, of alarm) {
+	awscloudwatch.NewAlarm(a.stack, jsii.String(id), &awscloudwatch.AlarmProps{
+		AlarmDescription:   jsii.String(of.says),
+		Metric:             of.metric,
+		Threshold:          jsii.Number(of.above),
+		ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_THRESHOLD,
+		EvaluationPeriods:  jsii.Number(1),
+		// No figure means that nothing happened.
+		TreatMissingData: awscloudwatch.TreatMissingData_NOT_BREACHING,
+	}).AddAlarmAction(awscloudwatchactions.NewSnsAction(a.topic))
+}
+
+func metric(statistic string) *awscloudwatch.MetricOptions {
+	return &awscloudwatch.MetricOptions{
+		Statistic: jsii.String(statistic),
+		Period:    awscdk.Duration_Minutes(jsii.Number(5)),
+	}
+}

@@ -1,0 +1,45 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/constructs-go/constructs/v10"
+)
+
+// Add puts the customer's stacks into the app. The routes are the operations
+// that need a key; the public ones are PublicRoutes.
+func Add(app constructs.Construct, s Settings, routes []Route) error {
+	if err := s.Built(); err != nil {
+		return err
+	}
+	d := newData(app, s)
+	newWork(app, d)
+	return newAPI(app, d, routes)
+}
+
+// newAPI makes the stack of the public interface: the gateway, its authorizer
+// and a function for each area.
+func newAPI(app constructs.Construct, d *data, routes []Route) error {
+	stack := newStack(app, d.settings, "api", "the public interface: the gateway and the functions of its areas")
+	watch := alarms{stack, d.alarms}
+	functions := lambdas{stack: stack, data: d, alarms: watch}
+	areas := map[string]awslambda.Function{}
+	var authorizer awslambda.Function
+	for _, f := range Functions {
+		switch f.Trigger {
+		case Gateway:
+			areas[f.Name] = functions.new(f)
+		case Authorizer:
+			authorizer = functions.new(f)
+		}
+	}
+	g := newGateway(stack, d, authorizer)
+	if err := g.serve(areas, routes); err != nil {
+		return err
+	}
+	g.respond()
+	g.name(d.settings)
+	watch.serverErrors(g.api)
+	output(stack, "ApiId", g.api.RestApiId())
+	output(stack, "ApiUrl", g.api.Url())
+	return nil
+}

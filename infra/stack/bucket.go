@@ -1,0 +1,34 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// newMediaBucket makes the private bucket of the media; callers reach an object
+// by a signed URL alone.
+func newMediaBucket(stack awscdk.Stack, s Settings, key awskms.Key) awss3.Bucket {
+	days := func(n float64) awscdk.Duration { return awscdk.Duration_Days(jsii.Number(n)) }
+	return awss3.NewBucket(stack, jsii.String("Media"), &awss3.BucketProps{
+		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
+		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
+		Encryption:        awss3.BucketEncryption_KMS,
+		EncryptionKey:     key,
+		BucketKeyEnabled:  jsii.Bool(true),
+		EnforceSSL:        jsii.Bool(true),
+		Versioned:         jsii.Bool(true),
+		RemovalPolicy:     kept(s),
+		LifecycleRules: &[]*awss3.LifecycleRule{{
+			Id:                                  jsii.String("keep-costs-down"),
+			AbortIncompleteMultipartUploadAfter: days(1),
+			// An overwritten or deleted object can be had back for a month.
+			NoncurrentVersionExpiration: days(30),
+			Transitions: &[]*awss3.Transition{{
+				StorageClass:    awss3.StorageClass_INTELLIGENT_TIERING(),
+				TransitionAfter: days(30),
+			}},
+		}},
+	})
+}

@@ -1,0 +1,71 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// data is the stack of what must outlive everything else.
+type data struct {
+	stack    awscdk.Stack
+	settings Settings
+	key      awskms.Key
+	state    awsdynamodb.Table
+	audit    awsdynamodb.Table
+	media    awss3.Bucket
+	bus      awsevents.EventBus
+	alarms   awssns.Topic
+}
+
+func newData(app constructs.Construct, s Settings) *data {
+	stack := newStack(app, s, "data", "what is kept: tables, media, the customer's event bus")
+	d := &data{stack: stack, settings: s}
+	d.key = newKey(stack, s)
+	d.state = newStateTable(stack, s, d.key)
+	d.audit = newAuditTable(stack, s, d.key)
+	d.media = newMediaBucket(stack, s, d.key)
+	d.bus = newBus(stack, s)
+	d.alarms = newAlarmTopic(stack, s, d.key)
+	output(stack, "TableName", d.state.TableName())
+	output(stack, "AuditTableName", d.audit.TableName())
+	output(stack, "MediaBucket", d.media.BucketName())
+	output(stack, "BusName", d.bus.EventBusName())
+	return d
+}
+
+func newStack(app constructs.Construct, s Settings, part, holds string) awscdk.Stack {
+	env := &awscdk.Environment{Region: jsii.String(s.Region)}
+	if s.Account != "" {
+		env.Account = jsii.String(s.Account)
+	}
+	name := s.Name() + "-" + part
+	return awscdk.NewStack(app, jsii.String(name), &awscdk.StackProps{
+		StackName:   jsii.String(name),
+		Description: jsii.String("Content-Automation API of " + s.Customer + " in " + s.Region + ": " + holds),
+		Env:         env,
+		Tags: &map[string]*string{
+			"service":  jsii.String("content-automation"),
+			"customer": jsii.String(s.Customer),
+			"stage":    jsii.String(s.Stage),
+		},
+		TerminationProtection: jsii.Bool(part == "data" && !s.Local()),
+	})
+}
+
+func output(stack awscdk.Stack, name string, value *string) {
+	awscdk.NewCfnOutput(stack, jsii.String(name), &awscdk.CfnOutputProps{Value: value})
+}
+
+// kept is what becomes of something with the customer's data in it when its stack goes.
+func kept(s Settings) awscdk.RemovalPolicy {
+	if s.Local() {
+		return awscdk.RemovalPolicy_DESTROY
+	}
+	return awscdk.RemovalPolicy_RETAIN
+}

@@ -1,0 +1,89 @@
+package stack
+
+// Access is what a function may do with a table or the bucket.
+type Access int
+
+// The levels of access; each includes the ones before it but Append, which is
+// writing without reading.
+const (
+	None Access = iota
+	Append
+	Read
+	Write
+)
+
+// Trigger is what calls a function.
+type Trigger int
+
+// The triggers.
+const (
+	// Gateway calls the function for the HTTP requests of its area.
+	Gateway Trigger = iota
+	// Authorizer is called by the gateway before the area's function.
+	Authorizer
+	// Stream calls the function with the changes of the state table.
+	Stream
+	// Queue calls the function with the messages of the queue named in Consumes.
+	Queue
+)
+
+// The queues, each named for its work.
+const (
+	GenerateQueue = "generate"
+	DispatchQueue = "dispatch"
+	DeliverQueue  = "deliver"
+)
+
+// Function is one Lambda function: how large it is, what calls it, and all that
+// it may touch. Its environment and its permissions follow from that.
+type Function struct {
+	// Name is the folder under functions that holds its main package.
+	Name    string
+	Trigger Trigger
+	// Memory is in MiB; CPU time grows with it.
+	Memory int
+	// Timeout is in seconds.
+	Timeout int
+	// Consumes is the queue that calls it; Batch is how many messages or records at most.
+	Consumes string
+	Batch    int
+	// State, Audit and Media are the state table, the audit table and the bucket.
+	State, Audit, Media Access
+	// Sends are the queues that it sends to.
+	Sends []string
+	// Publishes lets it put events on the customer's bus.
+	Publishes bool
+	// Webhooks marks the functions that check or call a customer's addresses.
+	Webhooks bool
+}
+
+// Functions are all the functions of the service.
+var Functions = []Function{
+	{Name: "authorizer", Trigger: Authorizer, Memory: 512, Timeout: 5, State: Write},
+
+	{Name: "account", Trigger: Gateway, Memory: 512, Timeout: 15, State: Read, Audit: Write},
+	{Name: "apikey", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append},
+	{Name: "catalog", Trigger: Gateway, Memory: 512, Timeout: 15, State: Read, Audit: Append},
+	{Name: "factory", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append},
+	{Name: "content", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Media: Read},
+	{Name: "webhook", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Webhooks: true},
+	{Name: "docs", Trigger: Gateway, Memory: 256, Timeout: 10},
+
+	{Name: "relay", Trigger: Stream, Memory: 512, Timeout: 60, Batch: 100, Sends: []string{GenerateQueue}, Publishes: true},
+	{Name: "generate", Trigger: Queue, Memory: 1024, Timeout: 120, Consumes: GenerateQueue, Batch: 5,
+		State: Write, Media: Write, Sends: []string{GenerateQueue}},
+	{Name: "dispatch", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: DispatchQueue, Batch: 10,
+		State: Write, Media: Read, Sends: []string{DeliverQueue}},
+	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 60, Consumes: DeliverQueue, Batch: 10,
+		State: Write, Media: Read, Sends: []string{DeliverQueue}, Webhooks: true},
+}
+
+// consumer is the function that a queue calls.
+func consumer(queue string) Function {
+	for _, f := range Functions {
+		if f.Consumes == queue {
+			return f
+		}
+	}
+	panic("stack: no function consumes the queue " + queue)
+}

@@ -1,0 +1,138 @@
+package stack
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// gateway is the REST API in front of the functions.
+type gateway struct {
+	api        awsapigateway.RestApi
+	authorizer awsapigateway.IAuthorizer
+}
+
+func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.Function) *gateway {
+	s := d.settings
+	_, named := s.Domains[s.Region]
+	api := awsapigateway.NewRestApi(stack, jsii.String("Api"), &awsapigateway.RestApiProps{
+		RestApiName: jsii.String(s.Customer + "-" + s.Stage),
+		Description: jsii.String("Content-Automation API of " + s.Customer),
+		EndpointConfiguration: &awsapigateway.EndpointConfiguration{
+			Types: &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
+		},
+		// With a name of the customer's own, the gateway's own name is closed.
+		DisableExecuteApiEndpoint: jsii.Bool(named),
+		// Bodies pass as the bytes that they are, both ways: a body that is not
+		// UTF-8 is refused rather than repaired, and assets may be compressed.
+		BinaryMediaTypes: jsii.Strings("*/*"),
+		CloudWatchRole:   jsii.Bool(true),
+		DeployOptions: &awsapigateway.StageOptions{
+			StageName:            jsii.String(s.Stage),
+			TracingEnabled:       jsii.Bool(true),
+			MetricsEnabled:       jsii.Bool(true),
+			LoggingLevel:         awsapigateway.MethodLoggingLevel_ERROR,
+			ThrottlingRateLimit:  jsii.Number(2000),
+			ThrottlingBurstLimit: jsii.Number(1000),
+			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(newLogGroup(stack, s, d.key, "AccessLog")),
+			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLogFormat)),
+		},
+	})
+	return &gateway{
+		api: api,
+		authorizer: awsapigateway.NewRequestAuthorizer(stack, jsii.String("Authorizer"), &awsapigateway.RequestAuthorizerProps{
+			Handler: authorizer,
+			// No cache, and no identity source without which the gateway would refuse
+			// on its own: revocation, rate and address hold on every single call.
+			IdentitySources: jsii.Strings(),
+			ResultsCacheTtl: seconds(0),
+		}),
+	}
+}
+
+// accessLogFormat is one JSON object a call. It holds no header, so no key.
+const accessLogFormat = `{"request_id":"$context.requestId","at":"$context.requestTime","ip":"$context.identity.sourceIp",` +
+	`"method":"$context.httpMethod","path":"$context.path","resource":"$context.resourcePath","status":"$context.status",` +
+	`"latency_ms":"$context.responseLatency","integration_ms":"$context.integrationLatency","authorizer_ms":"$context.authorizer.latency",` +
+	`"bytes":"$context.responseLength","error":"$context.error.responseType","trace_id":"$context.xrayTraceId"}`
+
+// serve adds a resource for every path. Beside its operations each path under a
+// key gets the method ANY, by which its function can tell a method that is not
+// allowed from a path that does not exist.
+func (g *gateway) serve(areas map[string]awslambda.Function, routes []Route) error {
+	integrations := map[string]awsapigateway.LambdaIntegration{}
+	for name, fn := range areas {
+		integrations[name] = awsapigateway.NewLambdaIntegration(fn, &awsapigateway.LambdaIntegrationOptions{
+			Proxy: jsii.Bool(true),
+			// One permission for the function, not one a method (nor any for the console's
+			// test button): a stack holds 500 resources.
+			ScopePermissionToMethod: jsii.Bool(false),
+		})
+	}
+	open := &awsapigateway.MethodOptions{AuthorizationType: awsapigateway.AuthorizationType_NONE}
+	keyed := &awsapigateway.MethodOptions{
+		AuthorizationType: awsapigateway.AuthorizationType_CUSTOM,
+		Authorizer:        g.authorizer,
+	}
+	add := func(r Route, options *awsapigateway.MethodOptions) error {
+		integration, ok := integrations[r.Function]
+		if !ok {
+			return fmt.Errorf("%s %s is answered by %q, which is no function of the gateway", r.Method, r.Path, r.Function)
+		}
+		g.resource(r.Path).AddMethod(jsii.String(r.Method), integration, options)
+		return nil
+	}
+	for _, r := range PublicRoutes {
+		if err := add(r, open); err != nil {
+			return err
+		}
+	}
+	keyedRoutes := append(slices.Clone(routes), Route{"ANY", unknownPath, unknownFunction})
+	paths := map[string]bool{unknownPath: true}
+	for _, r := range routes {
+		if !paths[r.Path] {
+			paths[r.Path] = true
+			keyedRoutes = append(keyedRoutes, Route{"ANY", r.Path, r.Function})
+		}
+	}
+	for _, r := range keyedRoutes {
+		if err := add(r, keyed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *gateway) resource(path string) awsapigateway.IResource {
+	at := g.api.Root()
+	for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		next := at.GetResource(jsii.String(part))
+		if next == nil {
+			next = at.AddResource(jsii.String(part), nil)
+		}
+		at = next
+	}
+	return at
+}
+
+// name gives the API the customer's own name in this region, where there is one.
+func (g *gateway) name(s Settings) {
+	domain, ok := s.Domains[s.Region]
+	if !ok {
+		return
+	}
+	name := g.api.AddDomainName(jsii.String("Domain"), &awsapigateway.DomainNameOptions{
+		DomainName:     jsii.String(domain.Name),
+		Certificate:    awscertificatemanager.Certificate_FromCertificateArn(g.api, jsii.String("Certificate"), jsii.String(domain.CertificateArn)),
+		EndpointType:   awsapigateway.EndpointType_REGIONAL,
+		SecurityPolicy: awsapigateway.SecurityPolicy_TLS_1_2,
+	})
+	// What the customer's DNS points at.
+	output(awscdk.Stack_Of(g.api), "DomainTarget", name.DomainNameAliasDomainName())
+}

@@ -1,0 +1,53 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// What a principal needs of the key to use something encrypted with it.
+var (
+	keyReads  = []string{"kms:Decrypt", "kms:DescribeKey"}
+	keyWrites = []string{"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo"}
+)
+
+// newKey makes the customer's key. Everything with the customer's data in it is
+// encrypted with it, so that taking the key away takes the data away.
+func newKey(stack awscdk.Stack, s Settings) awskms.Key {
+	key := awskms.NewKey(stack, jsii.String("Key"), &awskms.KeyProps{
+		Description:       jsii.String("Data of " + s.Customer + " in " + s.Region),
+		Alias:             jsii.String("alias/" + s.Customer + "-" + s.Stage),
+		EnableKeyRotation: jsii.Bool(true),
+		RemovalPolicy:     kept(s),
+	})
+	// CloudWatch Logs uses the key under its own name, for this account's log groups alone.
+	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Sid:        jsii.String("LogGroups"),
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("logs."+s.Region+".amazonaws.com"), nil)},
+		Actions:    jsii.Strings(keyWrites...),
+		Resources:  jsii.Strings("*"),
+		Conditions: &map[string]any{
+			"ArnLike": map[string]any{
+				"kms:EncryptionContext:aws:logs:arn": stack.FormatArn(&awscdk.ArnComponents{
+					Service:      jsii.String("logs"),
+					Resource:     jsii.String("log-group"),
+					ResourceName: jsii.String("*"),
+					ArnFormat:    awscdk.ArnFormat_COLON_RESOURCE_NAME,
+				}),
+			},
+		},
+	}), nil)
+	// Alarms reach the encrypted topic only if CloudWatch may use its key.
+	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Sid:        jsii.String("Alarms"),
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)},
+		Actions:    jsii.Strings("kms:Decrypt", "kms:GenerateDataKey"),
+		Resources:  jsii.Strings("*"),
+		Conditions: &map[string]any{
+			"StringEquals": map[string]any{"aws:SourceAccount": stack.Account()},
+		},
+	}), nil)
+	return key
+}

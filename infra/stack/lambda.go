@@ -1,0 +1,99 @@
+package stack
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// lambdas makes the functions of one stack, each with a log group and a role of
+// its own that permits what its entry in Functions says, and no more.
+type lambdas struct {
+	stack  awscdk.Stack
+	data   *data
+	queues map[string]awssqs.Queue
+	alarms alarms
+}
+
+func (l lambdas) new(f Function) awslambda.Function {
+	s := l.data.settings
+	logs := newLogGroup(l.stack, s, l.data.key, title(f.Name)+"Log")
+	role := awsiam.NewRole(l.stack, jsii.String(title(f.Name)+"Role"), &awsiam.RoleProps{
+		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+		Description: jsii.String("What the function " + f.Name + " of " + s.Customer + " may do"),
+	})
+	for _, statement := range l.permissions(f, logs) {
+		role.AddToPolicy(statement)
+	}
+	architecture := awslambda.Architecture_ARM_64()
+	if s.Arch == "x86_64" {
+		architecture = awslambda.Architecture_X86_64()
+	}
+	fn := awslambda.NewFunction(l.stack, jsii.String(title(f.Name)+"Function"), &awslambda.FunctionProps{
+		FunctionName: jsii.String(s.Customer + "-" + s.Stage + "-" + f.Name),
+		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Dir(s.bootstrap(f.Name))), nil),
+		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
+		Architecture: architecture,
+		Handler:      jsii.String("bootstrap"),
+		MemorySize:   jsii.Number(float64(f.Memory)),
+		Timeout:      seconds(f.Timeout),
+		Environment:  l.environment(f),
+		Role:         role,
+		LogGroup:     logs,
+		Tracing:      awslambda.Tracing_ACTIVE,
+	})
+	l.alarms.errors(f, fn)
+	return fn
+}
+
+func newLogGroup(stack awscdk.Stack, s Settings, key awskms.Key, id string) awslogs.LogGroup {
+	days, err := retention(s.LogRetentionDays)
+	if err != nil {
+		panic(err) // ReadSettings has checked it.
+	}
+	return awslogs.NewLogGroup(stack, jsii.String(id), &awslogs.LogGroupProps{
+		Retention:     days,
+		EncryptionKey: key,
+		RemovalPolicy: kept(s),
+	})
+}
+
+// environment is what the function reads; names of what it may not touch are left out.
+func (l lambdas) environment(f Function) *map[string]*string {
+	s := l.data.settings
+	env := map[string]*string{
+		"CUSTOMER":  jsii.String(s.Customer),
+		"STAGE":     jsii.String(s.Stage),
+		"LOG_LEVEL": jsii.String(s.LogLevel),
+	}
+	if f.State != None {
+		env["TABLE_NAME"] = l.data.state.TableName()
+	}
+	if f.Audit != None {
+		env["AUDIT_TABLE_NAME"] = l.data.audit.TableName()
+	}
+	if f.Media != None {
+		env["MEDIA_BUCKET"] = l.data.media.BucketName()
+	}
+	if f.Publishes {
+		env["BUS_NAME"] = l.data.bus.EventBusName()
+	}
+	if f.Webhooks {
+		env["ALLOW_LOOPBACK_WEBHOOKS"] = jsii.String(strconv.FormatBool(s.AllowLoopbackWebhooks))
+	}
+	for _, name := range f.Sends {
+		env[strings.ToUpper(name)+"_QUEUE_URL"] = l.queues[name].QueueUrl()
+	}
+	return &env
+}
+
+// title gives a name the case of a construct's id.
+func title(name string) string { return strings.ToUpper(name[:1]) + name[1:] }

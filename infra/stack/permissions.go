@@ -1,0 +1,79 @@
+package stack
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/jsii-runtime-go"
+)
+
+var (
+	tableReads  = []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}
+	tableWrites = []string{"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}
+)
+
+// permissions are written out rather than granted by the CDK: its grants use
+// wildcards in actions, and permit more than the functions do.
+func (l lambdas) permissions(f Function, logs awslogs.LogGroup) []awsiam.PolicyStatement {
+	d := l.data
+	all := []awsiam.PolicyStatement{
+		allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, logs.LogGroupArn()),
+	}
+	all = append(all, table(f.State, d.state, stateIndexes)...)
+	all = append(all, table(f.Audit, d.audit, auditIndexes)...)
+	objects := d.media.ArnForObjects(jsii.String("*"))
+	switch f.Media {
+	case Read:
+		all = append(all, allow([]string{"s3:GetObject"}, objects))
+	case Write:
+		all = append(all, allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, objects))
+	}
+	if f.Trigger == Stream {
+		all = append(all, allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"},
+			d.state.TableStreamArn()))
+	}
+	if f.Consumes != "" {
+		all = append(all, allow([]string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"},
+			l.queues[f.Consumes].QueueArn()))
+	}
+	for _, name := range f.Sends {
+		all = append(all, allow([]string{"sqs:SendMessage"}, l.queues[name].QueueArn()))
+	}
+	if f.Publishes {
+		all = append(all, allow([]string{"events:PutEvents"}, d.bus.EventBusArn()))
+	}
+	switch {
+	case f.State == Write || f.Audit == Write || f.Audit == Append || f.Media == Write:
+		all = append(all, allow(keyWrites, d.key.KeyArn()))
+	case f.State == Read || f.Audit == Read || f.Media == Read || f.Trigger == Stream:
+		all = append(all, allow(keyReads, d.key.KeyArn()))
+	}
+	return all
+}
+
+func table(access Access, table awsdynamodb.Table, indexes []string) []awsiam.PolicyStatement {
+	arn := table.TableArn()
+	arns := []*string{arn}
+	for _, name := range indexes {
+		arns = append(arns, jsii.String(fmt.Sprintf("%s/index/%s", *arn, name)))
+	}
+	switch access {
+	case Append:
+		return []awsiam.PolicyStatement{allow([]string{"dynamodb:PutItem"}, arn)}
+	case Read:
+		return []awsiam.PolicyStatement{allow(tableReads, arns...)}
+	case Write:
+		return []awsiam.PolicyStatement{allow(tableReads, arns...), allow(tableWrites, arn)}
+	default:
+		return nil
+	}
+}
+
+func allow(actions []string, resources ...*string) awsiam.PolicyStatement {
+	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions:   jsii.Strings(actions...),
+		Resources: &resources,
+	})
+}

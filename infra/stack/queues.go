@@ -1,0 +1,67 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// eventSource is the `source` of every event that the relay puts on the bus.
+const eventSource = "content-automation"
+
+// visibilityFactor is how many times its function's time-out a message stays
+// invisible: fewer than six, and Lambda's own retries meet the message again.
+const visibilityFactor = 6
+
+// attempts is how often a message is tried before it is put aside.
+const attempts = 5
+
+// newBus makes the customer's event bus.
+func newBus(stack awscdk.Stack, s Settings) awsevents.EventBus {
+	return awsevents.NewEventBus(stack, jsii.String("Bus"), &awsevents.EventBusProps{
+		EventBusName: jsii.String(s.Customer + "-" + s.Stage),
+	})
+}
+
+// newQueue makes a queue and the one that takes what could not be done.
+func (w *work) newQueue(name string) awssqs.Queue {
+	return awssqs.NewQueue(w.stack, jsii.String(title(name)+"Queue"), &awssqs.QueueProps{
+		Encryption:        awssqs.QueueEncryption_SQS_MANAGED,
+		EnforceSSL:        jsii.Bool(true),
+		RetentionPeriod:   awscdk.Duration_Days(jsii.Number(4)),
+		VisibilityTimeout: seconds(visibilityFactor * consumer(name).Timeout),
+		DeadLetterQueue: &awssqs.DeadLetterQueue{
+			Queue:           w.newDeadLetterQueue(name),
+			MaxReceiveCount: jsii.Number(attempts),
+		},
+	})
+}
+
+// newDeadLetterQueue makes a queue for what failed; anything in it is an alarm.
+func (w *work) newDeadLetterQueue(of string) awssqs.Queue {
+	queue := awssqs.NewQueue(w.stack, jsii.String(title(of)+"DeadLetters"), &awssqs.QueueProps{
+		Encryption:      awssqs.QueueEncryption_SQS_MANAGED,
+		EnforceSSL:      jsii.Bool(true),
+		RetentionPeriod: awscdk.Duration_Days(jsii.Number(14)),
+	})
+	w.alarms.deadLetters(of, queue)
+	return queue
+}
+
+// route sends every event on the bus to the queue of the dispatch function.
+func (w *work) route(bus awsevents.EventBus) {
+	awsevents.NewRule(w.stack, jsii.String("EventRule"), &awsevents.RuleProps{
+		EventBus:     bus,
+		Description:  jsii.String("Events of the service to the dispatch function"),
+		EventPattern: &awsevents.EventPattern{Source: jsii.Strings(eventSource)},
+		Targets: &[]awsevents.IRuleTarget{
+			awseventstargets.NewSqsQueue(w.queues[DispatchQueue], &awseventstargets.SqsQueueProps{
+				DeadLetterQueue: w.newDeadLetterQueue("event"),
+			}),
+		},
+	})
+}
+
+func seconds(n int) awscdk.Duration { return awscdk.Duration_Seconds(jsii.Number(float64(n))) }

@@ -1,0 +1,174 @@
+package stack
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// StageLocal is the stage of the local system: nothing in it is worth keeping,
+// and webhooks may go to the loopback address.
+const StageLocal = "local"
+
+// Settings say how one customer's stacks in one region differ from another's.
+type Settings struct {
+	// Customer names the stacks, the functions and the event bus.
+	Customer string `json:"-"`
+	// Region is where the stacks live.
+	Region string `json:"region"`
+	// Account is the AWS account; empty: the one of the credentials.
+	Account string `json:"account"`
+	// Stage is the gateway's stage, and what the functions see as STAGE.
+	Stage string `json:"stage"`
+	// Arch is the functions' architecture: arm64 or x86_64.
+	Arch string `json:"arch"`
+	// Assets is the folder that holds <function>/bootstrap.
+	Assets string `json:"assets"`
+	// AlarmEmail receives the alarms; empty: nobody is subscribed.
+	AlarmEmail string `json:"alarmEmail"`
+	// LogLevel is the functions' slog level.
+	LogLevel string `json:"logLevel"`
+	// LogRetentionDays is how long CloudWatch keeps log lines.
+	LogRetentionDays int `json:"logRetentionDays"`
+	// AllowLoopbackWebhooks lets webhooks go to the machine itself. Only the
+	// local system may: elsewhere it would open the functions' own network.
+	AllowLoopbackWebhooks bool `json:"allowLoopbackWebhooks"`
+	// Domains are the customer's own names by region.
+	Domains map[string]Domain `json:"domains"`
+}
+
+// Domain is a name of the customer's own for the API in one region.
+type Domain struct {
+	Name           string `json:"name"`
+	CertificateArn string `json:"certificateArn"`
+}
+
+// Local tells whether the stacks are for the local system.
+func (s Settings) Local() bool { return s.Stage == StageLocal }
+
+// Name is the common beginning of the customer's stack names.
+func (s Settings) Name() string { return s.Customer + "-" + s.Region }
+
+var (
+	nameShape   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+	regionShape = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
+)
+
+// ReadSettings takes the settings of the customer that the context names: the
+// customer's own entry in the map `customers`, over which single context values
+// (`-c region=…`) win. Every error is one sentence for the person at the terminal.
+func ReadSettings(context func(key string) any) (Settings, error) {
+	customers, err := decode[map[string]json.RawMessage](context("customers"))
+	if err != nil {
+		return Settings{}, fmt.Errorf("the context value customers is not a map of customers: %w", err)
+	}
+	names := make([]string, 0, len(customers))
+	for name := range customers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	known := strings.Join(names, ", ")
+
+	customer, _ := context("customer").(string)
+	if customer == "" {
+		return Settings{}, fmt.Errorf("no customer is given: add -c customer=<name>; cdk.json knows %s", known)
+	}
+	entry, ok := customers[customer]
+	if !ok {
+		return Settings{}, fmt.Errorf("there is no customer %q: cdk.json knows %s", customer, known)
+	}
+	s := Settings{Stage: "prod", Arch: "arm64", LogLevel: "info", LogRetentionDays: 90}
+	if err := json.Unmarshal(entry, &s); err != nil {
+		return Settings{}, fmt.Errorf("the settings of customer %s in cdk.json cannot be read: %w", customer, err)
+	}
+	s.Customer = customer
+	if err := s.override(context); err != nil {
+		return Settings{}, err
+	}
+	if s.Assets == "" {
+		s.Assets = filepath.Join("build", s.Arch)
+	}
+	return s, s.validate()
+}
+
+func (s *Settings) override(context func(key string) any) error {
+	for key, field := range map[string]*string{
+		"region": &s.Region, "account": &s.Account, "stage": &s.Stage, "arch": &s.Arch,
+		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel,
+	} {
+		if value, ok := context(key).(string); ok && value != "" {
+			*field = value
+		}
+	}
+	switch value := context("allowLoopbackWebhooks").(type) {
+	case bool:
+		s.AllowLoopbackWebhooks = value
+	case string:
+		allow, err := strconv.ParseBool(value)
+		if err != nil {
+			return fmt.Errorf("allowLoopbackWebhooks is true or false, not %q", value)
+		}
+		s.AllowLoopbackWebhooks = allow
+	}
+	return nil
+}
+
+func (s Settings) validate() error {
+	switch {
+	case !nameShape.MatchString(s.Customer):
+		return fmt.Errorf("the customer name %q is not made of lower-case letters, digits and hyphens", s.Customer)
+	case !regionShape.MatchString(s.Region):
+		return fmt.Errorf("%q is not an AWS region: add -c region=<region>", s.Region)
+	case !nameShape.MatchString(s.Stage):
+		return fmt.Errorf("the stage %q is not made of lower-case letters, digits and hyphens", s.Stage)
+	case s.Arch != "arm64" && s.Arch != "x86_64":
+		return fmt.Errorf("the architecture %q is neither arm64 nor x86_64", s.Arch)
+	case s.AllowLoopbackWebhooks && !s.Local():
+		return fmt.Errorf("allowLoopbackWebhooks is for the stage %s alone: the stage %s would let webhooks reach the service's own network", StageLocal, s.Stage)
+	}
+	if _, err := retention(s.LogRetentionDays); err != nil {
+		return err
+	}
+	for region, domain := range s.Domains {
+		if domain.Name == "" || domain.CertificateArn == "" {
+			return fmt.Errorf("the domain of customer %s in %s needs a name and a certificateArn", s.Customer, region)
+		}
+	}
+	return nil
+}
+
+// Built tells in one sentence which functions are not built yet.
+func (s Settings) Built() error {
+	var missing []string
+	for _, f := range Functions {
+		if _, err := os.Stat(s.bootstrap(f.Name)); err != nil {
+			missing = append(missing, f.Name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s holds no build of %s: run `make build` first", s.Assets, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+func (s Settings) bootstrap(function string) string {
+	return filepath.Join(s.Assets, function, "bootstrap")
+}
+
+// decode gives a context value, which the CLI may have passed as text, its type.
+func decode[T any](value any) (T, error) {
+	var out T
+	if text, ok := value.(string); ok {
+		return out, json.Unmarshal([]byte(text), &out)
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal(data, &out)
+}

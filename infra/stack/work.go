@@ -1,0 +1,74 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// work is the stack of the asynchronous path: what the state table's stream
+// drives, in the order in which it happens.
+type work struct {
+	stack  awscdk.Stack
+	queues map[string]awssqs.Queue
+	alarms alarms
+}
+
+func newWork(app constructs.Construct, d *data) *work {
+	stack := newStack(app, d.settings, "work", "the asynchronous path: queues and the functions behind them")
+	w := &work{stack: stack, queues: map[string]awssqs.Queue{}, alarms: alarms{stack, d.alarms}}
+	for _, name := range []string{GenerateQueue, DispatchQueue, DeliverQueue} {
+		w.queues[name] = w.newQueue(name)
+		output(stack, title(name)+"QueueUrl", w.queues[name].QueueUrl())
+	}
+	w.route(d.bus)
+	functions := lambdas{stack: stack, data: d, queues: w.queues, alarms: w.alarms}
+	for _, f := range Functions {
+		switch f.Trigger {
+		case Stream:
+			w.feedFromStream(functions.new(f), f, d)
+		case Queue:
+			w.feedFromQueue(functions.new(f), f)
+		}
+	}
+	return w
+}
+
+// feedFromStream calls the function with the records that it acts on. A record
+// that fails is tried apart from the others until the stream forgets it or it
+// has failed for good; then a dead letter says where it was.
+func (w *work) feedFromStream(fn awslambda.Function, f Function, d *data) {
+	dead := w.newDeadLetterQueue(f.Name)
+	awslambda.NewEventSourceMapping(w.stack, jsii.String(title(f.Name)+"Source"), &awslambda.EventSourceMappingProps{
+		Target:                  fn,
+		EventSourceArn:          d.state.TableStreamArn(),
+		StartingPosition:        awslambda.StartingPosition_TRIM_HORIZON,
+		BatchSize:               jsii.Number(float64(f.Batch)),
+		BisectBatchOnError:      jsii.Bool(true),
+		ReportBatchItemFailures: jsii.Bool(true),
+		RetryAttempts:           jsii.Number(100),
+		ParallelizationFactor:   jsii.Number(4),
+		OnFailure:               awslambdaeventsources.NewSqsDlq(dead),
+		Filters: &[]*map[string]any{
+			awslambda.FilterCriteria_Filter(&map[string]any{
+				"eventName": []string{"INSERT"},
+				"dynamodb":  map[string]any{"NewImage": map[string]any{"kind": map[string]any{"S": []string{"job", "event"}}}},
+			}),
+		},
+	})
+	w.alarms.age(f, fn)
+}
+
+// feedFromQueue calls the function with its queue's messages; it answers which
+// of them failed, and only those come again.
+func (w *work) feedFromQueue(fn awslambda.Function, f Function) {
+	awslambda.NewEventSourceMapping(w.stack, jsii.String(title(f.Name)+"Source"), &awslambda.EventSourceMappingProps{
+		Target:                  fn,
+		EventSourceArn:          w.queues[f.Consumes].QueueArn(),
+		BatchSize:               jsii.Number(float64(f.Batch)),
+		ReportBatchItemFailures: jsii.Bool(true),
+	})
+}
