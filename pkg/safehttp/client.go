@@ -1,0 +1,265 @@
+// Package safehttp is the HTTP client for every URL that a caller of the API
+// gave: webhooks, photos to fetch. Such a URL must not lead into the network
+// that the service runs in (server-side request forgery).
+//
+// The rules are applied twice: by CheckURL when a URL is saved, for a clear
+// answer to the person who gave it, and by the dialer at each connection, on the
+// address about to be dialled, which is what keeps the promise: a name that
+// resolves to something else by then (DNS rebinding) leads nowhere. Redirects
+// are not followed, no proxy is taken from the environment, and an answer is
+// bounded in size and time.
+package safehttp
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"syscall"
+	"time"
+)
+
+// Bounds of one call that no caller has had a reason to change.
+const (
+	lookupTimeout    = 5 * time.Second
+	connectTimeout   = 10 * time.Second
+	idleTimeout      = 60 * time.Second // less than most servers keep a connection
+	pingAfter        = 5 * time.Second  // finds HTTP/2 connections that died while a function was frozen
+	maxHeaderBytes   = 64 << 10
+	maxIdle          = 512
+	maxIdlePerHost   = 64
+	sessionCacheSize = 512
+)
+
+// Options configure a Client. The zero value is the strict client of a deployed
+// stack with the system's resolver.
+type Options struct {
+	// AllowLoopback is for the local system only: addresses on loopback are
+	// allowed too, over http as well and on any port. Nothing else changes.
+	AllowLoopback bool
+	// Ports are the ports allowed; 443 alone when empty.
+	Ports []uint16
+	// Resolver looks names up; net.DefaultResolver when nil.
+	Resolver *net.Resolver
+	// Timeout bounds a call from its look-up to the last byte of the answer's
+	// body; 15 seconds when 0.
+	Timeout time.Duration
+	// MaxBody is how many bytes of an answer's body can be read; 64 KiB when 0.
+	MaxBody int64
+	// UserAgent is sent where a request has none of its own.
+	UserAgent string
+	// RootCAs verify the servers' certificates; the system's when nil.
+	RootCAs *x509.CertPool
+}
+
+// Client calls URLs that are not to be trusted. It is safe for concurrent use
+// and keeps connections for reuse: make one and keep it.
+type Client struct {
+	policy    *policy
+	ports     []uint16
+	resolver  *net.Resolver
+	maxBody   int64
+	userAgent string
+
+	encrypted, plain http.Client // for https and for http
+}
+
+// New makes a Client.
+func New(o Options) *Client {
+	if len(o.Ports) == 0 {
+		o.Ports = []uint16{443}
+	}
+	if o.Resolver == nil {
+		o.Resolver = net.DefaultResolver
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 15 * time.Second
+	}
+	if o.MaxBody == 0 {
+		o.MaxBody = 64 << 10
+	}
+	c := &Client{
+		policy:    newPolicy(o.AllowLoopback, o.Ports),
+		ports:     o.Ports,
+		resolver:  o.Resolver,
+		maxBody:   o.MaxBody,
+		userAgent: o.UserAgent,
+	}
+	encrypted := c.transport(false)
+	encrypted.TLSClientConfig = &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		RootCAs:            o.RootCAs,
+		ClientSessionCache: tls.NewLRUClientSessionCache(sessionCacheSize),
+	}
+	c.encrypted = http.Client{Transport: encrypted, Timeout: o.Timeout, CheckRedirect: noRedirect}
+	c.plain = http.Client{Transport: c.transport(true), Timeout: o.Timeout, CheckRedirect: noRedirect}
+	return c
+}
+
+// noRedirect makes a redirect the answer of a call.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// transport makes one of the two transports. They are apart so that the dialer
+// knows whether a connection will be encrypted, which it cannot see.
+func (c *Client) transport(plain bool) *http.Transport {
+	dialer := &net.Dialer{
+		Timeout:  connectTimeout,
+		Resolver: c.resolver,
+		// Called with the address of each connection before it is opened.
+		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			to, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return errNotPublic
+			}
+			return c.policy.check(plain, to)
+		},
+	}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	return &http.Transport{
+		Proxy: nil, // never from the environment
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			host, port, err := net.SplitHostPort(addr)
+			if err != nil {
+				return nil, fmt.Errorf("safehttp: %w", err)
+			}
+			return dialer.DialContext(ctx, network, net.JoinHostPort(rooted(host), port))
+		},
+		Protocols:              protocols,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter},
+		TLSHandshakeTimeout:    connectTimeout,
+		IdleConnTimeout:        idleTimeout,
+		MaxIdleConns:           maxIdle,
+		MaxIdleConnsPerHost:    maxIdlePerHost,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		DisableCompression:     true, // a small answer must not unpack into a large one
+	}
+}
+
+// rooted ends a name with a dot, so that the resolver tries neither the search
+// domains of the network that the service runs in nor the hosts file, which
+// alone knows localhost.
+func rooted(host string) string {
+	if _, err := netip.ParseAddr(host); err == nil || isLocalhost(host) {
+		return host
+	}
+	return host + "."
+}
+
+// CheckURL tells whether a URL may be called: its form, and every address that
+// its name resolves to now. The error is a *BlockedError if it may not, and
+// wraps ErrLookup if the name could not be looked up.
+func (c *Client) CheckURL(ctx context.Context, raw string) error {
+	u, err := c.parse(raw)
+	if err != nil {
+		return err
+	}
+	host := u.Hostname()
+	if _, err := netip.ParseAddr(host); err == nil {
+		return nil // parse has checked the address
+	}
+	port, err := portOf(u)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	addrs, err := c.resolver.LookupNetIP(ctx, "ip", rooted(host))
+	if err != nil {
+		var dns *net.DNSError
+		if errors.As(err, &dns) && dns.IsNotFound {
+			return blocked("The host name %s does not exist.", host)
+		}
+		return fmt.Errorf("%w: %w", ErrLookup, err)
+	}
+	for _, addr := range addrs {
+		if err := c.policy.check(u.Scheme == "http", netip.AddrPortFrom(addr.Unmap(), port)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Do sends a request and gives the answer, whatever its status: a redirect is
+// an answer like any other. The caller closes the body, see ReadBody. A refused
+// URL or address gives a *BlockedError; Describe makes a sentence of any error.
+//
+// A request that may safely arrive twice should have the header Idempotency-Key
+// (with an empty list of values it is not sent): the transport then repeats it
+// by itself when a kept connection turns out to be dead.
+func (c *Client) Do(req *http.Request) (*http.Response, error) {
+	if err := c.checkParts(req.URL); err != nil {
+		if req.Body != nil {
+			_ = req.Body.Close() // as http.Client does with a request that it cannot send
+		}
+		return nil, err
+	}
+	if c.userAgent != "" && req.Header.Get("User-Agent") == "" {
+		req = req.WithContext(req.Context())
+		req.Header = req.Header.Clone()
+		req.Header.Set("User-Agent", c.userAgent)
+	}
+	client := &c.encrypted
+	if req.URL.Scheme == "http" {
+		client = &c.plain
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		// What is around it names the address that was refused.
+		var refused *BlockedError
+		if errors.As(err, &refused) {
+			return nil, refused
+		}
+		return nil, err
+	}
+	resp.Body = &cappedBody{ReadCloser: resp.Body, left: c.maxBody}
+	return resp, nil
+}
+
+// CloseIdleConnections closes the connections kept for reuse.
+func (c *Client) CloseIdleConnections() {
+	c.encrypted.CloseIdleConnections()
+	c.plain.CloseIdleConnections()
+}
+
+// cappedBody gives an error once more than `left` bytes are read.
+type cappedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+// Read implements io.Reader.
+func (b *cappedBody) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, ErrBodyTooLarge
+	}
+	// One byte more than allowed tells an answer of exactly the size from a larger one.
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	if b.left < 0 {
+		return n - 1, ErrBodyTooLarge
+	}
+	return n, err
+}
+
+// ReadBody reads an answer's body to its end, or to MaxBody, keeps the first
+// `keep` bytes of it, and closes it. Reading on is what lets the connection be
+// used again. What was read is returned with an error too: it is
+// ErrBodyTooLarge for more than MaxBody bytes, and that of the network if the
+// server stalls or closes midway.
+func ReadBody(resp *http.Response, keep int64) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, keep))
+	if err == nil {
+		_, err = io.Copy(io.Discard, resp.Body)
+	}
+	return body, errors.Join(err, resp.Body.Close())
+}

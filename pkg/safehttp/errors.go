@@ -1,0 +1,84 @@
+package safehttp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"syscall"
+)
+
+// BlockedError says that a URL, or the address that its name resolves to, is
+// not allowed. Repeating the call does not help until one of them changes.
+type BlockedError struct {
+	// Reason is a sentence for the person who gave the URL. It never tells the
+	// address that a name resolved to.
+	Reason string
+}
+
+// Error gives the reason.
+func (e *BlockedError) Error() string { return "safehttp: " + e.Reason }
+
+var (
+	// ErrLookup says that a name could not be looked up now: unlike a name that
+	// does not exist, which is a *BlockedError, it is worth another try.
+	ErrLookup = errors.New("safehttp: the name could not be looked up")
+
+	// ErrBodyTooLarge is the error of reading an answer's body past MaxBody.
+	ErrBodyTooLarge = errors.New("safehttp: the answer is larger than allowed")
+
+	errNotPublic = blocked("The URL's host is not a public address on the internet.")
+)
+
+func blocked(format string, args ...any) *BlockedError {
+	return &BlockedError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// Describe turns an error of Do, or of reading an answer's body, into a sentence
+// for the person who gave the URL. It tells what to look at and nothing of the
+// network that the call was made from.
+func Describe(err error) string {
+	var (
+		refused *BlockedError
+		dns     *net.DNSError
+		cert    *tls.CertificateVerificationError
+		record  tls.RecordHeaderError
+		alert   tls.AlertError
+		timeout net.Error
+	)
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &refused):
+		return refused.Reason
+	case errors.Is(err, ErrBodyTooLarge):
+		return "The answer was larger than allowed."
+	case errors.As(err, &dns):
+		if dns.IsNotFound {
+			return "The host name does not exist."
+		}
+		return "The host name could not be looked up."
+	case errors.As(err, &cert):
+		return "The TLS certificate was not accepted: " + cert.Err.Error()
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
+		return "The server did not speak TLS."
+	case errors.As(err, &alert):
+		return "The server ended the TLS handshake: " + alert.Error()
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return "The server did not answer in time."
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "The connection was refused."
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		return "The host could not be reached."
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
+		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "The server closed the connection before its answer was complete."
+	case errors.Is(err, context.Canceled):
+		return "The call was canceled."
+	default:
+		return "The call failed: the server's answer was not valid HTTP, or the connection broke."
+	}
+}

@@ -1,0 +1,137 @@
+package safehttp
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxURL is the longest URL accepted, in bytes: what common servers take.
+const maxURL = 2048
+
+// privateSuffixes are top-level names that never lead to the public internet,
+// whatever a resolver may say about them.
+var privateSuffixes = []string{
+	"alt",                        // RFC 9476
+	"arpa",                       // RFC 3172; home.arpa: RFC 8375
+	"example", "invalid", "test", // RFC 6761
+	"internal",             // ICANN board, 29 July 2024; the clouds' own names, metadata too
+	"local",                // RFC 6762
+	"localhost",            // RFC 6761
+	"onion",                // RFC 7686
+	"corp", "home", "mail", // ICANN board, 4 February 2018: never delegated
+	"intranet", "lan", "private", // RFC 6762, appendix G: in private use
+	"localdomain", // the default of many hosts files
+}
+
+// parse applies the rules that need no look-up to a URL as a person gave it.
+// They are stricter than the URL standards, so that no two readers of the same
+// text can disagree about its host.
+func (c *Client) parse(raw string) (*url.URL, error) {
+	if len(raw) > maxURL {
+		return nil, blocked("The URL is longer than %d characters.", maxURL)
+	}
+	for _, b := range []byte(raw) {
+		if b <= ' ' || b >= 0x7f || b == '\\' {
+			return nil, blocked("The URL may hold printable ASCII characters only, and no backslash: percent-encode others, and write an international host name in its xn-- form.")
+		}
+	}
+	if strings.Contains(raw, "#") {
+		return nil, blocked("The URL must not have a fragment (#).")
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, blocked("The URL is not valid.")
+	}
+	if err := c.checkParts(u); err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+// checkParts applies the same rules to the parts of a URL.
+func (c *Client) checkParts(u *url.URL) error {
+	switch {
+	case u.Scheme != "https" && (u.Scheme != "http" || !c.policy.loopback):
+		return blocked("The URL must start with https://.")
+	case u.Opaque != "" || u.Host == "":
+		return blocked("The URL has no host.")
+	case u.User != nil:
+		return blocked("The URL must not have a user name or password.")
+	case u.Fragment != "":
+		return blocked("The URL must not have a fragment (#).")
+	}
+	port, err := portOf(u)
+	if err != nil {
+		return err
+	}
+	host := u.Hostname()
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return c.policy.check(u.Scheme == "http", netip.AddrPortFrom(addr, port))
+	}
+	if err := c.checkName(host); err != nil {
+		return err
+	}
+	// Where loopback is allowed, what a name resolves to decides about its port.
+	if !c.policy.loopback && !slices.Contains(c.ports, port) {
+		return blocked("The port %d is not allowed.", port)
+	}
+	return nil
+}
+
+// portOf gives the port that will be dialled.
+func portOf(u *url.URL) (uint16, error) {
+	text := u.Port()
+	switch {
+	case text == "" && u.Scheme == "http":
+		return 80, nil
+	case text == "":
+		return 443, nil
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || port == 0 {
+		return 0, blocked("The URL's port is not valid.")
+	}
+	return uint16(port), nil
+}
+
+// checkName tells whether a host is a full name of the public DNS.
+func (c *Client) checkName(host string) error {
+	if c.policy.loopback && isLocalhost(host) {
+		return nil
+	}
+	labels := strings.Split(strings.ToLower(host), ".")
+	last := labels[len(labels)-1]
+	switch {
+	case len(host) > 253 || slices.ContainsFunc(labels, notLabel):
+		return blocked("The URL's host is not a valid name. Write it without a trailing dot, and an international name in its xn-- form.")
+	case isNumber(last):
+		return blocked("The URL's host is not a valid IPv4 address: write four decimal numbers.")
+	case len(labels) < 2:
+		return blocked("The URL's host must be a full name, such as hooks.example.com.")
+	case slices.Contains(privateSuffixes, last):
+		return blocked("Names that end in .%s are not on the public internet.", last)
+	}
+	return nil
+}
+
+// isLocalhost tells whether the host is the one name of loopback itself.
+func isLocalhost(host string) bool { return strings.EqualFold(host, "localhost") }
+
+// notLabel tells whether s is no label of a host name (RFC 1123; the underscore
+// is in use, and does no harm).
+func notLabel(s string) bool {
+	if s == "" || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
+		return true
+	}
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_") != ""
+}
+
+// isNumber tells whether a last label makes some resolvers take the host for an
+// IPv4 address in one of the old forms (decimal, octal, hexadecimal, with less
+// than four parts). netip has not taken it, so it is none that we accept.
+func isNumber(label string) bool {
+	return strings.Trim(label, "0123456789") == "" || strings.HasPrefix(label, "0x")
+}
