@@ -1,0 +1,76 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrorKind decides what happens after an error. The list is append-only.
+type ErrorKind int
+
+// The kinds of error.
+const (
+	// Transient: the same step may succeed later.
+	Transient ErrorKind = iota + 1
+	// BadInput: the provider refuses the request, now and whenever it is repeated.
+	BadInput
+	// Quota: our account at the provider has reached a limit or has no credit;
+	// the same step succeeds once that is mended.
+	Quota
+	// UnknownOutcome: the answer to a submission was lost. Submitting again may
+	// make a second generation, which costs us, never the customer.
+	UnknownOutcome
+	// Rejected: the generation was tried and failed for good. Another attempt
+	// with the same request is a new generation, and may succeed.
+	Rejected
+)
+
+// String names the kind, for logs and metrics.
+func (k ErrorKind) String() string {
+	switch k {
+	case Transient:
+		return "transient"
+	case BadInput:
+		return "bad_input"
+	case Quota:
+		return "quota"
+	case UnknownOutcome:
+		return "unknown_outcome"
+	case Rejected:
+		return "rejected"
+	default:
+		return fmt.Sprintf("ErrorKind(%d)", int(k))
+	}
+}
+
+// Error is what a provider answered, in terms that decide the next step.
+type Error struct {
+	Kind       ErrorKind
+	Code       string        // stable, lower snake_case; shown to the caller as the failure's code
+	Message    string        // for the caller: no secret, no address, no stack
+	RetryAfter time.Duration // of Transient and Quota, where the provider tells
+	Cause      error         // for the log
+}
+
+// Error tells kind, code, message and cause.
+func (e *Error) Error() string {
+	s := fmt.Sprintf("provider: %s: %s: %s", e.Kind, e.Code, e.Message)
+	if e.Cause != nil {
+		s += ": " + e.Cause.Error()
+	}
+	return s
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// KindOf gives the kind of an error. One that no adapter classified (a cut
+// connection, an exceeded deadline) counts as Transient: nothing was refused.
+func KindOf(err error) ErrorKind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return Transient
+}

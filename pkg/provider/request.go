@@ -1,0 +1,54 @@
+package provider
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Capabilities is what a provider can be asked for. A single model may do less;
+// the catalog tells that.
+type Capabilities struct {
+	Kinds map[Kind]Capability
+
+	// ClientToken tells whether submitting the same request twice gives the same
+	// generation.
+	ClientToken bool
+}
+
+// Capability is what can be asked for in one kind.
+type Capability struct {
+	AspectRatios []string // the first one is used where none is asked for; none: the kind has no ratio
+	MaxSeconds   int      // 0: the length cannot be asked for
+	MaxCount     int      // files of one request; 0 means 1
+	FromImage    bool     // takes a picture to start from
+	FromAudio    bool     // takes speech to move to
+}
+
+// Validate refuses, with BadInput, what the capabilities do not cover. Adapters
+// call it first, so that all refuse alike, before anything costs money.
+func (r Request) Validate(all Capabilities) error {
+	refuse := func(format string, args ...any) error {
+		return &Error{Kind: BadInput, Code: "invalid_input", Message: fmt.Sprintf(format, args...)}
+	}
+	c, ok := all.Kinds[r.Kind]
+	switch {
+	case !ok:
+		return refuse("The provider makes no %s.", r.Kind)
+	case strings.TrimSpace(r.Prompt) == "" && (r.AudioURL == "" || !c.FromAudio):
+		return refuse("The prompt is empty.")
+	case r.ImageURL != "" && !c.FromImage:
+		return refuse("The provider starts no %s from an image.", r.Kind)
+	case r.AudioURL != "" && !c.FromAudio:
+		return refuse("The provider starts no %s from speech.", r.Kind)
+	case r.AspectRatio != "" && len(c.AspectRatios) > 0 && !slices.Contains(c.AspectRatios, r.AspectRatio):
+		return refuse("The aspect ratio %q is none of %s.", r.AspectRatio, strings.Join(c.AspectRatios, ", "))
+	case r.Seconds < 0 || c.MaxSeconds > 0 && r.Seconds > c.MaxSeconds:
+		return refuse("The length of %d s is not within 0 to %d s.", r.Seconds, c.MaxSeconds)
+	case r.Count < 0 || r.Count > max(c.MaxCount, 1):
+		return refuse("%d files are not within 0 to %d.", r.Count, max(c.MaxCount, 1))
+	case r.Slides < 0:
+		return refuse("%d slides are too few.", r.Slides)
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+// Package sandbox is the provider of test keys: it costs nothing, reaches nobody,
+// and always gives the same for the same request. Its media are small real files
+// of the right shape, drawn by testdata/media/make.sh and embedded here.
+//
+// It keeps no state. Everything that a later step has to know is in the handle.
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// Name is the provider's name.
+const Name = "sandbox"
+
+//go:embed media
+var files embed.FS
+
+// The aspect ratios of the embedded files; the first of each is the default.
+var (
+	imageRatios  = []string{"1:1", "4:5", "9:16", "16:9", "3:4", "4:3", "2:3", "3:2", "5:4", "21:9"}
+	videoRatios  = []string{"9:16", "16:9", "1:1", "3:4", "4:3", "21:9"}
+	avatarRatios = []string{"9:16", "16:9", "1:1"}
+)
+
+// squares are the pictures of 1:1, of which there are several, so that the
+// slides of a carousel differ.
+var squares = []string{"image-1x1.png", "slide-1.jpg", "slide-2.jpg", "slide-3.jpg", "slide-4.jpg", "slide-5.jpg"}
+
+const (
+	maxSeconds = 600 // asked for; the files play for a few seconds all the same
+	maxImages  = 10
+)
+
+// Provider is the sandbox.
+type Provider struct {
+	now func() time.Time
+}
+
+var _ provider.Provider = (*Provider)(nil)
+
+// New makes a sandbox that tells the time by the given clock.
+func New(now func() time.Time) *Provider { return &Provider{now: now} }
+
+// Name implements provider.Provider.
+func (p *Provider) Name() string { return Name }
+
+// Capabilities implements provider.Provider: everything that any model of the
+// catalog can do, so that a test key can rehearse all of it.
+func (p *Provider) Capabilities() provider.Capabilities {
+	return provider.Capabilities{
+		ClientToken: true,
+		Kinds: map[provider.Kind]provider.Capability{
+			provider.KindText:   {},
+			provider.KindImage:  {AspectRatios: imageRatios, MaxCount: maxImages, FromImage: true},
+			provider.KindVideo:  {AspectRatios: videoRatios, MaxSeconds: maxSeconds, FromImage: true},
+			provider.KindMusic:  {MaxSeconds: maxSeconds},
+			provider.KindVoice:  {},
+			provider.KindAvatar: {AspectRatios: avatarRatios, FromImage: true, FromAudio: true},
+		},
+	}
+}
+
+// work is a generation, as its handle carries it.
+type work struct {
+	Kind   provider.Kind `json:"k"`
+	Ratio  string        `json:"r,omitempty"`
+	Count  int           `json:"n,omitempty"`
+	Slides int           `json:"s,omitempty"`
+	Lang   string        `json:"l,omitempty"`
+	Topic  string        `json:"t,omitempty"` // of a text: the beginning of the prompt
+	Seed   uint32        `json:"h,omitempty"` // hash of the prompt
+	Fail   bool          `json:"f,omitempty"`
+	Start  int64         `json:"a,omitempty"` // Unix milliseconds
+	End    int64         `json:"z,omitempty"`
+}
+
+// Submit implements provider.Provider. The handle follows from the request
+// alone. Text that need not wait is answered at once, as real models do.
+func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	if err := ctx.Err(); err != nil {
+		return provider.Submission{}, err
+	}
+	capabilities := p.Capabilities()
+	if err := req.Validate(capabilities); err != nil {
+		return provider.Submission{}, err
+	}
+	seed := fnv.New32a()
+	_, _ = io.WriteString(seed, req.Prompt) // a hash takes everything
+	w := work{Kind: req.Kind, Seed: seed.Sum32(), Fail: req.Rehearsal.Fail}
+	if ratios := capabilities.Kinds[req.Kind].AspectRatios; len(ratios) > 0 {
+		if w.Ratio = req.AspectRatio; w.Ratio == "" {
+			w.Ratio = ratios[0]
+		}
+	}
+	switch req.Kind {
+	case provider.KindImage:
+		w.Count = max(req.Count, 1)
+	case provider.KindText:
+		w.Slides, w.Lang, w.Topic = min(req.Slides, maxImages), baseLanguage(req.Language), topic(req.Prompt)
+	}
+	if r := req.Rehearsal; r.Delay > 0 {
+		w.Start, w.End = r.Start.UnixMilli(), r.Start.Add(r.Delay).UnixMilli()
+	}
+	if w.Kind == provider.KindText && w.remaining(p.now()) <= 0 {
+		result, err := w.result()
+		if err != nil {
+			return provider.Submission{}, err
+		}
+		return provider.Submission{Result: &result}, nil
+	}
+	h, err := w.handle()
+	return provider.Submission{Handle: h}, err
+}
+
+// Poll implements provider.Provider.
+func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
+	w, err := parse(ctx, h)
+	if err != nil {
+		return provider.Status{}, err
+	}
+	now := p.now()
+	if wait := w.remaining(now); wait > 0 {
+		elapsed, whole := now.UnixMilli()-w.Start, w.End-w.Start
+		progress := min(max(100*elapsed/whole, 0), 99)
+		return provider.Status{State: provider.Running, Progress: int(progress), Wait: wait}, nil
+	}
+	if w.Fail {
+		return provider.Status{State: provider.Failed, Failure: failure()}, nil
+	}
+	return provider.Status{State: provider.Succeeded, Progress: 100}, nil
+}
+
+// Fetch implements provider.Provider.
+func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
+	w, err := parse(ctx, h)
+	if err != nil {
+		return provider.Result{}, err
+	}
+	if wait := w.remaining(p.now()); wait > 0 {
+		return provider.Result{}, &provider.Error{
+			Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended.", RetryAfter: wait,
+		}
+	}
+	return w.result()
+}
+
+// Cancel implements provider.Provider. There is nothing to stop.
+func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
+	_, err := parse(ctx, h)
+	return err
+}
+
+// remaining is how long the generation still takes.
+func (w work) remaining(now time.Time) time.Duration {
+	return time.UnixMilli(w.End).Sub(now)
+}
+
+func (w work) result() (provider.Result, error) {
+	if w.Fail {
+		return provider.Result{}, failure()
+	}
+	if w.Kind == provider.KindText {
+		t := w.text()
+		return provider.Result{Text: &t}, nil
+	}
+	var result provider.Result
+	for i := range max(w.Count, 1) {
+		content, err := files.ReadFile("media/" + w.fileName(i))
+		if err != nil {
+			// A handle can be well formed and still not be of our making.
+			return provider.Result{}, badHandle(err)
+		}
+		result.Media = append(result.Media, provider.File{
+			Open: func(context.Context) (io.ReadCloser, error) {
+				return io.NopCloser(bytes.NewReader(content)), nil
+			},
+		})
+	}
+	return result, nil
+}
+
+// fileName is the embedded file that serves as the i-th one of the result.
+func (w work) fileName(i int) string {
+	shape := strings.ReplaceAll(w.Ratio, ":", "x")
+	switch w.Kind {
+	case provider.KindImage:
+		if w.Ratio == "1:1" {
+			return squares[(uint64(w.Seed)+uint64(i))%uint64(len(squares))]
+		}
+		return "image-" + shape + ".png"
+	case provider.KindVideo:
+		return "video-" + shape + ".mp4"
+	case provider.KindAvatar:
+		return "avatar-" + shape + ".mp4"
+	case provider.KindMusic:
+		return "music.mp3"
+	case provider.KindVoice:
+		return "voice.wav"
+	default:
+		return ""
+	}
+}
+
+func failure() *provider.Error {
+	return &provider.Error{Kind: provider.Rejected, Code: "sandbox_failure", Message: "The sandbox was told to fail this generation."}
+}
+
+func (w work) handle() (provider.Handle, error) {
+	raw, err := json.Marshal(w)
+	if err != nil {
+		return "", fmt.Errorf("sandbox: handle: %w", err)
+	}
+	return provider.Handle(base64.RawURLEncoding.EncodeToString(raw)), nil
+}
+
+func parse(ctx context.Context, h provider.Handle) (work, error) {
+	if err := ctx.Err(); err != nil {
+		return work{}, err
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(string(h))
+	if err != nil {
+		return work{}, badHandle(err)
+	}
+	var w work
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return work{}, badHandle(err)
+	}
+	if w.Count < 0 || w.Count > maxImages || w.Slides < 0 || w.Slides > maxImages || w.End < w.Start {
+		return work{}, badHandle(fmt.Errorf("%+v is out of bounds", w))
+	}
+	if w.Kind != provider.KindText {
+		if _, err := fs.Stat(files, "media/"+w.fileName(0)); err != nil {
+			return work{}, badHandle(err)
+		}
+	}
+	return w, nil
+}
+
+func badHandle(cause error) *provider.Error {
+	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation", Message: "The provider knows no such generation.", Cause: cause}
+}

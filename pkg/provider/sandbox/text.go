@@ -1,0 +1,95 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/content-automation/api/pkg/provider"
+)
+
+const (
+	maxTopic    = 160 // characters of the prompt that a text is made from
+	maxTitle    = 60  // characters
+	maxHashtags = 5
+	minHashtag  = 4 // characters of a word that is worth a hashtag
+)
+
+// phrases are what the sandbox writes around the topic, by language: a caption
+// with the topic in it, and the heading of a slide with its number.
+var phrases = map[string][2]string{
+	"de": {"Ein Beispieltext der Sandbox zum Thema: %s.\n\nMit einem Live-Schlüssel schreibt ihn ein Sprachmodell.", "Punkt %d"},
+	"en": {"A sample caption from the sandbox about: %s.\n\nWith a live key a language model writes it.", "Point %d"},
+	"es": {"Un texto de ejemplo del sandbox sobre: %s.\n\nCon una clave real lo escribe un modelo de lenguaje.", "Punto %d"},
+	"fr": {"Un texte d’exemple du bac à sable sur : %s.\n\nAvec une clé réelle, un modèle de langage l’écrit.", "Point %d"},
+	"pt": {"Um texto de exemplo do sandbox sobre: %s.\n\nCom uma chave real, um modelo de linguagem o escreve.", "Ponto %d"},
+	"ru": {"Пример подписи из песочницы на тему: %s.\n\nС боевым ключом её пишет языковая модель.", "Пункт %d"},
+}
+
+// baseLanguage is the language of a BCP 47 tag, where the sandbox writes it, and
+// English elsewhere.
+func baseLanguage(tag string) string {
+	lang, _, _ := strings.Cut(strings.ToLower(tag), "-")
+	if _, ok := phrases[lang]; !ok {
+		return "en"
+	}
+	return lang
+}
+
+// topic is the beginning of the prompt on one line, without what ends a sentence.
+// It is never empty.
+func topic(prompt string) string {
+	printable := strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) || unicode.IsSpace(r) {
+			return r
+		}
+		return -1
+	}, strings.ToValidUTF8(prompt, ""))
+	line := strings.Join(strings.Fields(printable), " ")
+	if line = strings.TrimRight(clip(line, maxTopic), ".!?…,;: "); line == "" {
+		return Name
+	}
+	return line
+}
+
+// clip shortens a line to at most n characters, at the end of a word if it can.
+func clip(line string, n int) string {
+	if utf8.RuneCountInString(line) <= n {
+		return line
+	}
+	short := string([]rune(line)[:n])
+	if end := strings.LastIndexByte(short, ' '); end > len(short)/2 {
+		short = short[:end]
+	}
+	return strings.TrimSpace(short)
+}
+
+func (w work) text() provider.Text {
+	phrase := phrases[baseLanguage(w.Lang)]
+	title := clip(w.Topic, maxTitle)
+	if first, size := utf8.DecodeRuneInString(title); size > 0 {
+		title = string(unicode.ToUpper(first)) + title[size:]
+	}
+	t := provider.Text{Title: title, Caption: fmt.Sprintf(phrase[0], w.Topic), Hashtags: hashtags(w.Topic)}
+	for i := range w.Slides {
+		t.Slides = append(t.Slides, fmt.Sprintf(phrase[1], i+1)+": "+title)
+	}
+	return t
+}
+
+// hashtags are the longer words of the topic, each once, and one that tells
+// where the text comes from.
+func hashtags(topic string) []string {
+	var tags []string
+	words := strings.FieldsFunc(strings.ToLower(topic), func(r rune) bool {
+		return !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number)
+	})
+	for _, word := range words {
+		if len(tags) < maxHashtags-1 && utf8.RuneCountInString(word) >= minHashtag && !slices.Contains(tags, word) && word != Name {
+			tags = append(tags, word)
+		}
+	}
+	return append(tags, Name)
+}
