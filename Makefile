@@ -1,0 +1,60 @@
+# Everything that this project can do. `make` lists it; README.md tells the rest.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+GO ?= go
+PORT ?= 8080
+# The architecture of the deployed functions: arm64 or x86_64.
+ARCH ?= arm64
+CUSTOMER ?= acme
+
+CDK := .tools/node/node_modules/.bin/cdk
+REDOCLY := .tools/node/node_modules/.bin/redocly
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: .local/bin/local ## Run the whole service on this machine; PORT=8080
+	@PORT=$(PORT) exec .local/bin/local run
+
+.PHONY: build
+build: .local/bin/local ## Build the functions into build/<arch>; ARCH=arm64 or x86_64
+	@.local/bin/local build -arch $(ARCH)
+
+# The command is always asked for: go build knows best whether it is up to date.
+.PHONY: .local/bin/local
+.local/bin/local:
+	@command -v $(GO) >/dev/null || { echo "Go is not installed: get Go 1.26 or newer from https://go.dev/dl."; exit 1; }
+	@$(GO) build -o $@ ./infra/local
+
+.PHONY: tools
+tools: .local/bin/local
+	@.local/bin/local tools
+
+.PHONY: test
+test: lint ## Run everything that must pass: generated files, static analysis, all tests
+	$(GO) test ./...
+
+.PHONY: bench
+bench: build ## Measure the operations and the functions' start-up
+	$(GO) run ./infra/bench
+
+.PHONY: generate
+generate: ## Write the OpenAPI document and what is made from it
+	$(GO) generate ./...
+
+.PHONY: lint
+lint: tools ## Analyse the code and lint the OpenAPI document
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	@$(REDOCLY) lint --config infra/tools/redocly.yaml clients/openapi.json
+
+.PHONY: synth
+synth: tools build ## Synthesise a customer's stacks into cdk.out; CUSTOMER=acme
+	@$(CDK) synth --quiet -c customer=$(CUSTOMER) -c arch=$(ARCH)
+
+.PHONY: clean
+clean: ## Remove everything that was built or installed
+	rm -rf .local .tools build cdk.out

@@ -1,0 +1,170 @@
+// Command local runs the whole service on this machine (`make run`), or builds
+// the functions (`local build`).
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/content-automation/api/infra/local/system"
+)
+
+func main() {
+	// The terminal's Ctrl-C reaches every process of the foreground; what is
+	// started here is not among them, and is ended in order.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	err := command(ctx, os.Args[1:])
+	if err != nil && !(errors.Is(err, context.Canceled) && ctx.Err() != nil) {
+		fmt.Fprintln(os.Stderr, sentence(err))
+		stop()
+		os.Exit(1)
+	}
+}
+
+func command(ctx context.Context, args []string) error {
+	name := "run"
+	if len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	switch name {
+	case "run":
+		port, err := portFrom(os.Getenv("PORT"))
+		if err != nil {
+			return err
+		}
+		return serve(ctx, os.Stdout, port)
+	case "build":
+		flags := flag.NewFlagSet("build", flag.ContinueOnError)
+		arch := flags.String("arch", "arm64", "the architecture to build for: arm64 or x86_64")
+		if err := flags.Parse(args); err != nil {
+			return err
+		}
+		return build(ctx, *arch)
+	case "tools":
+		return install(ctx)
+	default:
+		return fmt.Errorf("there is no command %q: run, build or tools", name)
+	}
+}
+
+func build(ctx context.Context, arch string) error {
+	target, err := system.Lambda(arch)
+	if err != nil {
+		return err
+	}
+	return system.Build(ctx, ".", target)
+}
+
+func install(ctx context.Context) error {
+	if err := system.CheckTools(ctx); err != nil {
+		return err
+	}
+	return system.Install(ctx, ".", func(what string) { fmt.Println(what) })
+}
+
+const defaultPort = 8080
+
+// portFrom reads the variable PORT.
+func portFrom(value string) (int, error) {
+	if value == "" {
+		return defaultPort, nil
+	}
+	port, err := strconv.Atoi(value)
+	if err != nil || port < 1 || port > 65535 {
+		return 0, fmt.Errorf("PORT is a number from 1 to 65535, not %q", value)
+	}
+	return port, nil
+}
+
+// sentence says of an error what the person at the terminal can do about it.
+func sentence(err error) string {
+	var port *system.PortError
+	switch {
+	case errors.As(err, &port) && errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Sprintf("Port %d is in use: stop what uses it, or choose another one with `make run PORT=%d`.", port.Port, port.Port+1)
+	case errors.As(err, &port) && errors.Is(err, syscall.EACCES):
+		return fmt.Sprintf("Port %d needs rights that you do not have: choose one from 1024 up with `make run PORT=%d`.", port.Port, defaultPort)
+	default:
+		return "Error: " + err.Error()
+	}
+}
+
+// serve runs the system until the context ends.
+func serve(ctx context.Context, out io.Writer, port int) error {
+	began := time.Now()
+	say := func(what string) { fmt.Fprintf(out, "%5.1f s  %s\n", time.Since(began).Seconds(), what) }
+	s, err := system.Start(ctx, system.Options{Port: port, Say: say})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		s.Stop()
+		fmt.Fprintln(out, "Stopped.")
+	}()
+	say("Making the demo account")
+	d, err := seed(ctx, s)
+	if err != nil {
+		return err
+	}
+	file, err := writeEnv(s, d)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file) }()
+	say("Ready")
+	greet(out, s, d, file)
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(out, "\nStopping …")
+		return nil
+	case <-s.Ended():
+		return fmt.Errorf("the local AWS has ended by itself; its log is in %s", s.Logs)
+	}
+}
+
+// writeEnv writes what scripts need into a file that only its owner can read.
+func writeEnv(s *system.System, d demo) (string, error) {
+	file := filepath.Join(filepath.Dir(s.Logs), "env")
+	text := fmt.Sprintf("BASE_URL=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\n", s.BaseURL, d.test, d.live)
+	// An older file would keep its mode.
+	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	return file, os.WriteFile(file, []byte(text), 0o600)
+}
+
+func greet(out io.Writer, s *system.System, d demo, file string) {
+	fmt.Fprintf(out, `
+  API       %[1]s
+  Explorer  %[1]s/api-docs/explorer
+  Test key  %[2]s
+  Live key  %[3]s
+  Account   %[4]s (enterprise, %[5]d credits)
+  For scripts: source %[6]s
+
+Try it:
+  curl -s %[1]s/v1/me -H 'Authorization: Bearer %[2]s'
+
+Logs are in %[7]s. Ctrl-C stops everything.
+`, s.BaseURL, d.test, d.live, d.account, demoCredits, relative(file), relative(s.Logs))
+}
+
+// relative shortens a path in the working directory.
+func relative(path string) string {
+	if wd, err := os.Getwd(); err == nil {
+		if short, err := filepath.Rel(wd, path); err == nil {
+			return short
+		}
+	}
+	return path
+}

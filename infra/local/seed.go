@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/infra/local/system"
+	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// demoCredits are what the demo account may spend: enough for a few thousand posts.
+const demoCredits = 100_000
+
+// demo is the account that every local system starts with.
+type demo struct{ account, test, live string }
+
+// seed makes the demo account: on the enterprise plan, with credits, and with a
+// key of each kind that may do everything.
+func seed(ctx context.Context, s *system.System) (demo, error) {
+	db := store.Open(s.AWS(), s.Table)
+	accounts := account.NewService(db, time.Now)
+	keys := apikey.NewService(db, accounts, time.Now, rand.Reader)
+
+	name, plan := "Demo", account.EnterprisePlan
+	made, err := accounts.Create(ctx, account.Settings{Name: &name, Plan: &plan})
+	if err != nil {
+		return demo{}, fmt.Errorf("making the demo account: %w", err)
+	}
+	d := demo{account: made.ID}
+	if _, err := accounts.TopUp(ctx, made.ID, demoCredits); err != nil {
+		return demo{}, fmt.Errorf("giving the demo account credits: %w", err)
+	}
+	for _, kind := range []struct {
+		mode   auth.Mode
+		secret *string
+	}{{auth.Test, &d.test}, {auth.Live, &d.live}} {
+		key, tx, err := keys.Create(ctx, made.ID, kind.mode,
+			apikey.Settings{Name: "Demo " + string(kind.mode), Scopes: auth.AllScopes()}, "operator")
+		if err == nil {
+			err = db.Commit(ctx, tx)
+		}
+		if err != nil {
+			return demo{}, fmt.Errorf("making the demo account's %s key: %w", kind.mode, err)
+		}
+		*kind.secret = key.Secret
+	}
+	return d, nil
+}

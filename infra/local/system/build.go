@@ -1,0 +1,108 @@
+package system
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Target is what the functions are built for.
+type Target struct{ OS, Arch string }
+
+// Lambda is the target for AWS's architecture name.
+func Lambda(architecture string) (Target, error) {
+	switch architecture {
+	case "arm64":
+		return Target{"linux", "arm64"}, nil
+	case "x86_64":
+		return Target{"linux", "amd64"}, nil
+	default:
+		return Target{}, fmt.Errorf("the architecture %q is neither arm64 nor x86_64", architecture)
+	}
+}
+
+// Machine is the target for this machine, on which the local system runs them.
+func Machine() Target { return Target{runtime.GOOS, runtime.GOARCH} }
+
+// Architecture is AWS's name of the target's.
+func (t Target) Architecture() string {
+	if t.Arch == "amd64" {
+		return "x86_64"
+	}
+	return t.Arch
+}
+
+// Dir is the folder, in the checkout, that the functions are built into: one
+// folder a function, with the binary that Lambda starts.
+func (t Target) Dir() string {
+	if t.OS != "linux" {
+		return filepath.Join("build", t.OS+"-"+t.Architecture())
+	}
+	return filepath.Join("build", t.Architecture())
+}
+
+// Build builds every function under functions. What has not changed is neither
+// linked nor written again, so that neither the CDK nor a zip is made anew.
+func Build(ctx context.Context, root string, target Target) error {
+	release, err := lock(ctx, filepath.Join(root, "build", ".lock"))
+	if err != nil {
+		return err
+	}
+	defer release()
+	// One call for all: the compiler shares what they have in common. The linked
+	// binaries stay, for go build to see that they are up to date.
+	linked := filepath.Join(root, "build", ".linked", filepath.Base(target.Dir()))
+	if err := os.MkdirAll(linked, 0o755); err != nil {
+		return err
+	}
+	env := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+target.OS, "GOARCH="+target.Arch)
+	log := filepath.Join(root, "build", ".log")
+	if err := run(ctx, root, log, env, "go", "build", "-tags", "lambda.norpc", "-trimpath", "-ldflags", "-s -w",
+		"-o", linked+string(filepath.Separator), "./functions/..."); err != nil {
+		return logged(err, "building the functions", log)
+	}
+	binaries, err := os.ReadDir(linked)
+	if err != nil {
+		return err
+	}
+	for _, binary := range binaries {
+		name := binary.Name()
+		if _, err := os.Stat(filepath.Join(root, "functions", name, "main.go")); err != nil {
+			// A function that is no more.
+			if err := os.Remove(filepath.Join(linked, name)); err != nil {
+				return err
+			}
+			if err := os.RemoveAll(filepath.Join(root, target.Dir(), name)); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := update(filepath.Join(root, target.Dir(), name, "bootstrap"), filepath.Join(linked, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// update copies a file over another, in one step, if they differ.
+func update(to, from string) error {
+	next, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if last, err := os.ReadFile(to); err == nil && bytes.Equal(last, next) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	// Beside its folder, not in it: the CDK takes the whole folder.
+	temporary := filepath.Dir(to) + ".new"
+	if err := os.WriteFile(temporary, next, 0o755); err != nil {
+		return err
+	}
+	return os.Rename(temporary, to)
+}

@@ -1,0 +1,158 @@
+package system
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// deployment is the CDK's side: the app, its assembly and the CLI.
+type deployment struct {
+	root, dir, cdk string
+	region         string
+	context        map[string]string
+	target         Target
+}
+
+// The names of the files in the system's folder.
+const (
+	assembly = "cdk.out"
+	outputs  = "outputs.json"
+)
+
+// synthesise builds the CDK app and runs it: what the CLI does too, but without
+// waiting for the CLI, and beside the start of the emulator.
+func (d deployment) synthesise(ctx context.Context) error {
+	app := filepath.Join(d.dir, "infra")
+	log := filepath.Join(d.dir, "synth.log")
+	if err := run(ctx, d.root, log, os.Environ(), "go", "build", "-o", app, "./infra"); err != nil {
+		return logged(err, "building the CDK app", log)
+	}
+	values, err := d.contextValues()
+	if err != nil {
+		return err
+	}
+	env := environment(map[string]string{
+		"CDK_OUTDIR":       filepath.Join(d.dir, assembly),
+		"CDK_CONTEXT_JSON": values,
+		"TMPDIR":           filepath.Join(d.dir, "tmp"),
+		// The person at the terminal chose the version of Node, and CheckTools took it.
+		"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "20",
+	})
+	if err := run(ctx, d.root, log, env, app); err != nil {
+		return logged(err, "synthesising the stacks", log)
+	}
+	return d.prune()
+}
+
+// contextValues are those of cdk.json, those that the local system sets, and
+// those that its caller adds.
+func (d deployment) contextValues() (string, error) {
+	data, err := os.ReadFile(filepath.Join(d.root, "cdk.json"))
+	if err != nil {
+		return "", err
+	}
+	var config struct {
+		Context map[string]any `json:"context"`
+	}
+	if err := json.Unmarshal(data, &config); err != nil {
+		return "", fmt.Errorf("reading cdk.json: %w", err)
+	}
+	values := config.Context
+	maps.Copy(values, map[string]any{
+		"customer": customer,
+		"region":   d.region,
+		"arch":     d.target.Architecture(),
+		"assets":   filepath.Join(d.root, d.target.Dir()),
+		// The zips are made from where the functions were built.
+		"aws:cdk:disable-asset-staging": true,
+	})
+	for name, value := range d.context {
+		values[name] = value
+	}
+	out, err := json.Marshal(values)
+	return string(out), err
+}
+
+// prune removes the zips of functions as they once were.
+func (d deployment) prune() error {
+	out := filepath.Join(d.dir, assembly)
+	manifests, err := filepath.Glob(filepath.Join(out, "*.assets.json"))
+	if err != nil {
+		return err
+	}
+	var used strings.Builder
+	for _, name := range manifests {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		used.Write(data)
+	}
+	zips, err := filepath.Glob(filepath.Join(out, ".cache", "*.zip"))
+	if err != nil {
+		return err
+	}
+	for _, zip := range zips {
+		if hash := strings.TrimSuffix(filepath.Base(zip), ".zip"); !strings.Contains(used.String(), hash) {
+			if err := os.Remove(zip); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bootstrap makes what the CDK needs in an account before it can deploy.
+func (d deployment) bootstrap(ctx context.Context, endpoint string) error {
+	return d.cli(ctx, endpoint, "bootstrap", "aws://"+awsAccount+"/"+d.region)
+}
+
+// deploy brings the stacks up, and gives their outputs, all in one map: the
+// names of the outputs differ between the stacks.
+func (d deployment) deploy(ctx context.Context, endpoint string) (map[string]string, error) {
+	file := filepath.Join(d.dir, outputs)
+	err := d.cli(ctx, endpoint, "deploy", "--all", "--require-approval", "never", "--app", filepath.Join(d.dir, assembly),
+		"--method", "direct", "--concurrency", "2", "--progress", "events", "--outputs-file", file)
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var stacks map[string]map[string]string
+	if err := json.Unmarshal(data, &stacks); err != nil {
+		return nil, fmt.Errorf("reading the outputs of the stacks: %w", err)
+	}
+	all := map[string]string{}
+	for _, values := range stacks {
+		maps.Copy(all, values)
+	}
+	return all, nil
+}
+
+func (d deployment) cli(ctx context.Context, endpoint, command string, args ...string) error {
+	log := filepath.Join(d.dir, command+".log")
+	env := environment(map[string]string{
+		"AWS_ENDPOINT_URL":            endpoint,
+		"AWS_REGION":                  d.region,
+		"AWS_ACCESS_KEY_ID":           awsKey,
+		"AWS_SECRET_ACCESS_KEY":       awsKey,
+		"AWS_EC2_METADATA_DISABLED":   "true",
+		"AWS_CONFIG_FILE":             os.DevNull,
+		"AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+		"CDK_DISABLE_CLI_TELEMETRY":   "true",
+		"TMPDIR":                      filepath.Join(d.dir, "tmp"),
+	})
+	args = append([]string{command, "--no-notices", "--no-version-reporting", "--ci", "--no-color"}, args...)
+	// Away from the checkout, whose cdk.json names an app and a build of its own.
+	if err := run(ctx, d.dir, log, env, d.cdk, args...); err != nil {
+		return logged(err, "cdk "+command, log)
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package system
+
+import (
+	"context"
+	_ "embed" // for launch
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// emulator is the local AWS.
+type emulator struct {
+	*process
+	endpoint string
+}
+
+// launch is how the emulator starts.
+//
+//go:embed launch.py
+var launch string
+
+// startEmulator starts the local AWS on a free loopback port. All that it and
+// the functions write goes below dir.
+func startEmulator(ctx context.Context, python, dir, region string) (*emulator, error) {
+	for _, sub := range []string{"tmp", "state", "s3"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	log := filepath.Join(dir, "ministack.log")
+	// Between choosing a free port and taking it another program may be quicker.
+	const tries = 3
+	for try := 1; ; try++ {
+		port, err := freePort(ctx)
+		if err != nil {
+			return nil, err
+		}
+		endpoint := "http://127.0.0.1:" + strconv.Itoa(port)
+		env := environment(map[string]string{
+			"BIND_HOST":        "127.0.0.1",
+			"GATEWAY_PORT":     strconv.Itoa(port),
+			"MINISTACK_HOST":   "localhost",
+			"MINISTACK_REGION": region,
+			// The functions find AWS by it.
+			"AWS_ENDPOINT_URL":      endpoint,
+			"AWS_ACCESS_KEY_ID":     awsKey,
+			"AWS_SECRET_ACCESS_KEY": awsKey,
+			"AWS_DEFAULT_REGION":    region,
+			"TMPDIR":                filepath.Join(dir, "tmp"),
+			"STATE_DIR":             filepath.Join(dir, "state"),
+			"S3_DATA_DIR":           filepath.Join(dir, "s3"),
+			// Neither is used, and each would take a port of its own.
+			"IOT_MTLS_ENABLED": "0",
+			"SFTP_ENABLED":     "0",
+			"LAMBDA_EXECUTOR":  "local",
+			"PYTHONUNBUFFERED": "1",
+		})
+		p, err := start(dir, log, env, python, "-c", launch)
+		if err != nil {
+			return nil, fmt.Errorf("starting the local AWS: %w", err)
+		}
+		e := &emulator{process: p, endpoint: endpoint}
+		if err = e.await(ctx); err == nil {
+			return e, nil
+		}
+		e.end(grace)
+		if ctx.Err() != nil || try == tries {
+			return nil, logged(err, "starting the local AWS", log)
+		}
+	}
+}
+
+var errEnded = errors.New("it ended")
+
+// await waits until the emulator answers.
+func (e *emulator) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Second, errors.New("it did not answer within 30 s"))
+	defer cancel()
+	tick := time.NewTicker(30 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.endpoint+"/_ministack/health", nil)
+		if err != nil {
+			return err
+		}
+		if res, err := direct.Do(req); err == nil {
+			_ = res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-e.done:
+			return errEnded
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+// direct calls this machine, whatever proxy the environment names.
+var direct = &http.Client{Transport: &http.Transport{}, Timeout: 5 * time.Second}
+
+func freePort(ctx context.Context) (int, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().(*net.TCPAddr).Port, nil
+}

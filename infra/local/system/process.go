@@ -1,0 +1,82 @@
+package system
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// process is a child in a process group of its own: what the terminal sends to
+// the foreground does not reach it, and ending the group ends all that it started.
+type process struct {
+	cmd  *exec.Cmd
+	log  *os.File
+	done chan struct{}
+	err  error
+	stop sync.Once
+}
+
+// start runs a command with the environment given and nothing else, both its
+// outputs going to the log file.
+func start(dir, logFile string, env []string, name string, args ...string) (*process, error) {
+	log, err := os.Create(logFile)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, env, log, log
+	cmd.SysProcAttr = ownGroup()
+	if err := cmd.Start(); err != nil {
+		_ = log.Close()
+		return nil, err
+	}
+	p := &process{cmd: cmd, log: log, done: make(chan struct{})}
+	go func() {
+		p.err = cmd.Wait()
+		_ = log.Close()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// run starts a command and waits for its end, which the context may bring about.
+func run(ctx context.Context, dir, logFile string, env []string, name string, args ...string) error {
+	p, err := start(dir, logFile, env, name, args...)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-p.done:
+		p.end(0)
+		return p.err
+	case <-ctx.Done():
+		p.end(grace)
+		return ctx.Err()
+	}
+}
+
+// grace is how long a process may take to end by itself.
+const grace = 5 * time.Second
+
+// end asks the group to end, and makes it after the time given.
+func (p *process) end(within time.Duration) {
+	p.stop.Do(func() {
+		group := -p.cmd.Process.Pid
+		if within > 0 {
+			_ = syscall.Kill(group, syscall.SIGTERM)
+			select {
+			case <-p.done:
+			case <-time.After(within):
+			}
+		}
+		// The leader may have gone before the others.
+		if err := syscall.Kill(group, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			_ = p.cmd.Process.Kill()
+		}
+		<-p.done
+	})
+}

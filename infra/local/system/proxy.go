@@ -1,0 +1,127 @@
+package system
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/content-automation/api/infra/answer"
+)
+
+// What API Gateway takes and how long it waits.
+const (
+	largestBody = 10 << 20
+	longestWait = 29 * time.Second
+)
+
+// newProxy makes the public face of the system: what AWS's edge does to a call
+// and the emulated gateway does not.
+func newProxy(endpoint, apiID, stage, host string) (http.Handler, error) {
+	target, err := url.Parse(fmt.Sprintf("%s/_aws/execute-api/%s/%s", endpoint, apiID, stage))
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{
+		MaxIdleConnsPerHost: 64,
+		// The body passes as it is, compressed or not.
+		DisableCompression:    true,
+		ResponseHeaderTimeout: longestWait,
+	}
+	proxy := &httputil.ReverseProxy{
+		Transport: transport,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = host
+			// The emulated gateway believes the first address of this header; only
+			// the caller's own may be there.
+			peer, _, err := net.SplitHostPort(r.In.RemoteAddr)
+			if err != nil {
+				peer = "127.0.0.1"
+			}
+			r.Out.Header.Set("X-Forwarded-For", peer)
+			r.Out.Header.Set("X-Forwarded-Proto", "http")
+		},
+		ModifyResponse: finish,
+		ErrorHandler:   fail,
+		ErrorLog:       slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, largestBody)
+		proxy.ServeHTTP(w, r)
+	}), nil
+}
+
+// finish takes the emulator's own headers off, and puts the answer that the
+// deployed gateway would give in the place of the emulator's words about a
+// function that failed.
+func finish(res *http.Response) error {
+	for _, name := range []string{"X-Amzn-Requestid", "X-Amz-Request-Id", "X-Amzn-Errortype"} {
+		res.Header.Del(name)
+	}
+	failed := res.StatusCode >= http.StatusInternalServerError || res.StatusCode == http.StatusTooManyRequests
+	if !failed || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
+		return nil
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, largestBody))
+	if err != nil {
+		return err
+	}
+	_ = res.Body.Close()
+	var envelope struct {
+		RequestID string `json:"request_id"`
+	}
+	if json.Unmarshal(body, &envelope) == nil && envelope.RequestID != "" {
+		res.Body = io.NopCloser(bytes.NewReader(body))
+		return nil
+	}
+	slog.Error("a function failed", "status", res.StatusCode, "answer", string(body))
+	header := http.Header{}
+	text := render(header, answer.Broken)
+	res.StatusCode, res.Header = answer.Broken.Status(), header
+	res.Status = http.StatusText(res.StatusCode)
+	res.Body, res.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+	return nil
+}
+
+// fail answers a call that got no answer.
+func fail(w http.ResponseWriter, r *http.Request, err error) {
+	a := answer.Broken
+	var timeout net.Error
+	var tooLarge *http.MaxBytesError
+	switch {
+	case r.Context().Err() != nil:
+		return // Nobody waits for it any more.
+	case errors.As(err, &tooLarge):
+		a = answer.TooLarge
+	case errors.As(err, &timeout) && timeout.Timeout():
+		a = answer.TimedOut
+	}
+	text := render(w.Header(), a)
+	w.WriteHeader(a.Status())
+	_, _ = io.WriteString(w, text)
+}
+
+// render sets the headers of an answer, and gives its body.
+func render(header http.Header, a answer.Answer) string {
+	requestID := uuid.Must(uuid.NewV4()).String()
+	text := a.Body(requestID)
+	header.Set("Content-Type", "application/json")
+	header.Set("Content-Length", strconv.Itoa(len(text)))
+	header.Set("X-Request-Id", requestID)
+	for name, value := range a.Headers() {
+		header.Set(name, value)
+	}
+	return text
+}

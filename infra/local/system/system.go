@@ -1,0 +1,277 @@
+package system
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+)
+
+// customer is the entry of cdk.json that the local system is deployed for; its
+// stage is the gateway's.
+const (
+	customer = "local"
+	stage    = "local"
+)
+
+// Options say how to start a system. The zero value of each is fine.
+type Options struct {
+	// Root is the checkout; empty: the one that holds the working directory.
+	Root string
+	// Dir holds all that the system writes; what was there of an earlier system
+	// is replaced. Empty: .local/system in the checkout.
+	Dir string
+	// Port is where the API is served on loopback; 0: any free one.
+	Port int
+	// Region is what the system takes itself to be in; empty: us-east-1.
+	Region string
+	// Context adds to, and wins over, the context values of cdk.json.
+	Context map[string]string
+	// Say is told what is being done.
+	Say func(string)
+}
+
+// System is a running system.
+type System struct {
+	// BaseURL is the address of the API.
+	BaseURL string
+	// Endpoint is the address of the emulated AWS.
+	Endpoint string
+	Region   string
+	// What the stacks hold, by the names that the functions know.
+	Table, AuditTable, MediaBucket, Bus                 string
+	GenerateQueueURL, DispatchQueueURL, DeliverQueueURL string
+	// Outputs are all the outputs of the stacks.
+	Outputs map[string]string
+	// Logs is the folder of the logs of everything that was run.
+	Logs string
+
+	emulator *emulator
+	server   *http.Server
+	release  func()
+	once     sync.Once
+}
+
+// Start installs what is missing, builds the functions, starts the emulated AWS,
+// deploys the stacks onto it and serves the API. Everything that it has started
+// is ended if it fails, or when Stop is called.
+func Start(ctx context.Context, o Options) (_ *System, err error) {
+	o, err = o.complete()
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckTools(ctx); err != nil {
+		return nil, err
+	}
+	// Held from here on, so that nothing else takes the port while the system is made.
+	listener, err := listen(ctx, o.Port)
+	if err != nil {
+		return nil, err
+	}
+	s := &System{Region: o.Region, Logs: o.Dir}
+	defer func() {
+		if err != nil {
+			_ = listener.Close()
+			s.Stop()
+		}
+	}()
+	if s.release, err = claim(o.Dir); err != nil {
+		return nil, err
+	}
+	if err := Install(ctx, o.Root, o.Say); err != nil {
+		return nil, err
+	}
+	if err := s.bringUp(ctx, o); err != nil {
+		return nil, err
+	}
+	host := "localhost:" + strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	proxy, err := newProxy(s.Endpoint, s.Outputs["ApiId"], stage, host)
+	if err != nil {
+		return nil, err
+	}
+	s.BaseURL = "http://" + host
+	s.server = &http.Server{Handler: proxy, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = s.server.Serve(listener) }()
+	return s, nil
+}
+
+// bringUp builds and synthesises while the emulator starts, then deploys.
+func (s *System) bringUp(ctx context.Context, o Options) error {
+	d := deployment{
+		root: o.Root, dir: o.Dir, cdk: installed(o.Root).cdk, region: o.Region, context: o.Context, target: Machine(),
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	built := make(chan error, 1)
+	go func() {
+		o.Say("Building the functions and synthesising the stacks")
+		err := Build(ctx, o.Root, d.target)
+		if err == nil {
+			err = d.synthesise(ctx)
+		}
+		if err != nil {
+			cancel() // No need for the emulator then.
+		}
+		built <- err
+	}()
+	var emulatorErr error
+	o.Say("Starting the local AWS")
+	s.emulator, emulatorErr = startEmulator(ctx, installed(o.Root).python, o.Dir, o.Region)
+	if emulatorErr == nil {
+		s.Endpoint = s.emulator.endpoint
+		emulatorErr = d.bootstrap(ctx, s.Endpoint)
+	}
+	if emulatorErr != nil {
+		cancel()
+	}
+	if err := <-built; err != nil && !(errors.Is(err, context.Canceled) && emulatorErr != nil) {
+		return err
+	}
+	if emulatorErr != nil {
+		return emulatorErr
+	}
+	o.Say("Deploying the stacks onto it")
+	outputs, err := d.deploy(ctx, s.Endpoint)
+	if err != nil {
+		return err
+	}
+	s.Outputs = outputs
+	for name, field := range map[string]*string{
+		"TableName": &s.Table, "AuditTableName": &s.AuditTable, "MediaBucket": &s.MediaBucket, "BusName": &s.Bus,
+		"GenerateQueueUrl": &s.GenerateQueueURL, "DispatchQueueUrl": &s.DispatchQueueURL, "DeliverQueueUrl": &s.DeliverQueueURL,
+		"ApiId": new(string),
+	} {
+		if *field = outputs[name]; *field == "" {
+			return fmt.Errorf("the stacks have no output %s", name)
+		}
+	}
+	return nil
+}
+
+// Stop ends everything that Start started: the proxy, the emulated AWS and the
+// functions that it runs.
+func (s *System) Stop() {
+	s.once.Do(func() {
+		if s.server != nil {
+			_ = s.server.Close()
+		}
+		if s.emulator != nil {
+			s.emulator.end(grace)
+		}
+		// The functions' unpacked code: a few hundred megabytes.
+		_ = os.RemoveAll(filepath.Join(s.Logs, "tmp"))
+		if s.release != nil {
+			s.release()
+		}
+	})
+}
+
+// Ended is closed when the emulated AWS ends, by itself or by Stop.
+func (s *System) Ended() <-chan struct{} { return s.emulator.done }
+
+// AWS configures the SDK's clients for the emulated AWS. Clients of S3 also need
+// UsePathStyle.
+func (s *System) AWS() aws.Config {
+	return aws.Config{
+		Region:       s.Region,
+		BaseEndpoint: aws.String(s.Endpoint),
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: awsKey, SecretAccessKey: awsKey, Source: "the local system"}, nil
+		}),
+	}
+}
+
+func (o Options) complete() (Options, error) {
+	if o.Root == "" {
+		root, err := checkout()
+		if err != nil {
+			return o, err
+		}
+		o.Root = root
+	}
+	if o.Dir == "" {
+		o.Dir = filepath.Join(o.Root, ".local", "system")
+	}
+	if o.Region == "" {
+		o.Region = "us-east-1"
+	}
+	if o.Say == nil {
+		o.Say = func(string) {}
+	}
+	var err error
+	if o.Root, err = filepath.Abs(o.Root); err != nil {
+		return o, err
+	}
+	o.Dir, err = filepath.Abs(o.Dir)
+	return o, err
+}
+
+// checkout is the folder of the module around the working directory.
+func checkout() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "cdk.json")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("the working directory is in no checkout of the project")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// claim makes the system's folder ready, for this system alone.
+func claim(dir string) (release func(), err error) {
+	now, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	release, err = lock(now, filepath.Join(dir, "lock"))
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("another local system runs in %s: stop it first", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// What an earlier system left; the assembly and the app stay, they save time.
+	for _, name := range []string{"tmp", "state", "s3"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			release()
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// PortError tells that the port asked for cannot be had.
+type PortError struct {
+	Port  int
+	Cause error
+}
+
+// Error names the port.
+func (e *PortError) Error() string { return fmt.Sprintf("port %d cannot be used: %v", e.Port, e.Cause) }
+
+// Unwrap gives the cause.
+func (e *PortError) Unwrap() error { return e.Cause }
+
+func listen(ctx context.Context, port int) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, &PortError{port, err}
+	}
+	return listener, nil
+}

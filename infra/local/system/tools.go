@@ -1,0 +1,161 @@
+package system
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"sync"
+)
+
+// need is a program that has to be on the machine, and the version from which it will do.
+type need struct {
+	name         string
+	version      []string
+	major, minor int
+	why          string
+}
+
+var needs = []need{
+	{"go", []string{"env", "GOVERSION"}, 1, 26, "it builds the functions; get it from https://go.dev/dl"},
+	{"node", []string{"--version"}, 20, 0, "the CDK runs on it; get it from https://nodejs.org"},
+	{"npm", []string{"--version"}, 10, 0, "it installs the CDK and comes with Node"},
+	{"python3", []string{"--version"}, 3, 10, "the local AWS runs on it; get it from https://www.python.org"},
+}
+
+var versionShape = regexp.MustCompile(`(\d+)\.(\d+)`)
+
+// CheckTools tells in one sentence which program is missing or too old.
+func CheckTools(ctx context.Context) error {
+	faults := make([]error, len(needs))
+	var all sync.WaitGroup
+	for i, n := range needs {
+		all.Go(func() { faults[i] = n.check(ctx) })
+	}
+	all.Wait()
+	for _, err := range faults {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n need) check(ctx context.Context) error {
+	if _, err := exec.LookPath(n.name); err != nil {
+		return fmt.Errorf("%s is not installed: %s (%d.%d or newer)", n.name, n.why, n.major, n.minor)
+	}
+	out, err := exec.CommandContext(ctx, n.name, n.version...).Output()
+	if err != nil {
+		return fmt.Errorf("%s does not tell its version: %w", n.name, err)
+	}
+	parts := versionShape.FindSubmatch(out)
+	if parts == nil {
+		return fmt.Errorf("%s does not tell its version, but %q", n.name, out)
+	}
+	major, _ := strconv.Atoi(string(parts[1]))
+	minor, _ := strconv.Atoi(string(parts[2]))
+	if major < n.major || major == n.major && minor < n.minor {
+		return fmt.Errorf("%s is too old (%s): %s (%d.%d or newer)", n.name, parts[0], n.why, n.major, n.minor)
+	}
+	return nil
+}
+
+// tools are the installed programs of the project's own.
+type tools struct{ python, cdk string }
+
+// toolsDir is where they are installed, in the checkout.
+const toolsDir = ".tools"
+
+// Install puts the pinned tools into the checkout's ignored folder: the CDK CLI
+// and the linter by npm, the local AWS by pip. What is there in the pinned
+// versions already is left alone.
+func Install(ctx context.Context, root string, say func(string)) error {
+	release, err := lock(ctx, filepath.Join(root, toolsDir, "lock"))
+	if err != nil {
+		return err
+	}
+	defer release()
+	pins := filepath.Join(root, "infra", "tools")
+	for _, set := range []struct {
+		name, what string
+		pins       []string
+		install    func(ctx context.Context, pins, dir, log string) error
+	}{
+		{"node", "the CDK CLI and the linter (npm)", []string{"package.json", "package-lock.json", ".npmrc"}, installNode},
+		{"python", "the local AWS (pip)", []string{"requirements.txt"}, installPython},
+	} {
+		dir := filepath.Join(root, toolsDir, set.name)
+		want, err := fingerprint(pins, set.pins)
+		if err != nil {
+			return err
+		}
+		stamp := filepath.Join(dir, ".stamp")
+		if have, err := os.ReadFile(stamp); err == nil && string(have) == want {
+			continue
+		}
+		say("Installing " + set.what)
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		log := filepath.Join(root, toolsDir, set.name+".log")
+		if err := set.install(ctx, pins, dir, log); err != nil {
+			return logged(err, "installing "+set.what, log)
+		}
+		if err := os.WriteFile(stamp, []byte(want), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func installed(root string) tools {
+	dir := filepath.Join(root, toolsDir)
+	return tools{
+		python: filepath.Join(dir, "python", "bin", "python"),
+		cdk:    filepath.Join(dir, "node", "node_modules", ".bin", "cdk"),
+	}
+}
+
+func installNode(ctx context.Context, pins, dir, log string) error {
+	for _, name := range []string{"package.json", "package-lock.json", ".npmrc"} {
+		data, err := os.ReadFile(filepath.Join(pins, name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return run(ctx, dir, log, withTools(), "npm", "ci", "--no-audit", "--no-fund", "--loglevel=error")
+}
+
+func installPython(ctx context.Context, pins, dir, log string) error {
+	if err := run(ctx, dir, log, withTools(), "python3", "-m", "venv", dir); err != nil {
+		return err
+	}
+	return run(ctx, dir, log, withTools(), filepath.Join(dir, "bin", "python"), "-m", "pip", "install",
+		"--quiet", "--disable-pip-version-check", "-r", filepath.Join(pins, "requirements.txt"))
+}
+
+// fingerprint is a hash over files, their names included.
+func fingerprint(dir string, names []string) (string, error) {
+	hash := sha256.New()
+	for _, name := range names {
+		data, err := fs.ReadFile(os.DirFS(dir), name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(hash, "%s %d\n%s\n", name, len(data), data)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
