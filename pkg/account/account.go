@@ -61,7 +61,8 @@ type Account struct {
 type Settings struct {
 	Name         *string
 	Plan         *string
-	RateLimits   *RateLimits
+	TestLimit    *int
+	LiveLimit    *int
 	IPAllowList  *[]string
 	LowThreshold *int64
 }
@@ -102,8 +103,11 @@ func (a *Account) apply(set Settings) error {
 	if set.Plan != nil {
 		a.Plan = *set.Plan
 	}
-	if set.RateLimits != nil {
-		a.RateLimits = *set.RateLimits
+	if set.TestLimit != nil {
+		a.RateLimits.Test = *set.TestLimit
+	}
+	if set.LiveLimit != nil {
+		a.RateLimits.Live = *set.LiveLimit
 	}
 	if set.LowThreshold != nil {
 		a.LowThreshold = *set.LowThreshold

@@ -60,3 +60,21 @@ func credentials(context.Context) (aws.Credentials, error) {
 	}
 	return c, nil
 }
+
+// Need gives an environment variable that a function cannot do without. It panics
+// where it is missing: at the start of the function, which the deployment sees.
+func Need(name string) string {
+	v := os.Getenv(name)
+	if v == "" {
+		panic("the environment variable " + name + " is not set")
+	}
+	return v
+}
+
+// Must gives v, or panics: at the start of a function, where nothing can go on.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -106,14 +106,10 @@ func fromHuma(status int, msg string, causes []error) *errs.Error {
 	case http.StatusUnsupportedMediaType:
 		return errs.New(errs.UnsupportedMediaType, "Send the body as JSON, with the header Content-Type: application/json.")
 	case http.StatusUnprocessableEntity:
-		var details []errs.Detail
-		for _, cause := range causes {
-			details = append(details, detail(cause))
+		if len(causes) == 0 {
+			return errs.Invalid("", "%s", msg)
 		}
-		if details == nil {
-			details = []errs.Detail{{Message: msg}}
-		}
-		return errs.InvalidFields(details...)
+		return Invalid(causes)
 	default:
 		e := errs.New(errs.Internal, "Something went wrong on our side. Repeat the request with the same Idempotency-Key; if it persists, tell support the request_id.")
 		if len(causes) > 0 {
@@ -121,6 +117,15 @@ func fromHuma(status int, msg string, causes []error) *errs.Error {
 		}
 		return e
 	}
+}
+
+// Invalid turns the errors of a check against a schema into one of ours.
+func Invalid(causes []error) *errs.Error {
+	details := make([]errs.Detail, len(causes))
+	for i, cause := range causes {
+		details[i] = detail(cause)
+	}
+	return errs.InvalidFields(details...)
 }
 
 var requiredProperty = regexp.MustCompile(`^expected required property (\S+) to be present$`)

@@ -2,15 +2,15 @@ package httpapi
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
+
+	"github.com/content-automation/api/pkg/logging"
 )
 
 // margin is kept back from a function's deadline, so that a call that takes too
@@ -20,7 +20,7 @@ const margin = 500 * time.Millisecond
 // StartLambda serves a handler as a Lambda function behind API Gateway. It does
 // not return.
 func StartLambda(h http.Handler) {
-	SetupLog()
+	logging.Setup()
 	lambda.Start(Lambda(h))
 }
 
@@ -51,13 +51,4 @@ func gatewayOf(ctx context.Context) Gateway {
 		g.ReceivedAt = time.UnixMilli(rc.RequestTimeEpoch)
 	}
 	return g
-}
-
-// SetupLog makes the log structured, at the level that LOG_LEVEL names.
-func SetupLog() {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(os.Getenv("LOG_LEVEL"))); err != nil {
-		level = slog.LevelInfo
-	}
-	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
 }

@@ -1,0 +1,20 @@
+// Command authorizer is the custom authorizer of the gateway.
+package main
+
+import (
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/content-automation/api/pkg/authorizer"
+	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/logging"
+	"github.com/content-automation/api/pkg/store"
+)
+
+func main() {
+	logging.Setup()
+	cfg := awsenv.Must(awsenv.Config())
+	a := authorizer.New(store.Open(cfg, awsenv.Need("TABLE_NAME")), authorizer.Scopes, time.Now)
+	lambda.Start(a.Handle)
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/spf13/cobra"
+
+	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// services are what the commands work with.
+type services struct {
+	accounts *account.Service
+	keys     *apikey.Service
+}
+
+// open connects to the state table.
+func open(ctx context.Context, table string) (services, error) {
+	if table == "" {
+		return services{}, errors.New("name the state table by --table or TABLE_NAME: it is the output TableName of the data stack")
+	}
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return services{}, err
+	}
+	if cfg.Region == "" {
+		return services{}, errors.New("name the region by AWS_REGION")
+	}
+	db := store.Open(cfg, table)
+	accounts := account.NewService(db, time.Now)
+	return services{accounts, apikey.NewService(db, accounts, time.Now, rand.Reader)}, nil
+}
+
+// root makes the command with all those below it. What they print goes to out.
+func root(out io.Writer, open func(context.Context, string) (services, error)) *cobra.Command {
+	var table string
+	var s services
+	cmd := &cobra.Command{
+		Use: "admin", Short: "Manage the accounts of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
+			s, err = open(cmd.Context(), table)
+			return err
+		},
+	}
+	cmd.SetOut(out)
+	cmd.PersistentFlags().StringVar(&table, "table", os.Getenv("TABLE_NAME"), "name of the state table")
+	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s))
+	return cmd
+}
+
+func accountCommand(out io.Writer, s *services) *cobra.Command {
+	cmd := &cobra.Command{Use: "account", Short: "Create, change, list and top up accounts"}
+	create := &cobra.Command{Use: "create", Short: "Create an account", Args: cobra.NoArgs}
+	settings := accountFlags(create)
+	create.RunE = func(cmd *cobra.Command, _ []string) error {
+		a, err := s.accounts.Create(cmd.Context(), settings())
+		if err != nil {
+			return err
+		}
+		return show(out, a)
+	}
+	update := &cobra.Command{Use: "update ACCOUNT", Short: "Change an account; its keys follow at once", Args: cobra.ExactArgs(1)}
+	changes := accountFlags(update)
+	update.RunE = func(cmd *cobra.Command, args []string) error {
+		a, err := s.accounts.Update(cmd.Context(), args[0], changes())
+		if err != nil {
+			return err
+		}
+		return show(out, a)
+	}
+	list := &cobra.Command{Use: "list", Short: "List all accounts", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		return s.accounts.All(cmd.Context(), func(a account.Account) error {
+			_, err := fmt.Fprintf(out, "%s  %-10s  %s\n", a.ID, a.Plan, a.Name)
+			return err
+		})
+	}}
+	var credits int64
+	topUp := &cobra.Command{Use: "top-up ACCOUNT", Short: "Add credits to a balance", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		e, err := s.accounts.TopUp(cmd.Context(), args[0], credits)
+		if err != nil {
+			return err
+		}
+		return show(out, e)
+	}}
+	topUp.Flags().Int64Var(&credits, "credits", 0, "how many credits to add")
+	_ = topUp.MarkFlagRequired("credits")
+	cmd.AddCommand(create, update, list, topUp)
+	return cmd
+}
+
+// accountFlags adds the flags of an account's settings, and gives what reads the
+// ones that were set.
+func accountFlags(cmd *cobra.Command) func() account.Settings {
+	f := cmd.Flags()
+	name := f.String("name", "", "name of the account")
+	plan := f.String("plan", account.EnterprisePlan, fmt.Sprintf("one of %v; only enterprise may use the API", account.Plans))
+	test := f.Int("test-limit", account.DefaultRateLimits.Test, "calls a minute of a test key")
+	live := f.Int("live-limit", account.DefaultRateLimits.Live, "calls a minute of a live key")
+	ips := f.StringSlice("ip-allow", nil, "address range that calls may come from; repeat it, or give it empty to allow all")
+	low := f.Int64("low-threshold", 1000, "credits below which balance.low is sent")
+	return func() account.Settings {
+		var set account.Settings
+		if f.Changed("name") {
+			set.Name = name
+		}
+		if f.Changed("plan") {
+			set.Plan = plan
+		}
+		if f.Changed("test-limit") {
+			set.TestLimit = test
+		}
+		if f.Changed("live-limit") {
+			set.LiveLimit = live
+		}
+		if f.Changed("ip-allow") {
+			list := []string{}
+			for _, s := range *ips {
+				if s != "" {
+					list = append(list, s)
+				}
+			}
+			set.IPAllowList = &list
+		}
+		if f.Changed("low-threshold") {
+			set.LowThreshold = low
+		}
+		return set
+	}
+}
+
+func keyCommand(out io.Writer, s *services) *cobra.Command {
+	cmd := &cobra.Command{Use: "key", Short: "Make, list and revoke API keys"}
+	var kind, name string
+	var scopes []string
+	create := &cobra.Command{Use: "create ACCOUNT", Short: "Make a key; its secret is printed this once", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		mode := auth.Mode(kind)
+		if mode != auth.Live && mode != auth.Test {
+			return errors.New("--kind must be live or test")
+		}
+		set := apikey.Settings{Name: name}
+		for _, scope := range scopes {
+			set.Scopes = append(set.Scopes, auth.Scope(scope))
+		}
+		if len(scopes) == 0 {
+			set.Scopes = auth.AllScopes()
+		}
+		k, err := s.keys.Issue(cmd.Context(), args[0], mode, set)
+		if err != nil {
+			return err
+		}
+		return show(out, k)
+	}}
+	create.Flags().StringVar(&kind, "kind", "test", "live or test")
+	create.Flags().StringVar(&name, "name", "Made by the operator", "what the key is for")
+	create.Flags().StringSliceVar(&scopes, "scope", nil, "scope of the key; repeat it; none: all scopes")
+	list := &cobra.Command{Use: "list ACCOUNT", Short: "List the keys of an account", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return s.keys.All(cmd.Context(), args[0], func(k apikey.Key) error {
+			_, err := fmt.Fprintf(out, "%s  %-4s  %-7s  %s…%s  %s\n", k.ID, k.Kind, k.State, k.Prefix, k.Last4, k.Name)
+			return err
+		})
+	}}
+	revoke := &cobra.Command{Use: "revoke ACCOUNT KEY", Short: "Revoke a key at once", Args: cobra.ExactArgs(2), RunE: func(cmd *cobra.Command, args []string) error {
+		k, err := s.keys.End(cmd.Context(), args[0], args[1])
+		if err != nil {
+			return err
+		}
+		return show(out, k)
+	}}
+	cmd.AddCommand(create, list, revoke)
+	return cmd
+}

@@ -1,0 +1,45 @@
+// Command admin is the operator's tool: it creates and changes accounts, tops up
+// their balance, and makes and revokes their API keys. It works on the state
+// table that TABLE_NAME or --table names, with the usual AWS configuration; for
+// the local system `make run` writes both into .local/aws-env.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/content-automation/api/pkg/errs"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := root(os.Stdout, open).ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "admin:", sentence(err))
+		stop()
+		os.Exit(1)
+	}
+}
+
+// sentence tells an error to an operator: the public message where there is one,
+// and its cause, which an operator may see.
+func sentence(err error) string {
+	var e *errs.Error
+	if errors.As(err, &e) && e.Cause == nil {
+		return e.Message
+	}
+	return err.Error()
+}
+
+func show(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

@@ -1,0 +1,121 @@
+package api
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+// Version is the version of the document: it grows with every addition.
+const Version = "1.0.0"
+
+const introduction = `Everything that the web account area does, from your own systems: factories that make content, the content itself, and signed webhooks that tell when it is ready.
+
+**Keys.** Send ` + "`Authorization: Bearer svc_test_…`" + ` for the sandbox, which has its own data and spends nothing, or ` + "`svc_live_…`" + ` for the real thing.
+
+**Answers.** Every answer is ` + "`{data, error, request_id}`" + `; a list adds ` + "`next_cursor`" + `. An error has a ` + "`code`" + ` that never changes, a ` + "`message`" + ` that says what to do and, where one field is at fault, its ` + "`param`" + `.
+
+**Repeats.** Send an ` + "`Idempotency-Key`" + ` with every POST, PATCH, PUT and DELETE: a repeat within 24 hours is answered by the first answer and has no second effect.
+
+**Limits.** 60 calls a minute with a test key, 600 with a live one; every answer carries ` + "`RateLimit`" + ` and, when they are used up, ` + "`Retry-After`" + `. Bodies may have 256 KiB.
+
+**Compatibility.** Within /v1 there are additions only: ignore members that you do not know.`
+
+// header is the part of the document that no operation makes.
+func header() *huma.OpenAPI {
+	var scopes strings.Builder
+	for _, s := range auth.Scopes {
+		scopes.WriteString("\n- `" + string(s.Scope) + "`: " + s.Permits)
+	}
+	return &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "Content-Automation API", Version: Version, Description: introduction,
+			License: &huma.License{Name: "MIT", Identifier: "MIT"},
+		},
+		Servers: []*huma.Server{{URL: "/", Description: "The system that serves this document"}},
+		Tags: []*huma.Tag{
+			{Name: "Account", Description: "The account, its balance and its audit log"},
+			{Name: "Events", Description: "What happened, for 30 days"},
+			{Name: "API keys", Description: "Keys, their scopes, addresses, expiry and rotation"},
+			{Name: "Catalog", Description: "Subscription plans and generation models"},
+			{Name: "Factories", Description: "What makes content, in which voice and for whom"},
+			{Name: "Content", Description: "Posts, videos, carousels, stories and music clips"},
+			{Name: "Webhooks", Description: "Where events are sent, signed by Standard Webhooks"},
+		},
+		Components: &huma.Components{SecuritySchemes: map[string]*huma.SecurityScheme{
+			httpapi.SecurityScheme: {
+				Type: "http", Scheme: "bearer", BearerFormat: "svc_live_… or svc_test_…",
+				Description: "An API key. Each operation names the scope that the key must have:\n" + scopes.String(),
+			},
+		}},
+	}
+}
+
+// describeWebhooks adds what receivers get: one entry for each type of event.
+func describeWebhooks(r *httpapi.Router) {
+	doc := r.OpenAPI()
+	doc.Webhooks = map[string]*huma.PathItem{}
+	header := func(name, text, example string) *huma.Param {
+		return &huma.Param{Name: name, In: "header", Required: true, Description: text, Schema: &huma.Schema{Type: huma.TypeString}, Example: example}
+	}
+	envelope := r.Schema(reflect.TypeFor[event.Event]())
+	for _, t := range event.Types {
+		payload := &huma.Schema{AllOf: []*huma.Schema{envelope, {
+			Type: huma.TypeObject,
+			Properties: map[string]*huma.Schema{
+				"type": {Type: huma.TypeString, Enum: []any{string(t.Type)}},
+				"data": {Type: huma.TypeObject, Properties: map[string]*huma.Schema{"object": objectOf(t.Type)}},
+			},
+		}}}
+		doc.Webhooks[string(t.Type)] = &huma.PathItem{Post: &huma.Operation{
+			OperationID: "on" + title(string(t.Type)), Tags: []string{"Webhooks"},
+			Summary:     t.Tells,
+			Description: "Signed by Standard Webhooks 1.0. Answer 2xx within 15 seconds; anything else is repeated, at least once and in any order: drop the ids that you have seen.",
+			Security:    []map[string][]string{},
+			Parameters: []*huma.Param{
+				header("webhook-id", "Id of the event; the same in every repeat", "evt_01h455vb4pex5vsknk084sn02q"),
+				header("webhook-timestamp", "Seconds since 1970 of this attempt", "1795255200"),
+				header("webhook-signature", "v1, and the base64 of the HMAC-SHA256 over id.timestamp.body; several are separated by spaces", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
+			},
+			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: payload}}},
+			Responses: map[string]*huma.Response{
+				"2XX": {Description: "Taken"},
+				"410": {Description: "Gone: the webhook is disabled"},
+				"4XX": {Description: "Not taken: it is sent again"},
+			},
+		}}
+	}
+}
+
+// objectOf gives the schema of the resource that an event carries.
+func objectOf(t event.Type) *huma.Schema {
+	const schemas = "#/components/schemas/"
+	switch area, _, _ := strings.Cut(string(t), "."); area {
+	case "content":
+		return &huma.Schema{Ref: schemas + "ContentItem"}
+	case "webhook":
+		return &huma.Schema{Ref: schemas + "Webhook"}
+	case "api_key":
+		return &huma.Schema{Ref: schemas + "ApiKey"}
+	case "balance":
+		return &huma.Schema{Ref: schemas + "Account"}
+	default:
+		// Its area comes later, and its schema with it.
+		return &huma.Schema{Type: huma.TypeObject}
+	}
+}
+
+// title turns "content.generated" into "ContentGenerated".
+func title(s string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '.' || r == '_' }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}

@@ -1,0 +1,57 @@
+package apikey
+
+import (
+	"context"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// operator is who makes a key that no key has made.
+const operator = "operator"
+
+// Issue makes a key on behalf of the operator, and commits it.
+func (s *Service) Issue(ctx context.Context, accountID string, kind auth.Mode, set Settings) (NewKey, error) {
+	k, tx, err := s.Create(ctx, accountID, kind, set, operator)
+	if err != nil {
+		return NewKey{}, err
+	}
+	return k, s.db.Commit(ctx, tx)
+}
+
+// End revokes a key on behalf of the operator, and commits it.
+func (s *Service) End(ctx context.Context, accountID, keyID string) (Key, error) {
+	r, it, err := s.Find(ctx, accountID, auth.Live, keyID)
+	if err != nil {
+		return Key{}, err
+	}
+	k, tx, err := s.Revoke(r, it)
+	if err != nil || tx == nil {
+		return k, err
+	}
+	return k, s.db.Commit(ctx, tx)
+}
+
+// All gives every key of an account, oldest first.
+func (s *Service) All(ctx context.Context, accountID string, each func(Key) error) error {
+	q := store.Query{Index: store.Table, Partition: store.APIKeys(accountID), Limit: 100, OldestFirst: true}
+	for {
+		page, err := s.db.List(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, it := range page.Items {
+			r, err := s.read(&it)
+			if err != nil {
+				return err
+			}
+			if err := each(r.Key); err != nil {
+				return err
+			}
+		}
+		if page.Next == nil {
+			return nil
+		}
+		q.After = page.Next
+	}
+}

@@ -1,0 +1,210 @@
+// Package content holds content items: posts, videos, carousels, stories and
+// music clips, from the call that asks for one to its end, and the worker that
+// generates them.
+package content
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// ItemKind is the kind of a content item in the table.
+const ItemKind = "content_item"
+
+// Kind tells what a content item is.
+type Kind string
+
+// The five kinds.
+const (
+	Post      Kind = "post"
+	Video     Kind = "video"
+	Carousel  Kind = "carousel"
+	Story     Kind = "story"
+	MusicClip Kind = "music_clip"
+)
+
+// State tells where a content item stands.
+type State string
+
+// The states. An item moves from queued over generating to generated, and from
+// there over scheduled and publishing to published; it may fail in generating
+// and publishing, and be canceled before publishing begins.
+const (
+	Queued     State = "queued"
+	Generating State = "generating"
+	Generated  State = "generated"
+	Scheduled  State = "scheduled"
+	Publishing State = "publishing"
+	Published  State = "published"
+	Failed     State = "failed"
+	Canceled   State = "canceled"
+)
+
+// The formats of a video; other kinds have none.
+const (
+	FormatShort = "short" // 9:16
+	FormatLong  = "long"  // 16:9
+)
+
+// Slide is one picture of a carousel.
+type Slide struct {
+	Text    string  `json:"text" maxLength:"200" doc:"Heading of the slide"`
+	MediaID *string `json:"media_id" doc:"Its picture among media; null until it is generated"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Slide) SchemaName() string { return "ContentSlide" }
+
+// Failure tells why an item failed.
+type Failure struct {
+	Stage     string `json:"stage" enum:"generate,publish" doc:"Where it failed"`
+	Code      string `json:"code" doc:"Machine-readable reason" example:"generation_failed"`
+	Message   string `json:"message" doc:"What happened and what to do"`
+	Retryable bool   `json:"retryable" doc:"Whether regenerating may succeed"`
+}
+
+// Item is a content item as callers see it.
+type Item struct {
+	httpapi.Resource
+	FactoryID        string       `json:"factory_id" doc:"The factory whose voice it has"`
+	Kind             Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" example:"post"`
+	Format           *string      `json:"format" enum:"short,long" doc:"Of a video: short is 9:16, long 16:9; null for other kinds"`
+	Prompt           string       `json:"prompt" doc:"What it is to be about"`
+	Title            string       `json:"title" doc:"One line; empty until it is generated"`
+	Caption          string       `json:"caption" doc:"The text that is posted with it; empty until it is generated"`
+	Hashtags         []string     `json:"hashtags" nullable:"false" doc:"Without the #"`
+	Language         string       `json:"language" doc:"Language of its texts (BCP 47)"`
+	Model            string       `json:"model" doc:"The model that makes its picture, clip or track"`
+	Media            []media.View `json:"media" nullable:"false" doc:"Its files; their addresses are signed for one hour by each GET"`
+	Slides           []Slide      `json:"slides" nullable:"false" doc:"Of a carousel: its slides in order"`
+	ProductID        *string      `json:"product_id" doc:"The product it is about"`
+	PromotionID      *string      `json:"promotion_id" doc:"The promotion it is part of"`
+	ContentPlanID    *string      `json:"content_plan_id" doc:"The plan that it came from"`
+	PublishAt        *time.Time   `json:"publish_at" doc:"When it is to be published; null: not scheduled"`
+	SocialAccountIDs []string     `json:"social_account_ids" nullable:"false" doc:"Where it is to be published"`
+	State            State        `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled"`
+	Failure          *Failure     `json:"failure" doc:"Why it failed; null where it did not"`
+	Attempt          int          `json:"attempt" doc:"Which try at generating this is; 1 for the first"`
+	CostCredits      int64        `json:"cost_credits" doc:"What it cost; always 0 in the sandbox"`
+	GeneratedAt      *time.Time   `json:"generated_at"`
+	PublishedAt      *time.Time   `json:"published_at"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Item) SchemaName() string { return "ContentItem" }
+
+// Rehearsal is how a test key wants an item to end.
+type Rehearsal struct {
+	Outcome      string `json:"outcome,omitempty" enum:"generated,failed,published" default:"generated" doc:"How the item ends"`
+	DelaySeconds int    `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"How long it takes"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Rehearsal) SchemaName() string { return "SandboxRehearsal" }
+
+// record is the document that is kept of an item.
+type record struct {
+	Item
+	Files   []media.File `json:"files,omitempty"`
+	Sandbox *Rehearsal   `json:"sandbox,omitempty"`
+	// Accepted is when the current attempt was accepted.
+	Accepted time.Time `json:"accepted"`
+	// Parts are the generations that make the item, in the order of its pipeline.
+	Parts []part `json:"parts,omitempty"`
+}
+
+// part is one generation and how far it is.
+type part struct {
+	Handle provider.Handle `json:"handle,omitempty"`
+	Text   *provider.Text  `json:"text,omitempty"`
+	Files  []media.File    `json:"files,omitempty"`
+	Done   bool            `json:"done,omitempty"`
+}
+
+// entry writes the record as an item of the table.
+func (r *record) entry(account, mode string) (store.Item, error) {
+	it, err := store.NewItem(ItemKind, account, mode, r.ID, r)
+	if err != nil {
+		return it, err
+	}
+	it.Parent = store.Key{PK: parentPartition(account, mode, r.FactoryID), SK: r.ID}
+	it.Filters = r.filters()
+	return it, nil
+}
+
+// parentPartition lists the items of a factory.
+func parentPartition(account, mode, factoryID string) string {
+	return store.OwnerPartition(account, mode, ItemKind) + "#" + factoryID
+}
+
+func (r *record) filters() map[string]string {
+	f := map[string]string{"kind": string(r.Kind), "state": string(r.State)}
+	if r.ContentPlanID != nil {
+		f["plan"] = *r.ContentPlanID
+	}
+	return f
+}
+
+// view gives the item as its GET answers it, with its media signed.
+func (r *record) view(ctx context.Context, signer *media.Signer) (Item, error) {
+	v := r.Item
+	var err error
+	v.Media, err = signer.Views(ctx, r.Files)
+	return v, err
+}
+
+// Service creates and reads content items.
+type Service struct {
+	db        *store.DB
+	factories FactoryFinder
+	signer    *media.Signer
+	now       func() time.Time
+}
+
+// find reads a content item of the caller's account and mode.
+func (s *Service) find(ctx context.Context, itemID string) (*record, store.Item, error) {
+	it, err := httpapi.Find(ctx, s.db, id.ContentItem, "content item", itemID)
+	if err != nil {
+		return nil, it, err
+	}
+	r, err := decode(&it)
+	return r, it, err
+}
+
+func decode(it *store.Item) (*record, error) {
+	var r record
+	if err := it.Decode(&r); err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// move changes the state, or tells that the state machine has no such move.
+func (r *record) move(to State) error {
+	for _, from := range moves[to] {
+		if r.State == from {
+			r.State = to
+			return nil
+		}
+	}
+	return fmt.Errorf("content: %s cannot move from %s to %s", r.ID, r.State, to)
+}
+
+// moves tells from which states each state can be reached.
+var moves = map[State][]State{
+	Generating: {Queued},
+	Generated:  {Generating},
+	Scheduled:  {Generated},
+	Publishing: {Generated, Scheduled},
+	Published:  {Publishing},
+	Failed:     {Generating, Publishing},
+	Canceled:   {Queued, Generating, Generated, Scheduled},
+	Queued:     {Failed, Generated, Canceled},
+}

@@ -1,0 +1,228 @@
+// Package factory holds content factories: what they make, for whom, in which
+// voice and when. There are exactly seven types, each with settings of its own.
+package factory
+
+import (
+	"context"
+	"slices"
+	"time"
+	_ "time/tzdata" // the runtime of the functions has no time zones of its own
+
+	"golang.org/x/text/language"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Kind is the kind of a factory's item.
+const Kind = "factory"
+
+// Type tells what a factory is for.
+type Type string
+
+// The seven types; there are no others.
+const (
+	Blogger       Type = "blogger"
+	Seller        Type = "seller"
+	Expert        Type = "expert"
+	Brand         Type = "brand"
+	News          Type = "news"
+	Entertainment Type = "entertainment"
+	Musician      Type = "musician"
+)
+
+// The states of a factory.
+const (
+	StateActive  = "active"
+	StatePaused  = "paused"
+	StateDeleted = "deleted"
+)
+
+// Schedule tells when a factory publishes.
+type Schedule struct {
+	Timezone string   `json:"timezone" minLength:"1" maxLength:"64" doc:"IANA time zone" example:"Europe/Berlin"`
+	Times    []string `json:"times" maxItems:"24" nullable:"false" doc:"Times of day as HH:MM" example:"[\"09:00\",\"18:30\"]"`
+}
+
+// Settings are the members of a factory that a caller sets.
+type Settings struct {
+	Name         string            `json:"name"`
+	Language     string            `json:"language"`
+	Description  string            `json:"description"`
+	Audience     string            `json:"audience"`
+	Tone         string            `json:"tone"`
+	Topics       []Topic           `json:"topics"`
+	ContentTypes []string          `json:"content_types"`
+	Models       map[string]string `json:"models"`
+	Schedule     *Schedule         `json:"schedule"`
+	AutoPublish  bool              `json:"auto_publish"`
+	Settings     TypeSettings      `json:"settings"`
+	State        string            `json:"state"`
+	Metadata     httpapi.Metadata  `json:"metadata"`
+}
+
+// Factory is a factory as callers see it.
+type Factory struct {
+	httpapi.Resource
+	Type             Type              `json:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" doc:"What the factory is for; it never changes" example:"seller"`
+	Name             string            `json:"name" doc:"Name of the factory" example:"Summer shop"`
+	Language         string            `json:"language" doc:"Language of its content (BCP 47)" example:"de-DE"`
+	Description      string            `json:"description" doc:"What it is about"`
+	Audience         string            `json:"audience" doc:"Whom it speaks to"`
+	Tone             string            `json:"tone" doc:"How it speaks"`
+	Topics           []Topic           `json:"topics" nullable:"false" doc:"What it speaks of"`
+	ContentTypes     []string          `json:"content_types" nullable:"false" enum:"post,video,carousel,story,music_clip" doc:"What it makes"`
+	Models           map[string]string `json:"models" doc:"The model for each kind of generation; a kind that is left out gets the catalog's default"`
+	Schedule         *Schedule         `json:"schedule" doc:"When it publishes; null: never by itself"`
+	AutoPublish      bool              `json:"auto_publish" doc:"Whether what it makes is published without being asked"`
+	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"The accounts that it publishes to"`
+	Settings         TypeSettings      `json:"settings" doc:"Settings of its type"`
+	State            string            `json:"state" enum:"active,paused,deleted"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Factory) SchemaName() string { return "Factory" }
+
+// defaultContentTypes is what a factory makes that was told nothing else.
+var defaultContentTypes = map[Type][]string{
+	Blogger:       {"post", "story", "video"},
+	Seller:        {"post", "carousel", "story"},
+	Expert:        {"post", "carousel"},
+	Brand:         {"post", "carousel", "video"},
+	News:          {"post", "story"},
+	Entertainment: {"video", "story"},
+	Musician:      {"music_clip", "post"},
+}
+
+// Service creates and changes factories.
+type Service struct {
+	db  *store.DB
+	now func() time.Time
+}
+
+// NewService makes the service.
+func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
+
+// Find reads a factory of the caller's account and mode; one that was deleted is
+// not found.
+func (s *Service) Find(ctx context.Context, factoryID string) (Factory, store.Item, error) {
+	it, err := httpapi.Find(ctx, s.db, id.Factory, Kind, factoryID)
+	if err != nil {
+		return Factory{}, it, err
+	}
+	var f Factory
+	if err := it.Decode(&f); err != nil {
+		return f, it, err
+	}
+	if f.State == StateDeleted {
+		return f, it, errs.Missing(Kind, factoryID)
+	}
+	return f, it, nil
+}
+
+// item writes the factory as an item.
+func (f *Factory) item(account, mode string) (store.Item, error) {
+	it, err := store.NewItem(Kind, account, mode, f.ID, f)
+	it.Filters = f.filters()
+	return it, err
+}
+
+func (f *Factory) filters() map[string]string {
+	return map[string]string{"type": string(f.Type), "state": f.State}
+}
+
+// settings gives what a caller may change.
+func (f *Factory) settings() Settings {
+	return Settings{
+		Name: f.Name, Language: f.Language, Description: f.Description, Audience: f.Audience, Tone: f.Tone, Topics: f.Topics,
+		ContentTypes: f.ContentTypes, Models: f.Models, Schedule: f.Schedule, AutoPublish: f.AutoPublish, Settings: f.Settings,
+		State: f.State, Metadata: f.Metadata,
+	}
+}
+
+// apply checks settings and takes them over.
+func (f *Factory) apply(set Settings) error {
+	if set.Metadata == nil {
+		set.Metadata = httpapi.Metadata{}
+	}
+	if err := set.Metadata.Check(); err != nil {
+		return err
+	}
+	tag, err := Language(set.Language, "")
+	if err != nil {
+		return err
+	}
+	if err := checkModels(set.Models); err != nil {
+		return err
+	}
+	if err := set.Schedule.check(); err != nil {
+		return err
+	}
+	typed, err := set.Settings.check(f.Type)
+	if err != nil {
+		return err
+	}
+	if len(set.ContentTypes) == 0 {
+		set.ContentTypes = defaultContentTypes[f.Type]
+	}
+	f.Name, f.Language, f.Description, f.Audience, f.Tone = set.Name, tag, set.Description, set.Audience, set.Tone
+	f.Topics, f.ContentTypes, f.Models = orEmpty(set.Topics), set.ContentTypes, set.Models
+	f.Schedule, f.AutoPublish, f.Settings, f.State, f.Metadata = set.Schedule, set.AutoPublish, typed, set.State, set.Metadata
+	if f.Models == nil {
+		f.Models = map[string]string{}
+	}
+	return nil
+}
+
+// Language gives a language tag (BCP 47) in canonical form, or the fallback where
+// it is empty.
+func Language(tag, fallback string) (string, error) {
+	if tag == "" && fallback != "" {
+		return fallback, nil
+	}
+	t, err := language.Parse(tag)
+	if err != nil {
+		return "", errs.Invalid("/language", "is not a language tag (BCP 47), such as en or de-DE")
+	}
+	return t.String(), nil
+}
+
+// checkModels refuses models that do not exist, are retired, or make something else.
+func checkModels(models map[string]string) error {
+	for kind, model := range models {
+		if err := catalog.Usable(kind, model, "/models/"+kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Schedule) check() error {
+	if s == nil {
+		return nil
+	}
+	// "Local" would be the zone of whatever machine asks.
+	if _, err := time.LoadLocation(s.Timezone); err != nil || s.Timezone == "Local" || s.Timezone == "" {
+		return errs.Invalid("/schedule/timezone", "is not an IANA time zone, such as Europe/Berlin")
+	}
+	for i, at := range s.Times {
+		if _, err := time.Parse("15:04", at); err != nil || len(at) != len("15:04") {
+			return errs.Invalid("/schedule/times", "must be times of day as HH:MM")
+		}
+		if slices.Contains(s.Times[:i], at) {
+			return errs.Invalid("/schedule/times", "names %s twice", at)
+		}
+	}
+	s.Times = orEmpty(s.Times)
+	return nil
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

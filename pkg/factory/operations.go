@@ -1,0 +1,184 @@
+package factory
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+type createBody struct {
+	Type         Type              `json:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" doc:"What the factory is for; it never changes" example:"brand"`
+	Name         string            `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the factory" example:"Acme on social media"`
+	Language     string            `json:"language,omitempty" maxLength:"35" default:"en" doc:"Language of its content (BCP 47)" example:"de-DE"`
+	Description  string            `json:"description,omitempty" maxLength:"2000" doc:"What it is about"`
+	Audience     string            `json:"audience,omitempty" maxLength:"500" doc:"Whom it speaks to" example:"Runners who start late"`
+	Tone         string            `json:"tone,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"How it speaks" example:"warm and practical"`
+	Topics       []Topic           `json:"topics,omitempty" maxItems:"20" nullable:"false" doc:"What it speaks of" example:"[\"running shoes\",\"training\"]"`
+	ContentTypes []string          `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"What it makes; left out: what suits its type"`
+	Models       map[string]string `json:"models,omitempty" doc:"The model for each kind of generation (text, image, video, music, voice, avatar)" example:"{}"`
+	Schedule     *Schedule         `json:"schedule,omitempty" nullable:"true" doc:"When it publishes; left out or null: never by itself"`
+	AutoPublish  bool              `json:"auto_publish,omitempty" doc:"Whether what it makes is published without being asked"`
+	Settings     TypeSettings      `json:"settings,omitempty" doc:"Settings of its type"`
+	Metadata     httpapi.Metadata  `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (createBody) SchemaName() string { return "FactoryCreate" }
+
+// Topic is one topic of a factory: one short line.
+type Topic string
+
+// Schema describes a topic in the OpenAPI document.
+func (Topic) Schema(huma.Registry) *huma.Schema {
+	shortest, longest := 1, 100
+	s := &huma.Schema{
+		Type: huma.TypeString, MinLength: &shortest, MaxLength: &longest,
+		Pattern: `^[^\x00-\x1F\x7F]*$`, PatternDescription: "free of control characters",
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+type patchBody struct {
+	Name         string                `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the factory"`
+	Language     string                `json:"language,omitempty" maxLength:"35" doc:"Language of its content (BCP 47)"`
+	Description  *string               `json:"description,omitempty" maxLength:"2000" nullable:"true" doc:"What it is about"`
+	Audience     *string               `json:"audience,omitempty" maxLength:"500" nullable:"true" doc:"Whom it speaks to"`
+	Tone         *string               `json:"tone,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" nullable:"true" doc:"How it speaks"`
+	Topics       []Topic               `json:"topics,omitempty" maxItems:"20" nullable:"true" doc:"What it speaks of"`
+	ContentTypes []string              `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true" doc:"What it makes; null: what suits its type"`
+	Models       httpapi.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set by kind; null removes one, or all"`
+	Schedule     *SchedulePatch        `json:"schedule,omitempty" nullable:"true" doc:"When it publishes; null: never by itself"`
+	AutoPublish  *bool                 `json:"auto_publish,omitempty" nullable:"true" doc:"Whether what it makes is published without being asked"`
+	Settings     TypeSettings          `json:"settings,omitempty" nullable:"true" doc:"Settings of its type; members that are null are removed"`
+	State        string                `json:"state,omitempty" enum:"active,paused" doc:"paused stops its own work, active resumes it"`
+	Metadata     httpapi.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set; null removes a pair, or all"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (patchBody) SchemaName() string { return "FactoryUpdate" }
+
+// SchedulePatch is a schedule in a merge patch.
+type SchedulePatch struct {
+	Timezone string   `json:"timezone,omitempty" minLength:"1" maxLength:"64" doc:"IANA time zone"`
+	Times    []string `json:"times,omitempty" maxItems:"24" nullable:"true" doc:"Times of day as HH:MM"`
+}
+
+type factoryID struct {
+	ID string `path:"factory_id" doc:"Id of the factory" example:"fac_01h455vb4pex5vsknk084sn02q"`
+}
+
+type createInput struct {
+	Body createBody
+}
+
+type patchInput struct {
+	factoryID
+	httpapi.IfMatch
+	Body patchBody
+}
+
+type listInput struct {
+	httpapi.PageInput
+	Type  string `query:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" doc:"Only factories of this type"`
+	State string `query:"state" enum:"active,paused" doc:"Only factories in this state"`
+}
+
+// Register puts the operations of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	op := func(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
+		return httpapi.Op{
+			ID: id, Method: method, Path: path, Scope: scope, Function: "factory", Tag: "Factories",
+			Summary: summary, Description: description,
+		}
+	}
+	list := op("listFactories", http.MethodGet, "/v1/factories", auth.FactoriesRead, "List the factories", "Newest first.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
+
+	create := op("createFactory", http.MethodPost, "/v1/factories", auth.FactoriesWrite, "Create a factory", "One of the seven types, with the settings of that type.")
+	create.Status = http.StatusCreated
+	create.Errors = []errs.Code{errs.UnsupportedModel}
+	create.Example = map[string]any{
+		"type": "brand", "name": "Acme on social media", "language": "en", "tone": "warm and practical", "topics": []string{"running shoes", "training"},
+		"settings": map[string]any{"brand_name": "Acme", "colors": []string{"#ff6600"}},
+	}
+	httpapi.Write(r, create, s.create)
+
+	httpapi.Read(r, op("getFactory", http.MethodGet, "/v1/factories/{factory_id}", auth.FactoriesRead, "Get a factory", ""), s.get)
+
+	update := op("updateFactory", http.MethodPatch, "/v1/factories/{factory_id}", auth.FactoriesWrite, "Change a factory", "Takes a JSON merge patch (RFC 7396). Pause and resume it through state.")
+	update.Errors = []errs.Code{errs.UnsupportedModel, errs.VersionMismatch}
+	update.Example = map[string]any{"state": "paused", "tone": "playful"}
+	httpapi.Write(r, update, s.update)
+}
+
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory], error) {
+	p := auth.FromContext(ctx)
+	return httpapi.ListItems(ctx, s.db, store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(p.Mode), Kind),
+		Filters: map[string]string{"type": in.Type, "state": in.State},
+	}, in.PageInput, func(it store.Item) (f Factory, err error) { return f, it.Decode(&f) })
+}
+
+func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[Factory], error) {
+	none := httpapi.Change[Factory]{}
+	p, now, b := auth.FromContext(ctx), s.now(), in.Body
+	f := Factory{
+		Resource: httpapi.NewResource(id.New(id.Factory, now), now, b.Metadata),
+		Type:     b.Type, SocialAccountIDs: []string{},
+	}
+	err := f.apply(Settings{
+		Name: b.Name, Language: b.Language, Description: b.Description, Audience: b.Audience, Tone: b.Tone, Topics: b.Topics,
+		ContentTypes: b.ContentTypes, Models: b.Models, Schedule: b.Schedule, AutoPublish: b.AutoPublish, Settings: b.Settings,
+		State: StateActive, Metadata: b.Metadata,
+	})
+	if err != nil {
+		return none, err
+	}
+	it, err := f.item(p.Account, string(p.Mode))
+	if err != nil {
+		return none, err
+	}
+	tx := &store.Tx{}
+	tx.Create(it, nil)
+	return httpapi.Change[Factory]{Data: f, Tx: tx}, nil
+}
+
+func (s *Service) get(ctx context.Context, in *factoryID) (Factory, error) {
+	f, _, err := s.Find(ctx, in.ID)
+	return f, err
+}
+
+func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Factory], error) {
+	none := httpapi.Change[Factory]{}
+	f, it, err := s.Find(ctx, in.ID)
+	if err != nil {
+		return none, err
+	}
+	if err := in.Check(f.Version); err != nil {
+		return none, err
+	}
+	set, err := httpapi.MergePatch(ctx, f.settings())
+	if err != nil {
+		return none, err
+	}
+	if err := f.apply(set); err != nil {
+		return none, err
+	}
+	f.Touch(s.now())
+	if err := it.Encode(f); err != nil {
+		return none, err
+	}
+	it.Filters = f.filters()
+	tx := &store.Tx{}
+	tx.Replace(it)
+	return httpapi.Change[Factory]{Data: f, Tx: tx}, nil
+}

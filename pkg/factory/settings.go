@@ -1,0 +1,166 @@
+package factory
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+// TypeSettings are the settings of one of the seven types, as JSON: which members
+// there are depends on the factory's type.
+type TypeSettings json.RawMessage
+
+// MarshalJSON writes the settings; nil as an empty object.
+func (t TypeSettings) MarshalJSON() ([]byte, error) {
+	if len(t) == 0 {
+		return []byte("{}"), nil
+	}
+	return t, nil
+}
+
+// UnmarshalJSON keeps the settings as they are.
+func (t *TypeSettings) UnmarshalJSON(b []byte) error {
+	*t = append((*t)[:0], b...)
+	return nil
+}
+
+// BloggerSettings are those of a blogger.
+type BloggerSettings struct {
+	Persona     string `json:"persona,omitempty" maxLength:"500" doc:"Who speaks"`
+	Style       string `json:"style,omitempty" enum:"personal,lifestyle,travel,food,fashion,tech,family" doc:"Kind of blog"`
+	FirstPerson *bool  `json:"first_person,omitempty" doc:"Whether it says I"`
+}
+
+// SellerSettings are those of a seller, the one type that owns a product catalog.
+type SellerSettings struct {
+	ShopName     string `json:"shop_name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the shop"`
+	Currency     string `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"an ISO 4217 code" doc:"Currency of its prices (ISO 4217)" example:"EUR"`
+	CallToAction string `json:"call_to_action,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What a reader is asked to do" example:"Order today"`
+	ShowPrices   *bool  `json:"show_prices,omitempty" doc:"Whether content names prices"`
+}
+
+// ExpertSettings are those of an expert.
+type ExpertSettings struct {
+	Field       string   `json:"field" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What the expert knows" example:"Tax law"`
+	Credentials []string `json:"credentials,omitempty" maxItems:"10" doc:"Why one may believe it"`
+	Depth       string   `json:"depth,omitempty" enum:"beginner,intermediate,advanced" doc:"How much readers know already"`
+	CiteSources *bool    `json:"cite_sources,omitempty" doc:"Whether content names its sources"`
+}
+
+// BrandSettings are those of a brand.
+type BrandSettings struct {
+	BrandName  string   `json:"brand_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the brand" example:"Acme"`
+	Slogan     string   `json:"slogan,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Its slogan"`
+	Colors     []Color  `json:"colors,omitempty" maxItems:"8" doc:"Its colors" example:"[\"#ff6600\"]"`
+	VoiceRules []string `json:"voice_rules,omitempty" maxItems:"20" doc:"Rules of its voice, one each"`
+	Forbidden  []string `json:"forbidden_words,omitempty" maxItems:"100" doc:"Words that it never says"`
+}
+
+// Color is a color in hexadecimal.
+type Color string
+
+// Schema describes a color in the OpenAPI document.
+func (Color) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString, Pattern: "^#[0-9a-fA-F]{6}$", PatternDescription: "a color as #rrggbb"}
+	s.PrecomputeMessages()
+	return s
+}
+
+// NewsSettings are those of a news channel.
+type NewsSettings struct {
+	Region      string   `json:"region,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" doc:"Country it reports on (ISO 3166-1)" example:"DE"`
+	Sources     []string `json:"sources,omitempty" maxItems:"20" doc:"Where its news come from"`
+	MaxAgeHours int      `json:"max_age_hours,omitempty" minimum:"1" maximum:"168" doc:"How old news may be"`
+	FactCheck   *bool    `json:"fact_check,omitempty" doc:"Whether claims are checked first"`
+}
+
+// EntertainmentSettings are those of an entertainment channel.
+type EntertainmentSettings struct {
+	Humor     string   `json:"humor,omitempty" enum:"none,light,dry,absurd,sarcastic" doc:"Kind of humor"`
+	Formats   []string `json:"formats,omitempty" maxItems:"10" doc:"Running formats, such as a quiz"`
+	AgeRating string   `json:"age_rating,omitempty" enum:"all,12,16,18" doc:"For whom it is suitable"`
+}
+
+// MusicianSettings are those of a musician.
+type MusicianSettings struct {
+	ArtistName     string   `json:"artist_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the artist" example:"The Examples"`
+	Genres         []string `json:"genres" minItems:"1" maxItems:"5" nullable:"false" doc:"Genres of the music" example:"[\"indie pop\"]"`
+	Mood           string   `json:"mood,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Mood of the music"`
+	LyricsLanguage string   `json:"lyrics_language,omitempty" maxLength:"35" doc:"Language of the lyrics (BCP 47)" example:"en"`
+	Instrumental   *bool    `json:"instrumental,omitempty" doc:"Whether there are no lyrics"`
+}
+
+// typeSettings gives the shape of each type's settings.
+var typeSettings = []struct {
+	Type  Type
+	Shape reflect.Type
+}{
+	{Blogger, reflect.TypeFor[BloggerSettings]()},
+	{Seller, reflect.TypeFor[SellerSettings]()},
+	{Expert, reflect.TypeFor[ExpertSettings]()},
+	{Brand, reflect.TypeFor[BrandSettings]()},
+	{News, reflect.TypeFor[NewsSettings]()},
+	{Entertainment, reflect.TypeFor[EntertainmentSettings]()},
+	{Musician, reflect.TypeFor[MusicianSettings]()},
+}
+
+// Schema describes the settings in the OpenAPI document. Which shape they must
+// have depends on the factory's type, which a schema cannot say: huma checks that
+// they are an object, and check does the rest, with exact errors.
+func (TypeSettings) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
+// DescribeSettings adds the shape of each type's settings to a document.
+func DescribeSettings(r *httpapi.Router) {
+	for _, name := range []string{"Factory", "FactoryCreate"} {
+		settings := r.OpenAPI().Components.Schemas.Map()[name].Properties["settings"]
+		settings.Type, settings.AdditionalProperties = "", nil
+		for _, t := range typeSettings {
+			settings.AnyOf = append(settings.AnyOf, r.Schema(t.Shape))
+		}
+	}
+}
+
+// check validates the settings for a type and gives them in canonical form, null
+// members left out.
+func (t TypeSettings) check(factory Type) (TypeSettings, error) {
+	shape := shapeOf(factory)
+	registry := huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)
+	var parsed any
+	raw := t
+	if len(bytes.TrimSpace(raw)) == 0 {
+		raw = TypeSettings("{}")
+	}
+	if err := json.Unmarshal(raw, &parsed); err != nil {
+		return nil, errs.Wrap(err, errs.MalformedJSON, "The body is not valid JSON. Send one JSON object in UTF-8.")
+	}
+	var result huma.ValidateResult
+	path := huma.NewPathBuffer([]byte{}, 0)
+	path.Push("body")
+	path.Push("settings")
+	huma.Validate(registry, registry.Schema(shape, false, ""), path, huma.ModeWriteToServer, parsed, &result)
+	if len(result.Errors) > 0 {
+		return nil, httpapi.Invalid(result.Errors)
+	}
+	typed := reflect.New(shape)
+	if err := json.Unmarshal(raw, typed.Interface()); err != nil {
+		return nil, errs.Wrap(err, errs.ValidationFailed, "settings do not fit a factory of the type %s.", factory)
+	}
+	b, err := json.Marshal(typed.Interface())
+	return b, err
+}
+
+func shapeOf(factory Type) reflect.Type {
+	for _, t := range typeSettings {
+		if t.Type == factory {
+			return t.Shape
+		}
+	}
+	return reflect.TypeFor[struct{}]()
+}
