@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"strconv"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
@@ -9,7 +11,7 @@ import (
 
 // The indexes, by table.
 var (
-	stateIndexes = []string{"g1", "g2"}
+	stateIndexes = []string{"by_owner", "by_parent"}
 	auditIndexes = []string{"by_request"}
 )
 
@@ -18,11 +20,12 @@ func newStateTable(stack awscdk.Stack, s Settings, key awskms.Key) awsdynamodb.T
 	// The stream drives everything asynchronous; the relay needs new images alone.
 	props.Stream = awsdynamodb.StreamViewType_NEW_IMAGE
 	table := awsdynamodb.NewTable(stack, jsii.String("State"), props)
-	for _, name := range stateIndexes {
+	for i, name := range stateIndexes {
+		key := "g" + strconv.Itoa(i+1)
 		table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
 			IndexName:      jsii.String(name),
-			PartitionKey:   text(name + "pk"),
-			SortKey:        text(name + "sk"),
+			PartitionKey:   text(key + "pk"),
+			SortKey:        text(key + "sk"),
 			ProjectionType: awsdynamodb.ProjectionType_ALL,
 		})
 	}

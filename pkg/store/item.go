@@ -36,10 +36,10 @@ type Index struct{ name, pk, sk string }
 var (
 	// Table lists the items of one partition by sort key, strongly consistent.
 	Table = Index{"", attrPK, attrSK}
-	// ByOwner (g1) lists the items of one account, mode and kind by id.
-	ByOwner = Index{"g1", "g1pk", "g1sk"}
-	// ByParent (g2) lists the items of one parent, such as a factory, by id.
-	ByParent = Index{"g2", "g2pk", "g2sk"}
+	// ByOwner lists the items of one account, mode and kind by id.
+	ByOwner = Index{"by_owner", "g1pk", "g1sk"}
+	// ByParent lists the items of one parent, such as a factory, by id.
+	ByParent = Index{"by_parent", "g2pk", "g2sk"}
 	// ByRequest lists the audit entries of one request. Its table alone has it.
 	ByRequest = Index{"by_request", "request_id", attrSK}
 )
