@@ -1,0 +1,165 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// startTimeout bounds the start of the engine and the making of a table. A start
+// takes half a second; machines that build at the same time take longer.
+const startTimeout = 60 * time.Second
+
+// started starts the engine at most once.
+var started = sync.OnceValues(start)
+
+// endpoint gives the address of the engine.
+func endpoint(t testing.TB) string {
+	t.Helper()
+	if address := os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"); address != "" {
+		return address
+	}
+	address, err := started()
+	if err != nil {
+		t.Fatalf("storetest: %v", err)
+	}
+	return address
+}
+
+// start runs the local AWS on a free port of the loopback address.
+func start() (string, error) {
+	command, err := emulator()
+	if err != nil {
+		return "", err
+	}
+	// Between choosing a free port and taking it another program may be quicker.
+	const tries = 3
+	for try := 1; ; try++ {
+		address, err := run(command)
+		if err == nil || try == tries {
+			return address, err
+		}
+	}
+}
+
+// emulator gives the command line of the local AWS: as installed in the
+// checkout, or as it is found in PATH.
+func emulator() ([]string, error) {
+	if root, err := checkout(); err == nil {
+		python := filepath.Join(root, ".tools", "python", "bin", "python")
+		if _, err := os.Stat(python); err == nil {
+			return []string{python, "-m", "ministack"}, nil
+		}
+	}
+	if path, err := exec.LookPath("ministack"); err == nil {
+		return []string{path}, nil
+	}
+	return nil, errors.New("there is no DynamoDB engine: run `make tools`, or set AWS_ENDPOINT_URL_DYNAMODB to one")
+}
+
+// checkout finds the folder of go.mod above the test's own.
+func checkout() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", os.ErrNotExist
+		}
+		dir = up
+	}
+}
+
+func run(command []string) (string, error) {
+	port, err := freePort()
+	if err != nil {
+		return "", err
+	}
+	var log bytes.Buffer
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdout, cmd.Stderr = &log, &log
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
+		"BIND_HOST=127.0.0.1", "GATEWAY_PORT=" + strconv.Itoa(port), "SERVICES=dynamodb", "LOG_LEVEL=WARNING",
+	}
+	if err := cmd.Start(); err != nil {
+		return "", fmt.Errorf("start the DynamoDB engine: %w", err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // why it ended is in its log
+		close(ended)
+	}()
+	if err := endWithUs(cmd.Process.Pid); err != nil {
+		_ = cmd.Process.Kill()
+		return "", err
+	}
+	address := "http://127.0.0.1:" + strconv.Itoa(port)
+	if err := await(address, ended); err != nil {
+		_ = cmd.Process.Kill()
+		<-ended
+		return "", fmt.Errorf("start the DynamoDB engine: %w\n%s", err, log.String())
+	}
+	return address, nil
+}
+
+// endWithUs makes a process end when this one does, in whatever way: a shell
+// waits at a pipe that nobody writes to, and that closes with us.
+func endWithUs(pid int) error {
+	guard := exec.Command("sh", "-c", `cat >/dev/null; kill "$1"`, "guard", strconv.Itoa(pid))
+	if _, err := guard.StdinPipe(); err != nil {
+		return err
+	}
+	return guard.Start()
+}
+
+// await waits until the engine answers.
+func await(address string, ended <-chan struct{}) error {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/_ministack/health", nil)
+		if err != nil {
+			return err
+		}
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-ended:
+			return errors.New("it ended")
+		case <-ctx.Done():
+			return errors.New("it does not answer")
+		case <-tick.C:
+		}
+	}
+}
+
+func freePort() (int, error) {
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().(*net.TCPAddr).Port, nil
+}

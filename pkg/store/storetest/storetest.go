@@ -1,0 +1,89 @@
+// Package storetest gives tests a table of their own in a DynamoDB engine: the
+// one that AWS_ENDPOINT_URL_DYNAMODB names, or the local AWS that `make tools`
+// installs, which is started once for a test binary and ends with it.
+package storetest
+
+import (
+	"context"
+	"crypto/rand"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Open makes an empty table and gives it, read with the given clock. It has the
+// indexes of all our tables, so that it serves as any of them. Each of with may
+// change the configuration of the client, to count calls or to make some fail.
+func Open(t testing.TB, now func() time.Time, with ...func(*aws.Config)) *store.DB {
+	t.Helper()
+	cfg := aws.Config{
+		Region:       "us-east-1",
+		BaseEndpoint: aws.String(endpoint(t)),
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
+		}),
+	}
+	name := "test-" + rand.Text()
+	createTable(t, dynamodb.NewFromConfig(cfg), name)
+	for _, change := range with {
+		change(&cfg)
+	}
+	return store.Open(cfg, name, store.WithClock(now))
+}
+
+func createTable(t testing.TB, client *dynamodb.Client, name string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
+		TableName: &name, BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: attributes("pk", "sk", "g1pk", "g1sk", "g2pk", "g2sk", "request_id"),
+		KeySchema:            keys("pk", "sk"),
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{
+			index("by_owner", "g1pk", "g1sk"), index("by_parent", "g2pk", "g2sk"), index("by_request", "request_id"),
+		},
+	})
+	if err != nil {
+		t.Fatalf("storetest: create table: %v", err)
+	}
+	t.Cleanup(func() {
+		if _, err := client.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
+			t.Errorf("storetest: delete table: %v", err)
+		}
+	})
+	active := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {
+		o.MinDelay, o.MaxDelay = 20*time.Millisecond, time.Second
+	})
+	if err := active.Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, startTimeout); err != nil {
+		t.Fatalf("storetest: the table does not become active: %v", err)
+	}
+}
+
+func attributes(names ...string) (all []types.AttributeDefinition) {
+	for _, name := range names {
+		all = append(all, types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS})
+	}
+	return all
+}
+
+func index(name string, key ...string) types.GlobalSecondaryIndex {
+	return types.GlobalSecondaryIndex{
+		IndexName: &name, KeySchema: keys(key...),
+		Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+	}
+}
+
+// keys is a key schema: the partition key first, then the sort key if there is one.
+func keys(names ...string) (schema []types.KeySchemaElement) {
+	kind := types.KeyTypeHash
+	for _, name := range names {
+		schema = append(schema, types.KeySchemaElement{AttributeName: aws.String(name), KeyType: kind})
+		kind = types.KeyTypeRange
+	}
+	return schema
+}
