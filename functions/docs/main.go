@@ -1,0 +1,15 @@
+// Command docs is the function behind the paths that need no key: the OpenAPI
+// document, the explorer and the health check.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/content-automation/api/clients"
+	"github.com/content-automation/api/pkg/docs"
+)
+
+func main() {
+	pages := docs.New(docs.Options{JSON: clients.OpenAPIJSON, YAML: clients.OpenAPIYAML})
+	lambda.Start(docs.Lambda(pages))
+}

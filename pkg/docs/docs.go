@@ -1,0 +1,245 @@
+// Package docs serves the paths that need no key: the OpenAPI document, the
+// explorer that shows it and tries its operations, and the health check. All
+// that a page needs comes from here: it calls no other host.
+package docs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/content-automation/api/pkg/errs"
+)
+
+// RequestIDHeader carries the id of a request, in and out.
+const RequestIDHeader = "X-Request-Id"
+
+var (
+	//go:embed explorer.html
+	explorerPage []byte
+
+	//go:embed explorer.js
+	explorerScript []byte
+
+	// The folder holds the explorer's script only after it was built in.
+	//
+	//go:embed all:assets
+	embedded embed.FS
+)
+
+const (
+	// Asked for again each time, and answered in full only where it changed.
+	revalidate = "public, max-age=0, must-revalidate"
+	// Never asked for again: the name changes with the content.
+	forever = "public, max-age=31536000, immutable"
+
+	htmlType   = "text/html; charset=utf-8"
+	scriptType = "text/javascript; charset=utf-8"
+
+	nothing = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	// The explorer's components write style elements while they run; nothing
+	// else in it needs more than its own origin.
+	explorerPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
+		"img-src 'self' data: blob:; media-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; " +
+		"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+	missingPage = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Explorer not built in</title></head>
+<body>
+<h1>The explorer is not part of this build</h1>
+<p>Its script was not there when the function was built. Run <code>make explorer-assets</code> and build again.</p>
+<p>The API is described in <a href="../openapi.json">openapi.json</a> and <a href="../openapi.yaml">openapi.yaml</a>.</p>
+</body>
+</html>
+`
+)
+
+// Options are what the pages are made of.
+type Options struct {
+	// JSON and YAML are the OpenAPI document.
+	JSON, YAML []byte
+	// Assets holds assets/scalar-<version>.js.gz; what was built in when nil.
+	Assets fs.FS
+}
+
+// page is one answer, the same for everybody.
+type page struct {
+	status   int
+	kind     string // Content-Type
+	encoding string // Content-Encoding
+	caching  string // Cache-Control
+	policy   string // Content-Security-Policy
+	shared   bool   // may be read by scripts of other origins
+	// content gives the body and its entity tag. Reading and hashing a megabyte
+	// is left until somebody asks for it: the function starts faster.
+	content func() (body []byte, etag string)
+}
+
+func content(read func() []byte) func() ([]byte, string) {
+	return sync.OnceValues(func() ([]byte, string) {
+		body := read()
+		return body, `"` + digest(body) + `"`
+	})
+}
+
+func fixed(body []byte) func() ([]byte, string) {
+	return content(func() []byte { return body })
+}
+
+// handler serves the pages by path.
+type handler map[string]*page
+
+// New makes the handler of the public paths.
+func New(o Options) http.Handler {
+	if o.Assets == nil {
+		o.Assets = embedded
+	}
+	h := handler{
+		"/openapi.json": {content: fixed(o.JSON), kind: "application/json", caching: revalidate, shared: true},
+		"/openapi.yaml": {content: fixed(o.YAML), kind: "application/yaml", caching: revalidate, shared: true}, // RFC 9512
+	}
+	h.addExplorer(o.Assets)
+	for _, p := range h {
+		if p.status == 0 {
+			p.status = http.StatusOK
+		}
+		if p.policy == "" {
+			p.policy = nothing
+		}
+	}
+	return h
+}
+
+// addExplorer adds the page and its two scripts, or a page that says that the
+// large one is missing.
+func (h handler) addExplorer(assets fs.FS) {
+	const at = "/api-docs/explorer"
+	found, err := fs.Glob(assets, "assets/scalar-*.js.gz")
+	if err != nil || len(found) == 0 {
+		slog.Error("the explorer's script is not built in", "error", err)
+		h[at] = &page{status: http.StatusServiceUnavailable, content: fixed([]byte(missingPage)), kind: htmlType, caching: "no-store"}
+		return
+	}
+	scalar := strings.TrimSuffix(path.Base(found[0]), ".gz") // has the version in it
+	own := "explorer-" + digest(explorerScript) + ".js"
+	html := strings.NewReplacer("{{scalar}}", scalar, "{{explorer}}", own).Replace(string(explorerPage))
+	h[at] = &page{content: fixed([]byte(html)), kind: htmlType, caching: revalidate, policy: explorerPolicy}
+	h["/api-docs/assets/"+own] = &page{content: fixed(explorerScript), kind: scriptType, caching: forever}
+	h["/api-docs/assets/"+scalar] = &page{kind: scriptType, encoding: "gzip", caching: forever, content: content(func() []byte {
+		script, err := fs.ReadFile(assets, found[0])
+		if err != nil {
+			panic(err) // it was found a moment ago, in the program itself
+		}
+		return script
+	})}
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:8])
+}
+
+// ServeHTTP implements http.Handler.
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set(RequestIDHeader, r.Header.Get(RequestIDHeader))
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Frame-Options", "DENY")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Content-Security-Policy", nothing)
+
+	p, known := h[r.URL.Path]
+	known = known || r.URL.Path == "/healthz"
+	switch {
+	case !known:
+		refuse(w, r, http.StatusNotFound, errs.UnknownPath, "There is no such path. Compare it with the API reference at /api-docs/explorer.")
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		header.Set("Allow", "GET, HEAD")
+		refuse(w, r, http.StatusMethodNotAllowed, errs.MethodNotAllowed, "This path does not know the method "+r.Method+". It knows GET, HEAD.")
+	case p == nil:
+		answer(w, r, http.StatusOK, envelope{Data: map[string]string{"status": "ok"}})
+	default:
+		p.serve(w, r)
+	}
+}
+
+// serve answers a page, or that the caller's copy of it is still good.
+func (p *page) serve(w http.ResponseWriter, r *http.Request) {
+	body, etag := p.content()
+	header := w.Header()
+	header.Set("Content-Security-Policy", p.policy)
+	header.Set("Cache-Control", p.caching)
+	header.Set("ETag", etag)
+	if p.shared {
+		header.Set("Access-Control-Allow-Origin", "*")
+	}
+	if p.status == http.StatusOK && matches(r.Header.Get("If-None-Match"), etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	header.Set("Content-Type", p.kind)
+	if p.encoding != "" {
+		header.Set("Content-Encoding", p.encoding)
+	}
+	write(w, r, p.status, body)
+}
+
+// matches tells whether an If-None-Match names the entity tag (RFC 9110,
+// 13.1.2): weakly, as a gateway that compresses makes a strong tag a weak one.
+func matches(header, etag string) bool {
+	for tag := range strings.SplitSeq(header, ",") {
+		tag = strings.TrimSpace(tag)
+		if tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
+			return true
+		}
+	}
+	return false
+}
+
+// envelope is the shape of every JSON answer of the service.
+type envelope struct {
+	Data      any      `json:"data"`
+	Error     *failure `json:"error"`
+	RequestID string   `json:"request_id"`
+}
+
+type failure struct {
+	Code    errs.Code `json:"code"`
+	Message string    `json:"message"`
+	Type    string    `json:"type"`
+}
+
+func refuse(w http.ResponseWriter, r *http.Request, status int, code errs.Code, message string) {
+	answer(w, r, status, envelope{Error: &failure{Code: code, Message: message, Type: "invalid_request_error"}})
+}
+
+func answer(w http.ResponseWriter, r *http.Request, status int, e envelope) {
+	e.RequestID = r.Header.Get(RequestIDHeader)
+	var body bytes.Buffer
+	if err := json.NewEncoder(&body).Encode(e); err != nil {
+		http.Error(w, "", http.StatusInternalServerError) // cannot be: all of it is text
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	write(w, r, status, body.Bytes())
+}
+
+func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return
+	}
+	if _, err := w.Write(body); err != nil {
+		slog.Warn("answer not written", "request_id", r.Header.Get(RequestIDHeader), "error", err)
+	}
+}
