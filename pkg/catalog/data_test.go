@@ -1,0 +1,215 @@
+package catalog
+
+import (
+	"math/big"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/sandbox"
+)
+
+func TestModelsAreManyAndOfEveryKind(t *testing.T) {
+	all := Models(Filter{})
+	if len(all) < 48 {
+		t.Errorf("%d models, want 48 or more", len(all))
+	}
+	for _, kind := range provider.Kinds() {
+		usable := 0
+		for _, m := range Models(Filter{Kind: kind}) {
+			if m.State == Available {
+				usable++
+			}
+		}
+		if usable < 2 {
+			t.Errorf("%d models make %s, want a choice", usable, kind)
+		}
+	}
+}
+
+var slug = regexp.MustCompile(`^[a-z0-9]+([.-][a-z0-9]+)*$`)
+
+func TestEveryModelIsWhole(t *testing.T) {
+	seen := map[string]bool{}
+	for _, m := range Models(Filter{}) {
+		t.Run(m.ID, func(t *testing.T) {
+			if !slug.MatchString(m.ID) || len(m.ID) > 64 || seen[m.ID] {
+				t.Errorf("the id is no slug, or not unique")
+			}
+			seen[m.ID] = true
+			if m.Name == "" || m.Provider == "" || m.ProviderModel == "" {
+				t.Errorf("name, provider or the provider's id is missing: %+v", m)
+			}
+			if !slices.Contains(provider.Kinds(), m.Kind) {
+				t.Errorf("%q is no kind", m.Kind)
+			}
+			if u, err := url.Parse(m.Source); err != nil || u.Scheme != "https" || u.Host == "" {
+				t.Errorf("the source %q is no address: %v", m.Source, err)
+			}
+			checkState(t, m)
+			checkCapabilities(t, m)
+		})
+	}
+}
+
+func checkState(t *testing.T, m Model) {
+	switch m.State {
+	case Available:
+		if m.Price == nil {
+			t.Error("available without a price")
+		}
+	case Preview:
+	case Retired:
+		if m.Successor == nil {
+			t.Fatal("retired without a successor")
+		}
+		next, ok := Find(*m.Successor)
+		if !ok || next.State != Available || next.Kind != m.Kind {
+			t.Errorf("the successor %q is none: %+v", *m.Successor, next)
+		}
+		if m.Price != nil {
+			t.Error("retired with a price")
+		}
+	default:
+		t.Errorf("%q is no state", m.State)
+	}
+	if m.Successor != nil && m.State != Retired {
+		t.Errorf("has the successor %s and is %s", *m.Successor, m.State)
+	}
+}
+
+func checkCapabilities(t *testing.T, m Model) {
+	c := m.Capabilities
+	if len(c.Seconds) > 0 && (!slices.IsSorted(c.Seconds) || c.MaxSeconds != slices.Max(c.Seconds)) {
+		t.Errorf("seconds %v up to %d", c.Seconds, c.MaxSeconds)
+	}
+	if slices.Contains(c.Requires, InputImage) && !c.FromImage || slices.Contains(c.Requires, InputAudio) && m.Kind == provider.KindAvatar && !c.FromAudio {
+		t.Errorf("requires %v, and does not take it", c.Requires)
+	}
+	for _, input := range c.Requires {
+		if !slices.Contains([]Input{InputImage, InputAudio, InputVideo, InputLyrics}, input) {
+			t.Errorf("requires %q, which is no input", input)
+		}
+	}
+	if m.State == Available && m.Kind == provider.KindImage && len(c.AspectRatios) == 0 {
+		t.Error("an image model without aspect ratios")
+	}
+	// A test key rehearses with the sandbox whatever a live key can do.
+	can := sandbox.New(nil).Capabilities().Kinds[m.Kind]
+	for _, ratio := range c.AspectRatios {
+		if !slices.Contains(can.AspectRatios, ratio) {
+			t.Errorf("the sandbox makes no %s of %s", m.Kind, ratio)
+		}
+	}
+	if can.MaxSeconds > 0 && c.MaxSeconds > can.MaxSeconds {
+		t.Errorf("the sandbox makes no %s of %d s", m.Kind, c.MaxSeconds)
+	}
+}
+
+// A credit is a cent of what the provider charges: the prices have to say exactly
+// that, without rounding.
+func TestPricesFollowFromCosts(t *testing.T) {
+	units := map[provider.Kind][]Unit{
+		provider.KindText: {PerTokens}, provider.KindImage: {PerImage}, provider.KindVideo: {PerSecond},
+		provider.KindMusic: {PerTrack, PerSecond}, provider.KindVoice: {PerCharacters}, provider.KindAvatar: {PerSecond},
+	}
+	for _, r := range models().Models {
+		if (r.Price == nil) != (r.Cost == nil) {
+			t.Errorf("%s: price %v, cost %v", r.ID, r.Price, r.Cost)
+		}
+		if r.Price == nil || r.Cost == nil {
+			continue
+		}
+		p := *r.Price
+		if !slices.Contains(units[r.Kind], p.Unit) {
+			t.Errorf("%s: %s is priced by %s", r.ID, r.Kind, p.Unit)
+		}
+		if p.Credits < 1 || p.Per < 1 || p.Megapixels < 0 {
+			t.Errorf("%s: price %+v", r.ID, p)
+			continue
+		}
+		check := func(what string, credits int64, usd string) {
+			charged, ok := new(big.Rat).SetString(usd)
+			if !ok {
+				t.Errorf("%s: %s: %q is no amount", r.ID, what, usd)
+				return
+			}
+			cents := charged.Mul(charged, big.NewRat(100, max(r.Cost.Per, 1)))
+			if got := big.NewRat(credits, p.Per); got.Cmp(cents) != 0 {
+				t.Errorf("%s: %s: %v credits a unit for %v cents", r.ID, what, got, cents)
+			}
+		}
+		check("price", p.Credits, r.Cost.USD)
+		if (r.Kind == provider.KindText) != (r.Cost.USDInput != "") || (p.Megapixels > 0 && p.Unit != PerImage) {
+			t.Errorf("%s: %+v does not fit %s", r.ID, p, r.Kind)
+		}
+		if r.Cost.USDInput != "" {
+			check("input", p.InputCredits, r.Cost.USDInput)
+		}
+	}
+}
+
+func TestDefaultsCanBeUsedForLiveWork(t *testing.T) {
+	for _, kind := range provider.Kinds() {
+		m := Default(kind)
+		if m.Kind != kind || m.State != Available || m.Price == nil {
+			t.Errorf("%s: %+v", kind, m)
+		}
+		for _, input := range m.Capabilities.Requires {
+			if kind != provider.KindAvatar { // an avatar has to look like somebody
+				t.Errorf("%s: the default needs %s", kind, input)
+			}
+		}
+	}
+	// The shapes of posts, slides and covers, stories, and short and long videos.
+	for kind, ratios := range map[provider.Kind][]string{
+		provider.KindImage: {"4:5", "1:1", "9:16"}, provider.KindVideo: {"9:16", "16:9"},
+	} {
+		for _, ratio := range ratios {
+			if !slices.Contains(Default(kind).Capabilities.AspectRatios, ratio) {
+				t.Errorf("the default %s model makes no %s", kind, ratio)
+			}
+		}
+	}
+	if n := len(models().Defaults); n != len(provider.Kinds()) {
+		t.Errorf("%d defaults, want one for each kind", n)
+	}
+}
+
+func TestTheTableIsReadStrictly(t *testing.T) {
+	for name, raw := range map[string]string{
+		"a member misspelt": strings.Replace(string(modelsJSON), `"provider_model"`, `"provider_modle"`, 1),
+		"no JSON":           "models:",
+	} {
+		if _, err := parse([]byte(raw)); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestPlans(t *testing.T) {
+	all := Plans()
+	var ids []string
+	for i, p := range all {
+		ids = append(ids, p.ID)
+		if p.Name == "" || p.MonthlyPrice <= 0 || !regexp.MustCompile(`^[A-Z]{3}$`).MatchString(p.Currency) || p.IncludedCredits <= 0 || len(p.Features) == 0 {
+			t.Errorf("%+v is not whole", p)
+		}
+		if i > 0 && (p.MonthlyPrice <= all[i-1].MonthlyPrice || p.IncludedCredits <= all[i-1].IncludedCredits) {
+			t.Errorf("%s is not larger than %s", p.ID, all[i-1].ID)
+		}
+		if want := p.ID == account.EnterprisePlan; p.APIAccess != want || (p.RateLimits != nil) != want {
+			t.Errorf("%s: API access %v, rate limits %v", p.ID, p.APIAccess, p.RateLimits)
+		}
+	}
+	if !slices.Equal(ids, account.Plans) {
+		t.Errorf("plans %v, but accounts are on one of %v", ids, account.Plans)
+	}
+	if got, want := *all[len(all)-1].RateLimits, (RateLimits{Test: account.DefaultRateLimits.Test, Live: account.DefaultRateLimits.Live}); got != want {
+		t.Errorf("rate limits %+v, but accounts get %+v", got, want)
+	}
+}

@@ -1,0 +1,237 @@
+// Package catalog holds what the service offers: the generation models with
+// their prices and life cycle, and the subscription plans. Both are tables in
+// files beside this one, so that a price or a model changes without code.
+//
+// The ids of models are the service's own. They name the model and its version,
+// not the provider or its endpoint (flux-pro-1.1, not fal-ai/flux-pro/v1.1), so
+// that a model keeps its id when it moves to another provider. An id is never
+// given to another model; one that ends is retired, and names its successor.
+package catalog
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// State is where a model is in its life.
+type State string
+
+// The states of a model.
+const (
+	Available State = "available" // for all work
+	Preview   State = "preview"   // listed and in the sandbox, not yet for live work
+	Retired   State = "retired"   // ended; Successor takes its place
+)
+
+// Input is something that a model cannot do without, beside the prompt.
+type Input string
+
+// The inputs that models need.
+const (
+	InputImage  Input = "image"
+	InputAudio  Input = "audio"
+	InputVideo  Input = "video"
+	InputLyrics Input = "lyrics"
+)
+
+// Capabilities is what a model can be asked for.
+type Capabilities struct {
+	AspectRatios  []string `json:"aspect_ratios,omitempty" doc:"Shapes that can be asked for; absent where the picture to start from decides, or there is none" example:"[\"9:16\",\"16:9\"]"`
+	Resolution    string   `json:"resolution,omitempty" doc:"Resolution of the videos it makes" example:"1080p"`
+	Seconds       []int    `json:"seconds,omitempty" doc:"Lengths that can be asked for, where only certain ones can" example:"[5,10]"`
+	MaxSeconds    int      `json:"max_seconds,omitempty" doc:"Longest length that can be asked for" example:"10"`
+	MaxCharacters int      `json:"max_characters,omitempty" doc:"Longest text that it speaks" example:"100000"`
+	Languages     []string `json:"languages,omitempty" doc:"Languages that it speaks (BCP 47, without regions); absent where the provider gives no list" example:"[\"en\",\"de\"]"`
+	FromImage     bool     `json:"from_image,omitempty" doc:"Takes a picture to start from"`
+	FromAudio     bool     `json:"from_audio,omitempty" doc:"Takes speech to move to"`
+	Sound         bool     `json:"sound,omitempty" doc:"Its videos have sound"`
+	Requires      []Input  `json:"requires,omitempty" doc:"What it cannot do without, beside the prompt: image, audio, video or lyrics" example:"[\"image\"]"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Capabilities) SchemaName() string { return "ModelCapabilities" }
+
+// Model is one generation model.
+type Model struct {
+	ID            string        `json:"id" doc:"Id of the model" example:"flux-pro-1.1"`
+	Name          string        `json:"name" doc:"Name for people" example:"FLUX1.1 [pro]"`
+	Provider      string        `json:"provider" doc:"Who runs it" example:"fal"`
+	Kind          provider.Kind `json:"kind" enum:"text,image,video,music,voice,avatar" doc:"What it makes"`
+	Capabilities  Capabilities  `json:"capabilities" doc:"What it can be asked for"`
+	Price         *Price        `json:"price" doc:"What it costs; null while that is not known, and then it is in preview"`
+	State         State         `json:"state" enum:"available,preview,retired" doc:"available: for all work; preview: test keys only; retired: ended, use the successor"`
+	Successor     *string       `json:"successor" doc:"Of a retired model: the id of the one to use instead"`
+	FineTunedFrom *string       `json:"fine_tuned_from" doc:"Of a model that the account trained: the id of the one that it was made from"`
+	Source        string        `json:"source" format:"uri" doc:"Where the provider tells price and capabilities" example:"https://fal.ai/models/fal-ai/flux-pro/v1.1"`
+
+	// ProviderModel is the id that the provider knows, and ProviderOptions the
+	// settings that make it this model. Neither is shown.
+	ProviderModel   string            `json:"-"`
+	ProviderOptions map[string]string `json:"-"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Model) SchemaName() string { return "Model" }
+
+//go:embed models.json
+var modelsJSON []byte
+
+// row is a model as models.json has it.
+type row struct {
+	Model
+	ProviderModel   string            `json:"provider_model"`
+	ProviderOptions map[string]string `json:"provider_options"`
+	// Cost is what the provider charges, in US dollars: what the price was made
+	// from, at one credit for a cent.
+	Cost *cost `json:"cost"`
+}
+
+type cost struct {
+	USD      string `json:"usd"`       // for Per units; of text, its output
+	USDInput string `json:"usd_input"` // of text, for Per units of input
+	Per      int64  `json:"per"`       // 1 if left out
+}
+
+// table is the content of models.json.
+type table struct {
+	Defaults map[provider.Kind]string `json:"defaults"`
+	Models   []row                    `json:"models"`
+}
+
+// models reads the table when it is first needed: a function that asks for no
+// model does not pay for it at its start.
+var models = sync.OnceValue(func() table {
+	t, err := parse(modelsJSON)
+	if err != nil {
+		panic(fmt.Sprintf("catalog: models.json: %v", err)) // a test reads it
+	}
+	return t
+})
+
+func parse(raw []byte) (table, error) {
+	var t table
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&t); err != nil {
+		return table{}, err
+	}
+	for i := range t.Models {
+		r := &t.Models[i]
+		r.Model.ProviderModel, r.Model.ProviderOptions = r.ProviderModel, r.ProviderOptions
+	}
+	return t, nil
+}
+
+// Filter chooses models; its zero value chooses all.
+type Filter struct {
+	Kind     provider.Kind
+	Provider string
+}
+
+// Models gives the chosen models in the order of the table: by kind, and the
+// retired ones too. The caller owns the slice, not what it points to.
+func Models(f Filter) []Model {
+	var chosen []Model
+	for _, r := range models().Models {
+		if (f.Kind == "" || r.Kind == f.Kind) && (f.Provider == "" || r.Provider == f.Provider) {
+			chosen = append(chosen, r.Model)
+		}
+	}
+	return chosen
+}
+
+// Providers gives the names of all providers that run a model.
+func Providers() []string {
+	var names []string
+	for _, r := range models().Models {
+		if !slices.Contains(names, r.Provider) {
+			names = append(names, r.Provider)
+		}
+	}
+	return names
+}
+
+// Find gives a model by its id.
+func Find(id string) (Model, bool) {
+	for _, r := range models().Models {
+		if r.ID == id {
+			return r.Model, true
+		}
+	}
+	return Model{}, false
+}
+
+// Default is the model of a kind that is used where none is named.
+func Default(kind provider.Kind) Model {
+	m, ok := Find(models().Defaults[kind])
+	if !ok {
+		panic(fmt.Sprintf("catalog: no default model of the kind %q", kind)) // a test asks for each
+	}
+	return m
+}
+
+// Usable refuses a model that cannot make things of the kind: one that does not
+// exist, is retired, or makes something else (unsupported_model), and kinds that
+// there are none of (validation_failed). param names the member that is to blame.
+func Usable(kind, id, param string) error {
+	_, err := choose(kind, id, param)
+	return err
+}
+
+// Choose gives the id of the model for a piece of work: the one that the caller
+// asked for, else the fallback, else the kind's default. It refuses like Usable,
+// and for live work also a model in preview.
+func Choose(kind, asked, fallback string, live bool) (string, error) {
+	const param = "/model"
+	id := cmp.Or(asked, fallback)
+	if id == "" {
+		return Default(provider.Kind(kind)).ID, nil
+	}
+	m, err := choose(kind, id, param)
+	if err != nil {
+		return "", err
+	}
+	if live && (m.State != Available || m.Price == nil) {
+		return "", unsupported(param, "The model %s is in preview: it works with test keys only. Use %s, say.", id, Default(m.Kind).ID)
+	}
+	return id, nil
+}
+
+func choose(kind, id, param string) (Model, error) {
+	if !slices.Contains(provider.Kinds(), provider.Kind(kind)) {
+		return Model{}, errs.Invalid(param, "is for none of the kinds %v", provider.Kinds())
+	}
+	m, ok := Find(id)
+	switch {
+	case !ok:
+		return Model{}, unsupported(param, "There is no model %q. GET /v1/catalog/models?kind=%s lists those that there are.", shorten(id), kind)
+	case string(m.Kind) != kind:
+		return Model{}, unsupported(param, "The model %s makes %s, not %s. GET /v1/catalog/models?kind=%s lists those that do.", id, m.Kind, kind, kind)
+	case m.State == Retired:
+		return Model{}, unsupported(param, "The model %s is retired. Use its successor %s.", id, *m.Successor)
+	}
+	return m, nil
+}
+
+func unsupported(param, format string, args ...any) error {
+	e := errs.New(errs.UnsupportedModel, format, args...)
+	e.Param = param
+	return e
+}
+
+// shorten keeps what a caller sent from filling a message.
+func shorten(id string) string {
+	const longest = 64
+	if len(id) > longest {
+		return strings.ToValidUTF8(id[:longest], "") + "…"
+	}
+	return id
+}

@@ -1,0 +1,47 @@
+package catalog
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+type plansInput struct {
+	httpapi.PageInput
+}
+
+type modelsInput struct {
+	httpapi.PageInput
+	Kind     provider.Kind `query:"kind" enum:"text,image,video,music,voice,avatar" doc:"Only models that make this"`
+	Provider string        `query:"provider" enum:"bedrock,polly,fal,replicate,elevenlabs,heygen" doc:"Only models that this provider runs"`
+}
+
+// Register puts the operations of the area into the router.
+func Register(r *httpapi.Router) {
+	httpapi.List(r, httpapi.Op{
+		ID: "listPlans", Method: http.MethodGet, Path: "/v1/catalog/plans", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
+		Summary:     "List the subscription plans",
+		Description: "The smallest first. Only accounts on a plan with `api_access` may call this API.",
+		Errors:      []errs.Code{errs.InvalidCursor},
+	}, listPlans)
+	httpapi.List(r, httpapi.Op{
+		ID: "listModels", Method: http.MethodGet, Path: "/v1/catalog/models", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
+		Summary: "List the generation models",
+		Description: "By kind, in a fixed order. A price is `credits` for every `per` units; what a piece of work costs is rounded up to a whole credit. " +
+			"A model in preview works with test keys only. A retired one is refused with `unsupported_model`, naming its successor.",
+		Errors: []errs.Code{errs.InvalidCursor},
+	}, listModels)
+}
+
+func listPlans(ctx context.Context, in *plansInput) (httpapi.Page[Plan], error) {
+	return httpapi.Slice(ctx, Plans(), nil, in.PageInput, func(p Plan) string { return p.ID })
+}
+
+func listModels(ctx context.Context, in *modelsInput) (httpapi.Page[Model], error) {
+	filters := map[string]string{"kind": string(in.Kind), "provider": in.Provider}
+	return httpapi.Slice(ctx, Models(Filter{Kind: in.Kind, Provider: in.Provider}), filters, in.PageInput, func(m Model) string { return m.ID })
+}

@@ -1,0 +1,225 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// calls is an audit log that counts.
+type calls []httpapi.Call
+
+func (c *calls) Record(_ context.Context, call httpapi.Call) error {
+	*c = append(*c, call)
+	return nil
+}
+
+type answer struct {
+	status     int
+	Data       []map[string]any `json:"data"`
+	Error      *struct{ Code, Param, Message string }
+	NextCursor *string `json:"next_cursor"`
+}
+
+// get calls the area as the gateway does.
+func get(t *testing.T, path string, scopes ...auth.Scope) answer {
+	t.Helper()
+	principal := auth.Principal{Account: "acc_1", KeyID: "key_1", Mode: auth.Test, Scopes: scopes}
+	authorizer, err := principal.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log calls
+	r := httpapi.NewRouter(nil, &log, time.Now)
+	Register(r)
+	req := httptest.NewRequest(http.MethodGet, path, nil)
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, req.WithContext(httpapi.WithGateway(t.Context(), httpapi.Gateway{RequestID: "req-1", Authorizer: authorizer})))
+	a := answer{status: w.Code}
+	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
+		t.Fatalf("%s: %v in %s", path, err, w.Body)
+	}
+	if len(log) != 1 || log[0].Status != w.Code {
+		t.Errorf("%s: the audit log has %+v", path, log)
+	}
+	return a
+}
+
+func ids(a answer) []string {
+	var all []string
+	for _, m := range a.Data {
+		all = append(all, m["id"].(string))
+	}
+	return all
+}
+
+func TestListPlans(t *testing.T) {
+	a := get(t, "/v1/catalog/plans", auth.AccountRead)
+	if a.status != http.StatusOK || !slices.Equal(ids(a), []string{"starter", "growth", "business", "enterprise"}) || a.NextCursor != nil {
+		t.Fatalf("got %+v", a)
+	}
+	if a.Data[0]["rate_limits"] != nil || a.Data[3]["api_access"] != true {
+		t.Errorf("got %+v", a.Data)
+	}
+}
+
+func TestListModelsGivesEveryModelOnceOverItsPages(t *testing.T) {
+	var all []string
+	cursor := ""
+	for page := 0; page == 0 || cursor != ""; page++ {
+		a := get(t, "/v1/catalog/models?limit=7&cursor="+url.QueryEscape(cursor), auth.AccountRead)
+		if a.status != http.StatusOK || len(a.Data) == 0 || len(a.Data) > 7 || page > 100 {
+			t.Fatalf("page %d: %+v", page, a)
+		}
+		all = append(all, ids(a)...)
+		if cursor = ""; a.NextCursor != nil {
+			cursor = *a.NextCursor
+		}
+	}
+	var want []string
+	for _, m := range Models(Filter{}) {
+		want = append(want, m.ID)
+	}
+	if !slices.Equal(all, want) {
+		t.Errorf("got %v, want %v", all, want)
+	}
+}
+
+func TestListModelsFilters(t *testing.T) {
+	for query, keep := range map[string]func(Model) bool{
+		"kind=video":              func(m Model) bool { return m.Kind == provider.KindVideo },
+		"provider=polly":          func(m Model) bool { return m.Provider == "polly" },
+		"kind=text&provider=fal":  func(Model) bool { return false },
+		"kind=image&provider=fal": func(m Model) bool { return m.Kind == provider.KindImage && m.Provider == "fal" },
+	} {
+		var want []string
+		for _, m := range Models(Filter{}) {
+			if keep(m) {
+				want = append(want, m.ID)
+			}
+		}
+		if a := get(t, "/v1/catalog/models?limit=100&"+query, auth.AccountRead); a.status != http.StatusOK || a.Data == nil || !slices.Equal(ids(a), want) {
+			t.Errorf("%s: %d, %v; want %v", query, a.status, ids(a), want)
+		}
+	}
+}
+
+func TestModelsShowPricesAndHideProvidersIds(t *testing.T) {
+	for _, m := range get(t, "/v1/catalog/models?limit=100", auth.AccountRead).Data {
+		for _, member := range []string{"id", "name", "provider", "kind", "capabilities", "price", "state", "successor", "fine_tuned_from", "source"} {
+			if _, ok := m[member]; !ok {
+				t.Errorf("%v lacks %s", m["id"], member)
+			}
+		}
+		if len(m) != 10 {
+			t.Errorf("%v has %d members: %v", m["id"], len(m), m)
+		}
+		if m["id"] == "nova-canvas" && (m["state"] != "retired" || m["successor"] != "stable-image-core" || m["price"] != nil) {
+			t.Errorf("the retired model is %v", m)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	first := get(t, "/v1/catalog/models?limit=1&kind=image", auth.AccountRead)
+	for _, c := range []struct {
+		path   string
+		scope  auth.Scope
+		status int
+		code   errs.Code
+		param  string
+	}{
+		{"/v1/catalog/models", auth.FactoriesRead, 403, errs.InsufficientScope, ""},
+		{"/v1/catalog/models?kind=sculpture", auth.AccountRead, 422, errs.ValidationFailed, "kind"},
+		{"/v1/catalog/models?provider=sandbox", auth.AccountRead, 422, errs.ValidationFailed, "provider"},
+		{"/v1/catalog/models?limit=101", auth.AccountRead, 422, errs.ValidationFailed, "limit"},
+		{"/v1/catalog/models?cursor=nonsense", auth.AccountRead, 400, errs.InvalidCursor, "cursor"},
+		{"/v1/catalog/plans?cursor=nonsense", auth.AccountRead, 400, errs.InvalidCursor, "cursor"},
+		{"/v1/catalog/models?kind=video&cursor=" + *first.NextCursor, auth.AccountRead, 400, errs.InvalidCursor, "cursor"},
+		{"/v1/catalog/plans?cursor=" + *first.NextCursor, auth.AccountRead, 400, errs.InvalidCursor, "cursor"},
+	} {
+		a := get(t, c.path, c.scope)
+		if a.status != c.status || a.Error == nil || a.Error.Code != string(c.code) || a.Error.Param != c.param {
+			t.Errorf("%s: %d %+v, want %d %s of %q", c.path, a.status, a.Error, c.status, c.code, c.param)
+		}
+	}
+}
+
+func TestTheProvidersOfTheFilterAreThoseOfTheTable(t *testing.T) {
+	names := Providers()
+	slices.Sort(names)
+	for _, name := range names {
+		if a := get(t, "/v1/catalog/models?provider="+name, auth.AccountRead); a.status != http.StatusOK || len(a.Data) == 0 {
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+	if want := []string{"bedrock", "elevenlabs", "fal", "heygen", "polly", "replicate"}; !slices.Equal(names, want) {
+		t.Errorf("providers %v, want %v", names, want)
+	}
+}
+
+func TestModelsAreChosen(t *testing.T) {
+	image := Default(provider.KindImage).ID
+	for _, c := range []struct {
+		name, kind, asked, fallback string
+		live                        bool
+		want                        string
+		refusal                     string
+	}{
+		{"the default", "image", "", "", true, image, ""},
+		{"what was asked for", "image", "nano-banana", "qwen-image", true, "nano-banana", ""},
+		{"the fallback", "image", "", "qwen-image", true, "qwen-image", ""},
+		{"a preview in the sandbox", "music", "lyria-2", "", false, "lyria-2", ""},
+		{"a preview for live work", "music", "lyria-2", "", true, "", "preview"},
+		{"a preview with a price for live work", "video", "minimax-h3", "", true, "", "preview"},
+		{"a retired one", "image", "nova-canvas", "", true, "", "stable-image-core"},
+		{"a retired one in the sandbox", "image", "nova-canvas", "", false, "", "stable-image-core"},
+		{"a retired fallback", "video", "", "nova-reel", true, "", "veo-3.1"},
+		{"another kind", "image", "veo-3.1", "", true, "", "video"},
+		{"an unknown one", "image", strings.Repeat("é", 500), "", true, "", "There is no model"},
+	} {
+		got, err := Choose(c.kind, c.asked, c.fallback, c.live)
+		if c.refusal == "" {
+			if err != nil || got != c.want {
+				t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
+			}
+			continue
+		}
+		var e *errs.Error
+		if !errors.As(err, &e) || e.Code != errs.UnsupportedModel || e.Param != "/model" || !strings.Contains(e.Message, c.refusal) || len(e.Message) > 300 {
+			t.Errorf("%s: %q, %v; want a refusal that says %q", c.name, got, err, c.refusal)
+		}
+	}
+}
+
+func TestUsableNamesTheMember(t *testing.T) {
+	if err := Usable("image", "nano-banana", "/models/image"); err != nil {
+		t.Error(err)
+	}
+	for kind, want := range map[string]errs.Code{"video": errs.UnsupportedModel, "sculpture": errs.ValidationFailed} {
+		var e *errs.Error
+		if err := Usable(kind, "nano-banana", "/models/"+kind); !errors.As(err, &e) || e.Code != want || e.Param != "/models/"+kind {
+			t.Errorf("%s: %v, want %s", kind, err, want)
+		}
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	for b.Loop() {
+		if _, err := parse(modelsJSON); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

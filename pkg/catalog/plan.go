@@ -1,0 +1,47 @@
+package catalog
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Plan is a subscription plan.
+type Plan struct {
+	ID              string      `json:"id" doc:"Id of the plan" example:"enterprise"`
+	Name            string      `json:"name" doc:"Name for people" example:"Enterprise"`
+	MonthlyPrice    int64       `json:"monthly_price" doc:"Price of a month, in minor units of the currency" example:"199900"`
+	Currency        string      `json:"currency" doc:"ISO 4217" example:"USD"`
+	APIAccess       bool        `json:"api_access" doc:"Whether accounts on it may call this API"`
+	RateLimits      *RateLimits `json:"rate_limits" doc:"Calls a minute of each key; null without API access. An account may be given other figures"`
+	IncludedCredits int64       `json:"included_credits" doc:"Credits that come with each month" example:"100000"`
+	Features        []string    `json:"features" nullable:"false" doc:"What it has, in words"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Plan) SchemaName() string { return "Plan" }
+
+// RateLimits are calls a minute by kind of key.
+type RateLimits struct {
+	Test int `json:"test" doc:"Calls a minute of a test key" example:"60"`
+	Live int `json:"live" doc:"Calls a minute of a live key" example:"600"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (RateLimits) SchemaName() string { return "PlanRateLimits" }
+
+//go:embed plans.json
+var plansJSON []byte
+
+var plans = sync.OnceValue(func() []Plan {
+	var all []Plan
+	if err := json.Unmarshal(plansJSON, &all); err != nil {
+		panic(fmt.Sprintf("catalog: plans.json: %v", err)) // a test reads it
+	}
+	return all
+})
+
+// Plans gives the plans, the smallest first.
+func Plans() []Plan { return slices.Clone(plans()) }

@@ -1,0 +1,113 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Unit is what a price is for.
+type Unit string
+
+// The units of prices.
+const (
+	PerImage      Unit = "image"
+	PerSecond     Unit = "second"
+	PerCharacters Unit = "1k_characters"
+	PerTokens     Unit = "1k_tokens"
+	PerTrack      Unit = "track"
+)
+
+// megapixel is how providers count pixels that they charge by.
+const megapixel = 1024 * 1024
+
+// Price is what a model costs: Credits for every Per units. Prices below a credit
+// stay exact that way: 3 credits for 10 images. What a piece of work costs is
+// rounded up to a whole credit once, at the end.
+type Price struct {
+	Unit         Unit  `json:"unit" enum:"image,second,1k_characters,1k_tokens,track" doc:"What is counted"`
+	Credits      int64 `json:"credits" doc:"Credits for per units; of text models for the tokens that they write" example:"4"`
+	Per          int64 `json:"per" doc:"How many units the credits are for" example:"1"`
+	InputCredits int64 `json:"input_credits,omitempty" doc:"Text models only: credits for per units of the tokens that they read" example:"1"`
+	Megapixels   int64 `json:"megapixels,omitempty" doc:"Images only: a larger image counts once for each started such number of megapixels (of 1,048,576 pixels); absent: size does not matter" example:"1"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Price) SchemaName() string { return "ModelPrice" }
+
+// Quantity is how much is wanted of a model. Only what its unit counts matters.
+type Quantity struct {
+	Images        int
+	Width, Height int           // of each image; 0 where not known: the smallest
+	Length        time.Duration // of video, speech that moves an avatar, or music
+	Characters    int
+	InputTokens   int
+	OutputTokens  int
+	Tracks        int
+}
+
+// ErrNoPrice is the answer for a model whose price is not known.
+var ErrNoPrice = errors.New("catalog: the model has no price")
+
+// Cost is the price of a quantity in credits, rounded up.
+func (m Model) Cost(q Quantity) (int64, error) {
+	if m.Price == nil {
+		return 0, fmt.Errorf("%w: %s", ErrNoPrice, m.ID)
+	}
+	if min(q.Images, q.Width, q.Height, q.Characters, q.InputTokens, q.OutputTokens, q.Tracks) < 0 || q.Length < 0 {
+		return 0, fmt.Errorf("catalog: %+v is no quantity", q)
+	}
+	p := *m.Price
+	switch p.Unit {
+	case PerImage:
+		return ceil(mul(int64(q.Images), p.sizes(q), p.Credits), p.Per), nil
+	case PerSecond:
+		return ceil(mul(ceil(q.Length.Nanoseconds(), int64(time.Millisecond)), p.Credits), 1000*p.Per), nil
+	case PerCharacters:
+		return ceil(mul(int64(q.Characters), p.Credits), 1000*p.Per), nil
+	case PerTokens:
+		return ceil(add(mul(int64(q.InputTokens), p.InputCredits), mul(int64(q.OutputTokens), p.Credits)), 1000*p.Per), nil
+	case PerTrack:
+		return ceil(mul(int64(q.Tracks), p.Credits), p.Per), nil
+	default:
+		return 0, fmt.Errorf("catalog: %s is priced by %q", m.ID, p.Unit)
+	}
+}
+
+// sizes is how often one image of the quantity counts.
+func (p Price) sizes(q Quantity) int64 {
+	if p.Megapixels == 0 {
+		return 1
+	}
+	return max(ceil(mul(int64(q.Width), int64(q.Height)), p.Megapixels*megapixel), 1)
+}
+
+// ceil divides two numbers that are not negative and rounds up.
+func ceil(a, b int64) int64 {
+	if a%b == 0 {
+		return a / b
+	}
+	return a/b + 1
+}
+
+// mul multiplies numbers that are not negative. What is too large stays the
+// largest number: an absurd quantity must not come out cheap.
+func mul(factors ...int64) int64 {
+	product := int64(1)
+	for _, f := range factors {
+		if f != 0 && product > math.MaxInt64/f {
+			return math.MaxInt64
+		}
+		product *= f
+	}
+	return product
+}
+
+// add adds as mul multiplies.
+func add(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
