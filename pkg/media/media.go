@@ -46,6 +46,9 @@ type View struct {
 	SHA256          string  `json:"sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the file, in hexadecimal"`
 }
 
+// SchemaName names the schema in the OpenAPI document.
+func (View) SchemaName() string { return "Media" }
+
 // Place is where the files of one attempt at one resource live.
 type Place struct {
 	Account  string // id of the account
