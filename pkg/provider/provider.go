@@ -144,10 +144,10 @@ type Result struct {
 
 // Text is what a text model wrote.
 type Text struct {
-	Title    string   // one line
-	Caption  string   // may have several lines
-	Hashtags []string // without the #
-	Slides   []string // one heading for each slide asked for
+	Title    string   `json:"title"`            // one line
+	Caption  string   `json:"caption"`          // may have several lines
+	Hashtags []string `json:"hashtags"`         // without the #
+	Slides   []string `json:"slides,omitempty"` // one heading for each slide asked for
 }
 
 // File is one generated file. Its format is found by reading it; what a provider
