@@ -184,3 +184,16 @@ func TestViewsShowTheAddressAndHideTheKey(t *testing.T) {
 		t.Errorf("no files give %v, %v; want an empty list", none, err)
 	}
 }
+
+func BenchmarkURL(b *testing.B) {
+	s, err := NewSigner(config(""), "media-bucket", time.Now)
+	if err != nil {
+		b.Fatal(err)
+	}
+	key := place.Key(1, "png")
+	for b.Loop() {
+		if _, err := s.URL(b.Context(), key, "image/png"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
