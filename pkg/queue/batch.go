@@ -1,0 +1,76 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// batchSize is how many entries one call takes, of SQS as of EventBridge.
+const batchSize = 10
+
+// tries bounds how often an entry is sent that was refused for now.
+const tries = 4
+
+// Refused tells that a call was answered but one of its entries was not taken.
+type Refused struct {
+	Code, Message string
+	// Final says that the entry itself is at fault: sending it again is useless.
+	Final bool
+}
+
+// Error gives what the service said.
+func (e *Refused) Error() string { return fmt.Sprintf("queue: refused: %s: %s", e.Code, e.Message) }
+
+// InBatches sends count entries by calls of send, each with the indexes of ten
+// of them at most. Send gives an error for each entry that was not taken, at its
+// place in the batch, or one error for the whole call. Entries that were refused
+// for now are sent again; a whole call is not, since the SDK has repeated it. The
+// result has at the place of each entry its last error, nil where it was taken.
+func InBatches(ctx context.Context, count int, send func(ctx context.Context, batch []int) ([]error, error)) []error {
+	result := make([]error, count)
+	left := make([]int, count)
+	for i := range left {
+		left[i] = i
+	}
+	for try := 0; len(left) > 0 && try < tries; try++ {
+		if err := pause(ctx, try); err != nil {
+			return result // with the refusals that there was no time to mend
+		}
+		var again []int
+		for len(left) > 0 {
+			batch := left[:min(batchSize, len(left))]
+			left = left[len(batch):]
+			failed, err := send(ctx, batch)
+			for i, entry := range batch {
+				result[entry] = err
+				if err == nil {
+					result[entry] = failed[i]
+				}
+				var refused *Refused
+				if errors.As(result[entry], &refused) && !refused.Final {
+					again = append(again, entry)
+				}
+			}
+		}
+		left = again
+	}
+	return result
+}
+
+// pause waits before a repeat: exponential with full jitter, up to 400 ms.
+func pause(ctx context.Context, try int) error {
+	if try == 0 {
+		return nil
+	}
+	t := time.NewTimer(rand.N(50 * time.Millisecond << try))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,135 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// fakeSQS takes messages, and refuses as it is told.
+type fakeSQS struct {
+	calls [][]types.SendMessageBatchRequestEntry
+	taken []string
+	// refuse decides by the message's body and how often it came.
+	refuse func(body string, seen int) *types.BatchResultErrorEntry
+	seen   map[string]int
+	down   error
+}
+
+func (f *fakeSQS) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	f.calls = append(f.calls, in.Entries)
+	if f.down != nil {
+		return nil, f.down
+	}
+	if f.seen == nil {
+		f.seen = map[string]int{}
+	}
+	out := &sqs.SendMessageBatchOutput{}
+	for _, e := range in.Entries {
+		f.seen[*e.MessageBody]++
+		if f.refuse != nil {
+			if r := f.refuse(*e.MessageBody, f.seen[*e.MessageBody]); r != nil {
+				r.Id = e.Id
+				out.Failed = append(out.Failed, *r)
+				continue
+			}
+		}
+		f.taken = append(f.taken, *e.MessageBody)
+	}
+	return out, nil
+}
+
+func messages(n int) (all []Message) {
+	for i := range n {
+		all = append(all, Message{Body: fmt.Sprintf("m%02d", i), Group: "g"})
+	}
+	return all
+}
+
+func TestSendTakesTenAtATime(t *testing.T) {
+	f := &fakeSQS{}
+	if err := errors.Join(New(f, "url").Send(t.Context(), messages(23)...)...); err != nil {
+		t.Fatal(err)
+	}
+	var sizes []int
+	for _, c := range f.calls {
+		sizes = append(sizes, len(c))
+	}
+	if !slices.Equal(sizes, []int{10, 10, 3}) || len(f.taken) != 23 {
+		t.Errorf("calls of %v, %d taken", sizes, len(f.taken))
+	}
+	if got := New(f, "url").Send(t.Context()); len(got) != 0 || len(f.calls) != 3 {
+		t.Errorf("nothing to send made a call: %v", got)
+	}
+}
+
+func TestSendRepeatsOnlyWhatWasRefusedForNow(t *testing.T) {
+	f := &fakeSQS{refuse: func(body string, seen int) *types.BatchResultErrorEntry {
+		switch {
+		case body == "m03" && seen < 3:
+			return &types.BatchResultErrorEntry{Code: aws.String("InternalError")}
+		case body == "m07":
+			return &types.BatchResultErrorEntry{Code: aws.String("InvalidMessageContents"), SenderFault: true}
+		case body == "m11":
+			return &types.BatchResultErrorEntry{Code: aws.String("InternalError")}
+		}
+		return nil
+	}}
+	got := New(f, "url").Send(t.Context(), messages(12)...)
+	for i, err := range got {
+		if want := i == 7 || i == 11; want != (err != nil) {
+			t.Errorf("message %d: %v", i, err)
+		}
+	}
+	if f.seen["m03"] != 3 || f.seen["m07"] != 1 || f.seen["m11"] != tries || f.seen["m00"] != 1 {
+		t.Errorf("sent %v", f.seen)
+	}
+	var refused *Refused
+	if !errors.As(got[7], &refused) || !refused.Final {
+		t.Errorf("the refused message has the error %v", got[7])
+	}
+}
+
+func TestSendGivesTheErrorOfACallToItsMessages(t *testing.T) {
+	f := &fakeSQS{down: errors.New("no route")}
+	for i, err := range New(f, "url").Send(t.Context(), messages(11)...) {
+		if !errors.Is(err, f.down) {
+			t.Errorf("message %d: %v", i, err)
+		}
+	}
+	if len(f.calls) != 2 {
+		t.Errorf("%d calls, want 2: the SDK has repeated each already", len(f.calls))
+	}
+}
+
+func TestSendStopsRepeatingWhenTheContextEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	f := &fakeSQS{refuse: func(string, int) *types.BatchResultErrorEntry {
+		cancel()
+		return &types.BatchResultErrorEntry{Code: aws.String("InternalError")}
+	}}
+	if got := New(f, "url").Send(ctx, messages(1)...); got[0] == nil || len(f.calls) != 1 {
+		t.Errorf("%v after %d calls", got, len(f.calls))
+	}
+}
+
+func TestDelayIsRoundedUpAndBounded(t *testing.T) {
+	for delay, want := range map[time.Duration]int32{
+		-time.Second: 0, 0: 0, time.Millisecond: 1, 5 * time.Second: 5, 5*time.Second + 1: 6,
+		LongestDelay: 900, LongestDelay - 1: 900, 10 * time.Hour: 900,
+	} {
+		if got := entry(0, Message{Delay: delay}).DelaySeconds; got != want {
+			t.Errorf("%v: %d s, want %d", delay, got, want)
+		}
+	}
+	if e := entry(0, Message{}); e.MessageGroupId != nil {
+		t.Error("a message without a group has one")
+	}
+}
