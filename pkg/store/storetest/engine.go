@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -122,11 +123,17 @@ func run(command []string) (string, error) {
 // waits at a pipe that nobody writes to, and that closes with us.
 func endWithUs(pid int) error {
 	guard := exec.Command("sh", "-c", `cat >/dev/null; kill "$1"`, "guard", strconv.Itoa(pid))
-	if _, err := guard.StdinPipe(); err != nil {
+	pipe, err := guard.StdinPipe()
+	if err != nil {
 		return err
 	}
+	lifeline = pipe
 	return guard.Start()
 }
+
+// lifeline is the pipe that the guard waits at. It is kept reachable, because the
+// garbage collector closes files that are not.
+var lifeline io.Closer
 
 // await waits until the engine answers.
 func await(address string, ended <-chan struct{}) error {

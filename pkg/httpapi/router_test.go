@@ -1,0 +1,369 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func clock() time.Time { return noon }
+
+// thing is a resource for the tests.
+type thing struct {
+	httpapi.Resource
+	Name string   `json:"name"`
+	Tags []string `json:"tags"`
+}
+
+type thingBody struct {
+	Name     string           `json:"name" minLength:"1" maxLength:"10" pattern:"^[^\\x00-\\x1F\\x7F]*$"`
+	Tags     []string         `json:"tags,omitempty"`
+	Nested   *nested          `json:"nested,omitempty"`
+	Metadata httpapi.Metadata `json:"metadata,omitempty"`
+}
+
+type nested struct {
+	Size int `json:"size" minimum:"1"`
+}
+
+type things struct {
+	db   *store.DB
+	runs int
+}
+
+func (s *things) create(ctx context.Context, in *struct{ Body thingBody }) (httpapi.Change[thing], error) {
+	s.runs++
+	p := auth.FromContext(ctx)
+	v := thing{Resource: httpapi.NewResource(id.New(id.Factory, noon), noon, in.Body.Metadata), Name: in.Body.Name, Tags: in.Body.Tags}
+	it, err := store.NewItem("thing", p.Account, string(p.Mode), v.ID, v)
+	tx := &store.Tx{}
+	tx.Create(it, nil)
+	return httpapi.Change[thing]{Data: v, Tx: tx}, err
+}
+
+func (s *things) find(ctx context.Context, thingID string) (thing, store.Item, error) {
+	it, err := httpapi.Find(ctx, s.db, id.Factory, "thing", thingID)
+	if err != nil {
+		return thing{}, it, err
+	}
+	var v thing
+	return v, it, it.Decode(&v)
+}
+
+func (s *things) update(ctx context.Context, in *struct {
+	ID string `path:"id"`
+	httpapi.IfMatch
+	Body struct {
+		Name string   `json:"name,omitempty"`
+		Tags []string `json:"tags,omitempty" nullable:"true"`
+	}
+}) (httpapi.Change[thing], error) {
+	s.runs++
+	none := httpapi.Change[thing]{}
+	it, err := httpapi.Find(ctx, s.db, id.Factory, "thing", in.ID)
+	if err != nil {
+		return none, err
+	}
+	var v thing
+	if err := it.Decode(&v); err != nil {
+		return none, err
+	}
+	if err := in.Check(v.Version); err != nil {
+		return none, err
+	}
+	type settings struct {
+		Name string   `json:"name"`
+		Tags []string `json:"tags"`
+	}
+	set, err := httpapi.MergePatch(ctx, settings{v.Name, v.Tags})
+	if err != nil {
+		return none, err
+	}
+	v.Name, v.Tags = set.Name, set.Tags
+	v.Touch(noon)
+	if err := it.Encode(v); err != nil {
+		return none, err
+	}
+	tx := &store.Tx{}
+	tx.Replace(it)
+	return httpapi.Change[thing]{Data: v, Tx: tx}, nil
+}
+
+// log is an audit log for the tests.
+type log struct {
+	mu    sync.Mutex
+	calls []httpapi.Call
+}
+
+func (l *log) Record(_ context.Context, c httpapi.Call) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = append(l.calls, c)
+	return nil
+}
+
+type fixture struct {
+	t      *testing.T
+	router *httpapi.Router
+	things *things
+	log    *log
+	caller auth.Principal
+}
+
+func newFixture(t *testing.T) *fixture {
+	db := storetest.Open(t, clock)
+	f := &fixture{t: t, things: &things{db: db}, log: &log{}}
+	f.router = httpapi.NewRouter(db, f.log, clock)
+	f.caller = auth.Principal{
+		Account: "acc_1", KeyID: "key_1", Mode: auth.Test, Scopes: auth.AllScopes(),
+		Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 30},
+	}
+	op := httpapi.Op{ID: "createThing", Method: http.MethodPost, Path: "/v1/things", Scope: auth.FactoriesWrite, Function: "things", Status: http.StatusCreated}
+	httpapi.Write(f.router, op, f.things.create)
+	httpapi.Write(f.router, httpapi.Op{ID: "updateThing", Method: http.MethodPatch, Path: "/v1/things/{id}", Scope: auth.FactoriesWrite, Function: "things"}, f.things.update)
+	httpapi.Read(f.router, httpapi.Op{ID: "getThing", Method: http.MethodGet, Path: "/v1/things/{id}", Scope: auth.FactoriesRead, Function: "things"},
+		func(ctx context.Context, in *struct {
+			ID string `path:"id"`
+		}) (thing, error) {
+			v, _, err := f.things.find(ctx, in.ID)
+			return v, err
+		})
+	httpapi.List(f.router, httpapi.Op{ID: "listThings", Method: http.MethodGet, Path: "/v1/things", Scope: auth.FactoriesRead, Function: "things"},
+		func(ctx context.Context, in *struct {
+			httpapi.PageInput
+			Name string `query:"name"`
+		}) (httpapi.Page[thing], error) {
+			p := auth.FromContext(ctx)
+			return httpapi.ListItems(ctx, db, store.Query{
+				Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(p.Mode), "thing"),
+			}, in.PageInput, func(it store.Item) (v thing, err error) { return v, it.Decode(&v) })
+		})
+	httpapi.Read(f.router, httpapi.Op{ID: "breakThing", Method: http.MethodGet, Path: "/v1/broken/{how}", Scope: auth.FactoriesRead, Function: "things"},
+		func(ctx context.Context, in *struct {
+			How string `path:"how"`
+		}) (thing, error) {
+			switch in.How {
+			case "panic":
+				panic("svc_live_secret")
+			case "timeout":
+				return thing{}, fmt.Errorf("read: %w", context.DeadlineExceeded)
+			default:
+				return thing{}, errors.New("the password is hunter2")
+			}
+		})
+	return f
+}
+
+// answer is what a call was answered.
+type answer struct {
+	status int
+	header http.Header
+	raw    string
+	Data   json.RawMessage `json:"data"`
+	Error  *struct {
+		Code    string
+		Type    string
+		Message string
+		Param   string
+		Details []errs.Detail
+	} `json:"error"`
+	RequestID  string  `json:"request_id"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+func (a answer) code() string {
+	if a.Error == nil {
+		return ""
+	}
+	return a.Error.Code
+}
+
+// call makes a call; headers are pairs of name and value.
+func (f *fixture) call(method, path, body string, headers ...string) answer {
+	f.t.Helper()
+	values, err := f.caller.Encode()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return f.callAs(values, method, path, body, headers...)
+}
+
+func (f *fixture) callAs(authorizer map[string]any, method, path, body string, headers ...string) answer {
+	f.t.Helper()
+	req := httptest.NewRequest(method, path, strings.NewReader(body))
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	req = req.WithContext(httpapi.WithGateway(req.Context(), httpapi.Gateway{
+		RequestID: "req-1", SourceIP: "198.51.100.7", UserAgent: "test", ReceivedAt: noon, Authorizer: authorizer,
+	}))
+	w := httptest.NewRecorder()
+	f.router.ServeHTTP(w, req)
+	a := answer{status: w.Code, header: w.Header(), raw: w.Body.String()}
+	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
+		f.t.Fatalf("%s %s answered no JSON: %v\n%s", method, path, err, a.raw)
+	}
+	if a.RequestID != "req-1" || a.header.Get("X-Request-Id") != "req-1" {
+		f.t.Errorf("%s %s: request id %q, header %q", method, path, a.RequestID, a.header.Get("X-Request-Id"))
+	}
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(w.Body.Bytes(), &members)
+	for _, name := range []string{"data", "error", "request_id"} {
+		if _, ok := members[name]; !ok {
+			f.t.Errorf("%s %s: the envelope lacks %s: %s", method, path, name, a.raw)
+		}
+	}
+	return a
+}
+
+func TestRefusals(t *testing.T) {
+	f := newFixture(t)
+	made := f.call("POST", "/v1/things", `{"name":"a"}`)
+	var v thing
+	if err := json.Unmarshal(made.Data, &v); err != nil || made.status != http.StatusCreated {
+		t.Fatalf("create: %d %s", made.status, made.raw)
+	}
+	runs := f.things.runs
+	tests := []struct {
+		name, method, path, body string
+		headers                  []string
+		status                   int
+		code, param              string
+	}{
+		{"unknown path", "GET", "/v1/thing", "", nil, 404, "unknown_path", ""},
+		{"trailing slash", "GET", "/v1/things/", "", nil, 404, "unknown_path", ""},
+		{"unclean path", "GET", "/v1//things", "", nil, 404, "unknown_path", ""},
+		{"unknown method", "DELETE", "/v1/things", "", nil, 405, "method_not_allowed", ""},
+		{"HEAD", "OPTIONS", "/v1/things", "", nil, 405, "method_not_allowed", ""},
+		{"no body", "POST", "/v1/things", "", nil, 400, "malformed_json", ""},
+		{"malformed", "POST", "/v1/things", `{"name":`, nil, 400, "malformed_json", ""},
+		{"trailing garbage", "POST", "/v1/things", `{"name":"a"} x`, nil, 400, "malformed_json", ""},
+		{"not an object", "POST", "/v1/things", `[]`, nil, 422, "validation_failed", ""},
+		{"null", "POST", "/v1/things", `null`, nil, 422, "validation_failed", ""},
+		{"media type", "POST", "/v1/things", `name=a`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "unsupported_media_type", ""},
+		{"required", "POST", "/v1/things", `{}`, nil, 422, "validation_failed", "/name"},
+		{"wrong type", "POST", "/v1/things", `{"name":1}`, nil, 422, "validation_failed", "/name"},
+		{"unknown member", "POST", "/v1/things", `{"name":"a","nam":"b"}`, nil, 422, "validation_failed", "/nam"},
+		{"wrong case", "POST", "/v1/things", `{"Name":"a"}`, nil, 422, "validation_failed", "/name"},
+		{"too long", "POST", "/v1/things", `{"name":"aaaaaaaaaaaa"}`, nil, 422, "validation_failed", "/name"},
+		{"control character", "POST", "/v1/things", `{"name":"a\u0007"}`, nil, 422, "validation_failed", "/name"},
+		{"nested", "POST", "/v1/things", `{"name":"a","nested":{"size":0}}`, nil, 422, "validation_failed", "/nested/size"},
+		{"item of a list", "POST", "/v1/things", `{"name":"a","tags":["x",2]}`, nil, 422, "validation_failed", "/tags/1"},
+		{"metadata value", "POST", "/v1/things", `{"name":"a","metadata":{"k":1}}`, nil, 422, "validation_failed", "/metadata/k"},
+		{"large body", "POST", "/v1/things", `{"name":"` + strings.Repeat("a", httpapi.MaxBody) + `"}`, nil, 413, "body_too_large", ""},
+		{"limit", "GET", "/v1/things?limit=101", "", nil, 422, "validation_failed", "limit"},
+		{"limit no number", "GET", "/v1/things?limit=ten", "", nil, 422, "validation_failed", "limit"},
+		{"unknown parameter", "GET", "/v1/things?limmit=10", "", nil, 422, "validation_failed", "limmit"},
+		{"cursor", "GET", "/v1/things?cursor=abc", "", nil, 400, "invalid_cursor", "cursor"},
+		{"malformed id", "GET", "/v1/things/fac_1", "", nil, 404, "not_found", ""},
+		{"unknown id", "GET", "/v1/things/" + id.New(id.Factory, noon), "", nil, 404, "not_found", ""},
+		{"idempotency key", "POST", "/v1/things", `{"name":"a"}`, []string{"Idempotency-Key", strings.Repeat("k", 256)}, 400, "invalid_header", "Idempotency-Key"},
+		{"If-Match", "PATCH", "/v1/things/" + v.ID, `{"name":"b"}`, []string{"If-Match", "7"}, 400, "invalid_header", "If-Match"},
+		{"version", "PATCH", "/v1/things/" + v.ID, `{"name":"b"}`, []string{"If-Match", `"7"`}, 412, "version_mismatch", "If-Match"},
+		{"weak tag", "PATCH", "/v1/things/" + v.ID, `{"name":"b"}`, []string{"If-Match", `W/"1"`}, 412, "version_mismatch", "If-Match"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			a := f.call(test.method, test.path, test.body, test.headers...)
+			if a.status != test.status || a.code() != test.code {
+				t.Fatalf("got %d %s, want %d %s: %s", a.status, a.code(), test.status, test.code, a.raw)
+			}
+			if a.Error.Param != test.param {
+				t.Errorf("param is %q, want %q", a.Error.Param, test.param)
+			}
+			if a.Error.Message == "" || string(a.Data) != "null" {
+				t.Errorf("answer: %s", a.raw)
+			}
+			last := f.log.calls[len(f.log.calls)-1]
+			if last.Status != test.status || last.ErrorCode != test.code {
+				t.Errorf("audited as %d %s", last.Status, last.ErrorCode)
+			}
+		})
+	}
+	if a := f.call("GET", "/v1/things/"+v.ID, ""); a.status != 200 || a.header.Get("ETag") != `"1"` {
+		t.Errorf("a refused call has changed the thing: %d %s %s", a.status, a.header.Get("ETag"), a.raw)
+	}
+	// The last three tests reach the operation, which refuses by itself.
+	if f.things.runs != runs+3 {
+		t.Errorf("%d refused calls ran the operation", f.things.runs-runs-3)
+	}
+	if a := f.call("DELETE", "/v1/things", ""); a.header.Get("Allow") != "GET, POST" {
+		t.Errorf("Allow is %q", a.header.Get("Allow"))
+	}
+}
+
+func TestFailuresTellNothingOfTheirCause(t *testing.T) {
+	f := newFixture(t)
+	for how, want := range map[string]struct {
+		status int
+		code   string
+	}{"panic": {500, "internal"}, "error": {500, "internal"}, "timeout": {504, "timeout"}} {
+		a := f.call("GET", "/v1/broken/"+how, "")
+		if a.status != want.status || a.code() != want.code || a.Error.Type != "api_error" {
+			t.Errorf("%s: %d %s", how, a.status, a.raw)
+		}
+		if strings.Contains(a.raw, "hunter2") || strings.Contains(a.raw, "svc_live") {
+			t.Errorf("%s tells its cause: %s", how, a.raw)
+		}
+		if last := f.log.calls[len(f.log.calls)-1]; last.Status != want.status {
+			t.Errorf("%s: audited as %d", how, last.Status)
+		}
+	}
+}
+
+func TestWithoutAPrincipalThereIsOnly401(t *testing.T) {
+	f := newFixture(t)
+	for _, authorizer := range []map[string]any{nil, {}, {"principal": ""}, {"principal": "{"}, {"principal": "{}"}, {"principal": `{"account":"a","key":"k","mode":"other"}`}, {"principal": 7}} {
+		for _, path := range []string{"/v1/things", "/v1/nothing"} {
+			a := f.callAs(authorizer, "GET", path, "")
+			if a.status != 401 || a.code() != "invalid_api_key" || a.header.Get("WWW-Authenticate") != "Bearer" {
+				t.Errorf("%v: %d %s", authorizer, a.status, a.raw)
+			}
+		}
+	}
+	if len(f.log.calls) != 0 {
+		t.Errorf("%d calls of nobody were audited", len(f.log.calls))
+	}
+}
+
+func TestTheAuthorizersRefusalComesFirst(t *testing.T) {
+	f := newFixture(t)
+	f.caller.Rate = auth.Rate{Limit: 60, Window: 60, Remaining: 0, Reset: 17}
+	f.caller.Refusal = &auth.Refusal{Code: errs.RateLimited, Message: "Wait."}
+	for _, path := range []string{"/v1/things", "/v1/nothing"} {
+		a := f.call("POST", path, "{")
+		if a.status != 429 || a.code() != "rate_limited" || a.header.Get("Retry-After") != "17" {
+			t.Errorf("%s: %d %v %s", path, a.status, a.header, a.raw)
+		}
+		if got := a.header.Get("RateLimit"); got != `"default";r=0;t=17` {
+			t.Errorf("RateLimit is %s", got)
+		}
+		if got := a.header.Get("RateLimit-Policy"); got != `"default";q=60;w=60` {
+			t.Errorf("RateLimit-Policy is %s", got)
+		}
+	}
+	if op := f.log.calls[0].OperationID; op != "createThing" {
+		t.Errorf("the refused call was audited as %q", op)
+	}
+	// A principal without the scope is refused here too, whatever let it through.
+	f.caller.Refusal, f.caller.Scopes = nil, []auth.Scope{auth.FactoriesRead}
+	if a := f.call("POST", "/v1/things", `{"name":"a"}`); a.status != 403 || a.code() != "insufficient_scope" {
+		t.Errorf("without the scope: %d %s", a.status, a.raw)
+	}
+}
