@@ -1,9 +1,9 @@
 package main
 
-import "github.com/content-automation/api/infra/stack"
+import "github.com/content-automation/api/pkg/httpapi"
 
-func routes() []stack.Route {
-	return []stack.Route{
+func routes() []httpapi.Route {
+	return []httpapi.Route{
 		{Method: "GET", Path: "/v1/me", Function: "account"},
 		{Method: "GET", Path: "/v1/audit-log", Function: "account"},
 		{Method: "GET", Path: "/v1/events", Function: "account"},

@@ -3,11 +3,13 @@ package stack
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/constructs-go/constructs/v10"
+
+	"github.com/content-automation/api/pkg/httpapi"
 )
 
 // Add puts the customer's stacks into the app. The routes are the operations
 // that need a key; the public ones are PublicRoutes.
-func Add(app constructs.Construct, s Settings, routes []Route) error {
+func Add(app constructs.Construct, s Settings, routes []httpapi.Route) error {
 	if err := s.Built(); err != nil {
 		return err
 	}
@@ -18,7 +20,7 @@ func Add(app constructs.Construct, s Settings, routes []Route) error {
 
 // newAPI makes the stack of the public interface: the gateway, its authorizer
 // and a function for each area.
-func newAPI(app constructs.Construct, d *data, routes []Route) error {
+func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	stack := newStack(app, d.settings, "api", "the public interface: the gateway and the functions of its areas")
 	watch := alarms{stack, d.alarms}
 	functions := lambdas{stack: stack, data: d, alarms: watch}

@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/pkg/httpapi"
 )
 
 // gateway is the REST API in front of the functions.
@@ -65,7 +67,7 @@ const accessLogFormat = `{"request_id":"$context.requestId","at":"$context.reque
 // serve adds a resource for every path. Beside its operations each path under a
 // key gets the method ANY, by which its function can tell a method that is not
 // allowed from a path that does not exist.
-func (g *gateway) serve(areas map[string]awslambda.Function, routes []Route) error {
+func (g *gateway) serve(areas map[string]awslambda.Function, routes []httpapi.Route) error {
 	integrations := map[string]awsapigateway.LambdaIntegration{}
 	for name, fn := range areas {
 		integrations[name] = awsapigateway.NewLambdaIntegration(fn, &awsapigateway.LambdaIntegrationOptions{
@@ -80,7 +82,7 @@ func (g *gateway) serve(areas map[string]awslambda.Function, routes []Route) err
 		AuthorizationType: awsapigateway.AuthorizationType_CUSTOM,
 		Authorizer:        g.authorizer,
 	}
-	add := func(r Route, options *awsapigateway.MethodOptions) error {
+	add := func(r httpapi.Route, options *awsapigateway.MethodOptions) error {
 		integration, ok := integrations[r.Function]
 		if !ok {
 			return fmt.Errorf("%s %s is answered by %q, which is no function of the gateway", r.Method, r.Path, r.Function)
@@ -93,12 +95,12 @@ func (g *gateway) serve(areas map[string]awslambda.Function, routes []Route) err
 			return err
 		}
 	}
-	keyedRoutes := append(slices.Clone(routes), Route{"ANY", unknownPath, unknownFunction})
+	keyedRoutes := append(slices.Clone(routes), httpapi.Route{Method: "ANY", Path: unknownPath, Function: unknownFunction})
 	paths := map[string]bool{unknownPath: true}
 	for _, r := range routes {
 		if !paths[r.Path] {
 			paths[r.Path] = true
-			keyedRoutes = append(keyedRoutes, Route{"ANY", r.Path, r.Function})
+			keyedRoutes = append(keyedRoutes, httpapi.Route{Method: "ANY", Path: r.Path, Function: r.Function})
 		}
 	}
 	for _, r := range keyedRoutes {

@@ -1,11 +1,6 @@
 package stack
 
-// Route is one operation of the API as the gateway sees it.
-type Route struct {
-	Method, Path string
-	// Function answers it.
-	Function string
-}
+import "github.com/content-automation/api/pkg/httpapi"
 
 // The function that serves the public pages, and the one that says of every
 // other path under /v1 that it does not exist.
@@ -16,10 +11,10 @@ const (
 )
 
 // PublicRoutes are the only paths without a key.
-var PublicRoutes = []Route{
-	{"GET", "/openapi.json", docsFunction},
-	{"GET", "/openapi.yaml", docsFunction},
-	{"GET", "/api-docs/explorer", docsFunction},
-	{"GET", "/api-docs/assets/{file}", docsFunction},
-	{"GET", "/healthz", docsFunction},
+var PublicRoutes = []httpapi.Route{
+	{Method: "GET", Path: "/openapi.json", Function: docsFunction},
+	{Method: "GET", Path: "/openapi.yaml", Function: docsFunction},
+	{Method: "GET", Path: "/api-docs/explorer", Function: docsFunction},
+	{Method: "GET", Path: "/api-docs/assets/{file}", Function: docsFunction},
+	{Method: "GET", Path: "/healthz", Function: docsFunction},
 }

@@ -1,0 +1,83 @@
+package stack_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// alarmOn tells whether an alarm watches a metric of a resource.
+func alarmOn(s stacks, stackName, metric, logicalID string) bool {
+	for _, r := range s[stackName].Resources {
+		if r.Type != "AWS::CloudWatch::Alarm" || r.Properties["MetricName"] != metric {
+			continue
+		}
+		dimensions, err := json.Marshal(r.Properties["Dimensions"])
+		if err == nil && strings.Contains(string(dimensions), `"`+logicalID+`"`) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestWhatGoesWrongRaisesAnAlarm(t *testing.T) {
+	for name, in := range acme {
+		for id, r := range in.Resources {
+			metric := ""
+			switch {
+			case r.Type == "AWS::Lambda::Function":
+				metric = "Errors"
+			case r.Type == "AWS::SQS::Queue" && strings.Contains(id, "DeadLetters"):
+				metric = "ApproximateNumberOfMessagesVisible"
+			default:
+				continue
+			}
+			if !alarmOn(acme, name, metric, id) {
+				t.Errorf("nobody hears of %s of %s/%s", metric, name, id)
+			}
+		}
+	}
+	relay, _ := named(t, acme[workStack], "AWS::Lambda::Function", "RelayFunction")
+	if !alarmOn(acme, workStack, "IteratorAge", relay) {
+		t.Error("nobody hears that the stream is late")
+	}
+	found := false
+	for _, r := range acme["acme-eu-central-1-api"].Resources {
+		found = found || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == "5XXError"
+	}
+	if !found {
+		t.Error("nobody hears of 5xx answers")
+	}
+}
+
+func TestAlarmsReachSomebody(t *testing.T) {
+	for id, r := range acme.of("AWS::CloudWatch::Alarm") {
+		if actions, _ := r.Properties["AlarmActions"].([]any); len(actions) != 1 {
+			t.Errorf("%s tells %v", id, actions)
+		}
+		if fmt.Sprint(r.Properties["AlarmDescription"]) == "" || r.Properties["TreatMissingData"] != "notBreaching" {
+			t.Errorf("%s: %v, missing data %v", id, r.Properties["AlarmDescription"], r.Properties["TreatMissingData"])
+		}
+	}
+	for customer, email := range map[string]string{"acme": "operations@acme.example", "globex": "alerts@globex.example"} {
+		s := acme
+		if customer == "globex" {
+			s = globex
+		}
+		subscriptions := s.of("AWS::SNS::Subscription")
+		if len(subscriptions) != 1 {
+			t.Errorf("%s has %d subscriptions", customer, len(subscriptions))
+		}
+		for id, r := range subscriptions {
+			if r.Properties["Endpoint"] != email {
+				t.Errorf("%s goes to %v", id, r.Properties["Endpoint"])
+			}
+		}
+	}
+	for id, r := range acme.of("AWS::SNS::Topic") {
+		if !holdsKey(r.Properties["KmsMasterKeyId"]) {
+			t.Errorf("%s is not encrypted with the customer's key", id)
+		}
+	}
+}

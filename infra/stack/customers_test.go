@@ -1,0 +1,73 @@
+package stack_test
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestStacksAreNamedForCustomerAndRegion(t *testing.T) {
+	for customer, c := range map[string]struct {
+		stacks stacks
+		want   []string
+	}{
+		"acme":   {acme, []string{"acme-eu-central-1-api", "acme-eu-central-1-data", "acme-eu-central-1-work"}},
+		"globex": {globex, []string{"globex-us-east-1-api", "globex-us-east-1-data", "globex-us-east-1-work"}},
+	} {
+		if got := slices.Sorted(maps.Keys(c.stacks)); !slices.Equal(got, c.want) {
+			t.Errorf("%s has the stacks %v, want %v", customer, got, c.want)
+		}
+	}
+}
+
+func TestStacksAreFarBelowTheLimit(t *testing.T) {
+	const most = 400 // CloudFormation's limit is 500 resources.
+	for name, in := range acme {
+		if n := len(in.Resources); n == 0 || n > most {
+			t.Errorf("%s has %d resources", name, n)
+		}
+	}
+}
+
+// Logical ids hold a hash of the names above them, the stack's included.
+var hash = regexp.MustCompile(`[0-9A-F]{8}|[0-9a-f]{32,64}`)
+
+// TestCustomersDifferWhereTheyShould takes out of both customers' templates what
+// is meant to differ: what is left must be the same.
+func TestCustomersDifferWhereTheyShould(t *testing.T) {
+	neutral := func(text, customer, region, email, retention string) string {
+		for _, pair := range [][2]string{
+			{customer + "-" + region, "<name>"}, {strings.ReplaceAll(customer+region, "-", ""), "<name>"},
+			{email, "<email>"}, {strings.ReplaceAll(strings.ReplaceAll(email, "@", ""), ".", ""), "<email>"},
+			{retention, `"RetentionInDays": <days>`},
+			{customer, "<customer>"}, {region, "<region>"},
+		} {
+			text = strings.ReplaceAll(text, pair[0], pair[1])
+		}
+		return hash.ReplaceAllString(text, "<hash>")
+	}
+	for _, part := range []string{"data", "work", "api"} {
+		a := neutral(acme["acme-eu-central-1-"+part].text, "acme", "eu-central-1", "operations@acme.example", `"RetentionInDays": 90`)
+		g := neutral(globex["globex-us-east-1-"+part].text, "globex", "us-east-1", "alerts@globex.example", `"RetentionInDays": 365`)
+		if !strings.Contains(a, "<customer>") {
+			t.Errorf("nothing in the stack %s is the customer's", part)
+		}
+		as, gs := strings.Split(a, "\n"), strings.Split(g, "\n")
+		slices.Sort(as) // Resources stand in the order of their ids, and so of their hashes.
+		slices.Sort(gs)
+		if slices.Equal(as, gs) {
+			continue
+		}
+		for i := range min(len(as), len(gs)) {
+			if as[i] != gs[i] {
+				t.Errorf("the stacks %s differ, first in\n%s\n%s", part, as[i], gs[i])
+				break
+			}
+		}
+		if len(as) != len(gs) {
+			t.Errorf("the stacks %s have %d and %d lines", part, len(as), len(gs))
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package stack_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// holdsKey tells whether a property points at a key of ours.
+func holdsKey(value any) bool {
+	text, err := json.Marshal(value)
+	return err == nil && strings.Contains(string(text), "Key")
+}
+
+func TestTablesAreEncryptedAndRecoverable(t *testing.T) {
+	for customer, s := range map[string]stacks{"acme": acme, "globex": globex} {
+		tables := s.of("AWS::DynamoDB::Table")
+		if len(tables) != 2 {
+			t.Fatalf("%s has %d tables", customer, len(tables))
+		}
+		for id, r := range tables {
+			p := r.Properties
+			if p.at("SSESpecification", "SSEType") != "KMS" || !holdsKey(p.at("SSESpecification", "KMSMasterKeyId")) {
+				t.Errorf("%s is not encrypted with the customer's key", id)
+			}
+			if p.at("PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled") != true {
+				t.Errorf("%s cannot be recovered", id)
+			}
+			if p["DeletionProtectionEnabled"] != true || r.DeletionPolicy != "Retain" || r.UpdateReplacePolicy != "Retain" {
+				t.Errorf("%s can be deleted by mistake", id)
+			}
+			if p.at("TimeToLiveSpecification", "AttributeName") != "ttl" || p.at("TimeToLiveSpecification", "Enabled") != true {
+				t.Errorf("%s does not forget", id)
+			}
+			if p["BillingMode"] != "PAY_PER_REQUEST" {
+				t.Errorf("%s is billed by %v", id, p["BillingMode"])
+			}
+		}
+	}
+}
+
+func TestShapeOfTheTables(t *testing.T) {
+	data := acme["acme-eu-central-1-data"]
+	for _, want := range []struct {
+		table, stream string
+		indexes       []string
+	}{
+		{"State", "NEW_IMAGE", []string{"by_owner[g1pk g1sk]", "by_parent[g2pk g2sk]"}},
+		{"Audit", "<nil>", []string{"by_request[request_id]"}},
+	} {
+		found := false
+		for id, r := range data.Resources {
+			if r.Type != "AWS::DynamoDB::Table" || !strings.HasPrefix(id, want.table) {
+				continue
+			}
+			found = true
+			if got := keys(r.Properties["KeySchema"]); got != "[pk sk]" {
+				t.Errorf("%s has the key %s", id, got)
+			}
+			if got := fmt.Sprint(r.Properties.at("StreamSpecification", "StreamViewType")); got != want.stream {
+				t.Errorf("%s streams %s, want %s", id, got, want.stream)
+			}
+			var indexes []string
+			all, _ := r.Properties["GlobalSecondaryIndexes"].([]any)
+			for _, index := range all {
+				p := properties(index.(map[string]any))
+				indexes = append(indexes, fmt.Sprint(p["IndexName"], keys(p["KeySchema"])))
+				if p.at("Projection", "ProjectionType") != "ALL" {
+					t.Errorf("the index %v of %s leaves something out", p["IndexName"], id)
+				}
+			}
+			if !slices.Equal(indexes, want.indexes) {
+				t.Errorf("%s has the indexes %v, want %v", id, indexes, want.indexes)
+			}
+		}
+		if !found {
+			t.Errorf("there is no table %s", want.table)
+		}
+	}
+}
+
+func keys(schema any) string {
+	var names []any
+	all, _ := schema.([]any)
+	for _, key := range all {
+		names = append(names, key.(map[string]any)["AttributeName"])
+	}
+	return fmt.Sprint(names)
+}
+
+func TestMediaIsPrivate(t *testing.T) {
+	buckets := acme.of("AWS::S3::Bucket")
+	if len(buckets) != 1 {
+		t.Fatalf("there are %d buckets", len(buckets))
+	}
+	for id, r := range buckets {
+		p := r.Properties
+		for _, block := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"} {
+			if p.at("PublicAccessBlockConfiguration", block) != true {
+				t.Errorf("%s: %s is off", id, block)
+			}
+		}
+		rules, _ := p.at("BucketEncryption", "ServerSideEncryptionConfiguration").([]any)
+		if len(rules) != 1 {
+			t.Fatalf("%s is not encrypted", id)
+		}
+		rule := properties(rules[0].(map[string]any))
+		if rule.at("ServerSideEncryptionByDefault", "SSEAlgorithm") != "aws:kms" || !holdsKey(rule.at("ServerSideEncryptionByDefault", "KMSMasterKeyID")) {
+			t.Errorf("%s is not encrypted with the customer's key: %v", id, rule)
+		}
+		if p.at("VersioningConfiguration", "Status") != "Enabled" {
+			t.Errorf("%s keeps no versions", id)
+		}
+		if lifecycle, _ := p.at("LifecycleConfiguration", "Rules").([]any); len(lifecycle) == 0 {
+			t.Errorf("%s keeps everything for ever", id)
+		}
+		if r.DeletionPolicy != "Retain" {
+			t.Errorf("%s goes with its stack", id)
+		}
+	}
+}
+
+func TestKeyRotates(t *testing.T) {
+	for id, r := range acme.of("AWS::KMS::Key") {
+		if r.Properties["EnableKeyRotation"] != true || r.DeletionPolicy != "Retain" {
+			t.Errorf("%s: rotation %v, deletion %s", id, r.Properties["EnableKeyRotation"], r.DeletionPolicy)
+		}
+	}
+	if n := len(acme.of("AWS::KMS::Key")); n != 1 {
+		t.Errorf("there are %d keys", n)
+	}
+}
+
+// TestTransportIsEncrypted wants a policy that refuses plain HTTP of everything
+// that would take it: buckets, queues, topics.
+func TestTransportIsEncrypted(t *testing.T) {
+	policies := map[string]string{
+		"AWS::S3::Bucket": "AWS::S3::BucketPolicy", "AWS::SQS::Queue": "AWS::SQS::QueuePolicy", "AWS::SNS::Topic": "AWS::SNS::TopicPolicy",
+	}
+	for kind, policy := range policies {
+		refused := map[string]bool{}
+		for _, r := range acme.of(policy) {
+			if !refusesPlain(r.Properties) {
+				continue
+			}
+			text, _ := json.Marshal(r.Properties)
+			for id := range acme.of(kind) {
+				_, logical, _ := strings.Cut(id, "/")
+				if strings.Contains(string(text), `{"Ref":"`+logical+`"}`) {
+					refused[id] = true
+				}
+			}
+		}
+		for id := range acme.of(kind) {
+			if !refused[id] {
+				t.Errorf("%s takes plain HTTP", id)
+			}
+		}
+	}
+}
+
+func refusesPlain(policy properties) bool {
+	statements, _ := policy.at("PolicyDocument", "Statement").([]any)
+	for _, statement := range statements {
+		s := properties(statement.(map[string]any))
+		if s["Effect"] == "Deny" && s.at("Condition", "Bool", "aws:SecureTransport") == "false" {
+			return true
+		}
+	}
+	return false
+}
+
+func TestLogsAreKeptForAWhileAndEncrypted(t *testing.T) {
+	for customer, want := range map[string]float64{"acme": 90, "globex": 365} {
+		s := acme
+		if customer == "globex" {
+			s = globex
+		}
+		groups := s.of("AWS::Logs::LogGroup")
+		for id, r := range groups {
+			if r.Properties["RetentionInDays"] != want {
+				t.Errorf("%s is kept for %v days, want %v", id, r.Properties["RetentionInDays"], want)
+			}
+			if !holdsKey(r.Properties["KmsKeyId"]) {
+				t.Errorf("%s is not encrypted with the customer's key", id)
+			}
+		}
+		// One for each function, and the gateway's access log.
+		if n, want := len(groups), len(s.of("AWS::Lambda::Function"))+1; n != want {
+			t.Errorf("%s has %d log groups, want %d", customer, n, want)
+		}
+	}
+}
+
+func TestLocalSystemKeepsNothing(t *testing.T) {
+	for id, r := range local.of("AWS::DynamoDB::Table") {
+		if r.DeletionPolicy != "Delete" || r.Properties["DeletionProtectionEnabled"] == true {
+			t.Errorf("%s outlives the local system", id)
+		}
+	}
+}

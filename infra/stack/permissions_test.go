@@ -1,0 +1,118 @@
+package stack_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/infra/stack"
+)
+
+// list makes one of what a policy may hold as one or as many.
+func list(value any) []any {
+	if many, ok := value.([]any); ok {
+		return many
+	}
+	return []any{value}
+}
+
+// without are the actions for which AWS knows no ARN.
+var without = map[string]bool{"xray:PutTelemetryRecords": true, "xray:PutTraceSegments": true}
+
+func TestNothingIsPermittedByWildcard(t *testing.T) {
+	checked := 0
+	for customer, s := range map[string]stacks{"acme": acme, "local": local} {
+		for id, r := range s.of("AWS::IAM::Policy") {
+			for _, statement := range list(r.Properties.at("PolicyDocument", "Statement")) {
+				p := properties(statement.(map[string]any))
+				if p["Effect"] != "Allow" {
+					continue
+				}
+				checked++
+				var named []string
+				for _, action := range list(p["Action"]) {
+					name := fmt.Sprint(action)
+					if strings.ContainsAny(name, "*?") {
+						t.Errorf("%s: %s permits %s", customer, id, name)
+					}
+					if !without[name] {
+						named = append(named, name)
+					}
+				}
+				for _, resource := range list(p["Resource"]) {
+					if resource == "*" && len(named) > 0 {
+						t.Errorf("%s: %s permits %v on everything", customer, id, named)
+					}
+				}
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("no statement was looked at")
+	}
+}
+
+func TestEachFunctionHasARoleOfItsOwn(t *testing.T) {
+	functions := acme.of("AWS::Lambda::Function")
+	if len(functions) != len(stack.Functions) {
+		t.Errorf("there are %d functions, want %d", len(functions), len(stack.Functions))
+	}
+	roles := map[string]string{}
+	for id, r := range functions {
+		role := fmt.Sprint(r.Properties["Role"])
+		if other, ok := roles[role]; ok {
+			t.Errorf("%s and %s share a role", id, other)
+		}
+		roles[role] = id
+	}
+	for id, r := range acme.of("AWS::IAM::Role") {
+		for _, policy := range list(r.Properties["ManagedPolicyArns"]) {
+			// The gateway's own, for the whole account, is the one that AWS prescribes.
+			if text := fmt.Sprint(policy); policy != nil && !strings.Contains(text, "AmazonAPIGatewayPushToCloudWatchLogs") {
+				t.Errorf("%s has the managed policy %s", id, text)
+			}
+		}
+	}
+}
+
+func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
+	variables := map[string]map[string]any{}
+	for id, r := range acme.of("AWS::Lambda::Function") {
+		name := strings.TrimPrefix(fmt.Sprint(r.Properties["FunctionName"]), "acme-prod-")
+		env, _ := r.Properties.at("Environment", "Variables").(map[string]any)
+		variables[name] = env
+		if env["STAGE"] != "prod" || env["CUSTOMER"] != "acme" || env["LOG_LEVEL"] != "info" {
+			t.Errorf("%s has the environment %v", id, env)
+		}
+		if r.Properties["Runtime"] != "provided.al2023" || fmt.Sprint(r.Properties["Architectures"]) != "[arm64]" {
+			t.Errorf("%s runs on %v, %v", id, r.Properties["Runtime"], r.Properties["Architectures"])
+		}
+		if r.Properties.at("TracingConfig", "Mode") != "Active" {
+			t.Errorf("%s is not traced", id)
+		}
+	}
+	for _, f := range stack.Functions {
+		env := variables[f.Name]
+		for name, want := range map[string]bool{
+			"TABLE_NAME": f.State != stack.None, "AUDIT_TABLE_NAME": f.Audit != stack.None, "MEDIA_BUCKET": f.Media != stack.None,
+			"BUS_NAME": f.Publishes, "ALLOW_LOOPBACK_WEBHOOKS": f.Webhooks,
+		} {
+			if _, ok := env[name]; ok != want {
+				t.Errorf("%s: %s is set: %v, want %v", f.Name, name, ok, want)
+			}
+		}
+		if allowed := env["ALLOW_LOOPBACK_WEBHOOKS"]; f.Webhooks && allowed != "false" {
+			t.Errorf("%s sends webhooks to the loopback address: %v", f.Name, allowed)
+		}
+		for _, queue := range f.Sends {
+			if env[strings.ToUpper(queue)+"_QUEUE_URL"] == nil {
+				t.Errorf("%s does not know the queue %s", f.Name, queue)
+			}
+		}
+	}
+	for _, r := range local.of("AWS::Lambda::Function") {
+		if allowed := r.Properties.at("Environment", "Variables", "ALLOW_LOOPBACK_WEBHOOKS"); allowed != nil && allowed != "true" {
+			t.Errorf("the local system refuses webhooks to this machine: %v", allowed)
+		}
+	}
+}

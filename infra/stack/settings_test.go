@@ -1,0 +1,113 @@
+package stack_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/infra/stack"
+)
+
+func read(values map[string]any) (stack.Settings, error) {
+	all := map[string]any{"customers": map[string]any{
+		"acme":   map[string]any{"region": "eu-central-1", "alarmEmail": "operations@acme.example"},
+		"globex": map[string]any{"region": "us-east-1", "logRetentionDays": 365},
+	}}
+	maps.Copy(all, values)
+	return stack.ReadSettings(func(key string) any { return all[key] })
+}
+
+func TestSettingsOfACustomer(t *testing.T) {
+	s, err := read(map[string]any{"customer": "acme"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Name() != "acme-eu-central-1" || s.Stage != "prod" || s.Arch != "arm64" || s.LogRetentionDays != 90 ||
+		s.AlarmEmail != "operations@acme.example" || s.Assets != filepath.Join("build", "arm64") || s.AllowLoopbackWebhooks {
+		t.Errorf("got %+v", s)
+	}
+	s, err = read(map[string]any{"customer": "acme", "region": "us-west-2", "arch": "x86_64", "stage": "beta"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Name() != "acme-us-west-2" || s.Arch != "x86_64" || s.Stage != "beta" || s.Assets != filepath.Join("build", "x86_64") {
+		t.Errorf("values on the command line do not win: %+v", s)
+	}
+}
+
+func TestSettingsGivenAsText(t *testing.T) {
+	// The CLI hands over what follows -c as text.
+	s, err := stack.ReadSettings(func(key string) any {
+		return map[string]any{
+			"customers": `{"acme": {"region": "eu-central-1", "stage": "local"}}`,
+			"customer":  "acme", "allowLoopbackWebhooks": "true",
+		}[key]
+	})
+	if err != nil || !s.AllowLoopbackWebhooks || s.Region != "eu-central-1" {
+		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
+func TestRefusedSettings(t *testing.T) {
+	for name, c := range map[string]struct {
+		values map[string]any
+		says   string
+	}{
+		"no customer":        {nil, "add -c customer=<name>; cdk.json knows acme, globex"},
+		"unknown customer":   {map[string]any{"customer": "initech"}, `no customer "initech": cdk.json knows acme, globex`},
+		"no region":          {map[string]any{"customer": "acme", "region": "europe"}, `"europe" is not an AWS region`},
+		"bad stage":          {map[string]any{"customer": "acme", "stage": "Prod!"}, "the stage"},
+		"bad architecture":   {map[string]any{"customer": "acme", "arch": "mips"}, "neither arm64 nor x86_64"},
+		"loopback deployed":  {map[string]any{"customer": "acme", "allowLoopbackWebhooks": "true"}, "for the stage local alone"},
+		"loopback as a bool": {map[string]any{"customer": "acme", "allowLoopbackWebhooks": true}, "for the stage local alone"},
+		"loopback as a word": {map[string]any{"customer": "acme", "allowLoopbackWebhooks": "perhaps"}, "true or false"},
+		"customers not a map": {map[string]any{"customer": "acme", "customers": "acme"},
+			"not a map of customers"},
+		"retention": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"region": "eu-central-1", "logRetentionDays": 3}}}, "logRetentionDays"},
+		"half a domain": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"region": "eu-central-1", "domains": map[string]any{"eu-central-1": map[string]any{"name": "api.acme.example"}}}}},
+			"needs a name and a certificateArn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := read(c.values)
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Fatalf("got %v, want it to say %q", err, c.says)
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q is more than a sentence", err)
+			}
+		})
+	}
+}
+
+func TestBuiltNamesWhatIsMissing(t *testing.T) {
+	s := stack.Settings{Assets: t.TempDir()}
+	if err := s.Built(); err == nil || !strings.Contains(err.Error(), "make build") {
+		t.Fatalf("got %v", err)
+	}
+	for _, f := range stack.Functions[1:] {
+		writeBootstrap(t, s.Assets, f.Name)
+	}
+	missing := stack.Functions[0].Name
+	if err := s.Built(); err == nil || !strings.Contains(err.Error(), "no build of "+missing+":") {
+		t.Fatalf("got %v, want it to name %s", err, missing)
+	}
+	writeBootstrap(t, s.Assets, missing)
+	if err := s.Built(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeBootstrap(t testing.TB, dir, function string) {
+	t.Helper()
+	folder := filepath.Join(dir, function)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(function), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}

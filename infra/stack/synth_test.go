@@ -1,0 +1,137 @@
+package stack_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/stack"
+)
+
+// template is a synthesised stack.
+type template struct {
+	text      string
+	Resources map[string]resource
+	Outputs   map[string]any
+}
+
+type resource struct {
+	Type                string
+	Properties          properties
+	DependsOn           any
+	DeletionPolicy      string
+	UpdateReplacePolicy string
+}
+
+type properties map[string]any
+
+// at follows a path of names; it gives nil where the path ends early.
+func (p properties) at(path ...string) any {
+	var value any = map[string]any(p)
+	for _, name := range path {
+		m, ok := value.(map[string]any)
+		if !ok {
+			return nil
+		}
+		value = m[name]
+	}
+	return value
+}
+
+// stacks are the templates of a customer in a region by their stack names.
+type stacks map[string]template
+
+// of gives the resources of a type in all stacks, by stack and logical id.
+func (s stacks) of(kind string) map[string]resource {
+	found := map[string]resource{}
+	for name, t := range s {
+		for id, r := range t.Resources {
+			if r.Type == kind {
+				found[name+"/"+id] = r
+			}
+		}
+	}
+	return found
+}
+
+// The deployments that the tests look at: two customers in two regions, one of
+// them with a name of its own, and the local system.
+var (
+	acme, globex, local stacks
+)
+
+func TestMain(m *testing.M) {
+	code := func() int {
+		defer closeKernel()
+		dir, err := os.MkdirTemp("", "stacks")
+		if err != nil {
+			panic(err)
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		acme = synthesise(dir, map[string]any{"customer": "acme", "region": "eu-central-1"})
+		globex = synthesise(dir, map[string]any{"customer": "globex", "region": "us-east-1"})
+		local = synthesise(dir, map[string]any{"customer": "local"})
+		return m.Run()
+	}()
+	os.Exit(code)
+}
+
+// closeKernel ends the Node process; it complains, on its way, of having ended.
+func closeKernel() {
+	if quiet, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+		os.Stderr = quiet
+	}
+	jsii.Close()
+}
+
+// synthesise makes the templates with the context of cdk.json and the values given.
+func synthesise(dir string, values map[string]any) stacks {
+	name := fmt.Sprint(values["customer"])
+	assets := filepath.Join(dir, "build")
+	for _, f := range stack.Functions {
+		folder := filepath.Join(assets, f.Name)
+		must(os.MkdirAll(folder, 0o755))
+		must(os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(f.Name), 0o755))
+	}
+	context := cdkContext()
+	maps.Copy(context, values)
+	context["assets"] = assets
+	out := filepath.Join(dir, name)
+	app := awscdk.NewApp(&awscdk.AppProps{Context: &context, Outdir: jsii.String(out), AnalyticsReporting: jsii.Bool(false)})
+	settings, err := stack.ReadSettings(func(key string) any { return app.Node().TryGetContext(jsii.String(key)) })
+	must(err)
+	must(stack.Add(app, settings, routes()))
+	app.Synth(nil)
+	files, err := filepath.Glob(filepath.Join(out, "*.template.json"))
+	must(err)
+	result := stacks{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		must(err)
+		t := template{text: string(data)}
+		must(json.Unmarshal(data, &t))
+		result[strings.TrimSuffix(filepath.Base(file), ".template.json")] = t
+	}
+	return result
+}
+
+func cdkContext() map[string]any {
+	data, err := os.ReadFile(filepath.Join("..", "..", "cdk.json"))
+	must(err)
+	var config struct{ Context map[string]any }
+	must(json.Unmarshal(data, &config))
+	return config.Context
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,147 @@
+package stack_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/infra/stack"
+)
+
+const workStack = "acme-eu-central-1-work"
+
+// named gives the one resource of a type in a stack whose logical id begins so.
+func named(t *testing.T, in template, kind, begins string) (string, properties) {
+	t.Helper()
+	for id, r := range in.Resources {
+		if r.Type == kind && strings.HasPrefix(id, begins) {
+			return id, r.Properties
+		}
+	}
+	t.Fatalf("there is no %s %s", kind, begins)
+	return "", nil
+}
+
+func pointsAt(value any, logicalID string) bool {
+	text, err := json.Marshal(value)
+	return err == nil && strings.Contains(string(text), `"`+logicalID+`"`)
+}
+
+func TestEveryQueueHasDeadLettersAndTime(t *testing.T) {
+	work := acme[workStack]
+	dead := map[string]bool{}
+	for _, f := range stack.Functions {
+		if f.Trigger != stack.Queue {
+			continue
+		}
+		title := strings.ToUpper(f.Consumes[:1]) + f.Consumes[1:]
+		queueID, queue := named(t, work, "AWS::SQS::Queue", title+"Queue")
+		deadID, _ := named(t, work, "AWS::SQS::Queue", title+"DeadLetters")
+		dead[deadID] = true
+		if !pointsAt(queue.at("RedrivePolicy", "deadLetterTargetArn"), deadID) {
+			t.Errorf("%s has no dead-letter queue", queueID)
+		}
+		if n, _ := queue.at("RedrivePolicy", "maxReceiveCount").(float64); n < 3 {
+			t.Errorf("%s gives up after %v attempts", queueID, n)
+		}
+		functionID, function := named(t, work, "AWS::Lambda::Function", strings.ToUpper(f.Name[:1])+f.Name[1:]+"Function")
+		visibility, _ := queue["VisibilityTimeout"].(float64)
+		timeout, _ := function["Timeout"].(float64)
+		if timeout == 0 || visibility < 6*timeout {
+			t.Errorf("%s shows a message again after %v s; its function may take %v s", queueID, visibility, timeout)
+		}
+		_, source := named(t, work, "AWS::Lambda::EventSourceMapping", strings.ToUpper(f.Name[:1])+f.Name[1:]+"Source")
+		if !pointsAt(source["EventSourceArn"], queueID) || !pointsAt(source["FunctionName"], functionID) {
+			t.Errorf("%s does not call %s", queueID, functionID)
+		}
+	}
+	// Nor is there a queue that nobody reads, but for dead letters.
+	for id, r := range work.Resources {
+		if r.Type != "AWS::SQS::Queue" {
+			continue
+		}
+		if r.Properties["SqsManagedSseEnabled"] != true && r.Properties["KmsMasterKeyId"] == nil {
+			t.Errorf("%s is not encrypted", id)
+		}
+		if strings.Contains(id, "DeadLetters") {
+			if days, _ := r.Properties["MessageRetentionPeriod"].(float64); days != 14*24*3600 {
+				t.Errorf("%s keeps dead letters for %v s, want 14 days", id, days)
+			}
+		} else if r.Properties["RedrivePolicy"] == nil {
+			t.Errorf("%s has no dead-letter queue", id)
+		}
+	}
+}
+
+func TestConsumersAnswerWhichMessagesFailed(t *testing.T) {
+	sources := acme.of("AWS::Lambda::EventSourceMapping")
+	for id, r := range sources {
+		answers, _ := r.Properties["FunctionResponseTypes"].([]any)
+		if !slices.Contains(answers, any("ReportBatchItemFailures")) {
+			t.Errorf("one failed message of %s fails its whole batch", id)
+		}
+	}
+	want := 0
+	for _, f := range stack.Functions {
+		if f.Trigger == stack.Queue || f.Trigger == stack.Stream {
+			want++
+		}
+	}
+	if len(sources) != want {
+		t.Errorf("there are %d event sources, want %d", len(sources), want)
+	}
+}
+
+func TestRelayReadsJobsAndEventsAlone(t *testing.T) {
+	_, source := named(t, acme[workStack], "AWS::Lambda::EventSourceMapping", "RelaySource")
+	filters, _ := source.at("FilterCriteria", "Filters").([]any)
+	if len(filters) != 1 {
+		t.Fatalf("the filters are %v", filters)
+	}
+	var pattern struct {
+		EventName []string `json:"eventName"`
+		Dynamodb  struct {
+			NewImage struct {
+				Kind struct{ S []string } `json:"kind"`
+			}
+		} `json:"dynamodb"`
+	}
+	if err := json.Unmarshal([]byte(fmt.Sprint(filters[0].(map[string]any)["Pattern"])), &pattern); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(pattern.EventName, []string{"INSERT"}) || !slices.Equal(pattern.Dynamodb.NewImage.Kind.S, []string{"job", "event"}) {
+		t.Errorf("the filter is %+v", pattern)
+	}
+	if source["BisectBatchOnFunctionError"] != true || source.at("DestinationConfig", "OnFailure", "Destination") == nil {
+		t.Errorf("a record that cannot be handled stops the stream: %v", source)
+	}
+	if source["StartingPosition"] != "TRIM_HORIZON" {
+		t.Errorf("records from before the first call of the function are lost: %v", source["StartingPosition"])
+	}
+}
+
+func TestEventsGoToTheDispatchQueue(t *testing.T) {
+	work := acme[workStack]
+	rules := acme.of("AWS::Events::Rule")
+	if len(rules) != 1 {
+		t.Fatalf("there are %d rules", len(rules))
+	}
+	queue, _ := named(t, work, "AWS::SQS::Queue", "DispatchQueue")
+	dead, _ := named(t, work, "AWS::SQS::Queue", "EventDeadLetters")
+	for id, r := range rules {
+		sources, _ := r.Properties.at("EventPattern", "source").([]any)
+		if !slices.Equal(sources, []any{"content-automation"}) {
+			t.Errorf("%s takes events from %v", id, sources)
+		}
+		targets, _ := r.Properties["Targets"].([]any)
+		if len(targets) != 1 {
+			t.Fatalf("%s has the targets %v", id, targets)
+		}
+		target := properties(targets[0].(map[string]any))
+		if !pointsAt(target["Arn"], queue) || !pointsAt(target.at("DeadLetterConfig", "Arn"), dead) {
+			t.Errorf("%s sends to %v", id, target)
+		}
+	}
+}
