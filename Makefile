@@ -13,14 +13,14 @@ REDOCLY := .tools/node/node_modules/.bin/redocly
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: .local/bin/local ## Run the whole service on this machine; PORT=8080
+run: .local/bin/local explorer-assets ## Run the whole service on this machine; PORT=8080
 	@PORT=$(PORT) exec .local/bin/local run
 
 .PHONY: build
-build: .local/bin/local ## Build the functions into build/<arch>; ARCH=arm64 or x86_64
+build: .local/bin/local explorer-assets ## Build the functions into build/<arch>; ARCH=arm64 or x86_64
 	@.local/bin/local build -arch $(ARCH)
 
 # The command is always asked for: go build knows best whether it is up to date.
@@ -33,9 +33,20 @@ build: .local/bin/local ## Build the functions into build/<arch>; ARCH=arm64 or 
 tools: .local/bin/local
 	@.local/bin/local tools
 
+# What pkg/docs embeds. Asked for each time: the script sees whether it is there.
+.PHONY: explorer-assets
+explorer-assets:
+	@command -v node >/dev/null && command -v npm >/dev/null || { echo "Node is not installed: get Node 20 or newer, with npm, from https://nodejs.org."; exit 1; }
+	@node infra/tools/explorer-assets.mjs
+
 .PHONY: test
-test: lint ## Run everything that must pass: generated files, static analysis, all tests
+test: lint explorer-assets ## Run everything that must pass: generated files, static analysis, all tests
 	$(GO) test ./...
+
+.PHONY: test-explorer
+test-explorer: explorer-assets ## Use the explorer in Chromium, which must be installed
+	@cd pkg/docs/browser && npm ci --loglevel=error
+	$(GO) test -tags explorer -count=1 -v -run TestExplorerInChromium ./pkg/docs
 
 .PHONY: bench
 bench: build ## Measure the operations and the functions' start-up
@@ -57,4 +68,5 @@ synth: tools build ## Synthesise a customer's stacks into cdk.out; CUSTOMER=acme
 
 .PHONY: clean
 clean: ## Remove everything that was built or installed
-	rm -rf .local .tools build cdk.out
+	rm -rf .local .tools build cdk.out pkg/docs/browser/node_modules
+	rm -f pkg/docs/assets/*.gz
