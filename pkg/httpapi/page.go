@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -71,12 +72,11 @@ func Slice[T any](ctx context.Context, all []T, filters map[string]string, in Pa
 		if err != nil {
 			return Page[T]{}, err
 		}
-		for i, v := range all {
-			if key(v) == after.SK {
-				all = all[i+1:]
-				break
-			}
+		i := slices.IndexFunc(all, func(v T) bool { return key(v) == after.SK })
+		if i < 0 {
+			return Page[T]{}, errInvalidCursor()
 		}
+		all = all[i+1:]
 	}
 	page := Page[T]{Items: all}
 	if len(all) > in.Limit {
@@ -106,11 +106,15 @@ func parseCursor(s, list string) (*store.Cursor, error) {
 		err = json.Unmarshal(b, &c)
 	}
 	if err != nil || c.List != list || c.At.SK == "" {
-		e := errs.New(errs.InvalidCursor, "The cursor is not one that this list gave with these filters. Use next_cursor unchanged, or start without a cursor.")
-		e.Param = "cursor"
-		return nil, e
+		return nil, errInvalidCursor()
 	}
 	return &c.At, nil
+}
+
+func errInvalidCursor() error {
+	e := errs.New(errs.InvalidCursor, "The cursor is not one that this list gave with these filters. Use next_cursor unchanged, or start without a cursor.")
+	e.Param = "cursor"
+	return e
 }
 
 // Period holds the query parameters from and to. Embed it where a list is

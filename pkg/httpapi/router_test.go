@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,11 +45,11 @@ type nested struct {
 
 type things struct {
 	db   *store.DB
-	runs int
+	runs atomic.Int64
 }
 
 func (s *things) create(ctx context.Context, in *struct{ Body thingBody }) (httpapi.Change[thing], error) {
-	s.runs++
+	s.runs.Add(1)
 	p := auth.FromContext(ctx)
 	v := thing{Resource: httpapi.NewResource(id.New(id.Factory, noon), noon, in.Body.Metadata), Name: in.Body.Name, Tags: in.Body.Tags}
 	it, err := store.NewItem("thing", p.Account, string(p.Mode), v.ID, v)
@@ -74,7 +75,7 @@ func (s *things) update(ctx context.Context, in *struct {
 		Tags []string `json:"tags,omitempty" nullable:"true"`
 	}
 }) (httpapi.Change[thing], error) {
-	s.runs++
+	s.runs.Add(1)
 	none := httpapi.Change[thing]{}
 	it, err := httpapi.Find(ctx, s.db, id.Factory, "thing", in.ID)
 	if err != nil {
@@ -239,7 +240,7 @@ func TestRefusals(t *testing.T) {
 	if err := json.Unmarshal(made.Data, &v); err != nil || made.status != http.StatusCreated {
 		t.Fatalf("create: %d %s", made.status, made.raw)
 	}
-	runs := f.things.runs
+	runs := f.things.runs.Load()
 	tests := []struct {
 		name, method, path, body string
 		headers                  []string
@@ -300,8 +301,8 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("a refused call has changed the thing: %d %s %s", a.status, a.header.Get("ETag"), a.raw)
 	}
 	// The last three tests reach the operation, which refuses by itself.
-	if f.things.runs != runs+3 {
-		t.Errorf("%d refused calls ran the operation", f.things.runs-runs-3)
+	if n := f.things.runs.Load(); n != runs+3 {
+		t.Errorf("%d refused calls ran the operation", n-runs-3)
 	}
 	if a := f.call("DELETE", "/v1/things", ""); a.header.Get("Allow") != "GET, POST" {
 		t.Errorf("Allow is %q", a.header.Get("Allow"))
