@@ -20,6 +20,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -85,7 +86,7 @@ func New(o Options) *Client {
 	}
 	c := &Client{
 		policy:    newPolicy(o.AllowLoopback, o.Ports),
-		ports:     o.Ports,
+		ports:     slices.Clone(o.Ports),
 		resolver:  o.Resolver,
 		maxBody:   o.MaxBody,
 		userAgent: o.UserAgent,
