@@ -41,7 +41,9 @@ type rotateBody struct {
 // SchemaName names the schema in the OpenAPI document.
 func (rotateBody) SchemaName() string { return "ApiKeyRotate" }
 
-type keyID struct {
+// KeyPath is the path of one key. It is exported because parameters of embedded
+// types are found in exported ones only.
+type KeyPath struct {
 	ID string `path:"api_key_id" doc:"Id of the key" example:"key_01h455vb4pex5vsknk084sn02q"`
 }
 
@@ -50,18 +52,18 @@ type createInput struct {
 }
 
 type patchInput struct {
-	keyID
+	KeyPath
 	httpapi.IfMatch
 	Body patchBody
 }
 
 type deleteInput struct {
-	keyID
+	KeyPath
 	httpapi.IfMatch
 }
 
 type rotateInput struct {
-	keyID
+	KeyPath
 	httpapi.IfMatch
 	Body *rotateBody
 }
@@ -133,19 +135,19 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 }
 
 // find reads the key in the path of the call.
-func (s *Service) find(ctx context.Context, in keyID) (record, store.Item, error) {
+func (s *Service) find(ctx context.Context, in KeyPath) (record, store.Item, error) {
 	p := auth.FromContext(ctx)
 	return s.Find(ctx, p.Account, p.Mode, in.ID)
 }
 
-func (s *Service) get(ctx context.Context, in *keyID) (Key, error) {
+func (s *Service) get(ctx context.Context, in *KeyPath) (Key, error) {
 	r, _, err := s.find(ctx, *in)
 	return r.Key, err
 }
 
 func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Key], error) {
 	none := httpapi.Change[Key]{}
-	r, it, err := s.find(ctx, in.keyID)
+	r, it, err := s.find(ctx, in.KeyPath)
 	if err != nil {
 		return none, err
 	}
@@ -173,7 +175,7 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Ke
 }
 
 func (s *Service) revoke(ctx context.Context, in *deleteInput) (httpapi.Change[Key], error) {
-	r, it, err := s.find(ctx, in.keyID)
+	r, it, err := s.find(ctx, in.KeyPath)
 	if err != nil {
 		return httpapi.Change[Key]{}, err
 	}
@@ -186,7 +188,7 @@ func (s *Service) revoke(ctx context.Context, in *deleteInput) (httpapi.Change[K
 
 func (s *Service) rotate(ctx context.Context, in *rotateInput) (httpapi.Change[NewKey], error) {
 	none := httpapi.Change[NewKey]{}
-	r, it, err := s.find(ctx, in.keyID)
+	r, it, err := s.find(ctx, in.KeyPath)
 	if err != nil {
 		return none, err
 	}
