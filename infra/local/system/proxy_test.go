@@ -1,0 +1,174 @@
+package system
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// face puts the proxy in front of a handler that stands for the emulated gateway.
+func face(t *testing.T, gateway http.HandlerFunc) string {
+	t.Helper()
+	behind := httptest.NewServer(gateway)
+	t.Cleanup(behind.Close)
+	proxy, err := newProxy(behind.URL, "api123", "local", "localhost:8080")
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(proxy)
+	t.Cleanup(front.Close)
+	return front.URL
+}
+
+func send(t *testing.T, req *http.Request) (*http.Response, string) {
+	t.Helper()
+	res, err := direct.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, string(body)
+}
+
+func request(t *testing.T, method, url string, body io.Reader) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return req
+}
+
+// code gives the error code of an envelope.
+func code(t *testing.T, res *http.Response, body string) string {
+	t.Helper()
+	var envelope struct {
+		Data      any
+		Error     struct{ Code, Message, Type string }
+		RequestID string `json:"request_id"`
+	}
+	if err := json.Unmarshal([]byte(body), &envelope); err != nil {
+		t.Fatalf("%q is no envelope: %v", body, err)
+	}
+	if envelope.RequestID == "" || envelope.RequestID != res.Header.Get("X-Request-Id") {
+		t.Errorf("the request's id is %q in the body and %q in the header", envelope.RequestID, res.Header.Get("X-Request-Id"))
+	}
+	return envelope.Error.Code
+}
+
+func TestProxyHandsTheCallOn(t *testing.T) {
+	var got *http.Request
+	var body string
+	url := face(t, func(w http.ResponseWriter, r *http.Request) {
+		data, _ := io.ReadAll(r.Body)
+		got, body = r, string(data)
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("ETag", `"3"`)
+		w.Header().Set("x-amzn-requestid", "internal")
+		w.Header().Set("x-amz-request-id", "internal")
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"data":{}}`)
+	})
+	req := request(t, http.MethodPost, url+"/v1/factories/a%2Fb?limit=2&cursor=%26x", strings.NewReader(`{"name":"x"}`))
+	req.Header.Set("Authorization", "Bearer svc_test_x")
+	req.Header.Set("X-Forwarded-For", "203.0.113.9")
+	req.Header.Set("Forwarded", "for=203.0.113.9")
+	res, answer := send(t, req)
+	if res.StatusCode != http.StatusCreated || answer != `{"data":{}}` || res.Header.Get("ETag") != `"3"` {
+		t.Errorf("got %s %v %s", res.Status, res.Header, answer)
+	}
+	for _, name := range []string{"X-Amzn-Requestid", "X-Amz-Request-Id"} {
+		if value := res.Header.Get(name); value != "" {
+			t.Errorf("the caller sees %s: %s", name, value)
+		}
+	}
+	if got.RequestURI != "/_aws/execute-api/api123/local/v1/factories/a%2Fb?limit=2&cursor=%26x" {
+		t.Errorf("the gateway was called with %s", got.RequestURI)
+	}
+	if got.Host != "localhost:8080" || got.Method != http.MethodPost || body != `{"name":"x"}` || got.Header.Get("Authorization") != "Bearer svc_test_x" {
+		t.Errorf("the gateway was sent %s %s %v %s", got.Method, got.Host, got.Header, body)
+	}
+	if from := got.Header.Values("X-Forwarded-For"); len(from) != 1 || from[0] != "127.0.0.1" {
+		t.Errorf("the caller passes for %v", from)
+	}
+	if got.Header.Get("Forwarded") != "" {
+		t.Errorf("the caller passes for %s", got.Header.Get("Forwarded"))
+	}
+}
+
+func TestProxyHidesHowAFunctionFailed(t *testing.T) {
+	for name, status := range map[string]int{"crash": http.StatusBadGateway, "emulator": http.StatusInternalServerError, "throttled": http.StatusTooManyRequests} {
+		t.Run(name, func(t *testing.T) {
+			url := face(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set("x-amzn-errortype", "internal")
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, `{"message": "{\"stackTrace\": [\"main.go\"]}"}`)
+			})
+			res, body := send(t, request(t, http.MethodGet, url+"/v1/me", nil))
+			if res.StatusCode != http.StatusInternalServerError || code(t, res, body) != "internal" {
+				t.Errorf("got %s %s", res.Status, body)
+			}
+			if strings.Contains(body, "stackTrace") || res.Header.Get("X-Amzn-Errortype") != "" {
+				t.Errorf("the caller sees %v %s", res.Header, body)
+			}
+		})
+	}
+}
+
+func TestProxyLeavesOurOwnFailuresAlone(t *testing.T) {
+	const envelope = `{"data":null,"error":{"code":"provider_unavailable","message":"x","type":"api_error"},"request_id":"r1"}`
+	url := face(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Request-Id", "r1")
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, envelope)
+	})
+	res, body := send(t, request(t, http.MethodGet, url+"/v1/me", nil))
+	if res.StatusCode != http.StatusServiceUnavailable || body != envelope || res.Header.Get("Retry-After") != "7" {
+		t.Errorf("got %s %v %s", res.Status, res.Header, body)
+	}
+}
+
+func TestProxyRefusesWhatTheGatewayWould(t *testing.T) {
+	url := face(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	res, body := send(t, request(t, http.MethodPost, url+"/v1/factories", bytes.NewReader(make([]byte, largestBody+1))))
+	if res.StatusCode != http.StatusRequestEntityTooLarge || code(t, res, body) != "body_too_large" {
+		t.Errorf("got %s %s", res.Status, body)
+	}
+}
+
+func TestProxyAnswersWithoutAGateway(t *testing.T) {
+	proxy, err := newProxy("http://127.0.0.1:1", "api123", "local", "localhost:8080")
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(proxy)
+	defer front.Close()
+	res, body := send(t, request(t, http.MethodGet, front.URL+"/v1/me", nil))
+	if res.StatusCode != http.StatusInternalServerError || code(t, res, body) != "internal" {
+		t.Errorf("got %s %s", res.Status, body)
+	}
+}
+
+type slowness struct{ error }
+
+func (slowness) Timeout() bool   { return true }
+func (slowness) Temporary() bool { return true }
+
+func TestProxySaysThatAnAnswerTookTooLong(t *testing.T) {
+	w := httptest.NewRecorder()
+	fail(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/me", nil), slowness{io.ErrUnexpectedEOF})
+	if res := w.Result(); res.StatusCode != http.StatusGatewayTimeout || code(t, res, w.Body.String()) != "timeout" {
+		t.Errorf("got %s %s", res.Status, w.Body)
+	}
+}
