@@ -1,0 +1,179 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+type createBody struct {
+	URL         string           `json:"url" minLength:"1" maxLength:"2048" doc:"Where events are sent: https, and a public address" example:"https://crm.example.com/hooks/content"`
+	EventTypes  []pattern        `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
+	Description string           `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What it is for" example:"CRM"`
+	Metadata    httpapi.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (createBody) SchemaName() string { return "WebhookCreate" }
+
+type patchBody struct {
+	URL         string                `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are sent: https, and a public address" example:"https://crm.example.com/hooks/content"`
+	EventTypes  []pattern             `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
+	Description string                `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What it is for" example:"CRM"`
+	State       string                `json:"state,omitempty" enum:"enabled,disabled" doc:"A disabled webhook gets nothing; what waits for it fails"`
+	Metadata    httpapi.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set; null removes a pair, or all"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (patchBody) SchemaName() string { return "WebhookUpdate" }
+
+type createInput struct {
+	Body createBody
+}
+
+// Path is the path of one webhook. It is exported because parameters of embedded
+// types are found in exported ones only.
+type Path struct {
+	ID string `path:"webhook_id" doc:"Id of the webhook" example:"whk_01h455vb4pex5vsknk084sn02q"`
+}
+
+type patchInput struct {
+	Path
+	httpapi.IfMatch
+	Body patchBody
+}
+
+type deleteInput struct {
+	Path
+	httpapi.IfMatch
+}
+
+// Register puts the operations of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	const collection, one = "/v1/webhooks", "/v1/webhooks/{webhook_id}"
+	op := func(id, method, path, summary, description string) httpapi.Op {
+		return httpapi.Op{
+			ID: id, Method: method, Path: path, Scope: auth.WebhooksManage, Function: "webhook", Tag: "Webhooks",
+			Summary: summary, Description: description,
+		}
+	}
+	list := op("listWebhooks", http.MethodGet, collection, "List the webhooks", "Without their secrets. A test key sees those of the sandbox.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
+
+	create := op("createWebhook", http.MethodPost, collection, "Create a webhook", "Events are sent to it from now on, signed by Standard Webhooks. The signing secret is in this answer alone: keep it where secrets are kept.")
+	create.Status = http.StatusCreated
+	create.Errors = []errs.Code{errs.InvalidState}
+	create.Example = map[string]any{"url": "https://crm.example.com/hooks/content", "event_types": []string{"content.*", "balance.low"}, "description": "CRM"}
+	httpapi.Write(r, create, s.create)
+
+	httpapi.Read(r, op("getWebhook", http.MethodGet, one, "Get a webhook", "With its health: when an attempt last succeeded, and since when they fail."), s.get)
+
+	update := op("updateWebhook", http.MethodPatch, one, "Change a webhook", "Takes a JSON merge patch (RFC 7396). Enabling a webhook that was disabled for its failures starts it afresh.")
+	update.Errors = []errs.Code{errs.VersionMismatch}
+	update.Example = map[string]any{"state": "enabled", "event_types": []string{"*"}}
+	httpapi.Write(r, update, s.update)
+
+	remove := op("deleteWebhook", http.MethodDelete, one, "Delete a webhook", "What waits to be sent to it is dropped.")
+	remove.Errors = []errs.Code{errs.VersionMismatch}
+	httpapi.Write(r, remove, s.remove)
+}
+
+func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[Webhook], error) {
+	p := auth.FromContext(ctx)
+	q := store.Query{Index: store.Table, Partition: webhooks(p.Account, string(p.Mode))}
+	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (w Webhook, err error) {
+		return w, it.Decode(&w)
+	})
+}
+
+func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[NewWebhook], error) {
+	none := httpapi.Change[NewWebhook]{}
+	if err := in.Body.Metadata.Check(); err != nil {
+		return none, err
+	}
+	if err := s.checkURL(ctx, in.Body.URL); err != nil {
+		return none, err
+	}
+	key, err := newSecret(s.random)
+	if err != nil {
+		return none, err
+	}
+	now := s.now()
+	r := &record{
+		Webhook: Webhook{
+			Resource: httpapi.NewResource(id.New(id.Webhook, now), now, in.Body.Metadata),
+			URL:      in.Body.URL, EventTypes: names(in.Body.EventTypes), Description: in.Body.Description, State: stateEnabled,
+		},
+		Secrets: secrets{key},
+	}
+	tx := &store.Tx{}
+	if err := s.add(tx, auth.FromContext(ctx), r); err != nil {
+		return none, err
+	}
+	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.Webhook, Secret: key.reveal()}, Tx: tx}, nil
+}
+
+func names(patterns []pattern) []string {
+	out := make([]string, len(patterns))
+	for i, p := range patterns {
+		out[i] = string(p)
+	}
+	return out
+}
+
+func (s *Service) get(ctx context.Context, in *Path) (Webhook, error) {
+	r, _, err := s.find(ctx, in.ID)
+	return r.Webhook, err
+}
+
+func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Webhook], error) {
+	none := httpapi.Change[Webhook]{}
+	r, it, err := s.find(ctx, in.ID)
+	if err != nil {
+		return none, err
+	}
+	if err := in.Check(r.Version); err != nil {
+		return none, err
+	}
+	set, err := httpapi.MergePatch(ctx, r.settings())
+	if err != nil {
+		return none, err
+	}
+	if err := set.Metadata.Check(); err != nil {
+		return none, err
+	}
+	if set.URL != r.URL {
+		if err := s.checkURL(ctx, set.URL); err != nil {
+			return none, err
+		}
+	}
+	r.apply(set)
+	r.Touch(s.now())
+	if err := it.Encode(r); err != nil {
+		return none, err
+	}
+	tx := &store.Tx{}
+	tx.Replace(it)
+	return httpapi.Change[Webhook]{Data: r.Webhook, Tx: tx}, nil
+}
+
+func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[Webhook], error) {
+	none := httpapi.Change[Webhook]{}
+	r, it, err := s.find(ctx, in.ID)
+	if err != nil {
+		return none, err
+	}
+	if err := in.Check(r.Version); err != nil {
+		return none, err
+	}
+	tx := &store.Tx{}
+	tx.Delete(it)
+	tx.Count(countKey(it.Account, it.Mode), -1, maxWebhooks, store.ErrConflict)
+	return httpapi.Change[Webhook]{Data: r.Webhook, Tx: tx}, nil
+}

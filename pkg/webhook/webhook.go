@@ -1,0 +1,186 @@
+// Package webhook holds the addresses that customers want to be told at, and
+// tells them: dispatch makes a delivery of each event for each webhook that wants
+// it, deliver carries out the attempts until one succeeds or the last has failed.
+package webhook
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/safehttp"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// kind is the kind of a webhook's item.
+const kind = "webhook"
+
+// maxWebhooks bounds the webhooks of an account and mode: dispatch reads them
+// all for each event.
+const maxWebhooks = 20
+
+// The states of a webhook.
+const (
+	stateEnabled  = "enabled"
+	stateDisabled = "disabled"
+)
+
+// Why a webhook is disabled.
+const (
+	reasonRequested = "requested" // by a call
+	reasonGone      = "gone"      // the receiver answered 410
+	reasonFailing   = "failing"   // nothing but failures for failingLimit
+)
+
+// Webhook is a webhook as callers see it.
+type Webhook struct {
+	httpapi.Resource
+	URL            string     `json:"url" format:"uri" doc:"Where events are sent" example:"https://crm.example.com/hooks/content"`
+	EventTypes     []string   `json:"event_types" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything" example:"[\"content.*\",\"balance.low\"]"`
+	Description    string     `json:"description" doc:"What it is for"`
+	State          string     `json:"state" enum:"enabled,disabled" doc:"A disabled webhook gets nothing"`
+	DisabledReason *string    `json:"disabled_reason" enum:"requested,gone,failing" doc:"requested by a call; gone: the receiver answered 410; failing: nothing but failures for 5 days; null while it is enabled"`
+	FailingSince   *time.Time `json:"failing_since" doc:"When the failures since the last success began; null where the last attempt succeeded"`
+	LastSuccessAt  *time.Time `json:"last_success_at" doc:"When an attempt last succeeded, exact to the minute; null: never"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Webhook) SchemaName() string { return "Webhook" }
+
+// NewWebhook is a webhook together with its signing secret.
+type NewWebhook struct {
+	Webhook
+	Secret string `json:"secret" doc:"Verify signatures with it by a Standard Webhooks library; it is never shown again" example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (NewWebhook) SchemaName() string { return "WebhookWithSecret" }
+
+// settings are the members of a webhook that can be changed.
+type settings struct {
+	URL         string           `json:"url"`
+	EventTypes  []string         `json:"event_types"`
+	Description string           `json:"description"`
+	State       string           `json:"state"`
+	Metadata    httpapi.Metadata `json:"metadata"`
+}
+
+// record is the document that is kept of a webhook.
+type record struct {
+	Webhook
+	Secrets secrets `json:"secrets"`
+}
+
+// URLChecker tells whether a URL may be called.
+type URLChecker interface {
+	// CheckURL gives a *safehttp.BlockedError for one that may not, and an error
+	// that wraps safehttp.ErrLookup where its name could not be looked up.
+	CheckURL(ctx context.Context, raw string) error
+}
+
+var _ URLChecker = (*safehttp.Client)(nil)
+
+// Service makes and changes webhooks.
+type Service struct {
+	db     *store.DB
+	urls   URLChecker
+	now    func() time.Time
+	random io.Reader
+}
+
+// NewService makes the service; secrets are drawn from random.
+func NewService(db *store.DB, urls URLChecker, now func() time.Time, random io.Reader) *Service {
+	return &Service{db, urls, now, random}
+}
+
+// webhooks is the partition of Table that lists the webhooks of an account and
+// mode: strongly consistent, so that an event never misses one that was there.
+func webhooks(account, mode string) string { return "webhooks#" + account + "#" + mode }
+
+func webhookKey(account, mode, webhookID string) store.Key {
+	return store.Key{PK: webhooks(account, mode), SK: webhookID}
+}
+
+func countKey(account, mode string) store.Key {
+	return store.IDKey("webhookcount#" + account + "#" + mode)
+}
+
+// add puts a new webhook into the transaction.
+func (s *Service) add(tx *store.Tx, p *auth.Principal, r *record) error {
+	it, err := store.NewItem(kind, p.Account, string(p.Mode), r.ID, r)
+	if err != nil {
+		return err
+	}
+	it.Key, it.Owner = webhookKey(p.Account, string(p.Mode), r.ID), store.Key{}
+	tx.Create(it, nil)
+	tx.Count(countKey(p.Account, string(p.Mode)), 1, maxWebhooks,
+		errs.New(errs.InvalidState, "There are %d webhooks in this mode, the most there may be. Delete one first.", maxWebhooks))
+	return nil
+}
+
+// find reads a webhook of the caller's account and mode; everything else is
+// not_found. That is httpapi.Find for items that are not keyed by their id alone.
+func (s *Service) find(ctx context.Context, webhookID string) (record, store.Item, error) {
+	var r record
+	if !id.Valid(id.Webhook, webhookID) {
+		return r, store.Item{}, errs.Missing(kind, webhookID)
+	}
+	p := auth.FromContext(ctx)
+	it, err := s.db.Get(ctx, webhookKey(p.Account, string(p.Mode), webhookID))
+	if errors.Is(err, store.ErrNotFound) {
+		return r, it, errs.Missing(kind, webhookID)
+	}
+	if err == nil {
+		err = it.Decode(&r)
+	}
+	return r, it, err
+}
+
+// checkURL refuses an address that may not be called.
+func (s *Service) checkURL(ctx context.Context, raw string) error {
+	err := s.urls.CheckURL(ctx, raw)
+	var blocked *safehttp.BlockedError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &blocked):
+		return errs.Invalid("/url", "%s", blocked.Reason)
+	case errors.Is(err, safehttp.ErrLookup):
+		e := errs.Invalid("/url", "The host name could not be looked up. Try again, or check its name servers.")
+		e.Cause = err
+		return e
+	default:
+		return err
+	}
+}
+
+// apply takes over changed settings. Whoever enables a webhook or gives it another
+// address starts afresh: the failures until then are not held against it.
+func (r *record) apply(set settings) {
+	if set.State == stateEnabled && r.State != stateEnabled || set.URL != r.URL {
+		r.FailingSince = nil
+	}
+	switch {
+	case set.State == stateEnabled:
+		r.DisabledReason = nil
+	case r.State != stateDisabled:
+		r.disable(reasonRequested)
+	}
+	r.URL, r.EventTypes, r.Description, r.State = set.URL, set.EventTypes, set.Description, set.State
+	if r.Metadata = set.Metadata; r.Metadata == nil {
+		r.Metadata = httpapi.Metadata{}
+	}
+}
+
+func (r *record) settings() settings {
+	return settings{r.URL, r.EventTypes, r.Description, r.State, r.Metadata}
+}
+
+func (r *record) disable(reason string) {
+	r.State, r.DisabledReason = stateDisabled, &reason
+}
