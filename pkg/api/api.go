@@ -3,6 +3,8 @@
 // No function links it; what they need of it is generated from it.
 package api
 
+//go:generate sh -c "cd ../.. && go run ./pkg/api/gen"
+
 import (
 	"github.com/danielgtaylor/huma/v2"
 
@@ -24,7 +26,7 @@ func router() *httpapi.Router {
 	(&audit.Log{}).Register(r)
 	(&event.Service{}).Register(r)
 	(&apikey.Service{}).Register(r)
-	(&catalog.Service{}).Register(r)
+	catalog.Register(r)
 	(&factory.Service{}).Register(r)
 	(&content.Service{}).Register(r)
 	(&webhook.Service{}).Register(r)
@@ -39,5 +41,6 @@ func Document() *huma.OpenAPI {
 	r := router()
 	factory.DescribeSettings(r)
 	describeWebhooks(r)
+	clean(r.OpenAPI())
 	return r.OpenAPI()
 }

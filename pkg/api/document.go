@@ -48,7 +48,7 @@ func header() *huma.OpenAPI {
 			{Name: "Content", Description: "Posts, videos, carousels, stories and music clips"},
 			{Name: "Webhooks", Description: "Where events are sent, signed by Standard Webhooks"},
 		},
-		Components: &huma.Components{SecuritySchemes: map[string]*huma.SecurityScheme{
+		Components: &huma.Components{Headers: httpapi.Headers(), SecuritySchemes: map[string]*huma.SecurityScheme{
 			httpapi.SecurityScheme: {
 				Type: "http", Scheme: "bearer", BearerFormat: "svc_live_… or svc_test_…",
 				Description: "An API key. Each operation names the scope that the key must have:\n" + scopes.String(),
@@ -118,4 +118,43 @@ func title(s string) string {
 		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	return b.String()
+}
+
+// clean takes out of every schema what is huma's own and no word of JSON Schema.
+func clean(doc *huma.OpenAPI) {
+	seen := map[*huma.Schema]bool{}
+	var walk func(s *huma.Schema)
+	walk = func(s *huma.Schema) {
+		if s == nil || seen[s] {
+			return
+		}
+		seen[s] = true
+		s.PatternDescription = ""
+		walk(s.Items)
+		walk(s.Not)
+		for _, list := range [][]*huma.Schema{s.AllOf, s.AnyOf, s.OneOf} {
+			for _, sub := range list {
+				walk(sub)
+			}
+		}
+		for _, sub := range s.Properties {
+			walk(sub)
+		}
+		if extra, ok := s.AdditionalProperties.(*huma.Schema); ok {
+			walk(extra)
+		}
+	}
+	for _, s := range doc.Components.Schemas.Map() {
+		walk(s)
+	}
+	for _, item := range doc.Paths {
+		for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+			if o == nil {
+				continue
+			}
+			for _, p := range o.Parameters {
+				walk(p.Schema)
+			}
+		}
+	}
 }

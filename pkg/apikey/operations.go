@@ -43,6 +43,8 @@ func (rotateBody) SchemaName() string { return "ApiKeyRotate" }
 
 // KeyPath is the path of one key. It is exported because parameters of embedded
 // types are found in exported ones only.
+// KeyPath is the part of the path that names a key. It is exported because huma
+// reads exported fields only, embedded ones too.
 type KeyPath struct {
 	ID string `path:"api_key_id" doc:"Id of the key" example:"key_01h455vb4pex5vsknk084sn02q"`
 }

@@ -70,6 +70,9 @@ type Failure struct {
 	Retryable bool   `json:"retryable" doc:"Whether regenerating may succeed"`
 }
 
+// SchemaName names the schema in the OpenAPI document.
+func (Failure) SchemaName() string { return "ContentFailure" }
+
 // Item is a content item as callers see it.
 type Item struct {
 	httpapi.Resource

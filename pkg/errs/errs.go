@@ -67,6 +67,9 @@ type Detail struct {
 	Message string `json:"message" doc:"What is wrong with it"`
 }
 
+// SchemaName names the schema in the OpenAPI document.
+func (Detail) SchemaName() string { return "ErrorDetail" }
+
 // Error is the error that operations return. Message is public; Cause is not.
 type Error struct {
 	Code       Code

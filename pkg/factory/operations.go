@@ -3,6 +3,7 @@ package factory
 import (
 	"context"
 	"net/http"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -23,7 +24,7 @@ type createBody struct {
 	Topics       []Topic           `json:"topics,omitempty" maxItems:"20" nullable:"false" doc:"What it speaks of" example:"[\"running shoes\",\"training\"]"`
 	ContentTypes []string          `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"What it makes; left out: what suits its type"`
 	Models       map[string]string `json:"models,omitempty" doc:"The model for each kind of generation (text, image, video, music, voice, avatar)" example:"{}"`
-	Schedule     *Schedule         `json:"schedule,omitempty" nullable:"true" doc:"When it publishes; left out or null: never by itself"`
+	Schedule     *Schedule         `json:"schedule,omitempty" doc:"When it publishes; left out: never by itself"`
 	AutoPublish  bool              `json:"auto_publish,omitempty" doc:"Whether what it makes is published without being asked"`
 	Settings     TypeSettings      `json:"settings,omitempty" doc:"Settings of its type"`
 	Metadata     httpapi.Metadata  `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
@@ -55,7 +56,7 @@ type patchBody struct {
 	Topics       []Topic               `json:"topics,omitempty" maxItems:"20" nullable:"true" doc:"What it speaks of"`
 	ContentTypes []string              `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true" doc:"What it makes; null: what suits its type"`
 	Models       httpapi.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set by kind; null removes one, or all"`
-	Schedule     *SchedulePatch        `json:"schedule,omitempty" nullable:"true" doc:"When it publishes; null: never by itself"`
+	Schedule     *SchedulePatch        `json:"schedule,omitempty" doc:"When it publishes; null: never by itself"`
 	AutoPublish  *bool                 `json:"auto_publish,omitempty" nullable:"true" doc:"Whether what it makes is published without being asked"`
 	Settings     TypeSettings          `json:"settings,omitempty" nullable:"true" doc:"Settings of its type; members that are null are removed"`
 	State        string                `json:"state,omitempty" enum:"active,paused" doc:"paused stops its own work, active resumes it"`
@@ -66,12 +67,20 @@ type patchBody struct {
 func (patchBody) SchemaName() string { return "FactoryUpdate" }
 
 // SchedulePatch is a schedule in a merge patch.
-type SchedulePatch struct {
-	Timezone string   `json:"timezone,omitempty" minLength:"1" maxLength:"64" doc:"IANA time zone"`
-	Times    []string `json:"times,omitempty" maxItems:"24" nullable:"true" doc:"Times of day as HH:MM"`
+type SchedulePatch Schedule
+
+// Schema describes the patch in the OpenAPI document: the schedule itself may be
+// null, and each of its members may be left out.
+func (SchedulePatch) Schema(r huma.Registry) *huma.Schema {
+	s := *r.Schema(reflect.TypeFor[Schedule](), false, "")
+	s.Nullable, s.Required = true, nil
+	s.PrecomputeMessages()
+	return &s
 }
 
-type factoryID struct {
+// FactoryPath is the part of the path that names a factory. It is exported because
+// huma reads exported fields only, embedded ones too.
+type FactoryPath struct {
 	ID string `path:"factory_id" doc:"Id of the factory" example:"fac_01h455vb4pex5vsknk084sn02q"`
 }
 
@@ -80,7 +89,7 @@ type createInput struct {
 }
 
 type patchInput struct {
-	factoryID
+	FactoryPath
 	httpapi.IfMatch
 	Body patchBody
 }
@@ -152,7 +161,7 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[F
 	return httpapi.Change[Factory]{Data: f, Tx: tx}, nil
 }
 
-func (s *Service) get(ctx context.Context, in *factoryID) (Factory, error) {
+func (s *Service) get(ctx context.Context, in *FactoryPath) (Factory, error) {
 	f, _, err := s.Find(ctx, in.ID)
 	return f, err
 }

@@ -21,14 +21,13 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type) {
 	o.Summary, o.Description, o.Tags = op.Summary, op.Description, []string{op.Tag}
 	o.Security = []map[string][]string{{SecurityScheme: {string(op.Scope)}}}
 	o.Description = strings.TrimSpace(o.Description + "\n\nNeeds the scope `" + string(op.Scope) + "`.")
-	ok := &huma.Response{
+	schema := r.Schema(success)
+	r.markNull(success, map[reflect.Type]bool{})
+	o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): {
 		Description: http.StatusText(op.status()),
-		Headers:     responseHeaders(),
-		Content:     map[string]*huma.MediaType{"application/json": {Schema: r.Schema(success)}},
-	}
-	o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): ok}
+		Content:     map[string]*huma.MediaType{"application/json": {Schema: schema}},
+	}}
 	if op.Method != http.MethodGet {
-		ok.Headers["Idempotent-Replayed"] = &huma.Param{Description: "`true` where this is the answer of an earlier call with the same Idempotency-Key", Schema: &huma.Schema{Type: huma.TypeString}}
 		o.Parameters = append(o.Parameters, &huma.Param{
 			Name: "Idempotency-Key", In: "header",
 			Description: "Makes a repeat safe: within 24 hours the same key with the same request is answered by the first answer and has no second effect",
@@ -36,6 +35,8 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type) {
 			Example:     "8e03978e-40d5-43e8-bc93-6894a57f9324",
 		})
 	}
+	failure := r.Schema(reflect.TypeFor[ErrorResponse]())
+	r.markNull(reflect.TypeFor[ErrorResponse](), map[reflect.Type]bool{})
 	byStatus := map[int][]string{}
 	for _, code := range op.errors() {
 		status, _ := Status(code)
@@ -47,13 +48,43 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type) {
 		sort.Strings(codes)
 		a := &huma.Response{
 			Description: http.StatusText(status) + ": " + strings.Join(codes, ", "),
-			Headers:     responseHeaders(),
-			Content:     map[string]*huma.MediaType{"application/json": {Schema: r.Schema(reflect.TypeFor[ErrorResponse]())}},
+			Headers:     headersNamed("X-Request-Id", "RateLimit-Policy", "RateLimit"),
+			Content:     map[string]*huma.MediaType{"application/json": {Schema: failure}},
 		}
 		if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-			a.Headers["Retry-After"] = &huma.Param{Description: "Seconds to wait before a repeat", Schema: &huma.Schema{Type: huma.TypeInteger}}
+			a.Headers["Retry-After"] = headersNamed("Retry-After")["Retry-After"]
 		}
 		o.Responses[strconv.Itoa(status)] = a
+	}
+}
+
+// markNull says in the schemas of an answer which members may be null: those that
+// are pointers to structs, which huma describes as if they were always there.
+func (r *Router) markNull(t reflect.Type, seen map[reflect.Type]bool) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || seen[t] {
+		return
+	}
+	seen[t] = true
+	schema := r.api.OpenAPI().Components.Schemas.Map()[schemaName(t, "")]
+	if schema == nil {
+		return
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		member := schema.Properties[name]
+		if member == nil {
+			continue
+		}
+		r.markNull(f.Type, seen)
+		if f.Type.Kind() != reflect.Pointer || f.Type.Elem().Kind() != reflect.Struct || strings.Contains(options, "omitempty") {
+			continue
+		}
+		if member.Ref != "" {
+			schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}}, Description: f.Tag.Get("doc")}
+		}
 	}
 }
 
@@ -75,23 +106,44 @@ func (op Op) errors() []errs.Code {
 	return codes
 }
 
-func responseHeaders() map[string]*huma.Param {
+// Headers are the headers of answers, for the components of the document.
+func Headers() map[string]*huma.Param {
 	text := func(doc string) *huma.Param {
 		return &huma.Param{Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	return map[string]*huma.Param{
-		"X-Request-Id":     text("The gateway's id of the request; the same as request_id in the body"),
-		"RateLimit-Policy": text("The key's limit: q calls in w seconds (draft-ietf-httpapi-ratelimit-headers)"),
-		"RateLimit":        text("What is left of it: r calls for the next t seconds"),
+		"X-Request-Id":        text("The gateway's id of the request; the same as request_id in the body"),
+		"RateLimit-Policy":    text("The key's limit: q calls in w seconds (draft-ietf-httpapi-ratelimit-headers)"),
+		"RateLimit":           text("What is left of it: r calls for the next t seconds"),
+		"ETag":                text("Version of the resource, for If-Match"),
+		"Idempotent-Replayed": text("`true` where this is the answer of an earlier call with the same Idempotency-Key"),
+		"Retry-After":         {Description: "Seconds to wait before a repeat", Schema: &huma.Schema{Type: huma.TypeInteger}},
 	}
 }
 
-// describeBody finishes the description of a registered request body.
-func (r *Router) describeBody(op Op) {
+// headersNamed refers to some of Headers.
+func headersNamed(names ...string) map[string]*huma.Param {
+	m := map[string]*huma.Param{}
+	for _, name := range names {
+		m[name] = &huma.Param{Ref: "#/components/headers/" + name}
+	}
+	return m
+}
+
+// finish mends what registering has put into the description by itself.
+func (r *Router) finish(op Op, success reflect.Type) {
 	if !r.documenting {
 		return
 	}
 	o := operationOf(r.api.OpenAPI().Paths[op.Path], op.Method)
+	names := []string{"X-Request-Id", "RateLimit-Policy", "RateLimit"}
+	if data, ok := success.FieldByName("Data"); ok && data.Type.Implements(reflect.TypeFor[versioned]()) {
+		names = append(names, "ETag")
+	}
+	if op.Method != http.MethodGet {
+		names = append(names, "Idempotent-Replayed")
+	}
+	o.Responses[strconv.Itoa(op.status())].Headers = headersNamed(names...)
 	if o.RequestBody == nil {
 		return
 	}

@@ -5,29 +5,47 @@
 package httpapi
 
 import (
+	"reflect"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/errs"
 )
 
 // Envelope is the shape of every successful answer that is not a list.
 type Envelope[T any] struct {
-	Data      T         `json:"data" doc:"The resource"`
-	Error     *struct{} `json:"error" doc:"Always null in a successful answer"`
-	RequestID string    `json:"request_id" doc:"The gateway's id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+	Data      T      `json:"data" doc:"The resource"`
+	Error     Null   `json:"error" doc:"Always null in a successful answer"`
+	RequestID string `json:"request_id" doc:"The gateway's id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
 }
+
+// SchemaName names the schema in the OpenAPI document.
+func (Envelope[T]) SchemaName() string { return schemaName(reflect.TypeFor[T](), "") + "Response" }
 
 // ListEnvelope is the shape of every successful list.
 type ListEnvelope[T any] struct {
-	Data       []T       `json:"data" nullable:"false" doc:"The resources of this page, newest first"`
-	Error      *struct{} `json:"error" doc:"Always null in a successful answer"`
-	NextCursor *string   `json:"next_cursor" doc:"Send it as cursor to get the next page; null at the end of the list"`
-	RequestID  string    `json:"request_id" doc:"The gateway's id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+	Data       []T     `json:"data" nullable:"false" doc:"The resources of this page, newest first"`
+	Error      Null    `json:"error" doc:"Always null in a successful answer"`
+	NextCursor *string `json:"next_cursor" doc:"Send it as cursor to get the next page; null at the end of the list"`
+	RequestID  string  `json:"request_id" doc:"The gateway's id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
 }
+
+// SchemaName names the schema in the OpenAPI document.
+func (ListEnvelope[T]) SchemaName() string { return schemaName(reflect.TypeFor[T](), "") + "List" }
+
+// Null is a member that is always null.
+type Null struct{}
+
+// MarshalJSON writes null.
+func (Null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// Schema describes the member in the OpenAPI document.
+func (Null) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "null"} }
 
 // ErrorResponse is the shape of every refusal and failure.
 type ErrorResponse struct {
-	Data      *struct{} `json:"data" doc:"Always null in an error answer"`
+	Data      Null      `json:"data" doc:"Always null in an error answer"`
 	Err       ErrorBody `json:"error"`
 	RequestID string    `json:"request_id" doc:"The gateway's id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
 

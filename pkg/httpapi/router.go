@@ -169,9 +169,12 @@ type answer struct {
 	Body        []byte
 }
 
+// versioned is a resource that has an ETag.
+type versioned interface{ ResourceVersion() int64 }
+
 func render(ctx context.Context, op Op, data any) (*answer, error) {
 	etag := ""
-	if v, ok := data.(interface{ ResourceVersion() int64 }); ok {
+	if v, ok := data.(versioned); ok {
 		etag = ETag(v.ResourceVersion())
 	}
 	return encode(op.status(), etag, Envelope[any]{Data: data, RequestID: callFrom(ctx).RequestID})
@@ -210,5 +213,5 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		}
 		return a, nil
 	})
-	r.describeBody(op)
+	r.finish(op, success)
 }

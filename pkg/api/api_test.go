@@ -1,0 +1,130 @@
+package api
+
+import (
+	"encoding/csv"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/event"
+)
+
+// promised is a row of the table of operations.
+type promised struct {
+	function, scope, status string
+	served                  bool
+}
+
+// operations reads the table of all operations that the contract knows.
+func operations(t *testing.T) map[string]promised {
+	t.Helper()
+	f, err := os.Open(filepath.Join("..", "..", "testdata", "operations.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.Comma, r.Comment = '\t', '#'
+	rows, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := map[string]promised{}
+	for _, row := range rows {
+		key := row[1] + " " + row[2] + " " + row[3]
+		if _, twice := table[key]; twice {
+			t.Errorf("%s stands twice in the table", key)
+		}
+		table[key] = promised{function: row[0], scope: row[4], status: row[5], served: row[6] == "served"}
+	}
+	return table
+}
+
+func TestOperationsAreThoseOfTheContract(t *testing.T) {
+	table := operations(t)
+	if len(table) != 81 {
+		t.Errorf("the table has %d operations", len(table))
+	}
+	registered := map[string]bool{}
+	for _, r := range Routes() {
+		key := r.Method + " " + r.Path + " " + r.OperationID
+		registered[key] = true
+		want, known := table[key]
+		switch {
+		case !known:
+			t.Errorf("%s is registered, but not in the table", key)
+		case want.scope != string(r.Scope):
+			t.Errorf("%s needs the scope %s, the table says %s", key, r.Scope, want.scope)
+		case want.status != strconv.Itoa(r.Status):
+			t.Errorf("%s answers %d, the table says %s", key, r.Status, want.status)
+		case !want.served:
+			t.Errorf("%s is registered, but the table calls it planned", key)
+		}
+	}
+	for key, want := range table {
+		if want.served && !registered[key] {
+			t.Errorf("%s is in the table as served, but not registered", key)
+		}
+		if !auth.Scope(want.scope).Known() {
+			t.Errorf("%s needs the unknown scope %s", key, want.scope)
+		}
+	}
+}
+
+func TestGeneratedFilesAreFresh(t *testing.T) {
+	cmd := exec.Command("go", "run", "./pkg/api/gen", "-check")
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestDocumentDescribesEveryAnswer(t *testing.T) {
+	doc := Document()
+	for path, item := range doc.Paths {
+		for _, r := range Routes() {
+			if r.Path != path {
+				continue
+			}
+			o := item.Get
+			switch r.Method {
+			case http.MethodPost:
+				o = item.Post
+			case http.MethodPatch:
+				o = item.Patch
+			case http.MethodDelete:
+				o = item.Delete
+			}
+			if o.Summary == "" || o.Description == "" || len(o.Tags) == 0 {
+				t.Errorf("%s lacks a summary, a description or a tag", r.OperationID)
+			}
+			if got := o.Security[0]["apiKey"]; len(got) != 1 || got[0] != string(r.Scope) {
+				t.Errorf("%s: security %v", r.OperationID, o.Security)
+			}
+			for _, status := range []string{strconv.Itoa(r.Status), "401", "403", "429", "500", "503", "504"} {
+				if o.Responses[status] == nil {
+					t.Errorf("%s does not describe its answer %s", r.OperationID, status)
+				}
+			}
+			if strings.Contains(path, "{") && o.Responses["404"] == nil {
+				t.Errorf("%s does not describe its answer 404", r.OperationID)
+			}
+			if o.RequestBody != nil && o.RequestBody.Content["application/json"].Example == nil {
+				t.Errorf("%s has no example of its body", r.OperationID)
+			}
+			for _, p := range o.Parameters {
+				if p.Description == "" {
+					t.Errorf("%s: parameter %s has no description", r.OperationID, p.Name)
+				}
+			}
+		}
+	}
+	if len(doc.Webhooks) != len(event.Types) || len(event.Types) != 16 {
+		t.Errorf("%d webhooks for %d types of event", len(doc.Webhooks), len(event.Types))
+	}
+}
