@@ -127,13 +127,13 @@ func endWithUs(pid int) error {
 	if err != nil {
 		return err
 	}
-	lifeline = pipe
+	lifelines = append(lifelines, pipe)
 	return guard.Start()
 }
 
-// lifeline is the pipe that the guard waits at. It is kept reachable, because the
-// garbage collector closes files that are not.
-var lifeline io.Closer
+// lifelines are the pipes that the guards wait at, one of each try. They are kept
+// reachable, because the garbage collector closes files that are not.
+var lifelines []io.Closer
 
 // await waits until the engine answers.
 func await(address string, ended <-chan struct{}) error {
