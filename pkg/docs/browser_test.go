@@ -31,9 +31,9 @@ func browser(t *testing.T) string {
 	return ""
 }
 
-// summaries gives those of all operations of a document, and the names of its
-// webhooks: the lines of the explorer's sidebar.
-func summaries(t *testing.T, document []byte) []string {
+// summaries gives those of all operations and webhooks of a document, which are
+// the lines of the explorer's sidebar, and that of GET /v1/me.
+func summaries(t *testing.T, document []byte) (all []string, me string) {
 	t.Helper()
 	var d struct {
 		Paths, Webhooks map[string]map[string]json.RawMessage
@@ -41,7 +41,6 @@ func summaries(t *testing.T, document []byte) []string {
 	if err := json.Unmarshal(document, &d); err != nil {
 		t.Fatal(err)
 	}
-	var all []string
 	for _, group := range []map[string]map[string]json.RawMessage{d.Paths, d.Webhooks} {
 		for path, item := range group {
 			for method, operation := range item {
@@ -53,11 +52,14 @@ func summaries(t *testing.T, document []byte) []string {
 					t.Errorf("%s %s has no summary (%v)", method, path, err)
 				}
 				all = append(all, o.Summary)
+				if path == "/v1/me" && method == "get" {
+					me = o.Summary
+				}
 			}
 		}
 	}
 	slices.Sort(all)
-	return all
+	return all, me
 }
 
 // TestExplorerInChromium uses the explorer as a developer does: it looks at the
@@ -98,8 +100,8 @@ func TestExplorerInChromium(t *testing.T) {
 			if err := os.MkdirAll(pictures, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			want := summaries(t, tc.document)
-			args := append([]string{"browser/check.mjs", chromium, srv.URL + tc.prefix + "/api-docs/explorer", pictures}, want...)
+			want, me := summaries(t, tc.document)
+			args := append([]string{"browser/check.mjs", chromium, srv.URL + tc.prefix + "/api-docs/explorer", pictures, me}, want...)
 			cmd := exec.CommandContext(t.Context(), "node", args...)
 			cmd.Stderr = os.Stderr
 			out, err := cmd.Output()

@@ -1,9 +1,10 @@
 // Opens the explorer in a real Chromium, as a developer does, and prints what
 // happened as JSON. Called by the test with the browser's path, the page's
-// address, a folder for pictures and the summaries that must be shown.
+// address, a folder for pictures, the summary of GET /v1/me, which it tries, and
+// all summaries that must be shown.
 import { chromium } from 'playwright-core';
 
-const [executablePath, address, pictures, ...summaries] = process.argv.slice(2);
+const [executablePath, address, pictures, tried, ...summaries] = process.argv.slice(2);
 const key = 'svc_test_pasted';
 const origin = new URL(address).origin;
 
@@ -44,6 +45,7 @@ try {
   await page.screenshot({ path: `${pictures}/open.png` });
 
   await page.getByPlaceholder('Token').first().fill(key);
+  await sidebar.getByText(tried, { exact: true }).click();
   await page.getByRole('button', { name: /Test Request.*\/v1\/me\)/s }).click();
   const client = page.getByRole('dialog');
   await client.getByRole('button', { name: /^Send/ }).first().click();
