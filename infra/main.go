@@ -10,6 +10,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/stack"
+	"github.com/content-automation/api/pkg/api"
 )
 
 func main() {
@@ -30,7 +31,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	if err := stack.Add(app, settings, routes()); err != nil {
+	if err := stack.Add(app, settings, api.Routes()); err != nil {
 		return err
 	}
 	app.Synth(nil)

@@ -61,9 +61,9 @@ type Function struct {
 var Functions = []Function{
 	{Name: "authorizer", Trigger: Authorizer, Memory: 512, Timeout: 5, State: Write},
 
-	{Name: "account", Trigger: Gateway, Memory: 512, Timeout: 15, State: Read, Audit: Write},
+	{Name: "account", Trigger: Gateway, Memory: 512, Timeout: 15, State: Read, Audit: Write, Media: Read},
 	{Name: "apikey", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append},
-	{Name: "catalog", Trigger: Gateway, Memory: 512, Timeout: 15, State: Read, Audit: Append},
+	{Name: "catalog", Trigger: Gateway, Memory: 512, Timeout: 15, Audit: Append},
 	{Name: "factory", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append},
 	{Name: "content", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Media: Read},
 	{Name: "webhook", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Webhooks: true},

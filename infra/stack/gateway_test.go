@@ -9,15 +9,16 @@ import (
 
 	"github.com/content-automation/api/infra/answer"
 	"github.com/content-automation/api/infra/stack"
+	"github.com/content-automation/api/pkg/api"
 )
 
 // paths gives the path of each resource of the API, by its logical id.
-func paths(t *testing.T, api template) map[string]string {
+func paths(t *testing.T, gateway template) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	var path func(id string) string
 	path = func(id string) string {
-		r := api.Resources[id]
+		r := gateway.Resources[id]
 		parent := r.Properties.at("ParentId", "Ref")
 		above := ""
 		if id, ok := parent.(string); ok {
@@ -25,7 +26,7 @@ func paths(t *testing.T, api template) map[string]string {
 		}
 		return above + "/" + fmt.Sprint(r.Properties["PathPart"])
 	}
-	for id, r := range api.Resources {
+	for id, r := range gateway.Resources {
 		if r.Type == "AWS::ApiGateway::Resource" {
 			found[id] = path(id)
 		}
@@ -34,10 +35,10 @@ func paths(t *testing.T, api template) map[string]string {
 }
 
 // methods gives the methods of the API by what they are called for.
-func methods(t *testing.T, api template) map[string]properties {
+func methods(t *testing.T, gateway template) map[string]properties {
 	t.Helper()
-	at, found := paths(t, api), map[string]properties{}
-	for _, r := range api.Resources {
+	at, found := paths(t, gateway), map[string]properties{}
+	for _, r := range gateway.Resources {
 		if r.Type != "AWS::ApiGateway::Method" {
 			continue
 		}
@@ -81,8 +82,8 @@ func TestEveryMethodAsksTheAuthorizerButThePublicOnes(t *testing.T) {
 }
 
 func TestGatewayServesEveryOperation(t *testing.T) {
-	api := acme["acme-eu-central-1-api"]
-	all := methods(t, api)
+	gateway := acme["acme-eu-central-1-api"]
+	all := methods(t, gateway)
 	serves := func(call, function string) {
 		t.Helper()
 		m, ok := all[call]
@@ -96,7 +97,7 @@ func TestGatewayServesEveryOperation(t *testing.T) {
 		}
 	}
 	keyed := map[string]bool{"ANY /v1/{proxy+}": true}
-	for _, r := range routes() {
+	for _, r := range api.Routes() {
 		serves(r.Method+" "+r.Path, r.Function)
 		// A method that is not allowed is told from a path that does not exist.
 		serves("ANY "+r.Path, r.Function)
@@ -131,7 +132,7 @@ func TestAuthorizerIsAskedOnEveryCall(t *testing.T) {
 func TestOnePermissionForEachFunction(t *testing.T) {
 	permissions := acme.of("AWS::Lambda::Permission")
 	called := map[string]bool{"authorizer": true, "account": true, "docs": true}
-	for _, r := range routes() {
+	for _, r := range api.Routes() {
 		called[r.Function] = true
 	}
 	if len(permissions) != len(called) {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/stack"
+	"github.com/content-automation/api/pkg/api"
 )
 
 // template is a synthesised stack.
@@ -107,7 +108,7 @@ func synthesise(dir string, values map[string]any) stacks {
 	app := awscdk.NewApp(&awscdk.AppProps{Context: &context, Outdir: jsii.String(out), AnalyticsReporting: jsii.Bool(false)})
 	settings, err := stack.ReadSettings(func(key string) any { return app.Node().TryGetContext(jsii.String(key)) })
 	must(err)
-	must(stack.Add(app, settings, routes()))
+	must(stack.Add(app, settings, api.Routes()))
 	app.Synth(nil)
 	files, err := filepath.Glob(filepath.Join(out, "*.template.json"))
 	must(err)

@@ -1,0 +1,56 @@
+package stack_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/infra/stack"
+)
+
+// needs are the variables without which a function does not start.
+var needs = regexp.MustCompile(`awsenv\.Need\("([A-Z_]+)"\)`)
+
+// TestFunctionsAreGivenWhatTheyNeed compares each function's main with its entry
+// in the table both ways: what it needs is there, and nothing else is.
+func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
+	// These are read, where they matter, without being needed.
+	optional := map[string]bool{"STAGE": true, "CUSTOMER": true, "LOG_LEVEL": true, "ALLOW_LOOPBACK_WEBHOOKS": true}
+	given := map[string]map[string]any{}
+	for _, r := range acme.of("AWS::Lambda::Function") {
+		name := strings.TrimPrefix(r.Properties["FunctionName"].(string), "acme-prod-")
+		given[name], _ = r.Properties.at("Environment", "Variables").(map[string]any)
+	}
+	for _, f := range stack.Functions {
+		source, err := os.ReadFile(filepath.Join("..", "..", "functions", f.Name, "main.go"))
+		if err != nil {
+			t.Errorf("there is no function %s: %v", f.Name, err)
+			continue
+		}
+		missing := maps.Clone(given[f.Name])
+		for _, match := range needs.FindAllStringSubmatch(string(source), -1) {
+			if _, ok := given[f.Name][match[1]]; !ok {
+				t.Errorf("%s needs %s and is not given it", f.Name, match[1])
+			}
+			delete(missing, match[1])
+		}
+		for name := range missing {
+			if !optional[name] {
+				t.Errorf("%s is given %s, and permissions with it, and does not need it", f.Name, name)
+			}
+		}
+	}
+	folders, err := os.ReadDir(filepath.Join("..", "..", "functions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range folders {
+		if !slices.ContainsFunc(stack.Functions, func(f stack.Function) bool { return f.Name == folder.Name() }) {
+			t.Errorf("functions/%s is deployed nowhere", folder.Name())
+		}
+	}
+}
