@@ -1,0 +1,193 @@
+package e2e
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// patience bounds every wait of a test.
+const patience = 60 * time.Second
+
+// operator gives the operator's services on the running system.
+func operator() (*account.Service, *apikey.Service) {
+	db := store.Open(running.AWS(), running.Table)
+	accounts := account.NewService(db, time.Now)
+	return accounts, apikey.NewService(db, accounts, time.Now, rand.Reader)
+}
+
+// customer is an account with a key of each kind.
+type customer struct {
+	t          *testing.T
+	id         string
+	test, live apikey.NewKey
+}
+
+// newCustomer makes an account on the enterprise plan whose keys may make many
+// calls and hold all scopes.
+func newCustomer(t *testing.T, change ...func(*account.Settings)) *customer {
+	t.Helper()
+	accounts, _ := operator()
+	name, limit := t.Name(), 10_000
+	set := account.Settings{Name: &name, TestLimit: &limit, LiveLimit: &limit}
+	for _, f := range change {
+		f(&set)
+	}
+	a, err := accounts.Create(t.Context(), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &customer{t: t, id: a.ID}
+	c.test = c.key(auth.Test, apikey.Settings{})
+	c.live = c.key(auth.Live, apikey.Settings{})
+	return c
+}
+
+// key makes a key of the customer; without scopes it gets all.
+func (c *customer) key(mode auth.Mode, set apikey.Settings) apikey.NewKey {
+	c.t.Helper()
+	_, keys := operator()
+	if set.Name == "" {
+		set.Name = "e2e"
+	}
+	if set.Scopes == nil {
+		set.Scopes = auth.AllScopes()
+	}
+	k, err := keys.Issue(c.t.Context(), c.id, mode, set)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return k
+}
+
+// answer is what a call was answered.
+type answer struct {
+	t          *testing.T
+	call       string
+	Status     int             `json:"-"`
+	Header     http.Header     `json:"-"`
+	Raw        string          `json:"-"`
+	Data       json.RawMessage `json:"data"`
+	Error      *failure        `json:"error"`
+	RequestID  string          `json:"request_id"`
+	NextCursor *string         `json:"next_cursor"`
+}
+
+type failure struct {
+	Code    string `json:"code"`
+	Type    string `json:"type"`
+	Message string `json:"message"`
+	Param   string `json:"param"`
+}
+
+// call makes a call with a secret (none: no key is sent) and optional headers,
+// pairs of name and value. Body is a string as it is, nil, or encoded as JSON.
+func call(t *testing.T, secret, method, path string, body any, headers ...string) answer {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var reader io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		reader = strings.NewReader(b)
+	default:
+		encoded, err := json.Marshal(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reader = strings.NewReader(string(encoded))
+	}
+	req, err := http.NewRequestWithContext(ctx, method, running.BaseURL+path, reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reader != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if secret != "" {
+		req.Header.Set("Authorization", "Bearer "+secret)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := answer{t: t, call: method + " " + path, Status: resp.StatusCode, Header: resp.Header, Raw: string(raw)}
+	if err := json.Unmarshal(raw, &a); err != nil {
+		t.Fatalf("%s answered %d and no JSON: %v\n%s", a.call, a.Status, err, raw)
+	}
+	if a.RequestID == "" || a.RequestID != a.Header.Get("X-Request-Id") {
+		t.Errorf("%s: request_id %q, X-Request-Id %q", a.call, a.RequestID, a.Header.Get("X-Request-Id"))
+	}
+	return a
+}
+
+// into reads the data of an answer that must have the status.
+func into[T any](a answer, status int) T {
+	a.t.Helper()
+	var v T
+	if a.Status != status {
+		a.t.Fatalf("%s answered %d: %s", a.call, a.Status, a.Raw)
+	}
+	if err := json.Unmarshal(a.Data, &v); err != nil {
+		a.t.Fatalf("%s: %v\n%s", a.call, err, a.Raw)
+	}
+	return v
+}
+
+// must gives err unless the answer is the wanted refusal.
+func (a answer) refused(status int, code string) error {
+	if a.Status != status || a.Error == nil || a.Error.Code != code {
+		return fmt.Errorf("%s answered %d, want %d %s: %s", a.call, a.Status, status, code, a.Raw)
+	}
+	if string(a.Data) != "null" || a.Error.Message == "" || a.Error.Type == "" {
+		return fmt.Errorf("%s: the envelope is not whole: %s", a.call, a.Raw)
+	}
+	return nil
+}
+
+// eventually polls until f tells that it is done.
+func eventually(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	deadline := time.After(patience)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for !f() {
+		select {
+		case <-deadline:
+			t.Fatalf("%s: not within %v", what, patience)
+		case <-tick.C:
+		}
+	}
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+// factory makes a factory and gives its id.
+func (c *customer) factory(secret string) string {
+	c.t.Helper()
+	f := into[struct{ ID string }](call(c.t, secret, "POST", "/v1/factories", object{
+		"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"},
+	}), http.StatusCreated)
+	return f.ID
+}

@@ -1,0 +1,36 @@
+// Package e2e tests the whole service as a caller sees it: the synthesised
+// template, deployed by the real CDK CLI onto a local AWS, called over HTTP.
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/content-automation/api/infra/local/system"
+)
+
+// running is the system that all tests of the package call. Each test makes an
+// account of its own, so that they stay out of each other's way.
+var running *system.System
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	dir, err := filepath.Abs("../../.local/e2e")
+	if err == nil {
+		running, err = system.Start(ctx, system.Options{Dir: dir, Say: func(what string) { fmt.Println(what) }})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the local system does not start:", err)
+		return 1
+	}
+	defer running.Stop()
+	return m.Run()
+}
