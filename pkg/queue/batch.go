@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
+
+	"github.com/content-automation/api/pkg/backoff"
 )
 
 // batchSize is how many entries one call takes, of SQS as of EventBridge.
@@ -13,6 +14,12 @@ const batchSize = 10
 
 // tries bounds how often an entry is sent that was refused for now.
 const tries = 4
+
+// The pauses between them.
+const (
+	firstPause   = 50 * time.Millisecond
+	longestPause = 400 * time.Millisecond
+)
 
 // Refused tells that a call was answered but one of its entries was not taken.
 type Refused struct {
@@ -36,8 +43,8 @@ func InBatches(ctx context.Context, count int, send func(ctx context.Context, ba
 		left[i] = i
 	}
 	for try := 0; len(left) > 0 && try < tries; try++ {
-		if err := pause(ctx, try); err != nil {
-			return result // with the refusals that there was no time to mend
+		if err := backoff.Wait(ctx, try, firstPause, longestPause); err != nil {
+			return ended(result, left, err)
 		}
 		var again []int
 		for len(left) > 0 {
@@ -60,17 +67,10 @@ func InBatches(ctx context.Context, count int, send func(ctx context.Context, ba
 	return result
 }
 
-// pause waits before a repeat: exponential with full jitter, up to 400 ms.
-func pause(ctx context.Context, try int) error {
-	if try == 0 {
-		return nil
+// ended tells of the entries that are left that the context has ended.
+func ended(result []error, left []int, err error) []error {
+	for _, entry := range left {
+		result[entry] = errors.Join(result[entry], err)
 	}
-	t := time.NewTimer(rand.N(50 * time.Millisecond << try))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return result
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/content-automation/api/pkg/backoff"
 )
 
 // ErrNotFound tells that there is no item of a key.
@@ -239,19 +240,9 @@ func (q Query) input(db *DB) *dynamodb.QueryInput {
 // same item, or was answered in part.
 const maxConflicts = 6
 
-// pause waits before a repeat: exponential with full jitter, 10 ms to 320 ms.
+// pause waits before a repeat.
 func (db *DB) pause(ctx context.Context, attempt int) error {
-	if attempt == 0 {
-		return nil
-	}
-	t := time.NewTimer(rand.N(10 * time.Millisecond << min(attempt-1, 5)))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return backoff.Wait(ctx, attempt, 10*time.Millisecond, 320*time.Millisecond)
 }
 
 func (db *DB) capacity() types.ReturnConsumedCapacity {
