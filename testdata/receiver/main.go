@@ -1,0 +1,99 @@
+// Command receiver is a webhook endpoint for trying things out: it waits on
+// loopback for one event, verifies its signature with the official library of
+// Standard Webhooks, prints what came, and ends. It fails if the signature is
+// wrong or nothing comes.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+func main() {
+	secret := flag.String("secret", "", "signing secret of the webhook (whsec_…)")
+	listen := flag.String("listen", "127.0.0.1:9090", "loopback address to listen on")
+	wait := flag.Duration("wait", time.Minute, "how long to wait for the event")
+	flag.Parse()
+	if err := run(*secret, *listen, *wait, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "receiver:", err)
+		os.Exit(1)
+	}
+}
+
+// event is what the receiver shows of an event.
+type event struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	Data struct {
+		Object struct {
+			ID    string `json:"id"`
+			Title string `json:"title"`
+			Media []struct {
+				MIMEType string `json:"mime_type"`
+				URL      string `json:"url"`
+			} `json:"media"`
+		} `json:"object"`
+	} `json:"data"`
+}
+
+func run(secret, listen string, wait time.Duration, out io.Writer) error {
+	verifier, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		return fmt.Errorf("--secret: %w", err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", listen)
+	if err != nil {
+		return err
+	}
+	outcome := make(chan error, 1)
+	server := &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		err := receive(verifier, req, out)
+		if err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+		} else {
+			w.WriteHeader(http.StatusNoContent)
+		}
+		select {
+		case outcome <- err:
+		default: // One is enough.
+		}
+	})}
+	go func() { _ = server.Serve(listener) }()
+	select {
+	case err = <-outcome:
+	case <-time.After(wait):
+		err = fmt.Errorf("no event came within %v", wait)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return errors.Join(err, server.Shutdown(ctx))
+}
+
+func receive(verifier *standardwebhooks.Webhook, req *http.Request, out io.Writer) error {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, req.Body, 256<<10))
+	if err != nil {
+		return err
+	}
+	if err := verifier.Verify(body, req.Header); err != nil {
+		return err
+	}
+	var e event
+	if err := json.Unmarshal(body, &e); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Verified: %s about %s (%s)\n", e.Type, e.Data.Object.ID, e.Data.Object.Title)
+	for _, m := range e.Data.Object.Media {
+		fmt.Fprintf(out, "  %s %s\n", m.MIMEType, m.URL)
+	}
+	return nil
+}
