@@ -140,6 +140,11 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[I
 	if err != nil {
 		return none, err
 	}
+	if p.Mode == auth.Live {
+		// The sandbox is the one provider that is connected. Mock media must never
+		// pass for live content, so live work is refused before it is accepted.
+		return none, errs.New(errs.ProviderUnavailable, "No generation provider is connected for live keys yet. Use a test key; nothing was created or spent.")
+	}
 	it, err := r.entry(p.Account, string(p.Mode))
 	if err != nil {
 		return none, err
