@@ -1,0 +1,63 @@
+package e2e
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/clients"
+)
+
+// get makes a call without a key and gives the answer as it is.
+func get(t *testing.T, path string) (*http.Response, []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, running.BaseURL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, body
+}
+
+// TestPublicPages reads what needs no key.
+func TestPublicPages(t *testing.T) {
+	for path, want := range map[string]struct {
+		kind string
+		body []byte
+	}{
+		"/openapi.json":      {"application/json", clients.OpenAPIJSON},
+		"/openapi.yaml":      {"yaml", clients.OpenAPIYAML},
+		"/api-docs/explorer": {"text/html", nil},
+		"/healthz":           {"application/json", nil},
+	} {
+		resp, body := get(t, path)
+		if resp.StatusCode != http.StatusOK || !strings.Contains(resp.Header.Get("Content-Type"), want.kind) || resp.Header.Get("X-Request-Id") == "" {
+			t.Errorf("%s: %d %v", path, resp.StatusCode, resp.Header)
+		}
+		if want.body != nil && !bytes.Equal(body, want.body) {
+			t.Errorf("%s is not the committed document", path)
+		}
+	}
+	_, page := get(t, "/api-docs/explorer")
+	_, rest, _ := strings.Cut(string(page), `src="`)
+	script, _, ok := strings.Cut(rest, `"`)
+	if !ok || strings.Contains(script, "//") {
+		t.Fatalf("the explorer loads %q", script)
+	}
+	if !strings.HasPrefix(script, "/") {
+		script = "/api-docs/" + strings.TrimPrefix(script, "./")
+	}
+	if resp, body := get(t, script); resp.StatusCode != http.StatusOK || len(body) < 1<<20 || !strings.Contains(resp.Header.Get("Content-Type"), "javascript") {
+		t.Errorf("%s: %d, %d bytes, %v", script, resp.StatusCode, len(body), resp.Header)
+	}
+}

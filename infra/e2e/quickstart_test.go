@@ -1,0 +1,69 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestQuickStart pastes the README's quick start into a shell, line by line as
+// it stands: only the file of the keys and the receiver's port are this test's.
+func TestQuickStart(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(readme), "```sh\n. .local/env\n")
+	script, _, ended := strings.Cut(rest, "```")
+	if !found || !ended {
+		t.Fatal("the README has no quick start")
+	}
+	c := newCustomer(t)
+	env := filepath.Join(t.TempDir(), "env")
+	keys := fmt.Sprintf("BASE_URL=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\n", running.BaseURL, c.test.Secret, c.live.Secret)
+	if err := os.WriteFile(env, []byte(keys), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	port := freePort(t)
+	script = strings.ReplaceAll(script, "127.0.0.1:9090", "127.0.0.1:"+port)
+	script = strings.ReplaceAll(script, "./testdata/receiver", "./testdata/receiver -listen 127.0.0.1:"+port)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-eu")
+	cmd.Dir = filepath.Join("..", "..")
+	cmd.Stdin = strings.NewReader(". " + env + "\n" + script)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	verified := regexp.MustCompile(`Verified: content\.generated about cnt_\w+ \(.+\)\n  image/png (\S+)\n`).FindSubmatch(out)
+	if verified == nil {
+		t.Fatalf("it ended with:\n%s", out)
+	}
+	resp, err := http.Get(string(verified[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "image/png" {
+		t.Errorf("the picture: %d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
+	}
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+}
