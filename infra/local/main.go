@@ -116,13 +116,17 @@ func serve(ctx context.Context, out io.Writer, port int) error {
 	if err != nil {
 		return err
 	}
-	file, err := writeEnv(s, d)
+	files, err := writeFiles(filepath.Dir(s.Logs), s, d)
+	defer func() {
+		for _, file := range files {
+			_ = os.Remove(file)
+		}
+	}()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(file) }()
 	say("Ready")
-	greet(out, s, d, file)
+	greet(out, s, d)
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(out, "\nStopping …")
@@ -132,31 +136,48 @@ func serve(ctx context.Context, out io.Writer, port int) error {
 	}
 }
 
-// writeEnv writes what scripts need into a file that only its owner can read.
-func writeEnv(s *system.System, d demo) (string, error) {
-	file := filepath.Join(filepath.Dir(s.Logs), "env")
-	text := fmt.Sprintf("BASE_URL=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\n", s.BaseURL, d.test, d.live)
-	// An older file would keep its mode.
-	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", err
+// writeFiles writes what scripts need to call the API, and what the operator's
+// command needs to reach the state table, into files that only their owner can read.
+func writeFiles(dir string, s *system.System, d demo) ([]string, error) {
+	var files []string
+	for name, text := range map[string]string{
+		envFile: fmt.Sprintf("BASE_URL=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\n", s.BaseURL, d.test, d.live),
+		awsFile: s.Environment(),
+	} {
+		file := filepath.Join(dir, name)
+		// An older file would keep its mode.
+		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return files, err
+		}
+		files = append(files, file)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			return files, err
+		}
 	}
-	return file, os.WriteFile(file, []byte(text), 0o600)
+	return files, nil
 }
 
-func greet(out io.Writer, s *system.System, d demo, file string) {
+// The files that are written while the system runs.
+const (
+	envFile = "env"
+	awsFile = "aws-env"
+)
+
+func greet(out io.Writer, s *system.System, d demo) {
+	files := relative(filepath.Dir(s.Logs))
 	fmt.Fprintf(out, `
   API       %[1]s
   Explorer  %[1]s/api-docs/explorer
   Test key  %[2]s
   Live key  %[3]s
-  Account   %[4]s (enterprise, %[5]d credits)
-  For scripts: source %[6]s
+  Account   %[4]s (enterprise plan, %[5]d credits)
 
 Try it:
   curl -s %[1]s/v1/me -H 'Authorization: Bearer %[2]s'
 
-Logs are in %[7]s. Ctrl-C stops everything.
-`, s.BaseURL, d.test, d.live, d.account, demoCredits, relative(file), relative(s.Logs))
+Scripts find the address and the keys in %[6]s/%[7]s, the operator's command what it needs in %[6]s/%[8]s.
+Logs are in %[9]s. Ctrl-C stops everything.
+`, s.BaseURL, d.test, d.live, d.account, demoCredits, files, envFile, awsFile, relative(s.Logs))
 }
 
 // relative shortens a path in the working directory.

@@ -41,26 +41,31 @@ func TestFaultsOfThePortAreSentences(t *testing.T) {
 	}
 }
 
-func TestEnvIsForItsOwnerAlone(t *testing.T) {
+func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 	dir := t.TempDir()
-	file := filepath.Join(dir, "env")
-	if err := os.WriteFile(file, []byte("old"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, envFile), []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got, err := writeEnv(&system.System{BaseURL: "http://localhost:8080", Logs: filepath.Join(dir, "system")}, demo{test: "t", live: "l"})
-	if err != nil || got != file {
-		t.Fatalf("got %s, %v", got, err)
+	running := &system.System{BaseURL: "http://localhost:8080", Endpoint: "http://127.0.0.1:4566", Region: "us-east-1", Table: "state"}
+	files, err := writeFiles(dir, running, demo{test: "t", live: "l"})
+	if err != nil || len(files) != 2 {
+		t.Fatalf("got %v, %v", files, err)
 	}
-	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info.Mode().Perm() != 0o600 {
-		t.Errorf("the mode is %v", info.Mode())
-	}
-	text, err := os.ReadFile(file)
-	if err != nil || string(text) != "BASE_URL=http://localhost:8080\nSVC_TEST_KEY=t\nSVC_LIVE_KEY=l\n" {
-		t.Errorf("it holds %q, %v", text, err)
+	for name, want := range map[string]string{
+		envFile: "BASE_URL=http://localhost:8080\nSVC_TEST_KEY=t\nSVC_LIVE_KEY=l\n",
+		awsFile: "AWS_ENDPOINT_URL=http://127.0.0.1:4566\nAWS_REGION=us-east-1\nAWS_ACCESS_KEY_ID=test\nAWS_SECRET_ACCESS_KEY=test\nTABLE_NAME=state\n",
+	} {
+		file := filepath.Join(dir, name)
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("the mode of %s is %v", name, info.Mode())
+		}
+		if text, err := os.ReadFile(file); err != nil || string(text) != want {
+			t.Errorf("%s holds %q, %v", name, text, err)
+		}
 	}
 }
 

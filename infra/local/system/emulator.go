@@ -22,7 +22,7 @@ type emulator struct {
 // launch is how the emulator starts.
 //
 //go:embed launch.py
-var launch string
+var launch []byte
 
 // startEmulator starts the local AWS on a free loopback port. All that it and
 // the functions write goes below dir.
@@ -31,6 +31,14 @@ func startEmulator(ctx context.Context, python, dir, region string) (*emulator, 
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return nil, err
 		}
+	}
+	script := filepath.Join(dir, "launch.py")
+	if err := os.WriteFile(script, launch, 0o644); err != nil {
+		return nil, err
+	}
+	functionsLog := filepath.Join(dir, "functions.log")
+	if err := os.WriteFile(functionsLog, nil, 0o644); err != nil {
+		return nil, err
 	}
 	log := filepath.Join(dir, "ministack.log")
 	// Between choosing a free port and taking it another program may be quicker.
@@ -58,9 +66,12 @@ func startEmulator(ctx context.Context, python, dir, region string) (*emulator, 
 			"IOT_MTLS_ENABLED": "0",
 			"SFTP_ENABLED":     "0",
 			"LAMBDA_EXECUTOR":  "local",
+			"FUNCTIONS_LOG":    functionsLog,
+			// A permission that a function lacks is missed here already.
+			"AUTH":             "true",
 			"PYTHONUNBUFFERED": "1",
 		})
-		p, err := start(dir, log, env, python, "-c", launch)
+		p, err := start(dir, log, env, python, script)
 		if err != nil {
 			return nil, fmt.Errorf("starting the local AWS: %w", err)
 		}

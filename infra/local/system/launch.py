@@ -1,9 +1,9 @@
-"""Starts the local AWS (ministack) with three things set right for this project."""
+"""Starts the local AWS (ministack) with four things set right for this project."""
 
+import os
 import socketserver
-import sys
 
-from ministack.app import main
+from ministack import app
 from ministack.core import lambda_runtime
 
 # Its Lambda writes each event to a function in two small pieces. With Nagle's
@@ -14,9 +14,16 @@ socketserver.StreamRequestHandler.disable_nagle_algorithm = True
 # sake of the answer's log tail, which nobody asks for here.
 lambda_runtime.Worker._drain_stderr_bounded.__defaults__ = (0.001, 0.001, 0.25)
 
+# Every resource of ours refuses plain HTTP. That never leaves this machine here:
+# to the policies it is as good as TLS.
+pin_request_origin = app.pin_request_origin
+app.pin_request_origin = lambda source_ip, _secure: pin_request_origin(source_ip, True)
+
 
 class Tee:
-    """A function's output, also written to this process's own as it comes."""
+    """A function's output, also written to the functions' log as it comes."""
+
+    log = open(os.environ["FUNCTIONS_LOG"], "a", buffering=1, encoding="utf-8")
 
     def __init__(self, stream, name):
         self.stream, self.name = stream, name
@@ -24,18 +31,16 @@ class Tee:
     def readline(self):
         line = self.stream.readline()
         if line:
-            text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
-            sys.stdout.write(f"{self.name} {text.rstrip()}\n")
+            self.log.write(f"{self.name} {line.decode('utf-8', 'replace').rstrip()}\n")
         return line
 
     def close(self):
         self.stream.close()
 
 
-def pump(self, stream, log_queue, original=lambda_runtime.ProvidedWorker._pump_output):
-    original(self, Tee(stream, self.func_name), log_queue)
+pump_output = lambda_runtime.ProvidedWorker._pump_output
+lambda_runtime.ProvidedWorker._pump_output = lambda self, stream, queue: pump_output(
+    self, Tee(stream, self.func_name), queue
+)
 
-
-lambda_runtime.ProvidedWorker._pump_output = pump
-
-main()
+app.main()

@@ -51,7 +51,8 @@ type System struct {
 	GenerateQueueURL, DispatchQueueURL, DeliverQueueURL string
 	// Outputs are all the outputs of the stacks.
 	Outputs map[string]string
-	// Logs is the folder of the logs of everything that was run.
+	// Logs is the folder of the logs: functions.log is what the functions write,
+	// ministack.log the emulated AWS, and one file each the steps of the start.
 	Logs string
 
 	emulator *emulator
@@ -187,6 +188,13 @@ func (s *System) AWS() aws.Config {
 			return aws.Credentials{AccessKeyID: awsKey, SecretAccessKey: awsKey, Source: "the local system"}, nil
 		}),
 	}
+}
+
+// Environment is what the operator's command reads to work on this system, as
+// lines of NAME=value.
+func (s *System) Environment() string {
+	return fmt.Sprintf("AWS_ENDPOINT_URL=%s\nAWS_REGION=%s\nAWS_ACCESS_KEY_ID=%[3]s\nAWS_SECRET_ACCESS_KEY=%[3]s\nTABLE_NAME=%[4]s\n",
+		s.Endpoint, s.Region, awsKey, s.Table)
 }
 
 func (o Options) complete() (Options, error) {
