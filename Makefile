@@ -8,6 +8,9 @@ PORT ?= 8080
 ARCH ?= arm64
 CUSTOMER ?= acme
 
+# What is generated, and must be committed as it would be generated now.
+GENERATED := clients/openapi.json clients/openapi.yaml pkg/authorizer/scopes_gen.go
+
 CDK := .tools/node/node_modules/.bin/cdk
 REDOCLY := .tools/node/node_modules/.bin/redocly
 
@@ -40,7 +43,7 @@ explorer-assets:
 	@node infra/tools/explorer-assets.mjs
 
 .PHONY: test
-test: lint explorer-assets ## Run everything that must pass: generated files, static analysis, all tests
+test: explorer-assets generate-check lint ## Run everything that must pass: generated files, static analysis, all tests
 	$(GO) test ./...
 
 .PHONY: test-explorer
@@ -56,11 +59,16 @@ bench: build ## Measure the operations and the functions' start-up
 generate: ## Write the OpenAPI document and what is made from it
 	$(GO) generate ./...
 
+.PHONY: generate-check
+generate-check:
+	@was=$$(cat $(GENERATED) | cksum) && $(GO) generate ./... && [ "$$was" = "$$(cat $(GENERATED) | cksum)" ] || \
+		{ echo "The generated files were out of date. They are not any more: commit $(GENERATED)."; exit 1; }
+
 .PHONY: lint
-lint: tools ## Analyse the code and lint the OpenAPI document
+lint: tools explorer-assets ## Analyse the code and lint the OpenAPI document
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
-	@$(REDOCLY) lint --config infra/tools/redocly.yaml clients/openapi.json
+	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(REDOCLY) lint --config infra/tools/redocly.yaml clients/openapi.json
 
 .PHONY: synth
 synth: tools build ## Synthesise a customer's stacks into cdk.out; CUSTOMER=acme
