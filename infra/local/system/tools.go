@@ -77,6 +77,11 @@ const toolsDir = ".tools"
 // and the linter by npm, the local AWS by pip. What is there in the pinned
 // versions already is left alone.
 func Install(ctx context.Context, root string, say func(string)) error {
+	// The installers run in the folders that they fill.
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return err
+	}
 	release, err := lock(ctx, filepath.Join(root, toolsDir, "lock"))
 	if err != nil {
 		return err
