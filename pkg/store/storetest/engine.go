@@ -53,17 +53,26 @@ func start() (string, error) {
 	}
 }
 
+// launch starts the local AWS as its own command does, but lets a connection
+// live on after its thousandth request: where the server ends one, the last answer
+// on it may be cut off, and a test would fail for it.
+const launch = `from hypercorn.config import Config
+Config.keep_alive_max_requests = 10**9
+from ministack.app import main
+main()`
+
 // emulator gives the command line of the local AWS: as installed in the
-// checkout, or as it is found in PATH.
+// checkout, or beside the command that is found in PATH.
 func emulator() ([]string, error) {
 	if root, err := checkout(); err == nil {
-		python := filepath.Join(root, ".tools", "python", "bin", "python")
-		if _, err := os.Stat(python); err == nil {
-			return []string{python, "-m", "ministack"}, nil
+		tools := filepath.Join(root, ".tools", "python")
+		// The stamp is there once they are installed whole.
+		if _, err := os.Stat(filepath.Join(tools, ".stamp")); err == nil {
+			return []string{filepath.Join(tools, "bin", "python"), "-c", launch}, nil
 		}
 	}
 	if path, err := exec.LookPath("ministack"); err == nil {
-		return []string{path}, nil
+		return []string{filepath.Join(filepath.Dir(path), "python"), "-c", launch}, nil
 	}
 	return nil, errors.New("there is no DynamoDB engine: run `make tools`, or set AWS_ENDPOINT_URL_DYNAMODB to one")
 }
