@@ -74,11 +74,12 @@ func TestInstallOnlyWhatChanged(t *testing.T) {
 		"npm":     `echo npm >> ` + calls,
 		"python3": `echo venv >> ` + calls + `; /bin/mkdir -p "$3/bin"; printf '#!/bin/sh\necho pip >> ` + calls + `\n' > "$3/bin/python"; /bin/chmod +x "$3/bin/python"`,
 	})
+	t.Chdir(root) // as the command is called: in the checkout
 	install := func(want string) {
 		t.Helper()
 		_ = os.Remove(calls)
 		said := 0
-		if err := Install(t.Context(), root, func(string) { said++ }); err != nil {
+		if err := Install(t.Context(), ".", func(string) { said++ }); err != nil {
 			t.Fatal(err)
 		}
 		data, _ := os.ReadFile(calls)
