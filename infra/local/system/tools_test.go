@@ -69,10 +69,11 @@ func TestInstallOnlyWhatChanged(t *testing.T) {
 		pin(name, "1")
 	}
 	calls := filepath.Join(root, "calls")
-	// The module venv makes the folder's own python, which then is called for pip.
+	// The module venv makes the folder's own python, which then is called for pip
+	// with the requirements as its last argument.
 	programs(t, map[string]string{
 		"npm":     `echo npm >> ` + calls,
-		"python3": `echo venv >> ` + calls + `; /bin/mkdir -p "$3/bin"; printf '#!/bin/sh\necho pip >> ` + calls + `\n' > "$3/bin/python"; /bin/chmod +x "$3/bin/python"`,
+		"python3": `echo venv >> ` + calls + `; /bin/mkdir -p "$3/bin"; printf '#!/bin/sh\nfor last; do :; done; test -f "$last" && echo pip >> ` + calls + `\n' > "$3/bin/python"; /bin/chmod +x "$3/bin/python"`,
 	})
 	t.Chdir(root) // as the command is called: in the checkout
 	install := func(want string) {
