@@ -151,7 +151,7 @@ func (s Settings) Built() error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%s holds no build of %s: run `make build` first", s.Assets, strings.Join(missing, ", "))
+		return fmt.Errorf("%s holds no build of %s: run `make build ARCH=%s` first", s.Assets, strings.Join(missing, ", "), s.Arch)
 	}
 	return nil
 }

@@ -1,0 +1,105 @@
+package system
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestStartAndStop brings a system of its own up, and looks at what is left of
+// it when it is stopped.
+func TestStartAndStop(t *testing.T) {
+	root, err := checkout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Always the same folder: what it keeps of the last time saves a minute of work.
+	dir := filepath.Join(root, ".local", "start-and-stop")
+	var said []string
+	s, err := Start(t.Context(), Options{Dir: dir, Say: func(what string) { said = append(said, what) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	if len(said) == 0 {
+		t.Error("it shows no progress")
+	}
+	for name, value := range map[string]string{
+		"base URL": s.BaseURL, "endpoint": s.Endpoint, "table": s.Table, "audit table": s.AuditTable, "bucket": s.MediaBucket, "bus": s.Bus,
+		"generate queue": s.GenerateQueueURL, "dispatch queue": s.DispatchQueueURL, "deliver queue": s.DeliverQueueURL,
+	} {
+		if value == "" {
+			t.Errorf("it does not tell its %s", name)
+		}
+	}
+
+	t.Run("the API is served", func(t *testing.T) {
+		if res, body := send(t, request(t, http.MethodGet, s.BaseURL+"/healthz", nil)); res.StatusCode != http.StatusOK {
+			t.Errorf("got %s %s", res.Status, body)
+		}
+	})
+	t.Run("the authorizer is asked", func(t *testing.T) {
+		res, body := send(t, request(t, http.MethodGet, s.BaseURL+"/v1/me", nil))
+		if res.StatusCode != http.StatusUnauthorized || code(t, res, body) != "missing_api_key" || res.Header.Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("got %s %v %s", res.Status, res.Header, body)
+		}
+	})
+	t.Run("the gateway answers unknown paths", func(t *testing.T) {
+		res, body := send(t, request(t, http.MethodGet, s.BaseURL+"/nowhere", nil))
+		if res.StatusCode != http.StatusNotFound || code(t, res, body) != "unknown_path" {
+			t.Errorf("got %s %s", res.Status, body)
+		}
+	})
+	t.Run("permissions are enforced", func(t *testing.T) {
+		_, body := send(t, request(t, http.MethodGet, s.Endpoint+"/_ministack/health", nil))
+		if !strings.Contains(body, `"auth": "enabled"`) {
+			t.Errorf("got %s", body)
+		}
+	})
+	t.Run("the folder is taken", func(t *testing.T) {
+		if _, err := Start(t.Context(), Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "another local system runs in "+dir) {
+			t.Errorf("got %v", err)
+		}
+	})
+
+	if len(processes(t, dir)) == 0 {
+		t.Error("the processes of the system cannot be found")
+	}
+	s.Stop()
+	s.Stop() // A second time does nothing.
+	for _, url := range []string{s.BaseURL, s.Endpoint} {
+		if res, err := direct.Do(request(t, http.MethodGet, url+"/healthz", nil)); err == nil {
+			_ = res.Body.Close()
+			t.Errorf("%s still answers", url)
+		}
+	}
+	until(t, "every process of it ends", func() bool { return len(processes(t, dir)) == 0 })
+	if _, err := os.Stat(filepath.Join(dir, "tmp")); !os.IsNotExist(err) {
+		t.Errorf("the functions' code is left: %v", err)
+	}
+	<-s.Ended()
+}
+
+// processes gives the command lines of the processes whose program or script is below dir.
+func processes(t *testing.T, dir string) []string {
+	t.Helper()
+	var all []string
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		if data, err := os.ReadFile(file); err == nil { // It may have ended meanwhile.
+			all = append(all, strings.ReplaceAll(string(data), "\x00", " "))
+		}
+	}
+	if len(files) == 0 { // Not Linux.
+		out, err := exec.CommandContext(t.Context(), "ps", "-A", "-o", "args=").Output()
+		if err != nil {
+			t.Fatalf("listing the processes: %v", err)
+		}
+		all = strings.Split(string(out), "\n")
+	}
+	return slices.DeleteFunc(all, func(line string) bool { return !strings.Contains(line, dir+"/") })
+}
