@@ -1,17 +1,25 @@
 package api
 
 import (
+	"bytes"
 	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/httpapi"
 )
 
 // promised is a row of the table of operations.
@@ -127,4 +135,64 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 	if len(doc.Webhooks) != len(event.Types) || len(event.Types) != 16 {
 		t.Errorf("%d webhooks for %d types of event", len(doc.Webhooks), len(event.Types))
 	}
+}
+
+// TestSamplesFitTheirSchemas holds the sample of each type of event against the
+// schema of the resource that it carries.
+func TestSamplesFitTheirSchemas(t *testing.T) {
+	r := httpapi.NewDocument(huma.Config{})
+	registry := r.OpenAPI().Components.Schemas
+	for _, known := range event.Types {
+		shape := payloads[known.Type]
+		if shape == nil {
+			t.Errorf("%s has no payload", known.Type)
+			continue
+		}
+		var sample any
+		if err := json.Unmarshal(event.SampleObject(known.Type), &sample); err != nil {
+			t.Errorf("%s: %v", known.Type, err)
+			continue
+		}
+		if err := strict(event.SampleObject(known.Type), shape); err != nil {
+			t.Errorf("%s: %v", known.Type, err)
+		}
+		// huma does not know that a pointer to a struct may be null.
+		for name, value := range sample.(map[string]any) {
+			if value == nil {
+				delete(sample.(map[string]any), name)
+			}
+		}
+		var result huma.ValidateResult
+		huma.Validate(registry, r.Schema(shape), huma.NewPathBuffer(nil, 0), huma.ModeReadFromServer, sample, &result)
+		for _, err := range result.Errors {
+			if !strings.Contains(err.Error(), "expected required property") {
+				t.Errorf("%s: %v", known.Type, err)
+			}
+		}
+	}
+}
+
+// strict reads a document that must have no member that the type has not, and
+// all that it has.
+func strict(doc []byte, shape reflect.Type) error {
+	v := reflect.New(shape)
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v.Interface()); err != nil {
+		return err
+	}
+	again, err := json.Marshal(v.Interface())
+	if err != nil {
+		return err
+	}
+	var want, got map[string]any
+	if err := errors.Join(json.Unmarshal(again, &want), json.Unmarshal(doc, &got)); err != nil {
+		return err
+	}
+	for name := range want {
+		if _, ok := got[name]; !ok {
+			return fmt.Errorf("the sample lacks %s", name)
+		}
+	}
+	return nil
 }

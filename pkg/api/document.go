@@ -3,6 +3,7 @@ package api
 import (
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -70,7 +71,7 @@ func describeWebhooks(r *httpapi.Router) {
 			Type: huma.TypeObject,
 			Properties: map[string]*huma.Schema{
 				"type": {Type: huma.TypeString, Enum: []any{string(t.Type)}},
-				"data": {Type: huma.TypeObject, Properties: map[string]*huma.Schema{"object": objectOf(t.Type)}},
+				"data": {Type: huma.TypeObject, Properties: map[string]*huma.Schema{"object": r.Schema(payloads[t.Type])}},
 			},
 		}}}
 		doc.Webhooks[string(t.Type)] = &huma.PathItem{Post: &huma.Operation{
@@ -83,7 +84,9 @@ func describeWebhooks(r *httpapi.Router) {
 				header("webhook-timestamp", "Seconds since 1970 of this attempt", "1795255200"),
 				header("webhook-signature", "v1, and the base64 of the HMAC-SHA256 over id.timestamp.body; several are separated by spaces", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
 			},
-			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: payload}}},
+			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {
+				Schema: payload, Example: event.Sample(t.Type, exampleAccount, string(auth.Test), exampleTime),
+			}}},
 			Responses: map[string]*huma.Response{
 				"2XX": {Description: "Taken"},
 				"410": {Description: "Gone: the webhook is disabled"},
@@ -93,23 +96,10 @@ func describeWebhooks(r *httpapi.Router) {
 	}
 }
 
-// objectOf gives the schema of the resource that an event carries.
-func objectOf(t event.Type) *huma.Schema {
-	const schemas = "#/components/schemas/"
-	switch area, _, _ := strings.Cut(string(t), "."); area {
-	case "content":
-		return &huma.Schema{Ref: schemas + "ContentItem"}
-	case "webhook":
-		return &huma.Schema{Ref: schemas + "Webhook"}
-	case "api_key":
-		return &huma.Schema{Ref: schemas + "ApiKey"}
-	case "balance":
-		return &huma.Schema{Ref: schemas + "Account"}
-	default:
-		// Its area comes later, and its schema with it.
-		return &huma.Schema{Type: huma.TypeObject}
-	}
-}
+// What the examples of events are about.
+const exampleAccount = "acc_01h455vb4pex5vsknk084sn02q"
+
+var exampleTime = time.Date(2026, 5, 1, 9, 0, 30, 0, time.UTC)
 
 // title turns "content.generated" into "ContentGenerated".
 func title(s string) string {
