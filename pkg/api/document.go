@@ -2,6 +2,7 @@ package api
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,7 +111,8 @@ func title(s string) string {
 	return b.String()
 }
 
-// clean takes out of every schema what is huma's own and no word of JSON Schema.
+// clean takes out of every schema what is huma's own and no word of JSON Schema,
+// and puts null among the values of an enumeration that may be null.
 func clean(doc *huma.OpenAPI) {
 	seen := map[*huma.Schema]bool{}
 	var walk func(s *huma.Schema)
@@ -120,6 +122,9 @@ func clean(doc *huma.OpenAPI) {
 		}
 		seen[s] = true
 		s.PatternDescription = ""
+		if s.Nullable && len(s.Enum) > 0 && !slices.Contains(s.Enum, nil) {
+			s.Enum = append(slices.Clip(s.Enum), nil)
+		}
 		walk(s.Items)
 		walk(s.Not)
 		for _, list := range [][]*huma.Schema{s.AllOf, s.AnyOf, s.OneOf} {

@@ -22,7 +22,6 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type) {
 	o.Security = []map[string][]string{{SecurityScheme: {string(op.Scope)}}}
 	o.Description = strings.TrimSpace(o.Description + "\n\nNeeds the scope `" + string(op.Scope) + "`.")
 	schema := r.Schema(success)
-	r.markNull(success, map[reflect.Type]bool{})
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): {
 		Description: http.StatusText(op.status()),
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: schema}},
@@ -36,7 +35,6 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type) {
 		})
 	}
 	failure := r.Schema(reflect.TypeFor[ErrorResponse]())
-	r.markNull(reflect.TypeFor[ErrorResponse](), map[reflect.Type]bool{})
 	byStatus := map[int][]string{}
 	for _, code := range op.errors() {
 		status, _ := Status(code)

@@ -104,9 +104,11 @@ func (r *Router) Routes() []Route { return r.routes }
 // OpenAPI gives the document of the registered operations.
 func (r *Router) OpenAPI() *huma.OpenAPI { return r.api.OpenAPI() }
 
-// Schema gives the schema of a type, registered in the document.
+// Schema gives the schema of a type of answer, registered in the document.
 func (r *Router) Schema(t reflect.Type) *huma.Schema {
-	return r.api.OpenAPI().Components.Schemas.Schema(t, true, "")
+	s := r.api.OpenAPI().Components.Schemas.Schema(t, true, "")
+	r.markNull(t, map[reflect.Type]bool{})
+	return s
 }
 
 // Read registers an operation that changes nothing.
