@@ -2,8 +2,13 @@ package system
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -36,6 +41,16 @@ func (d deployment) synthesise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	stamp, want, err := d.inputs(app, values)
+	if err != nil {
+		return err
+	}
+	if have, err := os.ReadFile(stamp); err == nil && string(have) == want {
+		return nil
+	}
+	if err := os.Remove(stamp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	env := environment(map[string]string{
 		"CDK_OUTDIR":       filepath.Join(d.dir, assembly),
 		"CDK_CONTEXT_JSON": values,
@@ -46,7 +61,34 @@ func (d deployment) synthesise(ctx context.Context) error {
 	if err := run(ctx, d.root, log, env, app); err != nil {
 		return logged(err, "synthesising the stacks", log)
 	}
-	return d.prune()
+	if err := d.prune(); err != nil {
+		return err
+	}
+	return os.WriteFile(stamp, []byte(want), 0o644)
+}
+
+// inputs gives a fingerprint of all that the assembly is made from, and the file
+// in it that remembers the one that it was made from.
+func (d deployment) inputs(app, values string) (stamp, fingerprint string, err error) {
+	hash := sha256.New()
+	fmt.Fprintln(hash, values)
+	files, err := filepath.Glob(filepath.Join(d.root, d.target.Dir(), "*", "bootstrap"))
+	if err != nil {
+		return "", "", err
+	}
+	for _, name := range append(files, app) {
+		fmt.Fprintln(hash, name)
+		file, err := os.Open(name)
+		if err != nil {
+			return "", "", err
+		}
+		_, err = io.Copy(hash, file)
+		_ = file.Close()
+		if err != nil {
+			return "", "", err
+		}
+	}
+	return filepath.Join(d.dir, assembly, ".inputs"), hex.EncodeToString(hash.Sum(nil)), nil
 }
 
 // contextValues are those of cdk.json, those that the local system sets, and
