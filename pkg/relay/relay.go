@@ -1,0 +1,198 @@
+// Package relay sends on what transactions have committed: the jobs to their
+// queues, the events to the customer's bus. It reads the stream of the state
+// table, so that nothing is sent that was not committed, and nothing that was
+// committed is left unsent. What the stream brings twice is sent twice; all that
+// follow bear that.
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/job"
+	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Source is the source of our events on the bus.
+const Source = "content-automation"
+
+// Sender sends messages to a queue.
+type Sender interface {
+	// Send gives at the place of each message the error that kept it from being
+	// taken, or nil.
+	Send(ctx context.Context, messages ...queue.Message) []error
+}
+
+var _ Sender = (*queue.Queue)(nil)
+
+// Bus is what is used of *eventbridge.Client.
+type Bus interface {
+	PutEvents(ctx context.Context, in *eventbridge.PutEventsInput, options ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error)
+}
+
+var _ Bus = (*eventbridge.Client)(nil)
+
+// Relay is the handler of the stream.
+type Relay struct {
+	queues  map[job.Queue]Sender
+	bus     Bus
+	busName string
+}
+
+// New makes a relay that sends jobs to the given queues and events to the bus of
+// the given name.
+func New(queues map[job.Queue]Sender, bus Bus, busName string) *Relay {
+	return &Relay{queues, bus, busName}
+}
+
+// Handle takes a batch of the stream's records, which come in the order of their
+// writes. It names the first one that could not be sent on: the stream then comes
+// again from there, with all that follow it.
+func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+	failed := make([]error, len(batch.Records))
+	jobs := map[job.Queue]*bundle[queue.Message]{}
+	told := &bundle[types.PutEventsRequestEntry]{}
+	for i, record := range batch.Records {
+		it, ok := created(record)
+		if !ok {
+			continue
+		}
+		switch it.Kind {
+		case job.Kind:
+			name, m, err := message(it)
+			if err == nil && r.queues[name] == nil {
+				err = fmt.Errorf("relay: there is no queue %q", name)
+			}
+			if err != nil {
+				failed[i] = err
+				continue
+			}
+			if jobs[name] == nil {
+				jobs[name] = &bundle[queue.Message]{}
+			}
+			jobs[name].add(i, m)
+		case event.Kind:
+			e, err := r.entry(it)
+			if err != nil {
+				failed[i] = err
+				continue
+			}
+			told.add(i, e)
+		}
+	}
+	for name, b := range jobs {
+		b.tell(failed, r.queues[name].Send(ctx, b.entries...))
+	}
+	told.tell(failed, r.publish(ctx, told.entries))
+	return response(batch, failed), nil
+}
+
+// bundle collects what is sent together, with the place of the record of each.
+type bundle[T any] struct {
+	places  []int
+	entries []T
+}
+
+func (b *bundle[T]) add(place int, entry T) {
+	b.places, b.entries = append(b.places, place), append(b.entries, entry)
+}
+
+// tell puts the error of each entry at the place of its record.
+func (b *bundle[T]) tell(failed, sent []error) {
+	for i, err := range sent {
+		failed[b.places[i]] = err
+	}
+}
+
+// created gives the item that a record tells the making of. All other records
+// are none of ours; the stream's filter keeps most of them away.
+func created(record events.DynamoDBEventRecord) (store.Item, bool) {
+	if record.EventName != string(events.DynamoDBOperationTypeInsert) {
+		return store.Item{}, false
+	}
+	it := store.FromStream(func(name string) (string, bool) {
+		v, ok := record.Change.NewImage[name]
+		if !ok || v.DataType() != events.DataTypeString {
+			return "", false
+		}
+		return v.String(), true
+	})
+	return it, it.Kind == job.Kind || it.Kind == event.Kind
+}
+
+// message gives a job as a message, and the name of its queue.
+func message(it store.Item) (job.Queue, queue.Message, error) {
+	var j job.Job
+	if err := it.Decode(&j); err != nil {
+		return "", queue.Message{}, err
+	}
+	// The document is sent as it is: a worker may know more of it than the relay.
+	return j.Queue, queue.Message{Body: string(it.Doc), Group: it.Account}, nil
+}
+
+// entry gives the reference of an event for the bus.
+func (r *Relay) entry(it store.Item) (types.PutEventsRequestEntry, error) {
+	ref := event.RefOf(it)
+	if ref.ID == "" || ref.Type == "" {
+		return types.PutEventsRequestEntry{}, fmt.Errorf("relay: the event %q is incomplete", it.PK)
+	}
+	detail, err := json.Marshal(ref)
+	if err != nil {
+		return types.PutEventsRequestEntry{}, err
+	}
+	return types.PutEventsRequestEntry{
+		EventBusName: &r.busName, Source: aws.String(Source), DetailType: aws.String(string(ref.Type)), Detail: aws.String(string(detail)),
+	}, nil
+}
+
+// publish puts events on the bus.
+func (r *Relay) publish(ctx context.Context, entries []types.PutEventsRequestEntry) []error {
+	return queue.InBatches(ctx, len(entries), func(ctx context.Context, batch []int) ([]error, error) {
+		in := &eventbridge.PutEventsInput{}
+		for _, i := range batch {
+			in.Entries = append(in.Entries, entries[i])
+		}
+		out, err := r.bus.PutEvents(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		if len(out.Entries) != len(batch) {
+			return nil, errors.New("relay: the bus answered " + strconv.Itoa(len(out.Entries)) + " entries of " + strconv.Itoa(len(batch)))
+		}
+		failed := make([]error, len(batch))
+		for i, e := range out.Entries {
+			if e.ErrorCode != nil {
+				failed[i] = &queue.Refused{Code: *e.ErrorCode, Message: aws.ToString(e.ErrorMessage)}
+			}
+		}
+		return failed, nil
+	})
+}
+
+// response names the first record that failed. An empty list means that all went
+// well; null would mean that none did.
+func response(batch events.DynamoDBEvent, failed []error) events.DynamoDBEventResponse {
+	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+	for i, err := range failed {
+		if err == nil {
+			continue
+		}
+		sequence := batch.Records[i].Change.SequenceNumber
+		slog.Error("record not relayed", "sequence_number", sequence, "error", err)
+		if len(out.BatchItemFailures) == 0 {
+			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: sequence})
+		}
+	}
+	return out
+}
