@@ -215,3 +215,30 @@ func TestGatewayIsRegionalTracedAndLogged(t *testing.T) {
 		}
 	}
 }
+
+func TestANameOfItsOwn(t *testing.T) {
+	domains := initech.of("AWS::ApiGateway::DomainName")
+	if len(domains) != 1 {
+		t.Fatalf("there are %d names", len(domains))
+	}
+	for id, r := range domains {
+		if r.Properties["DomainName"] != "api.initech.example" || r.Properties["SecurityPolicy"] != "TLS_1_2" ||
+			r.Properties["RegionalCertificateArn"] != "arn:aws:acm:eu-west-1:111122223333:certificate/x" {
+			t.Errorf("%s is %v", id, r.Properties)
+		}
+	}
+	if n := len(initech.of("AWS::ApiGateway::BasePathMapping")); n != 1 {
+		t.Errorf("there are %d mappings", n)
+	}
+	if initech["initech-eu-west-1-api"].Outputs["DomainTarget"] == nil {
+		t.Error("nobody is told what the name must point at")
+	}
+	for id, r := range initech.of("AWS::ApiGateway::RestApi") {
+		if r.Properties["DisableExecuteApiEndpoint"] != true {
+			t.Errorf("%s is also reached by the gateway's own name", id)
+		}
+	}
+	if n := len(acme.of("AWS::ApiGateway::DomainName")); n != 0 {
+		t.Errorf("acme has %d names and asked for none", n)
+	}
+}

@@ -62,11 +62,9 @@ func (s stacks) of(kind string) map[string]resource {
 	return found
 }
 
-// The deployments that the tests look at: two customers in two regions, one of
-// them with a name of its own, and the local system.
-var (
-	acme, globex, local stacks
-)
+// The deployments that the tests look at: two customers in two regions, one with
+// a name of its own for its API, and the local system.
+var acme, globex, initech, local stacks
 
 func TestMain(m *testing.M) {
 	code := func() int {
@@ -78,6 +76,12 @@ func TestMain(m *testing.M) {
 		defer func() { _ = os.RemoveAll(dir) }()
 		acme = synthesise(dir, map[string]any{"customer": "acme", "region": "eu-central-1"})
 		globex = synthesise(dir, map[string]any{"customer": "globex", "region": "us-east-1"})
+		initech = synthesise(dir, map[string]any{"customer": "initech", "customers": map[string]any{"initech": map[string]any{
+			"region": "eu-west-1",
+			"domains": map[string]any{
+				"eu-west-1": map[string]any{"name": "api.initech.example", "certificateArn": "arn:aws:acm:eu-west-1:111122223333:certificate/x"},
+			},
+		}}})
 		local = synthesise(dir, map[string]any{"customer": "local"})
 		return m.Run()
 	}()
