@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strconv"
@@ -90,9 +91,12 @@ func (tx *Tx) Unchanged(it Item) {
 // in items of their own, which come into being with the first count. If the bound
 // would be crossed, the commit gives failed.
 func (tx *Tx) Count(key Key, delta, most int64, failed error) {
-	cond, limit := "attribute_not_exists(#n) OR #n <= :limit", most-delta
-	if delta < 0 {
+	cond, limit := "#n <= :limit", most-delta
+	switch {
+	case delta < 0:
 		cond, limit = "#n >= :limit", -delta
+	case limit >= 0:
+		cond = "attribute_not_exists(#n) OR " + cond
 	}
 	tx.ops = append(tx.ops, op{failed: failed, write: types.TransactWriteItem{Update: &types.Update{
 		Key: key.attributes(), UpdateExpression: aws.String("ADD #n :delta"), ConditionExpression: &cond,
@@ -136,14 +140,15 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 	if put := items[0].Put; len(items) == 1 && put != nil {
 		return db.putOne(ctx, put, tx.ops[0].failed)
 	}
+	// One token for all tries, the SDK's and ours: where an answer was lost, the next
+	// try is told of its own success and does nothing twice.
+	token := rand.Text()
 	for attempt := range maxConflicts {
 		if err := db.pause(ctx, attempt); err != nil {
 			return err
 		}
-		// The SDK adds a client request token, so its own repeats after a lost
-		// answer do nothing twice.
 		out, err := db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-			TransactItems: items, ReturnConsumedCapacity: db.capacity(),
+			TransactItems: items, ClientRequestToken: &token, ReturnConsumedCapacity: db.capacity(),
 		})
 		if err == nil {
 			db.reportAll("TransactWriteItems", out.ConsumedCapacity)
@@ -155,7 +160,7 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 			if isContention(err) {
 				continue
 			}
-			return fmt.Errorf("store: commit: %w", err)
+			return failure(err, "store: commit")
 		}
 		if failed := failedCondition(tx.ops, canceled.CancellationReasons); failed != nil {
 			return failed
@@ -208,7 +213,7 @@ func (db *DB) putOne(ctx context.Context, put *types.Put, failed error) error {
 			return failed
 		}
 		if !isContention(err) {
-			return fmt.Errorf("store: put: %w", err)
+			return failure(err, "store: put")
 		}
 	}
 	return errBusy
@@ -235,6 +240,16 @@ func isContention(err error) bool {
 	default:
 		return false
 	}
+}
+
+// failure is the error of a call that DynamoDB did not carry out. Where it had too
+// much to do even for the SDK's repeats, callers are told to come again.
+func failure(err error, format string, args ...any) error {
+	what := fmt.Sprintf(format, args...)
+	if isContention(err) {
+		return fmt.Errorf("%s: %w: %w", what, errBusy, err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // named sets the table's name in a write.
