@@ -54,22 +54,28 @@ func (db *DB) Get(ctx context.Context, key Key) (Item, error) {
 		ReturnConsumedCapacity: db.capacity(),
 	})
 	if err != nil {
-		return Item{}, fmt.Errorf("store: get %s: %w", key.PK, err)
+		return Item{}, failure(err, "store: get %s", key.PK)
 	}
 	db.report("GetItem", out.ConsumedCapacity)
 	if out.Item == nil {
 		return Item{}, ErrNotFound
 	}
 	it := unmarshal(out.Item)
-	// DynamoDB deletes expired items within days, not at once.
-	if !it.ExpireAt.IsZero() && !it.ExpireAt.After(db.now()) {
+	if db.expired(&it) {
 		return Item{}, ErrNotFound
 	}
 	return it, nil
 }
 
+// expired tells whether an item is over: DynamoDB deletes it within days, not at
+// once.
+func (db *DB) expired(it *Item) bool {
+	return !it.ExpireAt.IsZero() && it.ExpireAt.Unix() <= db.now().Unix()
+}
+
 // GetAll reads up to 100 items in one round trip, strongly consistent, each at
-// the place of its key. Where there is no item, its place has an empty Kind.
+// the place of its key. No key may be named twice. Where there is no item, its
+// place is empty, without even a key.
 func (db *DB) GetAll(ctx context.Context, keys ...Key) ([]Item, error) {
 	asked := make([]attributes, len(keys))
 	at := make(map[Key]int, len(keys))
@@ -89,12 +95,13 @@ func (db *DB) GetAll(ctx context.Context, keys ...Key) ([]Item, error) {
 			ReturnConsumedCapacity: db.capacity(),
 		})
 		if err != nil {
-			return nil, fmt.Errorf("store: get %d items: %w", len(keys), err)
+			return nil, failure(err, "store: get %d items", len(keys))
 		}
 		db.reportAll("BatchGetItem", out.ConsumedCapacity)
 		for _, a := range out.Responses[db.name] {
-			it := unmarshal(a)
-			items[at[it.Key]] = it
+			if it := unmarshal(a); !db.expired(&it) {
+				items[at[it.Key]] = it
+			}
 		}
 		asked = out.UnprocessedKeys[db.name].Keys
 	}
@@ -142,7 +149,7 @@ func (db *DB) List(ctx context.Context, q Query) (Page, error) {
 	for range maxReads {
 		out, err := db.client.Query(ctx, in)
 		if err != nil {
-			return Page{}, fmt.Errorf("store: query %s %s: %w", q.Index.name, q.Partition, err)
+			return Page{}, failure(err, "store: query %s %s", q.Index.name, q.Partition)
 		}
 		db.report("Query", out.ConsumedCapacity)
 		for _, a := range out.Items {
@@ -155,6 +162,7 @@ func (db *DB) List(ctx context.Context, q Query) (Page, error) {
 			page.Items = append(page.Items, it)
 		}
 		if out.LastEvaluatedKey == nil {
+			page.Next = nil // where an earlier read had to stop does not matter any more
 			return page, nil
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
