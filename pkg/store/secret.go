@@ -208,7 +208,7 @@ func (db *DB) CountCall(ctx context.Context, hash string, window int64, ip strin
 
 func (db *DB) countCall(ctx context.Context, hash string, window int64, ip string) (*Secret, error) {
 	now := db.now()
-	for range maxConflicts {
+	for attempt := range maxConflicts {
 		out, err := db.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: &db.name, Key: secretKey(hash).attributes(),
 			UpdateExpression:    aws.String("SET #calls = #calls + :one"),
@@ -226,6 +226,13 @@ func (db *DB) countCall(ctx context.Context, hash string, window int64, ip strin
 			return unmarshalSecret(hash, out.Attributes), nil
 		}
 		db.report("UpdateItem", nil)
+		if isContention(err) {
+			// Another call's transaction that opens the window, as a rule.
+			if err := db.pause(ctx, attempt+1); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		var check *types.ConditionalCheckFailedException
 		if !errors.As(err, &check) {
 			return nil, fmt.Errorf("store: count call: %w", err)
@@ -235,6 +242,9 @@ func (db *DB) countCall(ctx context.Context, hash string, window int64, ip strin
 		}
 		s := unmarshalSecret(hash, check.Item)
 		if s.MovedTo != "" || s.Ended(now) {
+			if number(check.Item[attrWindow]) != window {
+				s.Count = 0 // what an earlier window counted
+			}
 			return s, nil
 		}
 		// Only the window was another one. Where another machine's clock is ahead, its
