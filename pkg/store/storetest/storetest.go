@@ -28,12 +28,15 @@ func Open(t testing.TB, now func() time.Time, with ...func(*aws.Config)) *store.
 			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
 		}),
 	}
-	name := "test-" + rand.Text()
-	createTable(t, dynamodb.NewFromConfig(cfg), name)
+	table := raw{client: dynamodb.NewFromConfig(cfg), name: "test-" + rand.Text()}
+	createTable(t, table.client, table.name)
 	for _, change := range with {
 		change(&cfg)
 	}
-	return store.Open(cfg, name, store.WithClock(now))
+	db := store.Open(cfg, table.name, store.WithClock(now))
+	opened.Store(db, table)
+	t.Cleanup(func() { opened.Delete(db) })
+	return db
 }
 
 func createTable(t testing.TB, client *dynamodb.Client, name string) {

@@ -1,0 +1,187 @@
+package storetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+)
+
+// Faults stands between the SDK and the engine: it counts the round trips, and
+// makes those fail that a test wants to see fail. It lies below the SDK's own
+// repeats, so that what the SDK does about a fault is part of the test. Give its
+// Attach to Open. The zero value lets everything through.
+type Faults struct {
+	mu    sync.Mutex
+	calls []Call
+	plans []*plan
+}
+
+// Call is one round trip.
+type Call struct {
+	Operation string
+	Body      []byte
+}
+
+// plan is what is to happen to the next calls of an operation.
+type plan struct {
+	operation string
+	left      int
+	act       func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error)
+}
+
+// Attach puts the faults into a configuration, and makes the SDK repeat as often
+// as in a function, but without its pauses.
+func (f *Faults) Attach(cfg *aws.Config) {
+	next := cfg.HTTPClient
+	if next == nil {
+		next = awshttp.NewBuildableClient()
+	}
+	cfg.HTTPClient = client(func(req *http.Request) (*http.Response, error) { return f.do(req, next) })
+	cfg.Retryer = func() aws.Retryer {
+		return retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts = Attempts
+			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+		})
+	}
+}
+
+// Attempts is how often the SDK tries a call, as in a function.
+const Attempts = 4
+
+type client func(*http.Request) (*http.Response, error)
+
+func (c client) Do(req *http.Request) (*http.Response, error) { return c(req) }
+
+func (f *Faults) do(req *http.Request, next aws.HTTPClient) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	_, operation, _ := strings.Cut(req.Header.Get("X-Amz-Target"), ".")
+	send := func() (*http.Response, error) { return next.Do(req) }
+	if p := f.count(Call{operation, body}); p != nil {
+		return p.act(req, send)
+	}
+	return send()
+}
+
+// count notes a call and takes what is planned for it.
+func (f *Faults) count(c Call) *plan {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls = append(f.calls, c)
+	for _, p := range f.plans {
+		if p.operation == c.Operation && p.left > 0 {
+			p.left--
+			return p
+		}
+	}
+	return nil
+}
+
+// Calls gives the round trips since the last Reset.
+func (f *Faults) Calls() []Call {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]Call(nil), f.calls...)
+}
+
+// Operations gives the operations of the round trips since the last Reset.
+func (f *Faults) Operations() string {
+	var names []string
+	for _, c := range f.Calls() {
+		names = append(names, c.Operation)
+	}
+	return strings.Join(names, " ")
+}
+
+// Reset forgets the calls and the plans.
+func (f *Faults) Reset() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls, f.plans = nil, nil
+}
+
+func (f *Faults) plan(operation string, times int, act func(*http.Request, func() (*http.Response, error)) (*http.Response, error)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.plans = append(f.plans, &plan{operation, times, act})
+}
+
+// Refuse makes the next calls of an operation be answered with an error of the
+// given code; they do not reach the engine.
+func (f *Faults) Refuse(operation, code string, times int) {
+	f.plan(operation, times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
+		return refusal(req, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#" + code, "message": "injected"}), nil
+	})
+}
+
+// Cancel makes the next transactions be canceled for the given reasons, one for
+// each of their writes.
+func (f *Faults) Cancel(times int, reasons ...string) {
+	f.plan("TransactWriteItems", times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
+		all := make([]map[string]any, len(reasons))
+		for i, r := range reasons {
+			all[i] = map[string]any{"Code": r, "Message": "injected"}
+		}
+		return refusal(req, map[string]any{
+			"__type":  "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+			"Message": fmt.Sprintf("Transaction cancelled: %v", reasons), "CancellationReasons": all,
+		}), nil
+	})
+}
+
+func refusal(req *http.Request, body any) *http.Response {
+	b, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
+	return &http.Response{
+		StatusCode: http.StatusBadRequest, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
+		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		Body:   io.NopCloser(bytes.NewReader(b)), ContentLength: int64(len(b)),
+	}
+}
+
+// Lose carries the next calls of an operation out but loses their answers, as a
+// connection does that ends at the wrong time.
+func (f *Faults) Lose(operation string, times int) {
+	f.plan(operation, times, func(_ *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		resp, err := send()
+		if err != nil {
+			return nil, err
+		}
+		_ = resp.Body.Close()
+		return nil, &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded}
+	})
+}
+
+// Hang keeps the next calls of an operation waiting until their context ends;
+// they do not reach the engine.
+func (f *Faults) Hang(operation string, times int) {
+	f.plan(operation, times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
+		<-req.Context().Done()
+		return nil, req.Context().Err()
+	})
+}
+
+// Before does something before the next call of an operation goes out: what
+// another caller does at that very moment.
+func (f *Faults) Before(operation string, do func()) {
+	f.plan(operation, 1, func(_ *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		do()
+		return send()
+	})
+}

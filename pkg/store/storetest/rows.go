@@ -1,0 +1,78 @@
+package storetest
+
+import (
+	"encoding/json"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/content-automation/api/pkg/store"
+)
+
+// raw is what a table is read by past pkg/store.
+type raw struct {
+	client *dynamodb.Client
+	name   string
+}
+
+// opened has the raw side of each open table.
+var opened sync.Map // *store.DB to raw
+
+// Row is an item as it lies in the table: each attribute as text.
+type Row map[string]string
+
+// Rows reads the whole table, what pkg/store would hide included.
+func Rows(t testing.TB, db *store.DB) []Row {
+	t.Helper()
+	v, ok := opened.Load(db)
+	if !ok {
+		t.Fatal("storetest: the table was not opened by Open")
+	}
+	table := v.(raw)
+	var rows []Row
+	pages := dynamodb.NewScanPaginator(table.client, &dynamodb.ScanInput{TableName: &table.name})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatalf("storetest: read the table: %v", err)
+		}
+		for _, item := range page.Items {
+			row := Row{}
+			for name, value := range item {
+				row[name] = text(value)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// Snapshot gives the table as one text that is the same while nothing changes.
+func Snapshot(t testing.TB, db *store.DB) string {
+	t.Helper()
+	byKey := map[string]Row{}
+	for _, row := range Rows(t, db) {
+		byKey[row["pk"]+" "+row["sk"]] = row
+	}
+	b, err := json.MarshalIndent(byKey, "", " ") // which sorts
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func text(v types.AttributeValue) string {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return v.Value
+	case *types.AttributeValueMemberN:
+		return v.Value
+	case *types.AttributeValueMemberBOOL:
+		return strconv.FormatBool(v.Value)
+	default:
+		return "?"
+	}
+}
