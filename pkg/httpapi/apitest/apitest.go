@@ -1,0 +1,215 @@
+// Package apitest calls an area's operations as the gateway does, for its tests.
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Clock is a time that a test moves.
+type Clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+// NewClock starts at noon of a day in spring.
+func NewClock() *Clock { return &Clock{at: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)} }
+
+// Now tells the time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+// Add moves the time on.
+func (c *Clock) Add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// Log is an audit log that keeps the calls.
+type Log struct {
+	mu    sync.Mutex
+	calls []httpapi.Call
+}
+
+var _ httpapi.Recorder = (*Log)(nil)
+
+// Record keeps a call.
+func (l *Log) Record(_ context.Context, c httpapi.Call) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = append(l.calls, c)
+	return nil
+}
+
+// Calls gives what was recorded.
+func (l *Log) Calls() []httpapi.Call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]httpapi.Call(nil), l.calls...)
+}
+
+// Area is what registers operations.
+type Area interface{ Register(r *httpapi.Router) }
+
+// Caller calls operations as one API key does.
+type Caller struct {
+	t      testing.TB
+	router http.Handler
+	// Principal is what the authorizer says of the key.
+	Principal auth.Principal
+	// Gateway is what the gateway says of each call.
+	Gateway httpapi.Gateway
+}
+
+// New gives a caller with a test key that has all scopes, of the operations of
+// the areas. Their changes are committed to db, and log is their audit log.
+func New(t testing.TB, db *store.DB, log httpapi.Recorder, now func() time.Time, areas ...Area) *Caller {
+	r := httpapi.NewRouter(db, log, now)
+	for _, a := range areas {
+		a.Register(r)
+	}
+	return &Caller{
+		t: t, router: r,
+		Principal: auth.Principal{
+			Account: id.New(id.Account, now()), KeyID: id.New(id.APIKey, now()), Mode: auth.Test, Scopes: auth.AllScopes(),
+			Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 30},
+		},
+		Gateway: httpapi.Gateway{RequestID: "req-1", SourceIP: "198.51.100.7", UserAgent: "apitest"},
+	}
+}
+
+// As gives a caller with another key.
+func (c *Caller) As(change func(*auth.Principal)) *Caller {
+	other := *c
+	change(&other.Principal)
+	return &other
+}
+
+// Live gives a caller with a live key of the same account.
+func (c *Caller) Live() *Caller {
+	return c.As(func(p *auth.Principal) { p.Mode = auth.Live })
+}
+
+// Stranger gives a caller with a key of another account.
+func (c *Caller) Stranger() *Caller {
+	return c.As(func(p *auth.Principal) { p.Account = id.Derived(id.Account, time.UnixMilli(1), p.Account) })
+}
+
+// Answer is what a call was answered.
+type Answer struct {
+	Status int
+	Header http.Header
+	Raw    string
+
+	Data  json.RawMessage `json:"data"`
+	Error *struct {
+		Code, Type, Message, Param string
+		Details                    []errs.Detail
+	} `json:"error"`
+	RequestID  string  `json:"request_id"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+// Call makes a call. A body that is a string is sent as it is, any other but nil
+// as JSON; headers are pairs of a name and a value.
+func (c *Caller) Call(method, path string, body any, headers ...string) Answer {
+	c.t.Helper()
+	var sent []byte
+	switch b := body.(type) {
+	case nil:
+	case string:
+		sent = []byte(b)
+	default:
+		var err error
+		if sent, err = json.Marshal(b); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	g := c.Gateway
+	var err error
+	if g.Authorizer, err = c.Principal.Encode(); err != nil {
+		c.t.Fatal(err)
+	}
+	req := httptest.NewRequest(method, path, bytes.NewReader(sent))
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	c.router.ServeHTTP(w, req.WithContext(httpapi.WithGateway(req.Context(), g)))
+	a := Answer{Status: w.Code, Header: w.Header(), Raw: w.Body.String()}
+	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
+		c.t.Fatalf("%s %s answers %d %q: %v", method, path, w.Code, a.Raw, err)
+	}
+	if a.RequestID != g.RequestID {
+		c.t.Errorf("%s %s: request_id is %q", method, path, a.RequestID)
+	}
+	return a
+}
+
+// Into reads the data of an answer that must have the status.
+func (a Answer) Into(t testing.TB, status int, v any) {
+	t.Helper()
+	if a.Status != status || a.Error != nil {
+		t.Fatalf("answered %d %s, want %d", a.Status, a.Raw, status)
+	}
+	if err := json.Unmarshal(a.Data, v); err != nil {
+		t.Fatalf("%v: %s", err, a.Raw)
+	}
+}
+
+// Refused checks that the call was refused with the status, code and param.
+func (a Answer) Refused(t testing.TB, status int, code errs.Code, param string) {
+	t.Helper()
+	if a.Error == nil || a.Status != status || a.Error.Code != string(code) || a.Error.Param != param {
+		t.Errorf("answered %d %s, want %d %s of %q", a.Status, a.Raw, status, code, param)
+	}
+	if a.Error != nil && (a.Error.Message == "" || string(a.Data) != "null") {
+		t.Errorf("answered %s: no message, or data", a.Raw)
+	}
+}
+
+// All reads a whole list, page by page.
+func All[T any](c *Caller, path string, limit int) []T {
+	c.t.Helper()
+	separator := "?"
+	if strings.Contains(path, "?") {
+		separator = "&"
+	}
+	path += separator + "limit=" + strconv.Itoa(limit)
+	var all []T
+	const mostPages = 1000
+	cursor := ""
+	for range mostPages {
+		a := c.Call(http.MethodGet, path+cursor, nil)
+		var page []T
+		a.Into(c.t, http.StatusOK, &page)
+		if len(page) > limit {
+			c.t.Fatalf("%s: a page has %d entries", path, len(page))
+		}
+		all = append(all, page...)
+		if a.NextCursor == nil {
+			return all
+		}
+		cursor = "&cursor=" + *a.NextCursor
+	}
+	c.t.Fatalf("%s has no end", path)
+	return nil
+}
