@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
-	"testing"
 	"time"
 )
 
@@ -25,16 +24,11 @@ const startTimeout = 60 * time.Second
 var started = sync.OnceValues(start)
 
 // endpoint gives the address of the engine.
-func endpoint(t testing.TB) string {
-	t.Helper()
+func endpoint() (string, error) {
 	if address := os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"); address != "" {
-		return address
+		return address, nil
 	}
-	address, err := started()
-	if err != nil {
-		t.Fatalf("storetest: %v", err)
-	}
-	return address
+	return started()
 }
 
 // start runs the local AWS on a free port of the loopback address.

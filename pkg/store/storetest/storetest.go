@@ -6,6 +6,7 @@ package storetest
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"testing"
 	"time"
 
@@ -21,27 +22,52 @@ import (
 // change the configuration of the client, to count calls or to make some fail.
 func Open(t testing.TB, now func() time.Time, with ...func(*aws.Config)) *store.DB {
 	t.Helper()
+	db, drop, err := Make(context.Background(), now, with...)
+	if err != nil {
+		t.Fatalf("storetest: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := drop(context.Background()); err != nil {
+			t.Errorf("storetest: %v", err)
+		}
+	})
+	return db
+}
+
+// Make is Open for programs that are no tests: drop removes the table.
+func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) (db *store.DB, drop func(context.Context) error, err error) {
+	address, err := endpoint()
+	if err != nil {
+		return nil, nil, err
+	}
 	cfg := aws.Config{
 		Region:       "us-east-1",
-		BaseEndpoint: aws.String(endpoint(t)),
+		BaseEndpoint: &address,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
 		}),
 	}
 	table := raw{client: dynamodb.NewFromConfig(cfg), name: "test-" + rand.Text()}
-	createTable(t, table.client, table.name)
+	if err := createTable(ctx, table.client, table.name); err != nil {
+		return nil, nil, err
+	}
 	for _, change := range with {
 		change(&cfg)
 	}
-	db := store.Open(cfg, table.name, store.WithClock(now))
+	db = store.Open(cfg, table.name, store.WithClock(now))
 	opened.Store(db, table)
-	t.Cleanup(func() { opened.Delete(db) })
-	return db
+	drop = func(ctx context.Context) error {
+		opened.Delete(db)
+		if _, err := table.client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table.name}); err != nil {
+			return fmt.Errorf("delete table: %w", err)
+		}
+		return nil
+	}
+	return db, drop, nil
 }
 
-func createTable(t testing.TB, client *dynamodb.Client, name string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+func createTable(ctx context.Context, client *dynamodb.Client, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
 		TableName: &name, BillingMode: types.BillingModePayPerRequest,
@@ -52,19 +78,15 @@ func createTable(t testing.TB, client *dynamodb.Client, name string) {
 		},
 	})
 	if err != nil {
-		t.Fatalf("storetest: create table: %v", err)
+		return fmt.Errorf("create table: %w", err)
 	}
-	t.Cleanup(func() {
-		if _, err := client.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
-			t.Errorf("storetest: delete table: %v", err)
-		}
-	})
 	active := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {
 		o.MinDelay, o.MaxDelay = 20*time.Millisecond, time.Second
 	})
 	if err := active.Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, startTimeout); err != nil {
-		t.Fatalf("storetest: the table does not become active: %v", err)
+		return fmt.Errorf("the table does not become active: %w", err)
 	}
+	return nil
 }
 
 func attributes(names ...string) (all []types.AttributeDefinition) {
