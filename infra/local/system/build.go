@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Target is what the functions are built for.
@@ -58,11 +59,8 @@ func Build(ctx context.Context, root string, target Target) error {
 	if err := os.MkdirAll(linked, 0o755); err != nil {
 		return err
 	}
-	env := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+target.OS, "GOARCH="+target.Arch)
-	log := filepath.Join(root, "build", ".log")
-	if err := run(ctx, root, log, env, "go", "build", "-tags", "lambda.norpc", "-trimpath", "-ldflags", "-s -w",
-		"-o", linked+string(filepath.Separator), "./functions/..."); err != nil {
-		return logged(err, "building the functions", log)
+	if err := Compile(ctx, root, target, linked, "./functions/..."); err != nil {
+		return err
 	}
 	binaries, err := os.ReadDir(linked)
 	if err != nil {
@@ -83,6 +81,18 @@ func Build(ctx context.Context, root string, target Target) error {
 		if err := update(filepath.Join(root, target.Dir(), name, "bootstrap"), filepath.Join(linked, name)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// Compile builds commands of the checkout into a folder, as functions are built:
+// each becomes a binary of its own name there.
+func Compile(ctx context.Context, root string, target Target, folder string, packages ...string) error {
+	env := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+target.OS, "GOARCH="+target.Arch)
+	args := []string{"build", "-tags", "lambda.norpc", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Clean(folder) + string(filepath.Separator)}
+	log := filepath.Clean(folder) + ".log"
+	if err := run(ctx, root, log, env, "go", append(args, packages...)...); err != nil {
+		return logged(err, "building "+strings.Join(packages, " "), log)
 	}
 	return nil
 }
