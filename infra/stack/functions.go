@@ -73,7 +73,7 @@ var Functions = []Function{
 	{Name: "generate", Trigger: Queue, Memory: 1024, Timeout: 120, Consumes: GenerateQueue, Batch: 5,
 		State: Write, Media: Write, Sends: []string{GenerateQueue}},
 	{Name: "dispatch", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: DispatchQueue, Batch: 10,
-		State: Write, Media: Read, Sends: []string{DeliverQueue}},
+		State: Write, Sends: []string{DeliverQueue}},
 	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 60, Consumes: DeliverQueue, Batch: 10,
 		State: Write, Media: Read, Sends: []string{DeliverQueue}, Webhooks: true},
 }
