@@ -130,9 +130,6 @@ func headersNamed(names ...string) map[string]*huma.Param {
 
 // finish mends what registering has put into the description by itself.
 func (r *Router) finish(op Op, success reflect.Type) {
-	if !r.documenting {
-		return
-	}
 	o := operationOf(r.api.OpenAPI().Paths[op.Path], op.Method)
 	names := []string{"X-Request-Id", "RateLimit-Policy", "RateLimit"}
 	if data, ok := success.FieldByName("Data"); ok && data.Type.Implements(reflect.TypeFor[versioned]()) {

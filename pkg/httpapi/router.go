@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -48,30 +49,27 @@ type Route struct {
 
 // Router collects the operations of a function and serves them.
 type Router struct {
-	api    huma.API
 	mux    *http.ServeMux
 	routes []Route
 	db     *store.DB
 	audit  Recorder
 	now    func() time.Time
-	// documenting makes it also describe answers, which serving does not need.
-	documenting bool
+	// api, when set, describes all operations, and serves none.
+	api huma.API
 }
 
 // NewRouter makes a router that commits to db and reports each call to audit.
 func NewRouter(db *store.DB, audit Recorder, now func() time.Time) *Router {
-	return newRouter(db, audit, now, huma.Config{})
+	return &Router{mux: http.NewServeMux(), db: db, audit: audit, now: now}
 }
 
 // NewDocument makes a router that serves nothing, but describes the operations
 // registered with it in the document of config.
 func NewDocument(config huma.Config) *Router {
-	r := newRouter(nil, nil, time.Now, config)
-	r.documenting = true
-	return r
+	return &Router{api: newAPI(http.NewServeMux(), config)}
 }
 
-func newRouter(db *store.DB, audit Recorder, now func() time.Time, config huma.Config) *Router {
+func newAPI(mux *http.ServeMux, config huma.Config) huma.API {
 	config.Formats = huma.DefaultFormats
 	config.DefaultFormat = "application/json"
 	config.RejectUnknownQueryParameters = true
@@ -82,8 +80,7 @@ func newRouter(db *store.DB, audit Recorder, now func() time.Time, config huma.C
 		config.Components = &huma.Components{}
 	}
 	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
-	mux := http.NewServeMux()
-	return &Router{api: humago.New(mux, config), mux: mux, db: db, audit: audit, now: now}
+	return humago.New(mux, config)
 }
 
 // schemaName names the schema of a type: by its own method SchemaName where it
@@ -101,10 +98,10 @@ func schemaName(t reflect.Type, hint string) string {
 // Routes gives the registered operations.
 func (r *Router) Routes() []Route { return r.routes }
 
-// OpenAPI gives the document of the registered operations.
+// OpenAPI gives the document of the operations of a router that NewDocument made.
 func (r *Router) OpenAPI() *huma.OpenAPI { return r.api.OpenAPI() }
 
-// Schema gives the schema of a type of answer, registered in the document.
+// Schema gives the schema of a type of answer, registered in that document.
 func (r *Router) Schema(t reflect.Type) *huma.Schema {
 	s := r.api.OpenAPI().Components.Schemas.Schema(t, true, "")
 	r.markNull(t, map[reflect.Type]bool{})
@@ -199,12 +196,7 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		// The gateway hands bodies over whole: there is no reading to time out.
 		BodyReadTimeout: -1,
 	}
-	if r.documenting {
-		r.document(&o, op, success)
-	} else {
-		o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): {}}
-	}
-	huma.Register(r.api, o, func(ctx context.Context, in *I) (*answer, error) {
+	serve := func(ctx context.Context, in *I) (*answer, error) {
 		c := callFrom(ctx)
 		if !auth.FromContext(ctx).Has(op.Scope) {
 			return nil, c.fail(errs.New(errs.InsufficientScope, "%s", auth.MessageScope(op.Scope)))
@@ -214,6 +206,20 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 			return nil, huma.ErrorWithHeaders(c.fail(err), headers(errs.As(err)))
 		}
 		return a, nil
+	}
+	if r.api != nil {
+		r.document(&o, op, success)
+		huma.Register(r.api, o, serve)
+		r.finish(op, success)
+		return
+	}
+	o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): {}}
+	// Making the schemas of an operation takes a good part of a function's start:
+	// that is left to its first call, and most instances never get one of most.
+	prepared := sync.OnceValue(func() http.Handler {
+		mux := http.NewServeMux()
+		huma.Register(newAPI(mux, huma.Config{}), o, serve)
+		return mux
 	})
-	r.finish(op, success)
+	r.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, req *http.Request) { prepared().ServeHTTP(w, req) })
 }
