@@ -137,14 +137,47 @@ func (s *Service) Find(ctx context.Context, accountID string, mode auth.Mode, ke
 		return record{}, store.Item{}, errs.Missing("API key", keyID)
 	}
 	it, err := s.db.Get(ctx, store.APIKeyKey(accountID, keyID))
-	if errors.Is(err, store.ErrNotFound) || err == nil && mode == auth.Test && it.Filters["kind"] != string(auth.Test) {
-		return record{}, store.Item{}, errs.Missing("API key", keyID)
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return record{}, store.Item{}, err
 	}
-	r, err := s.read(&it)
+	r, err := s.see(&it, mode, keyID)
 	return r, it, err
+}
+
+// held is a key together with the account that holds it.
+type held struct {
+	record
+	item    store.Item
+	account account.Account
+	owner   store.Item // of the account
+}
+
+// FindHeld is Find together with the account, in the same round trip: a secret
+// carries a copy of what its account says.
+func (s *Service) FindHeld(ctx context.Context, accountID string, mode auth.Mode, keyID string) (held, error) {
+	if !id.Valid(id.APIKey, keyID) {
+		return held{}, errs.Missing("API key", keyID)
+	}
+	items, err := s.db.GetAll(ctx, store.APIKeyKey(accountID, keyID), store.IDKey(accountID))
+	if err != nil {
+		return held{}, err
+	}
+	h := held{item: items[0], owner: items[1]}
+	if h.record, err = s.see(&h.item, mode, keyID); err != nil {
+		return held{}, err
+	}
+	if h.owner.Kind != account.Kind {
+		return held{}, errs.Missing(account.Kind, accountID)
+	}
+	return h, h.owner.Decode(&h.account)
+}
+
+// see gives the key of an item to a caller of the given mode.
+func (s *Service) see(it *store.Item, mode auth.Mode, keyID string) (record, error) {
+	if it.Kind == "" || mode == auth.Test && it.Filters["kind"] != string(auth.Test) {
+		return record{}, errs.Missing("API key", keyID)
+	}
+	return s.read(it)
 }
 
 func (s *Service) read(it *store.Item) (record, error) {
@@ -181,13 +214,10 @@ func (s *Service) Revoke(r record, it store.Item) (Key, *store.Tx, error) {
 }
 
 // Rotate gives a key a new secret; the current one lives on for the overlap.
-func (s *Service) Rotate(ctx context.Context, r record, it store.Item, overlap time.Duration) (NewKey, *store.Tx, error) {
+func (s *Service) Rotate(k held, overlap time.Duration) (NewKey, *store.Tx, error) {
+	r, it := k.record, k.item
 	if r.State != stateActive {
 		return NewKey{}, nil, errs.New(errs.InvalidState, "The key is %s; only an active key can be rotated. Create a new one.", r.State)
-	}
-	a, owner, err := s.accounts.Get(ctx, it.Account)
-	if err != nil {
-		return NewKey{}, nil, err
 	}
 	secret, err := auth.NewKey(r.Kind, s.random)
 	if err != nil {
@@ -196,8 +226,8 @@ func (s *Service) Rotate(ctx context.Context, r record, it store.Item, overlap t
 	now := s.now()
 	hash, current := auth.HashKey(secret), it.Extra[account.SecretExtra]
 	tx := &store.Tx{}
-	tx.Unchanged(owner)
-	tx.CreateSecret(r.secret(a, hash))
+	tx.Unchanged(k.owner)
+	tx.CreateSecret(r.secret(k.account, hash))
 	r.Old = slices.DeleteFunc(r.Old, func(o oldSecret) bool { return !now.Before(o.Until) })
 	if len(r.Old) >= maxOldSecrets && overlap > 0 {
 		return NewKey{}, nil, errs.New(errs.InvalidState, "%d earlier secrets of this key are still in their overlap. Rotate with overlap_seconds 0, or wait.", maxOldSecrets)
@@ -223,15 +253,12 @@ func (s *Service) Rotate(ctx context.Context, r record, it store.Item, overlap t
 const maxOldSecrets = 5
 
 // Update changes a key's settings.
-func (s *Service) Update(ctx context.Context, r record, it store.Item, set Settings) (Key, *store.Tx, error) {
+func (s *Service) Update(k held, set Settings) (Key, *store.Tx, error) {
+	r, it := k.record, k.item
 	if r.State == stateRevoked {
 		return Key{}, nil, errs.New(errs.InvalidState, "The key is revoked and cannot be changed. Create a new one.")
 	}
 	if err := s.validate(&set, r.ExpiresAt); err != nil {
-		return Key{}, nil, err
-	}
-	a, owner, err := s.accounts.Get(ctx, it.Account)
-	if err != nil {
 		return Key{}, nil, err
 	}
 	r.apply(set)
@@ -239,8 +266,8 @@ func (s *Service) Update(ctx context.Context, r record, it store.Item, set Setti
 		r.State = stateActive
 	}
 	tx := &store.Tx{}
-	tx.Unchanged(owner)
-	tx.ChangeSecret(r.secret(a, it.Extra[account.SecretExtra]))
+	tx.Unchanged(k.owner)
+	tx.ChangeSecret(r.secret(k.account, it.Extra[account.SecretExtra]))
 	if err := s.replace(tx, &r, it); err != nil {
 		return Key{}, nil, err
 	}

@@ -142,6 +142,12 @@ func (s *Service) find(ctx context.Context, in KeyPath) (record, store.Item, err
 	return s.Find(ctx, p.Account, p.Mode, in.ID)
 }
 
+// hold is find together with the account.
+func (s *Service) hold(ctx context.Context, in KeyPath) (held, error) {
+	p := auth.FromContext(ctx)
+	return s.FindHeld(ctx, p.Account, p.Mode, in.ID)
+}
+
 func (s *Service) get(ctx context.Context, in *KeyPath) (Key, error) {
 	r, _, err := s.find(ctx, *in)
 	return r.Key, err
@@ -149,14 +155,14 @@ func (s *Service) get(ctx context.Context, in *KeyPath) (Key, error) {
 
 func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Key], error) {
 	none := httpapi.Change[Key]{}
-	r, it, err := s.find(ctx, in.KeyPath)
+	key, err := s.hold(ctx, in.KeyPath)
 	if err != nil {
 		return none, err
 	}
-	if err := in.Check(r.Version); err != nil {
+	if err := in.Check(key.Version); err != nil {
 		return none, err
 	}
-	set, err := httpapi.MergePatch(ctx, Settings{r.Name, r.Scopes, r.IPAllowList, r.ExpiresAt, r.Metadata})
+	set, err := httpapi.MergePatch(ctx, Settings{key.Name, key.Scopes, key.IPAllowList, key.ExpiresAt, key.Metadata})
 	if err != nil {
 		return none, err
 	}
@@ -165,14 +171,14 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Ke
 	}
 	if in.Body.Scopes != nil {
 		// Known first: a misspelt scope is a mistake, not an attempt to gain one.
-		if err := s.validate(&set, r.ExpiresAt); err != nil {
+		if err := s.validate(&set, key.ExpiresAt); err != nil {
 			return none, err
 		}
 		if err := auth.FromContext(ctx).RequireScopes(set.Scopes); err != nil {
 			return none, err
 		}
 	}
-	k, tx, err := s.Update(ctx, r, it, set)
+	k, tx, err := s.Update(key, set)
 	return httpapi.Change[Key]{Data: k, Tx: tx}, err
 }
 
@@ -190,21 +196,21 @@ func (s *Service) revoke(ctx context.Context, in *deleteInput) (httpapi.Change[K
 
 func (s *Service) rotate(ctx context.Context, in *rotateInput) (httpapi.Change[NewKey], error) {
 	none := httpapi.Change[NewKey]{}
-	r, it, err := s.find(ctx, in.KeyPath)
+	key, err := s.hold(ctx, in.KeyPath)
 	if err != nil {
 		return none, err
 	}
-	if err := in.Check(r.Version); err != nil {
+	if err := in.Check(key.Version); err != nil {
 		return none, err
 	}
 	// Whoever rotates a key holds it afterwards.
-	if err := auth.FromContext(ctx).RequireScopes(r.Scopes); err != nil {
+	if err := auth.FromContext(ctx).RequireScopes(key.Scopes); err != nil {
 		return none, err
 	}
 	var overlap time.Duration
 	if in.Body != nil {
 		overlap = time.Duration(in.Body.OverlapSeconds) * time.Second
 	}
-	k, tx, err := s.Rotate(ctx, r, it, overlap)
+	k, tx, err := s.Rotate(key, overlap)
 	return httpapi.Change[NewKey]{Data: k, Tx: tx}, err
 }
