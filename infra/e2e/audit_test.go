@@ -79,15 +79,8 @@ func TestAuditLog(t *testing.T) {
 		"request_id=unknown":            0,
 		"key_id=" + c.live.ID:           0,
 		"status=200&operation_id=getMe": 1,
-		"to=yesterday":                  -1,
 	} {
 		a := call(t, key, "GET", "/v1/audit-log?"+filter, nil)
-		if want < 0 {
-			if err := a.refused(422, "validation_failed"); err != nil {
-				t.Error(err)
-			}
-			continue
-		}
 		if got := into[[]auditEntry](a, http.StatusOK); len(got) != want {
 			t.Errorf("%s gave %d entries, want %d: %+v", filter, len(got), want, got)
 		}

@@ -19,7 +19,7 @@ func TestRefusals(t *testing.T) {
 	key := c.test.Secret
 	factory := c.factory(key)
 	liveFactory, otherFactory := c.factory(c.live.Secret), other.factory(other.test.Secret)
-	hook := into[struct{ ID string }](call(t, key, "POST", "/v1/webhooks", object{"url": "https://example.com/hook", "event_types": []string{"*"}}), http.StatusCreated).ID
+	hook := into[struct{ ID string }](call(t, key, "POST", "/v1/webhooks", object{"url": "http://127.0.0.1:9/hook", "event_types": []string{"*"}}), http.StatusCreated).ID
 
 	_, keys := operator()
 	revoked := c.key(auth.Test, apikey.Settings{})
@@ -117,7 +117,7 @@ func TestRefusals(t *testing.T) {
 		{"webhook over http", key, "POST", "/v1/webhooks", object{"url": "http://example.com/", "event_types": []string{"*"}}, nil, 422, "validation_failed", "/url"},
 		{"webhook to a private address", key, "POST", "/v1/webhooks", object{"url": "https://10.0.0.1/", "event_types": []string{"*"}}, nil, 422, "validation_failed", "/url"},
 		{"webhook to the metadata address", key, "POST", "/v1/webhooks", object{"url": "https://169.254.169.254/", "event_types": []string{"*"}}, nil, 422, "validation_failed", "/url"},
-		{"unknown event type", key, "POST", "/v1/webhooks", object{"url": "https://example.com/", "event_types": []string{"content.made"}}, nil, 422, "validation_failed", "/event_types/0"},
+		{"unknown event type", key, "POST", "/v1/webhooks", object{"url": "http://127.0.0.1:9/", "event_types": []string{"content.made"}}, nil, 422, "validation_failed", "/event_types/0"},
 		// Ids.
 		{"malformed id", key, "GET", "/v1/factories/7", nil, nil, 404, "not_found", ""},
 		{"id of another kind", key, "GET", "/v1/content-items/" + factory, nil, nil, 404, "not_found", ""},

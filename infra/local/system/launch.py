@@ -1,10 +1,10 @@
-"""Starts the local AWS (ministack) with four things set right for this project."""
+"""Starts the local AWS (ministack) with five things set right for this project."""
 
 import os
 import socketserver
 
 from ministack import app
-from ministack.core import lambda_runtime
+from ministack.core import iam_actions, lambda_runtime
 
 # Its Lambda writes each event to a function in two small pieces. With Nagle's
 # algorithm the second one waits 40 ms for the acknowledgement of the first.
@@ -18,6 +18,13 @@ lambda_runtime.Worker._drain_stderr_bounded.__defaults__ = (0.001, 0.001, 0.25)
 # to the policies it is as good as TLS.
 pin_request_origin = app.pin_request_origin
 app.pin_request_origin = lambda source_ip, _secure: pin_request_origin(source_ip, True)
+
+
+# IAM knows no action of this name: sqs:SendMessage permits batches as well.
+action_from_target = iam_actions._action_from_target
+iam_actions._action_from_target = lambda headers: {"SendMessageBatch": "SendMessage"}.get(
+    action := action_from_target(headers), action
+)
 
 
 class Tee:

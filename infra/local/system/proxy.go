@@ -52,6 +52,11 @@ func newProxy(endpoint, apiID, stage, host string) (http.Handler, error) {
 			}
 			r.Out.Header.Set("X-Forwarded-For", peer)
 			r.Out.Header.Set("X-Forwarded-Proto", "http")
+			// A caller that says nothing takes anything (RFC 9110, 12.5.1); the emulated
+			// gateway would give it compressed pages in base64.
+			if r.Out.Header.Get("Accept") == "" {
+				r.Out.Header.Set("Accept", "*/*")
+			}
 		},
 		ModifyResponse: finish,
 		ErrorHandler:   fail,

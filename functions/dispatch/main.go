@@ -1,0 +1,23 @@
+// Command dispatch is the Lambda function that makes the deliveries of events.
+package main
+
+import (
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/logging"
+	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/webhook"
+)
+
+func main() {
+	logging.Setup()
+	cfg := awsenv.Must(awsenv.Config())
+	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
+	deliveries := queue.New(sqs.NewFromConfig(cfg), awsenv.Need("DELIVER_QUEUE_URL"))
+	lambda.Start(webhook.NewDispatcher(db, deliveries, time.Now).Handle)
+}
