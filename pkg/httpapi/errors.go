@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -128,7 +129,10 @@ func Invalid(causes []error) *errs.Error {
 	return errs.InvalidFields(details...)
 }
 
-var requiredProperty = regexp.MustCompile(`^expected required property (\S+) to be present$`)
+// Only a refusal needs the patterns: most starts do without.
+var requiredProperty = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^expected required property (\S+) to be present$`)
+})
 
 func detail(cause error) errs.Detail {
 	d, ok := cause.(huma.ErrorDetailer)
@@ -137,7 +141,7 @@ func detail(cause error) errs.Detail {
 	}
 	e := d.ErrorDetail()
 	param, message := pointer(e.Location), e.Message
-	if m := requiredProperty.FindStringSubmatch(message); m != nil {
+	if m := requiredProperty().FindStringSubmatch(message); m != nil {
 		param, message = param+"/"+m[1], "is required"
 	}
 	if message == "unexpected property" {
@@ -146,7 +150,7 @@ func detail(cause error) errs.Detail {
 	return errs.Detail{Param: param, Message: message}
 }
 
-var bracket = regexp.MustCompile(`\[(\d+)\]`)
+var bracket = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(\d+)\]`) })
 
 // pointer turns huma's location ("body.topics[1]") into a JSON pointer
 // ("/topics/1"), and that of a parameter ("query.limit") into its name.
@@ -158,7 +162,7 @@ func pointer(location string) string {
 	if name == "" {
 		return ""
 	}
-	return "/" + strings.ReplaceAll(bracket.ReplaceAllString(name, ".$1"), ".", "/")
+	return "/" + strings.ReplaceAll(bracket().ReplaceAllString(name, ".$1"), ".", "/")
 }
 
 func errTooLarge() *errs.Error {
