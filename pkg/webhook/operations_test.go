@@ -9,64 +9,62 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-const hook = "http://127.0.0.1:9/hook"
-
 func TestTheSecretIsInTheAnswerOfCreateOnly(t *testing.T) {
 	_, _, c := on(t)
-	created := c.call(http.MethodPost, "/v1/webhooks", map[string]any{
-		"url": hook, "event_types": []string{"content.generated", "balance.*"}, "description": "CRM", "metadata": map[string]string{"team": "a"},
+	created := c.Call(http.MethodPost, "/v1/webhooks", map[string]any{
+		"url": hookURL, "event_types": []string{"content.generated", "balance.*"}, "description": "CRM", "metadata": map[string]string{"team": "a"},
 	})
-	if created.status != http.StatusCreated {
-		t.Fatalf("answered %d %s", created.status, created.body)
+	if created.Status != http.StatusCreated {
+		t.Fatalf("answered %d %s", created.Status, created.Raw)
 	}
 	var w NewWebhook
-	created.into(t, &w)
+	created.Into(t, http.StatusCreated, &w)
 	key, found := strings.CutPrefix(w.Secret, "whsec_")
 	if b, err := base64.StdEncoding.DecodeString(key); !found || err != nil || len(b) != 32 {
 		t.Errorf("secret %q", w.Secret)
 	}
-	if w.State != "enabled" || w.Version != 1 || w.URL != hook || w.Description != "CRM" || w.Metadata["team"] != "a" ||
+	if w.State != "enabled" || w.Version != 1 || w.URL != hookURL || w.Description != "CRM" || w.Metadata["team"] != "a" ||
 		!slices.Equal(w.EventTypes, []string{"content.generated", "balance.*"}) || !id.Valid(id.Webhook, w.ID) {
 		t.Errorf("created %+v", w)
 	}
-	for _, a := range []answer{
-		c.call(http.MethodGet, "/v1/webhooks/"+w.ID, nil),
-		c.call(http.MethodGet, "/v1/webhooks", nil),
-		c.call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"description": "x"}),
-		c.call(http.MethodDelete, "/v1/webhooks/"+w.ID, nil),
+	for _, a := range []apitest.Answer{
+		c.Call(http.MethodGet, "/v1/webhooks/"+w.ID, nil),
+		c.Call(http.MethodGet, "/v1/webhooks", nil),
+		c.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"description": "x"}),
+		c.Call(http.MethodDelete, "/v1/webhooks/"+w.ID, nil),
 	} {
-		if a.Error != nil || !holds(a.body, w.ID) || holds(a.body, key) || holds(a.body, "secret") {
-			t.Errorf("answered %s", a.body)
+		if a.Error != nil || !strings.Contains(a.Raw, w.ID) || strings.Contains(a.Raw, key) || strings.Contains(a.Raw, "secret") {
+			t.Errorf("answered %s", a.Raw)
 		}
 	}
-	c.call(http.MethodGet, "/v1/webhooks/"+w.ID, nil).refused(t, 404, "not_found", "")
+	c.Call(http.MethodGet, "/v1/webhooks/"+w.ID, nil).Refused(t, 404, "not_found", "")
 }
 
 func TestARepeatedCreateAnswersTheSameSecret(t *testing.T) {
 	_, _, c := on(t)
-	body := map[string]any{"url": hook, "event_types": []string{"*"}}
-	first := c.call(http.MethodPost, "/v1/webhooks", body, "Idempotency-Key", "k")
-	again := c.call(http.MethodPost, "/v1/webhooks", body, "Idempotency-Key", "k")
-	if string(first.body) != string(again.body) || again.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("%s\n%s", first.body, again.body)
+	body := map[string]any{"url": hookURL, "event_types": []string{"*"}}
+	first := c.Call(http.MethodPost, "/v1/webhooks", body, "Idempotency-Key", "k")
+	again := c.Call(http.MethodPost, "/v1/webhooks", body, "Idempotency-Key", "k")
+	if first.Raw != again.Raw || again.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%s\n%s", first.Raw, again.Raw)
 	}
 	var all []Webhook
-	c.call(http.MethodGet, "/v1/webhooks", nil).into(t, &all)
+	c.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 {
 		t.Errorf("%d webhooks", len(all))
 	}
 }
 
 func TestBadWebhooksAreRefused(t *testing.T) {
-	c := newClock()
-	deployed := newCaller(t, storetest.Open(t, c.now), c, NewClient(false))
+	c := apitest.NewClock()
+	deployed := newCaller(t, storetest.Open(t, c.Now), c, NewClient(false))
 	const good = "https://1.1.1.1/hook"
 	for _, bad := range []struct {
 		name  string
@@ -92,15 +90,15 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 		{"metadata of numbers", map[string]any{"url": good, "event_types": []string{"*"}, "metadata": map[string]any{"a": 1}}, "/metadata/a"},
 	} {
 		t.Run(bad.name, func(t *testing.T) {
-			deployed.call(http.MethodPost, "/v1/webhooks", bad.body).refused(t, 422, "validation_failed", bad.param)
+			deployed.Call(http.MethodPost, "/v1/webhooks", bad.body).Refused(t, 422, "validation_failed", bad.param)
 		})
 	}
-	w := deployed.create(good, "*")
-	deployed.call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"url": "https://192.168.0.1/"}).refused(t, 422, "validation_failed", "/url")
-	deployed.call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"state": "paused"}).refused(t, 422, "validation_failed", "/state")
-	deployed.call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"secret": nil}).refused(t, 422, "validation_failed", "/secret")
+	w := create(t, deployed, good, "*")
+	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"url": "https://192.168.0.1/"}).Refused(t, 422, "validation_failed", "/url")
+	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"state": "paused"}).Refused(t, 422, "validation_failed", "/state")
+	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"secret": nil}).Refused(t, 422, "validation_failed", "/secret")
 	var all []Webhook
-	deployed.call(http.MethodGet, "/v1/webhooks", nil).into(t, &all)
+	deployed.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 || all[0].URL != good || all[0].Version != 1 {
 		t.Errorf("left over: %+v", all)
 	}
@@ -110,90 +108,90 @@ func TestTwentyWebhooksAndNoMore(t *testing.T) {
 	_, clock, c := on(t)
 	var last NewWebhook
 	for range maxWebhooks {
-		clock.add(time.Millisecond)
-		last = c.create(hook, "*")
+		clock.Add(time.Millisecond)
+		last = create(t, c, hookURL, "*")
 	}
-	body := map[string]any{"url": hook, "event_types": []string{"*"}}
-	c.call(http.MethodPost, "/v1/webhooks", body).refused(t, 409, "invalid_state", "")
+	body := map[string]any{"url": hookURL, "event_types": []string{"*"}}
+	c.Call(http.MethodPost, "/v1/webhooks", body).Refused(t, 409, "invalid_state", "")
 	// The other mode and other accounts have a count of their own.
-	c.as(c.principal.Account, auth.Live).create(hook, "*")
-	c.as(id.New(id.Account, clock.now()), auth.Test).create(hook, "*")
+	create(t, c.Live(), hookURL, "*")
+	create(t, c.Stranger(), hookURL, "*")
 
 	var page []Webhook
-	first := c.call(http.MethodGet, "/v1/webhooks?limit=15", nil)
-	first.into(t, &page)
-	if len(page) != 15 || page[0].ID != last.ID || first.Next == nil {
+	first := c.Call(http.MethodGet, "/v1/webhooks?limit=15", nil)
+	first.Into(t, http.StatusOK, &page)
+	if len(page) != 15 || page[0].ID != last.ID || first.NextCursor == nil {
 		t.Fatalf("first page: %d webhooks", len(page))
 	}
-	rest := c.call(http.MethodGet, "/v1/webhooks?limit=15&cursor="+*first.Next, nil)
-	rest.into(t, &page)
-	if len(page) != 5 || rest.Next != nil {
+	rest := c.Call(http.MethodGet, "/v1/webhooks?limit=15&cursor="+*first.NextCursor, nil)
+	rest.Into(t, http.StatusOK, &page)
+	if len(page) != 5 || rest.NextCursor != nil {
 		t.Errorf("second page: %d webhooks", len(page))
 	}
 
-	if a := c.call(http.MethodDelete, "/v1/webhooks/"+last.ID, nil); a.status != http.StatusOK {
-		t.Fatalf("delete: %s", a.body)
+	if a := c.Call(http.MethodDelete, "/v1/webhooks/"+last.ID, nil); a.Status != http.StatusOK {
+		t.Fatalf("delete: %s", a.Raw)
 	}
-	c.create(hook, "*")
-	c.call(http.MethodPost, "/v1/webhooks", body).refused(t, 409, "invalid_state", "")
+	create(t, c, hookURL, "*")
+	c.Call(http.MethodPost, "/v1/webhooks", body).Refused(t, 409, "invalid_state", "")
 }
 
 func TestOthersWebhooksAreNotFound(t *testing.T) {
 	_, clock, c := on(t)
-	w := c.create(hook, "*")
-	for name, other := range map[string]*caller{
-		"another account": c.as(id.New(id.Account, clock.now()), auth.Test),
-		"the other mode":  c.as(c.principal.Account, auth.Live),
+	w := create(t, c, hookURL, "*")
+	for name, other := range map[string]*apitest.Caller{
+		"another account": c.Stranger(),
+		"the other mode":  c.Live(),
 	} {
 		for method, body := range map[string]any{http.MethodGet: nil, http.MethodDelete: nil, http.MethodPatch: map[string]any{"description": "x"}} {
 			t.Run(name+" "+method, func(t *testing.T) {
-				other.call(method, "/v1/webhooks/"+w.ID, body).refused(t, 404, "not_found", "")
+				other.Call(method, "/v1/webhooks/"+w.ID, body).Refused(t, 404, "not_found", "")
 			})
 		}
 	}
-	for _, bad := range []string{"x", id.New(id.Event, clock.now()), id.New(id.Webhook, clock.now())} {
-		c.call(http.MethodGet, "/v1/webhooks/"+bad, nil).refused(t, 404, "not_found", "")
+	for _, bad := range []string{"x", id.New(id.Event, clock.Now()), id.New(id.Webhook, clock.Now())} {
+		c.Call(http.MethodGet, "/v1/webhooks/"+bad, nil).Refused(t, 404, "not_found", "")
 	}
 }
 
 func TestChangesHonourIfMatch(t *testing.T) {
 	_, _, c := on(t)
-	w := c.create(hook, "*")
+	w := create(t, c, hookURL, "*")
 	path := "/v1/webhooks/" + w.ID
-	c.call(http.MethodPatch, path, map[string]any{"description": "x"}, "If-Match", `"7"`).refused(t, 412, "version_mismatch", "If-Match")
-	a := c.call(http.MethodPatch, path, map[string]any{"description": "x"}, "If-Match", `"1"`)
-	if a.status != 200 || a.header.Get("ETag") != `"2"` {
-		t.Fatalf("%d %s", a.status, a.body)
+	c.Call(http.MethodPatch, path, map[string]any{"description": "x"}, "If-Match", `"7"`).Refused(t, 412, "version_mismatch", "If-Match")
+	a := c.Call(http.MethodPatch, path, map[string]any{"description": "x"}, "If-Match", `"1"`)
+	if a.Status != 200 || a.Header.Get("ETag") != `"2"` {
+		t.Fatalf("%d %s", a.Status, a.Raw)
 	}
-	c.call(http.MethodDelete, path, nil, "If-Match", `"1"`).refused(t, 412, "version_mismatch", "If-Match")
-	if a := c.call(http.MethodDelete, path, nil, "If-Match", `"2"`); a.status != 200 {
-		t.Errorf("%d %s", a.status, a.body)
+	c.Call(http.MethodDelete, path, nil, "If-Match", `"1"`).Refused(t, 412, "version_mismatch", "If-Match")
+	if a := c.Call(http.MethodDelete, path, nil, "If-Match", `"2"`); a.Status != 200 {
+		t.Errorf("%d %s", a.Status, a.Raw)
 	}
 }
 
 func TestUpdateChangesWhatItNamesOnly(t *testing.T) {
 	_, clock, c := on(t)
-	w := c.create(hook, "content.generated")
+	w := create(t, c, hookURL, "content.generated")
 	path := "/v1/webhooks/" + w.ID
 	var got Webhook
-	clock.add(time.Minute)
-	c.call(http.MethodPatch, path, map[string]any{"event_types": []string{"content.*"}, "metadata": map[string]any{"a": "b"}}).into(t, &got)
-	if got.URL != hook || !slices.Equal(got.EventTypes, []string{"content.*"}) || got.Metadata["a"] != "b" || got.Version != 2 || !got.UpdatedAt.Equal(clock.now()) || !got.CreatedAt.Equal(w.CreatedAt) {
+	clock.Add(time.Minute)
+	c.Call(http.MethodPatch, path, map[string]any{"event_types": []string{"content.*"}, "metadata": map[string]any{"a": "b"}}).Into(t, http.StatusOK, &got)
+	if got.URL != hookURL || !slices.Equal(got.EventTypes, []string{"content.*"}) || got.Metadata["a"] != "b" || got.Version != 2 || !got.UpdatedAt.Equal(clock.Now()) || !got.CreatedAt.Equal(w.CreatedAt) {
 		t.Errorf("%+v", got)
 	}
-	c.call(http.MethodPatch, path, map[string]any{"state": "disabled"}).into(t, &got)
+	c.Call(http.MethodPatch, path, map[string]any{"state": "disabled"}).Into(t, http.StatusOK, &got)
 	if got.State != "disabled" || got.DisabledReason == nil || *got.DisabledReason != "requested" {
 		t.Errorf("%+v", got)
 	}
 	got = Webhook{}
-	c.call(http.MethodPatch, path, map[string]any{"state": "enabled", "metadata": map[string]any{"a": nil}}).into(t, &got)
+	c.Call(http.MethodPatch, path, map[string]any{"state": "enabled", "metadata": map[string]any{"a": nil}}).Into(t, http.StatusOK, &got)
 	if got.State != "enabled" || got.DisabledReason != nil || len(got.Metadata) != 0 {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestEnablingAWebhookForgetsItsFailures(t *testing.T) {
-	now := newClock().now()
+	now := apitest.NewClock().Now()
 	gone := reasonGone
 	r := record{Webhook: Webhook{URL: "a", State: stateDisabled, DisabledReason: &gone, FailingSince: &now}}
 	set := r.settings()
@@ -215,9 +213,9 @@ func TestEnablingAWebhookForgetsItsFailures(t *testing.T) {
 
 func TestCallsMeetingOnTheSameWebhookBothHold(t *testing.T) {
 	db, _, c := on(t)
-	w := c.create(hook, "*")
+	w := create(t, c, hookURL, "*")
 	// The health that deliver notes changes the item, not the resource's version.
-	it, err := db.Get(t.Context(), webhookKey(c.principal.Account, "test", w.ID))
+	it, err := db.Get(t.Context(), webhookKey(c.Principal.Account, "test", w.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,8 +224,8 @@ func TestCallsMeetingOnTheSameWebhookBothHold(t *testing.T) {
 	if err := db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	if a := c.call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"description": "x"}, "If-Match", `"1"`); a.status != 200 {
-		t.Errorf("%d %s", a.status, a.body)
+	if a := c.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"description": "x"}, "If-Match", `"1"`); a.Status != 200 {
+		t.Errorf("%d %s", a.Status, a.Raw)
 	}
 }
 

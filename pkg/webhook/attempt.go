@@ -1,0 +1,101 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/safehttp"
+)
+
+// keptBody is how much of an answer's body is kept.
+const keptBody = 1 << 10
+
+// Caller sends HTTP requests to addresses that are not to be trusted.
+type Caller interface {
+	Do(req *http.Request) (*http.Response, error)
+}
+
+var _ Caller = (*safehttp.Client)(nil)
+
+// outcome is what came of an attempt.
+type outcome struct {
+	Attempt
+	// retryAfter is the time that the receiver asks for before the next attempt.
+	retryAfter time.Duration
+}
+
+func (o outcome) succeeded() bool { return o.Error == nil }
+
+func (o outcome) gone() bool { return o.Status != nil && *o.Status == http.StatusGone }
+
+// post sends one event to one address, signed. It gives an error only where the
+// request could not even be made; everything else is an outcome.
+func (d *Deliverer) post(ctx context.Context, url string, signing secrets, eventID string, body []byte) (outcome, error) {
+	at := d.now()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return outcome{}, fmt.Errorf("webhook: make the request: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", userAgent)
+	req.Header.Set("webhook-id", eventID)
+	req.Header.Set("webhook-timestamp", timestamp(at))
+	req.Header.Set("webhook-signature", signing.sign(eventID, at, body))
+	// Receivers drop repeats by webhook-id, so that the client may repeat a request
+	// by itself whose kept connection turns out to be dead. An empty list is not sent.
+	req.Header["Idempotency-Key"] = nil
+
+	o := outcome{Attempt: Attempt{At: httpapi.Instant(at)}}
+	resp, err := d.client.Do(req)
+	if err == nil {
+		var kept []byte
+		kept, err = safehttp.ReadBody(resp, keptBody)
+		o.Status, o.ResponseBody = &resp.StatusCode, text(kept)
+		o.retryAfter = retryAfter(resp.StatusCode, resp.Header, d.now())
+	}
+	o.LatencyMS = d.now().Sub(at).Milliseconds()
+	if o.Status == nil || *o.Status < 200 || *o.Status > 299 {
+		reason := describe(o.Status, err)
+		o.Error = &reason
+	}
+	return o, nil
+}
+
+// describe says why an attempt failed. An answer's status says it all; how its
+// body was read then does not matter, nor does it after a success: the receiver
+// has taken the event by then.
+func describe(status *int, err error) string {
+	switch {
+	case status == nil:
+		return safehttp.Describe(err)
+	case *status >= 300 && *status <= 399:
+		return fmt.Sprintf("The receiver answered with a redirect (%d), which is not followed.", *status)
+	default:
+		return strings.TrimSpace(fmt.Sprintf("The receiver answered %d %s", *status, http.StatusText(*status))) + "."
+	}
+}
+
+// text makes valid UTF-8 of the first bytes of an answer, within the same bound.
+func text(b []byte) string {
+	// A character that the bound has cut in two is left out, not made a mistake.
+	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
+		if last := b[len(b)-i]; utf8.RuneStart(last) {
+			if !utf8.FullRune(b[len(b)-i:]) {
+				b = b[:len(b)-i]
+			}
+			break
+		}
+	}
+	s := strings.ToValidUTF8(string(b), string(utf8.RuneError))
+	for len(s) > keptBody {
+		_, size := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-size]
+	}
+	return s
+}

@@ -1,0 +1,152 @@
+package webhook
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// deliveryKind is the kind of a delivery's item.
+const deliveryKind = "delivery"
+
+// keepDeliveries is how long a delivery can be read, counted from its event.
+const keepDeliveries = 30 * 24 * time.Hour
+
+// maxAttempts bounds the attempts that are kept of one delivery: those of the
+// schedule, and those of a few redeliveries.
+const maxAttempts = 20
+
+// The states of a delivery.
+const (
+	statePending   = "pending"
+	stateDelivered = "delivered"
+	stateFailed    = "failed"
+)
+
+// Why a delivery failed.
+const (
+	failedExhausted = "exhausted"        // the last attempt of the schedule failed
+	failedGone      = "gone"             // the receiver answered 410
+	failedDisabled  = "webhook_disabled" // the webhook was disabled before the next attempt
+	failedDeleted   = "webhook_deleted"  // likewise deleted
+	failedExpired   = "event_expired"    // the event is no longer kept
+)
+
+// Delivery is one event on its way to one webhook.
+type Delivery struct {
+	httpapi.Resource
+	WebhookID     string     `json:"webhook_id" doc:"The webhook that it goes to"`
+	EventID       string     `json:"event_id" doc:"The event; receivers see it as the header webhook-id"`
+	EventType     event.Type `json:"event_type" doc:"Type of the event" example:"content.generated"`
+	State         string     `json:"state" enum:"pending,delivered,failed"`
+	FailedReason  *string    `json:"failed_reason" enum:"exhausted,gone,webhook_disabled,webhook_deleted,event_expired" doc:"exhausted: all attempts failed; gone: the receiver answered 410; null unless it failed"`
+	Attempts      []Attempt  `json:"attempts" nullable:"false" doc:"The attempts, oldest first"`
+	NextAttemptAt *time.Time `json:"next_attempt_at" doc:"When the next attempt is due; null where none follows"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Delivery) SchemaName() string { return "Delivery" }
+
+// Attempt is one attempt at a delivery.
+type Attempt struct {
+	At           time.Time `json:"at" doc:"When it was sent, UTC"`
+	Status       *int      `json:"status" doc:"HTTP status of the answer; null where there was none" example:"503"`
+	LatencyMS    int64     `json:"latency_ms" doc:"Milliseconds until the answer was read"`
+	Error        *string   `json:"error" doc:"What went wrong; null where it succeeded"`
+	ResponseBody string    `json:"response_body" doc:"The first 1 KiB of the answer's body"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Attempt) SchemaName() string { return "DeliveryAttempt" }
+
+// delivery is the document that is kept of a delivery.
+type delivery struct {
+	Delivery
+	// Next is the number of the next attempt, 1 for the first. It grows with each
+	// outcome that is recorded, and tells a message that is due from a repeat.
+	Next int `json:"next"`
+	// Failures counts the attempts that failed since the schedule was begun.
+	Failures int `json:"failures"`
+	// Claim is the attempt that somebody is carrying out.
+	Claim *claim `json:"claim,omitempty"`
+}
+
+// claim is the right to carry out the next attempt.
+type claim struct {
+	// By tells claims apart, so that nobody takes another's for its own.
+	By string `json:"by"`
+	// Until is when whoever holds it must have died, and another may take over.
+	Until time.Time `json:"until"`
+}
+
+// deliveries is the partition of Table that lists the deliveries of a webhook.
+func deliveries(webhookID string) string { return "deliveries#" + webhookID }
+
+func deliveryKey(webhookID, deliveryID string) store.Key {
+	return store.Key{PK: deliveries(webhookID), SK: deliveryID}
+}
+
+// deliveryID is the id of the delivery of an event to a webhook: however often
+// the event comes to us, it is delivered once.
+func deliveryID(at time.Time, eventID, webhookID string) string {
+	return id.Derived(id.Delivery, at, eventID, webhookID)
+}
+
+// newDelivery makes the delivery of an event that happened at the given time.
+func newDelivery(now, at time.Time, ref event.Ref, webhookID string) (delivery, store.Item, error) {
+	due := httpapi.Instant(now)
+	d := delivery{
+		Delivery: Delivery{
+			Resource:  httpapi.NewResource(deliveryID(at, ref.ID, webhookID), now, nil),
+			WebhookID: webhookID, EventID: ref.ID, EventType: ref.Type,
+			State: statePending, Attempts: []Attempt{}, NextAttemptAt: &due,
+		},
+		Next: 1,
+	}
+	it, err := store.NewItem(deliveryKind, ref.Account, ref.Mode, d.ID, d)
+	if err != nil {
+		return d, it, err
+	}
+	it.Key, it.Owner = deliveryKey(webhookID, d.ID), store.Key{}
+	it.Filters = map[string]string{"state": d.State}
+	it.ExpireAt = at.Add(keepDeliveries)
+	return d, it, nil
+}
+
+// write puts the delivery's document and its state into its item.
+func (d *delivery) write(it *store.Item) error {
+	it.Filters = map[string]string{"state": d.State}
+	return it.Encode(d)
+}
+
+// record takes over the outcome of an attempt. After a failure that is not the
+// last, the next attempt is due after wait.
+func (d *delivery) record(o outcome, now time.Time, wait time.Duration) {
+	d.Attempts = append(d.Attempts, o.Attempt)
+	if over := len(d.Attempts) - maxAttempts; over > 0 {
+		d.Attempts = d.Attempts[over:]
+	}
+	d.Next++
+	d.Claim, d.NextAttemptAt = nil, nil
+	d.Touch(now)
+	switch {
+	case o.succeeded():
+		d.State, d.FailedReason = stateDelivered, nil
+	case o.gone():
+		d.fail(failedGone)
+	case d.Failures == len(schedule):
+		d.fail(failedExhausted)
+	default:
+		d.Failures++
+		due := httpapi.Instant(now.Add(wait))
+		d.NextAttemptAt = &due
+	}
+}
+
+func (d *delivery) fail(reason string) {
+	d.State, d.FailedReason = stateFailed, &reason
+	d.Claim, d.NextAttemptAt = nil, nil
+}

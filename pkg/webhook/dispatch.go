@@ -1,0 +1,204 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// What dispatch has under way at a time at most.
+const (
+	maxReads  = 10
+	maxWrites = 16
+)
+
+// Sender sends messages to the queue of the deliver function.
+type Sender interface {
+	// Send gives at the place of each message the error that kept it from being
+	// taken, or nil.
+	Send(ctx context.Context, messages ...queue.Message) []error
+}
+
+var _ Sender = (*queue.Queue)(nil)
+
+// Dispatcher makes the deliveries of events.
+type Dispatcher struct {
+	db    *store.DB
+	queue Sender
+	now   func() time.Time
+}
+
+// NewDispatcher makes a dispatcher that sends to the given queue.
+func NewDispatcher(db *store.DB, queue Sender, now func() time.Time) *Dispatcher {
+	return &Dispatcher{db, queue, now}
+}
+
+// owner is an account in a mode.
+type owner struct{ account, mode string }
+
+// fanOut is one event on its way to one webhook.
+type fanOut struct {
+	source  int // place of the event in the batch
+	ref     event.Ref
+	webhook string
+	// send is the message to be sent; nil where none is needed any more.
+	send *queue.Message
+	err  error
+}
+
+// Handle takes a batch of events from the bus. Each gets a delivery for each
+// webhook that wants it, first in the table and then in the queue. A crash in
+// between leaves a delivery without a message; the event then comes again, finds
+// the delivery untouched, and sends the message.
+func (d *Dispatcher) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+	failed := make([]error, len(batch.Records))
+	refs := make([]event.Ref, len(batch.Records))
+	owners := map[owner][]int{}
+	for i, m := range batch.Records {
+		if refs[i], failed[i] = parseEvent(m.Body); failed[i] == nil {
+			o := owner{refs[i].Account, refs[i].Mode}
+			owners[o] = append(owners[o], i)
+		}
+	}
+	all := d.match(ctx, refs, owners, failed)
+	d.create(ctx, all)
+	d.send(ctx, all)
+	for _, f := range all {
+		failed[f.source] = errors.Join(failed[f.source], f.err)
+	}
+	for i, err := range failed {
+		if err != nil {
+			slog.Error("event not dispatched", "event", refs[i].ID, "message_id", batch.Records[i].MessageId, "error", err)
+		}
+	}
+	return response(batch.Records, failed), nil
+}
+
+// parseEvent reads the reference that the relay put into an event of the bus.
+func parseEvent(body string) (event.Ref, error) {
+	var envelope struct {
+		Detail event.Ref `json:"detail"`
+	}
+	if err := json.Unmarshal([]byte(body), &envelope); err != nil {
+		return event.Ref{}, fmt.Errorf("webhook: not an event of the bus: %w", err)
+	}
+	ref := envelope.Detail
+	if !id.Valid(id.Event, ref.ID) || ref.Type == "" || ref.Account == "" || ref.Mode == "" {
+		return ref, fmt.Errorf("webhook: the event %q of the bus is incomplete", ref.ID)
+	}
+	return ref, nil
+}
+
+// match finds the webhooks that want the events: one query for each account and
+// mode, consistent, so that no webhook that was there is missed.
+func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[owner][]int, failed []error) []*fanOut {
+	var (
+		mu  sync.Mutex
+		all []*fanOut
+	)
+	which := slices.Collect(maps.Keys(owners))
+	concurrently(len(which), maxReads, func(n int) {
+		hooks, err := d.webhooks(ctx, which[n])
+		mu.Lock()
+		defer mu.Unlock()
+		for _, i := range owners[which[n]] {
+			failed[i] = err
+			for _, w := range hooks {
+				if w.State == stateEnabled && w.wants(refs[i].Type) {
+					all = append(all, &fanOut{source: i, ref: refs[i], webhook: w.ID})
+				}
+			}
+		}
+	})
+	return all
+}
+
+func (d *Dispatcher) webhooks(ctx context.Context, o owner) ([]Webhook, error) {
+	var all []Webhook
+	q := store.Query{Index: store.Table, Partition: webhooks(o.account, o.mode), Limit: maxWebhooks}
+	for {
+		page, err := d.db.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range page.Items {
+			var w Webhook
+			if err := it.Decode(&w); err != nil {
+				return nil, err
+			}
+			all = append(all, w)
+		}
+		if page.Next == nil {
+			return all, nil
+		}
+		q.After = page.Next
+	}
+}
+
+// create writes the deliveries, each for itself: where some of them are there
+// already, as after a crash, the others are still made.
+func (d *Dispatcher) create(ctx context.Context, all []*fanOut) {
+	concurrently(len(all), maxWrites, func(i int) {
+		all[i].send, all[i].err = d.createOne(ctx, all[i].ref, all[i].webhook)
+	})
+}
+
+// createOne writes a delivery and gives the message to send for it, or nil where
+// a delivery that was there has been attempted already.
+func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, webhookID string) (*queue.Message, error) {
+	at, _ := id.Time(ref.ID) // parseEvent has checked the id
+	now := d.now()
+	made, it, err := newDelivery(now, at, ref, webhookID)
+	if err != nil {
+		return nil, err
+	}
+	tx := &store.Tx{}
+	tx.CreateExpiring(it, now.Unix(), nil)
+	err = d.db.Commit(ctx, tx)
+	if errors.Is(err, store.ErrConflict) {
+		if it, err = d.db.Get(ctx, it.Key); err == nil {
+			made = delivery{}
+			err = it.Decode(&made)
+		}
+		if err == nil && !made.untouched() {
+			return nil, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := made.message(&it, time.Time{}).queued(now)
+	return &m, err
+}
+
+// untouched tells whether no attempt was begun.
+func (d *delivery) untouched() bool {
+	return d.State == statePending && d.Next == 1 && d.Claim == nil
+}
+
+// send sends the messages of all deliveries together.
+func (d *Dispatcher) send(ctx context.Context, all []*fanOut) {
+	var messages []queue.Message
+	var of []*fanOut
+	for _, f := range all {
+		if f.err == nil && f.send != nil {
+			messages, of = append(messages, *f.send), append(of, f)
+		}
+	}
+	for i, err := range d.queue.Send(ctx, messages...) {
+		of[i].err = err
+	}
+}
