@@ -7,17 +7,11 @@ import (
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
-	"github.com/content-automation/api/pkg/audit"
-	"github.com/content-automation/api/pkg/awsenv"
-	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/function"
 )
 
 func main() {
-	cfg := awsenv.Must(awsenv.Config())
-	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
-	log := audit.New(store.Open(cfg, awsenv.Need("AUDIT_TABLE_NAME")), time.Now)
-	r := httpapi.NewRouter(db, log, time.Now)
-	apikey.NewService(db, account.NewService(db, time.Now), time.Now, rand.Reader).Register(r)
-	httpapi.StartLambda(r)
+	function.Serve(func(a function.Area) {
+		apikey.NewService(a.DB, account.NewService(a.DB, time.Now), time.Now, rand.Reader).Register(a.Router)
+	})
 }

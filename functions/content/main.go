@@ -4,21 +4,16 @@ package main
 import (
 	"time"
 
-	"github.com/content-automation/api/pkg/audit"
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/factory"
-	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/store"
 )
 
 func main() {
-	cfg := awsenv.Must(awsenv.Config())
-	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
-	log := audit.New(store.Open(cfg, awsenv.Need("AUDIT_TABLE_NAME")), time.Now)
-	signer := awsenv.Must(media.NewSigner(cfg, awsenv.Need("MEDIA_BUCKET"), time.Now))
-	r := httpapi.NewRouter(db, log, time.Now)
-	content.NewService(db, factory.NewService(db, time.Now), signer, time.Now).Register(r)
-	httpapi.StartLambda(r)
+	function.Serve(func(a function.Area) {
+		signer := awsenv.Must(media.NewSigner(a.AWS, awsenv.Need("MEDIA_BUCKET"), time.Now))
+		content.NewService(a.DB, factory.NewService(a.DB, time.Now), signer, time.Now).Register(a.Router)
+	})
 }
