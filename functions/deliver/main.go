@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook"
 )
@@ -24,7 +24,7 @@ func main() {
 	loopback := awsenv.Must(webhook.AllowLoopback(os.Getenv("ALLOW_LOOPBACK_WEBHOOKS"), awsenv.Need("STAGE")))
 	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
 	signer := awsenv.Must(media.NewSigner(cfg, awsenv.Need("MEDIA_BUCKET"), time.Now))
-	deliveries := queue.New(sqs.NewFromConfig(cfg), awsenv.Need("DELIVER_QUEUE_URL"))
+	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("DELIVER_QUEUE_URL"))
 	random := webhook.Randomness{Chance: mathrand.Float64, Name: rand.Text}
 	lambda.Start(webhook.NewDeliverer(db, signer, webhook.NewClient(loopback), deliveries, time.Now, random).Handle)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/logging"
-	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook"
 )
@@ -18,6 +18,6 @@ func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
 	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
-	deliveries := queue.New(sqs.NewFromConfig(cfg), awsenv.Need("DELIVER_QUEUE_URL"))
+	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("DELIVER_QUEUE_URL"))
 	lambda.Start(webhook.NewDispatcher(db, deliveries, time.Now).Handle)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/provider/sandbox"
-	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -24,6 +24,6 @@ func main() {
 		store.Open(cfg, awsenv.Need("TABLE_NAME")), sandbox.New(time.Now),
 		objects.New(cfg, awsenv.Need("MEDIA_BUCKET")), time.Now,
 	)
-	again := job.NewRequeuer(queue.New(sqs.NewFromConfig(cfg), awsenv.Need("GENERATE_QUEUE_URL")))
+	again := job.NewRequeuer(sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("GENERATE_QUEUE_URL")))
 	lambda.Start(job.NewConsumer(worker, again).Handle)
 }

@@ -11,14 +11,15 @@ import (
 	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/relay"
 )
 
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
-	queues := map[job.Queue]relay.Sender{
-		job.Generate: queue.New(sqs.NewFromConfig(cfg), awsenv.Need("GENERATE_QUEUE_URL")),
+	queues := map[job.Queue]queue.Sender{
+		job.Generate: sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("GENERATE_QUEUE_URL")),
 	}
 	lambda.Start(relay.New(queues, eventbridge.NewFromConfig(cfg), awsenv.Need("BUS_NAME")).Handle)
 }

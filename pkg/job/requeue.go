@@ -10,12 +10,12 @@ import (
 )
 
 // Requeuer puts jobs back into the queue that they came from.
-type Requeuer struct{ queue *queue.Queue }
+type Requeuer struct{ queue queue.Sender }
 
 var _ Queuer = (*Requeuer)(nil)
 
 // NewRequeuer makes a requeuer for the given queue.
-func NewRequeuer(q *queue.Queue) *Requeuer { return &Requeuer{q} }
+func NewRequeuer(q queue.Sender) *Requeuer { return &Requeuer{q} }
 
 // Requeue sends a job that is to be seen after the delay.
 func (r *Requeuer) Requeue(ctx context.Context, j Job, delay time.Duration) error {

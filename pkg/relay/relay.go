@@ -27,15 +27,6 @@ import (
 // Source is the source of our events on the bus.
 const Source = "content-automation"
 
-// Sender sends messages to a queue.
-type Sender interface {
-	// Send gives at the place of each message the error that kept it from being
-	// taken, or nil.
-	Send(ctx context.Context, messages ...queue.Message) []error
-}
-
-var _ Sender = (*queue.Queue)(nil)
-
 // Bus is what is used of *eventbridge.Client.
 type Bus interface {
 	PutEvents(ctx context.Context, in *eventbridge.PutEventsInput, options ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error)
@@ -45,14 +36,14 @@ var _ Bus = (*eventbridge.Client)(nil)
 
 // Relay is the handler of the stream.
 type Relay struct {
-	queues  map[job.Queue]Sender
+	queues  map[job.Queue]queue.Sender
 	bus     Bus
 	busName string
 }
 
 // New makes a relay that sends jobs to the given queues and events to the bus of
 // the given name.
-func New(queues map[job.Queue]Sender, bus Bus, busName string) *Relay {
+func New(queues map[job.Queue]queue.Sender, bus Bus, busName string) *Relay {
 	return &Relay{queues, bus, busName}
 }
 

@@ -38,7 +38,7 @@ type Deliverer struct {
 	db     *store.DB
 	signer *media.Signer
 	client Caller
-	queue  Sender
+	queue  queue.Sender
 	now    func() time.Time
 	random Randomness
 }
@@ -52,8 +52,8 @@ type Randomness struct {
 }
 
 // NewDeliverer makes a deliverer whose queue is the one that it is called by.
-func NewDeliverer(db *store.DB, signer *media.Signer, client Caller, queue Sender, now func() time.Time, random Randomness) *Deliverer {
-	return &Deliverer{db, signer, client, queue, now, random}
+func NewDeliverer(db *store.DB, signer *media.Signer, client Caller, q queue.Sender, now func() time.Time, random Randomness) *Deliverer {
+	return &Deliverer{db, signer, client, q, now, random}
 }
 
 // task is one message with all that it is about.

@@ -25,25 +25,16 @@ const (
 	maxWrites = 16
 )
 
-// Sender sends messages to the queue of the deliver function.
-type Sender interface {
-	// Send gives at the place of each message the error that kept it from being
-	// taken, or nil.
-	Send(ctx context.Context, messages ...queue.Message) []error
-}
-
-var _ Sender = (*queue.Queue)(nil)
-
 // Dispatcher makes the deliveries of events.
 type Dispatcher struct {
 	db    *store.DB
-	queue Sender
+	queue queue.Sender
 	now   func() time.Time
 }
 
 // NewDispatcher makes a dispatcher that sends to the given queue.
-func NewDispatcher(db *store.DB, queue Sender, now func() time.Time) *Dispatcher {
-	return &Dispatcher{db, queue, now}
+func NewDispatcher(db *store.DB, q queue.Sender, now func() time.Time) *Dispatcher {
+	return &Dispatcher{db, q, now}
 }
 
 // owner is an account in a mode.

@@ -1,4 +1,4 @@
-package queue
+package sqsqueue
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/content-automation/api/pkg/queue"
 )
 
 // fakeSQS takes messages, and refuses as it is told.
@@ -46,9 +48,9 @@ func (f *fakeSQS) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchIn
 	return out, nil
 }
 
-func messages(n int) (all []Message) {
+func messages(n int) (all []queue.Message) {
 	for i := range n {
-		all = append(all, Message{Body: fmt.Sprintf("m%02d", i), Group: "g"})
+		all = append(all, queue.Message{Body: fmt.Sprintf("m%02d", i), Group: "g"})
 	}
 	return all
 }
@@ -88,10 +90,10 @@ func TestSendRepeatsOnlyWhatWasRefusedForNow(t *testing.T) {
 			t.Errorf("message %d: %v", i, err)
 		}
 	}
-	if f.seen["m03"] != 3 || f.seen["m07"] != 1 || f.seen["m11"] != tries || f.seen["m00"] != 1 {
+	if f.seen["m03"] != 3 || f.seen["m07"] != 1 || f.seen["m11"] != 4 || f.seen["m00"] != 1 {
 		t.Errorf("sent %v", f.seen)
 	}
-	var refused *Refused
+	var refused *queue.Refused
 	if !errors.As(got[7], &refused) || !refused.Final {
 		t.Errorf("the refused message has the error %v", got[7])
 	}
@@ -123,13 +125,13 @@ func TestSendStopsRepeatingWhenTheContextEnds(t *testing.T) {
 func TestDelayIsRoundedUpAndBounded(t *testing.T) {
 	for delay, want := range map[time.Duration]int32{
 		-time.Second: 0, 0: 0, time.Millisecond: 1, 5 * time.Second: 5, 5*time.Second + 1: 6,
-		LongestDelay: 900, LongestDelay - 1: 900, 10 * time.Hour: 900,
+		queue.LongestDelay: 900, queue.LongestDelay - 1: 900, 10 * time.Hour: 900,
 	} {
-		if got := entry(0, Message{Delay: delay}).DelaySeconds; got != want {
+		if got := entry(0, queue.Message{Delay: delay}).DelaySeconds; got != want {
 			t.Errorf("%v: %d s, want %d", delay, got, want)
 		}
 	}
-	if e := entry(0, Message{}); e.MessageGroupId != nil {
+	if e := entry(0, queue.Message{}); e.MessageGroupId != nil {
 		t.Error("a message without a group has one")
 	}
 }

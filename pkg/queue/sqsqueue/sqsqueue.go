@@ -1,0 +1,66 @@
+// Package sqsqueue sends messages to queues of SQS.
+package sqsqueue
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/content-automation/api/pkg/queue"
+)
+
+// Client is what is used of *sqs.Client.
+type Client interface {
+	SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, options ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
+}
+
+var _ Client = (*sqs.Client)(nil)
+
+var _ queue.Sender = (*Queue)(nil)
+
+// Queue is one queue. It is safe for concurrent use.
+type Queue struct {
+	client Client
+	url    string
+}
+
+// New makes a queue of the given address.
+func New(client Client, url string) *Queue { return &Queue{client, url} }
+
+// Send sends messages, and gives at the place of each the error that kept it
+// from being taken, or nil.
+func (q *Queue) Send(ctx context.Context, messages ...queue.Message) []error {
+	return queue.InBatches(ctx, len(messages), func(ctx context.Context, batch []int) ([]error, error) {
+		in := &sqs.SendMessageBatchInput{QueueUrl: &q.url, Entries: make([]types.SendMessageBatchRequestEntry, len(batch))}
+		for i, m := range batch {
+			in.Entries[i] = entry(i, messages[m])
+		}
+		out, err := q.client.SendMessageBatch(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		failed := make([]error, len(batch))
+		for _, f := range out.Failed {
+			if i, err := strconv.Atoi(aws.ToString(f.Id)); err == nil && i < len(failed) {
+				failed[i] = &queue.Refused{Code: aws.ToString(f.Code), Message: aws.ToString(f.Message), Final: f.SenderFault}
+			}
+		}
+		return failed, nil
+	})
+}
+
+func entry(i int, m queue.Message) types.SendMessageBatchRequestEntry {
+	e := types.SendMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), MessageBody: aws.String(m.Body)}
+	if m.Group != "" {
+		e.MessageGroupId = aws.String(m.Group)
+	}
+	if m.Delay > 0 {
+		// Never early: what waits for a time would have to wait once more.
+		e.DelaySeconds = int32((min(m.Delay, queue.LongestDelay) + time.Second - 1) / time.Second)
+	}
+	return e
+}
