@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -221,9 +222,7 @@ func (db *DB) putOne(ctx context.Context, put *types.Put, failed error) error {
 
 // sameWrite tells whether the stored item is the one that was being written.
 func sameWrite(stored, written attributes) bool {
-	return stored != nil &&
-		number(stored[attrVersion]) == number(written[attrVersion]) &&
-		text(stored[attrDoc]) == text(written[attrDoc])
+	return stored != nil && reflect.DeepEqual(stored, written)
 }
 
 // isContention tells of errors that pass by themselves and for which nothing
