@@ -143,13 +143,28 @@ func (f *Faults) Cancel(times int, reasons ...string) {
 	})
 }
 
+// Postpone answers the next reads of many items that none of them was read yet.
+func (f *Faults) Postpone(times int) {
+	f.plan("BatchGetItem", times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
+		var asked struct{ RequestItems json.RawMessage }
+		if err := json.NewDecoder(req.Body).Decode(&asked); err != nil {
+			return nil, err
+		}
+		return answer(req, http.StatusOK, map[string]any{"Responses": struct{}{}, "UnprocessedKeys": asked.RequestItems}), nil
+	})
+}
+
 func refusal(req *http.Request, body any) *http.Response {
+	return answer(req, http.StatusBadRequest, body)
+}
+
+func answer(req *http.Request, status int, body any) *http.Response {
 	b, err := json.Marshal(body)
 	if err != nil {
 		panic(err)
 	}
 	return &http.Response{
-		StatusCode: http.StatusBadRequest, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
+		StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
 		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
 		Body:   io.NopCloser(bytes.NewReader(b)), ContentLength: int64(len(b)),
 	}

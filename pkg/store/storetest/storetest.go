@@ -6,6 +6,7 @@ package storetest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -58,7 +59,9 @@ func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) 
 	opened.Store(db, table)
 	drop = func(ctx context.Context) error {
 		opened.Delete(db)
-		if _, err := table.client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table.name}); err != nil {
+		_, err := table.client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table.name})
+		var gone *types.ResourceNotFoundException // likewise
+		if err != nil && !errors.As(err, &gone) {
 			return fmt.Errorf("delete table: %w", err)
 		}
 		return nil
@@ -77,7 +80,10 @@ func createTable(ctx context.Context, client *dynamodb.Client, name string) erro
 			index("by_owner", "g1pk", "g1sk"), index("by_parent", "g2pk", "g2sk"), index("by_request", "request_id"),
 		},
 	})
-	if err != nil {
+	// Nobody else knows the name: where the table is there already, the answer was
+	// lost and the SDK has asked again.
+	var ours *types.ResourceInUseException
+	if err != nil && !errors.As(err, &ours) {
 		return fmt.Errorf("create table: %w", err)
 	}
 	active := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {
