@@ -1,0 +1,83 @@
+package errs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestAnErrorTellsItsCauseToTheLogOnly(t *testing.T) {
+	cause := errors.New("the password is hunter2")
+	e := Wrap(cause, Internal, "It failed %d times.", 3)
+	if e.Message != "It failed 3 times." || !errors.Is(e, cause) {
+		t.Errorf("message %q, cause %v", e.Message, e.Cause)
+	}
+	if got, want := e.Error(), "internal: It failed 3 times.: the password is hunter2"; got != want {
+		t.Errorf("the log is told %q, want %q", got, want)
+	}
+	if got, want := New(NotFound, "Not there.").Error(), "not_found: Not there."; got != want {
+		t.Errorf("the log is told %q, want %q", got, want)
+	}
+}
+
+func TestCodeOf(t *testing.T) {
+	for name, c := range map[string]struct {
+		err       error
+		want      Code
+		transient bool
+	}{
+		"our own":                 {New(NotFound, "x"), NotFound, false},
+		"our own, wrapped":        {fmt.Errorf("a: %w", New(RateLimited, "x")), RateLimited, true},
+		"a provider":              {New(ProviderUnavailable, "x"), ProviderUnavailable, true},
+		"a full queue":            {New(QueueFull, "x"), QueueFull, true},
+		"a deadline":              {fmt.Errorf("a: %w", context.DeadlineExceeded), Timeout, true},
+		"our own over a deadline": {Wrap(context.DeadlineExceeded, Internal, "x"), Internal, false},
+		"a canceled call":         {context.Canceled, Internal, false},
+		"any other":               {errors.New("x"), Internal, false},
+	} {
+		if got := CodeOf(c.err); got != c.want {
+			t.Errorf("%s: code %s, want %s", name, got, c.want)
+		}
+		if got := Transient(c.err); got != c.transient {
+			t.Errorf("%s: transient is %v", name, got)
+		}
+		if got := As(c.err); got.Code != c.want || !errors.Is(got, c.err) && !errors.Is(c.err, got) {
+			t.Errorf("%s: as %v", name, got)
+		}
+	}
+}
+
+func TestWhatIsNotOursIsHidden(t *testing.T) {
+	for _, err := range []error{errors.New("the password is hunter2"), fmt.Errorf("hunter2: %w", context.DeadlineExceeded)} {
+		e := As(err)
+		if strings.Contains(e.Message, "hunter2") || !strings.Contains(e.Error(), "hunter2") || e.Message == "" {
+			t.Errorf("message %q, log %q", e.Message, e)
+		}
+	}
+}
+
+func TestInvalidFields(t *testing.T) {
+	one := Invalid("/name", "has %d characters", 300)
+	if one.Code != ValidationFailed || one.Param != "/name" || one.Message != "/name: has 300 characters" || len(one.Details) != 1 || one.Details[0].Message != "has 300 characters" {
+		t.Errorf("%+v", one)
+	}
+	two := InvalidFields(Detail{"/a", "is required"}, Detail{"/b", "is required"}, Detail{"/c", "is required"})
+	if two.Param != "/a" || two.Message != "/a: is required (and 2 more; see details)" || len(two.Details) != 3 {
+		t.Errorf("%+v", two)
+	}
+	if nowhere := Invalid("", "is no object"); nowhere.Message != "is no object" || nowhere.Param != "" {
+		t.Errorf("%+v", nowhere)
+	}
+}
+
+func TestMissingRepeatsNoMoreThanAnID(t *testing.T) {
+	e := Missing("factory", "fac_1")
+	if e.Code != NotFound || e.Message != `No factory has the id "fac_1" for this key's account and mode.` {
+		t.Errorf("%v", e)
+	}
+	if long := Missing("factory", strings.Repeat("é", 10_000)); len(long.Message) > 400 {
+		t.Errorf("the message has %d bytes", len(long.Message))
+	}
+}
