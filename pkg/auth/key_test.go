@@ -1,0 +1,112 @@
+package auth
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+var shape = regexp.MustCompile(`^svc_(live|test)_[0-9A-Za-z]{49}$`)
+
+// keys makes keys of both modes, from randomness that is small, large and any.
+func keys(t *testing.T) map[string]Mode {
+	t.Helper()
+	made := map[string]Mode{}
+	for _, mode := range []Mode{Live, Test} {
+		for _, random := range []io.Reader{
+			bytes.NewReader(make([]byte, 32)), bytes.NewReader(bytes.Repeat([]byte{0xff}, 32)), rand.Reader, rand.Reader, rand.Reader,
+		} {
+			key, err := NewKey(mode, random)
+			if err != nil {
+				t.Fatal(err)
+			}
+			made[key] = mode
+		}
+	}
+	if len(made) != 10 {
+		t.Fatalf("there are equal keys: %v", made)
+	}
+	return made
+}
+
+func TestKeysHaveOneShape(t *testing.T) {
+	for key, mode := range keys(t) {
+		if !shape.MatchString(key) || !strings.HasPrefix(key, "svc_"+string(mode)+"_") {
+			t.Errorf("%s is no key of mode %s", key, mode)
+		}
+		if got, ok := ParseKey(key); !ok || got != mode {
+			t.Errorf("%s is read as %q, %v", key, got, ok)
+		}
+		if len(key[:PrefixLength]) != 13 {
+			t.Errorf("the prefix is %s", key[:PrefixLength])
+		}
+	}
+}
+
+func TestAnyChangedCharacterIsNoticed(t *testing.T) {
+	const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+	for key := range keys(t) {
+		for i := range key {
+			for _, c := range digits {
+				mistyped := key[:i] + string(c) + key[i+1:]
+				if _, ok := ParseKey(mistyped); ok != (mistyped == key) {
+					t.Errorf("%s is taken for %s", mistyped, key)
+				}
+			}
+		}
+		// Two neighbours in the wrong order are the other common slip.
+		for i := range len(key) - 1 {
+			swapped := key[:i] + key[i+1:i+2] + key[i:i+1] + key[i+2:]
+			if _, ok := ParseKey(swapped); ok != (swapped == key) {
+				t.Errorf("%s is taken for %s", swapped, key)
+			}
+		}
+	}
+}
+
+func TestTheModeBelongsToTheKey(t *testing.T) {
+	for key, mode := range keys(t) {
+		other := strings.Replace(key, "_live_", "_test_", 1)
+		if mode == Test {
+			other = strings.Replace(key, "_test_", "_live_", 1)
+		}
+		if got, ok := ParseKey(other); ok {
+			t.Errorf("%s was made %s, and is read as %s", key, mode, got)
+		}
+	}
+}
+
+func TestWhatIsNoKey(t *testing.T) {
+	for key := range keys(t) {
+		for _, s := range []string{
+			"", "svc_", "svc_live", "svc_live_", key[:len(key)-1], key + "0", " " + key, key + " ", key + "\n", "Bearer " + key,
+			strings.ToUpper(key), "x" + key[1:], strings.TrimPrefix(key, "svc_"), strings.Replace(key, "_", "-", 1),
+			"svc_demo_" + key[9:], strings.Repeat(key, 2), strings.Repeat("a", 100_000),
+		} {
+			if mode, ok := ParseKey(s); ok {
+				t.Errorf("%.80q is read as a key of mode %s", s, mode)
+			}
+		}
+	}
+}
+
+func TestAHashIsAllThatIsKept(t *testing.T) {
+	const want = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" // of FIPS 180-2
+	if got := HashKey("abc"); got != want {
+		t.Errorf("the hash is %s", got)
+	}
+}
+
+func TestNoKeyIsMadeWithoutRandomness(t *testing.T) {
+	broken := errors.New("broken")
+	for _, random := range []io.Reader{iotest.ErrReader(broken), bytes.NewReader(make([]byte, 31))} {
+		if key, err := NewKey(Live, random); err == nil || key != "" {
+			t.Errorf("made %q", key)
+		}
+	}
+}
