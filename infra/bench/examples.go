@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+
+	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/media"
+)
+
+// example is a call of an operation that succeeds each time.
+type example struct {
+	// id gives the resource in the path, made for this call where it is used up.
+	id   func(context.Context) (string, error)
+	body any
+	// undo is the operation that takes the made resource away again, where there may
+	// only be so many of them.
+	undo string
+}
+
+type object map[string]any
+
+// examples gives one of each operation.
+func (w *world) examples() map[string]example {
+	// Ids are read when they are needed: there are none before the world is filled.
+	of := func(id *string) func(context.Context) (string, error) {
+		return func(context.Context) (string, error) { return *id, nil }
+	}
+	fresh := func(operation string) func(context.Context) (string, error) {
+		return func(ctx context.Context) (string, error) { return w.make(ctx, operation) }
+	}
+	return map[string]example{
+		"getMe":            {},
+		"listAuditEntries": {},
+		"listEvents":       {},
+		"getEvent":         {id: of(&w.event)},
+
+		"listApiKeys": {},
+		"createApiKey": {undo: "revokeApiKey", body: object{
+			"name": "CRM integration", "kind": "test", "scopes": []string{"content:read", "content:write"}, "ip_allow_list": []string{"192.0.2.0/24"},
+		}},
+		"getApiKey":    {id: of(&w.apiKey)},
+		"updateApiKey": {id: of(&w.apiKey), body: object{"name": "CRM integration, production"}},
+		"revokeApiKey": {id: fresh("createApiKey")},
+		"rotateApiKey": {id: of(&w.apiKey), body: object{"overlap_seconds": 0}},
+
+		"listPlans":  {},
+		"listModels": {},
+
+		"listFactories": {},
+		"createFactory": {body: object{
+			"type": "brand", "name": "Acme on social media", "language": "en", "tone": "warm and practical", "topics": []string{"running shoes", "training"},
+			"settings": object{"brand_name": "Acme", "colors": []string{"#ff6600"}},
+		}},
+		"getFactory":    {id: of(&w.factory)},
+		"updateFactory": {id: of(&w.factory), body: object{"tone": "dry and exact"}},
+
+		"listContentItems": {},
+		"createContentItem": {body: object{
+			"factory_id": w.factory, "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets",
+		}},
+		"getContentItem": {id: of(&w.item)},
+
+		"listWebhooks": {},
+		"createWebhook": {undo: "deleteWebhook", body: object{
+			"url": "http://127.0.0.1:9/hooks/content", "event_types": []string{"content.*", "balance.low"}, "description": "CRM",
+		}},
+		"getWebhook":    {id: of(&w.webhook)},
+		"updateWebhook": {id: of(&w.webhook), body: object{"description": "CRM, production"}},
+		"deleteWebhook": {id: fresh("createWebhook")},
+	}
+}
+
+// described stands in for the object store: it describes files and keeps none.
+type described struct{}
+
+var _ content.Objects = described{}
+
+// Save describes a file.
+func (described) Save(_ context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+	hash := sha256.New()
+	size, err := io.Copy(hash, body)
+	return media.File{
+		ID: place.ID(n), Type: media.Image, MIMEType: "image/png", Key: place.Key(n, "png"),
+		Width: 1080, Height: 1350, Bytes: size, SHA256: hex.EncodeToString(hash.Sum(nil)),
+	}, err
+}

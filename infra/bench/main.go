@@ -1,0 +1,102 @@
+// Command bench measures what the service costs: of each operation the round
+// trips to DynamoDB, the capacity units and the CPU time; of each function the
+// size of its binary and the time that it takes to start. It writes the tables
+// into a document and fails where a bound is broken.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/content-automation/api/infra/local/system"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	calls := flags.Int("calls", 200, "how often each operation is called")
+	rounds := flags.Int("rounds", 300, "how often each function is started")
+	document := flags.String("o", "", "the document whose tables are written anew")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	// Refused calls and the like are logged; here only what fails matters.
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
+	programs, err := build(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Starting %d programs %d times\n", len(programs), *rounds)
+	starts, err := measureStarts(ctx, programs, *rounds)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Calling each operation %d times\n", *calls)
+	r := report{machine: thisMachine(), calls: *calls, rounds: *rounds, starts: starts}
+	if err := r.measureOperations(ctx); err != nil {
+		return err
+	}
+	tables := r.markdown()
+	fmt.Fprintf(out, "\n%s\n", tables)
+	if *document != "" {
+		if err := rewrite(*document, tables); err != nil {
+			return err
+		}
+	}
+	return r.broken()
+}
+
+// measureOperations fills in what the operations cost.
+func (r *report) measureOperations(ctx context.Context) (err error) {
+	w, err := newWorld(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close(context.WithoutCancel(ctx))) }()
+	if r.operations, err = w.operations(ctx, r.calls); err != nil {
+		return err
+	}
+	r.firstOfMinute, err = w.firstOfMinute(ctx)
+	return err
+}
+
+// build builds the functions for this machine, and with the same flags the two
+// programs that they are compared with; it gives those first.
+func build(ctx context.Context) ([]program, error) {
+	target := system.Machine()
+	if err := system.Build(ctx, ".", target); err != nil {
+		return nil, err
+	}
+	baselines := filepath.Join("build", ".bench")
+	if err := system.Compile(ctx, ".", target, baselines, "./infra/bench/baseline/..."); err != nil {
+		return nil, err
+	}
+	programs := []program{
+		{name: helloBaseline, path: filepath.Join(baselines, "hello")},
+		{name: sdkBaseline, path: filepath.Join(baselines, "sdk")},
+	}
+	functions, err := os.ReadDir("functions")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range functions {
+		programs = append(programs, program{name: f.Name(), path: filepath.Join(target.Dir(), f.Name(), "bootstrap")})
+	}
+	return programs, nil
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/api"
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+// filled makes a world that ends with the test.
+func filled(t *testing.T) *world {
+	t.Helper()
+	w, err := newWorld(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+func TestEveryOperationKeepsItsBounds(t *testing.T) {
+	w := filled(t)
+	all, err := w.operations(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != len(api.Routes()) {
+		t.Errorf("%d of %d operations are measured", len(all), len(api.Routes()))
+	}
+	for _, m := range all {
+		for _, fault := range m.broken() {
+			t.Error(fault)
+		}
+		for _, p := range m.cost.parts() {
+			if (p.trips > 0) != (p.reads+p.writes > 0) {
+				t.Errorf("%s: %d round trips cost %v read and %v write units", m.route.OperationID, p.trips, p.reads, p.writes)
+			}
+			if p.cpu < 0 {
+				t.Errorf("%s: %v of CPU time", m.route.OperationID, p.cpu)
+			}
+		}
+		// One count on the key; the entry, and its place in the index by request.
+		if m.cost.authorizer.writes != 1 || m.cost.audit.writes != 2 {
+			t.Errorf("%s: the authorizer writes %v units, the audit entry %v", m.route.OperationID, m.cost.authorizer.writes, m.cost.audit.writes)
+		}
+		if m.route.Method == http.MethodGet && m.cost.function.writes != 0 {
+			t.Errorf("%s writes %v units", m.route.OperationID, m.cost.function.writes)
+		}
+	}
+	first, err := w.firstOfMinute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.trips != 2 || first.writes <= 1 {
+		t.Errorf("the first call of a minute costs the authorizer %+v", first)
+	}
+}
+
+func TestFunctionsServeTheOperationsThatAreTheirs(t *testing.T) {
+	ids := func(routes []httpapi.Route, function string) (all []string) {
+		for _, r := range routes {
+			if r.Function == function {
+				all = append(all, r.OperationID)
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	routers := parts{now: time.Now}.functions()
+	for _, r := range api.Routes() {
+		if routers[r.Function] == nil {
+			t.Errorf("%s belongs to the function %s, which is not there", r.OperationID, r.Function)
+		}
+	}
+	for name, router := range routers {
+		if want, got := ids(api.Routes(), name), ids(router.Routes(), name); !slices.Equal(want, got) || len(got) != len(router.Routes()) {
+			t.Errorf("the function %s serves %v, not %v", name, got, want)
+		}
+	}
+}
+
+func TestNoExampleIsOfAnUnknownOperation(t *testing.T) {
+	known := map[string]bool{}
+	for _, r := range api.Routes() {
+		known[r.OperationID] = true
+	}
+	for operation := range maps.Keys((&world{}).examples()) {
+		if !known[operation] {
+			t.Errorf("there is no operation %s", operation)
+		}
+	}
+}
+
+func TestACallThatFailsSaysWhy(t *testing.T) {
+	w := filled(t)
+	_, err := w.call(t.Context(), request{operation: "createFactory", body: object{"type": "bakery"}})
+	if err == nil || !strings.Contains(err.Error(), "createFactory answers 422, not 201") || !strings.Contains(err.Error(), "validation_failed") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := w.call(t.Context(), request{operation: "flyAway"}); err == nil || !strings.Contains(err.Error(), `"flyAway"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestBrokenBounds(t *testing.T) {
+	in := func(method string, authorizer, function, audit int) measured {
+		return measured{
+			route: httpapi.Route{OperationID: "op", Method: method},
+			cost:  cost{reading{trips: authorizer}, reading{trips: function}, reading{trips: audit}},
+		}
+	}
+	for _, c := range []struct {
+		of   measured
+		want string
+	}{
+		{in(http.MethodGet, 1, 0, 1), ""},
+		{in(http.MethodGet, 1, 1, 1), ""},
+		{in(http.MethodGet, 1, 2, 1), "op: the function takes 2 round trips, the bound is 1"},
+		{in(http.MethodPost, 1, 2, 1), ""},
+		{in(http.MethodPost, 1, 3, 1), "op: the function takes 3 round trips, the bound is 2"},
+		{in(http.MethodPatch, 2, 2, 1), "op: the authorizer takes 2 round trips, the bound is 1"},
+		{in(http.MethodDelete, 0, 2, 1), "op: the authorizer takes 0 round trips, the bound is 1"},
+		{in(http.MethodGet, 1, 1, 2), "op: the audit entry takes 2 round trips, the bound is 1"},
+		{in(http.MethodGet, 1, 1, 0), "op: the audit entry takes 0 round trips, the bound is 1"},
+	} {
+		if got := strings.Join(c.of.broken(), "\n"); got != c.want {
+			t.Errorf("%s %+v: %q, want %q", c.of.route.Method, c.of.cost, got, c.want)
+		}
+	}
+}
+
+func TestPercentile(t *testing.T) {
+	times := []time.Duration{50, 10, 40, 20, 30}
+	for p, want := range map[int]time.Duration{0: 10, 20: 10, 21: 20, 50: 30, 90: 50, 100: 50} {
+		if got := percentile(times, p); got != want {
+			t.Errorf("%d of 100: %d, want %d", p, got, want)
+		}
+	}
+	if !slices.Equal(times, []time.Duration{50, 10, 40, 20, 30}) {
+		t.Errorf("the times were sorted in place: %v", times)
+	}
+	if percentile(nil, 50) != 0 {
+		t.Error("the median of nothing is something")
+	}
+}

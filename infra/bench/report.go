@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// report is all that was measured.
+type report struct {
+	machine       machine
+	calls, rounds int
+	starts        []startTimes
+	operations    []measured
+	firstOfMinute reading
+}
+
+// machine is what the times depend on.
+type machine struct {
+	os, arch, goVersion string
+	cores               int
+}
+
+func thisMachine() machine {
+	return machine{runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU()}
+}
+
+// markdown writes the tables.
+func (r *report) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Measured by `make bench` on a machine with %d cores (%s/%s) with %s.\n\n", r.machine.cores, r.machine.os, r.machine.arch, r.machine.goVersion)
+	fmt.Fprintf(&b, "### Operations\n\nEach figure is authorizer + function + audit entry. CPU time is the median of %d calls.\n\n", r.calls)
+	b.WriteString("| Operation | Function | Round trips | Read units | Write units | CPU, ms |\n|---|---|---|---|---|---|\n")
+	for _, m := range r.operations {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", m.route.OperationID, m.route.Function,
+			m.sum(func(p reading) string { return strconv.Itoa(p.trips) }),
+			m.sum(func(p reading) string { return units(p.reads) }),
+			m.sum(func(p reading) string { return units(p.writes) }),
+			m.sum(func(p reading) string { return millis(p.cpu) }))
+	}
+	fmt.Fprintf(&b, "\nThe first call of a key in a minute costs the authorizer %d round trips and %s write units: the count fails, and begins anew.\n",
+		r.firstOfMinute.trips, units(r.firstOfMinute.writes))
+	fmt.Fprintf(&b, "\n### Start-up\n\nFrom the start of the process to its first request for work; %d starts of each, taking turns.\n\n", r.rounds)
+	b.WriteString("| Program | Binary, MB | Least, ms | Median, ms | 90 of 100, ms | Median against " + sdkBaseline + " |\n|---|---|---|---|---|---|\n")
+	sdk := r.sdk()
+	for _, s := range r.starts {
+		fmt.Fprintf(&b, "| %s | %.1f | %s | %s | %s | %.2f |\n", s.name, float64(s.bytes)/1e6,
+			millis(percentile(s.times, 0)), millis(median(s.times)), millis(percentile(s.times, 90)), s.against(sdk))
+	}
+	return b.String()
+}
+
+func (m *measured) sum(part func(reading) string) string {
+	return part(m.cost.authorizer) + " + " + part(m.cost.function) + " + " + part(m.cost.audit)
+}
+
+func units(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+func millis(d time.Duration) string { return strconv.FormatFloat(d.Seconds()*1e3, 'f', 2, 64) }
+
+func (r *report) sdk() startTimes {
+	for _, s := range r.starts {
+		if s.name == sdkBaseline {
+			return s
+		}
+	}
+	return startTimes{}
+}
+
+// broken tells which bounds do not hold; nil where all do.
+func (r *report) broken() error {
+	var all []error
+	for _, m := range r.operations {
+		for _, fault := range m.broken() {
+			all = append(all, errors.New(fault))
+		}
+	}
+	sdk := r.sdk()
+	for _, s := range r.starts {
+		if s.name == helloBaseline || s.name == sdkBaseline {
+			continue
+		}
+		if ratio := s.against(sdk); ratio > slowest {
+			all = append(all, fmt.Errorf("%s: the start takes %.2f times as long as that of %s, the bound is %.2f", s.name, ratio, sdkBaseline, slowest))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// The lines of a document between which the tables stand.
+const (
+	tablesBegin = "<!-- written by make bench -->\n"
+	tablesEnd   = "<!-- end -->\n"
+)
+
+// rewrite puts new tables in the place of those of a document, and leaves
+// everything around them as it is.
+func rewrite(document, tables string) error {
+	text, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	before, rest, found := bytes.Cut(text, []byte(tablesBegin))
+	_, after, ended := bytes.Cut(rest, []byte(tablesEnd))
+	if !found || !ended {
+		return fmt.Errorf("%s has no place for the tables: the lines %q and %q", document, strings.TrimSpace(tablesBegin), strings.TrimSpace(tablesEnd))
+	}
+	var b bytes.Buffer
+	b.Write(before)
+	b.WriteString(tablesBegin + "\n" + tables + "\n" + tablesEnd)
+	b.Write(after)
+	return os.WriteFile(document, b.Bytes(), 0o644)
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// The sizes that capacity units are counted in, by DynamoDB's published rules.
+const (
+	readUnit  = 4096
+	writeUnit = 1024
+)
+
+type attributes = map[string]types.AttributeValue
+
+// scale tells what calls consume from the sizes of the items, because the local
+// engine counts a read as one unit, however large it is, and a condition of a
+// transaction as nothing.
+type scale struct {
+	client *dynamodb.Client
+	tables map[string]*types.TableDescription
+}
+
+// change is an item that is to be written, or whose condition is to be checked.
+type change struct {
+	table *types.TableDescription
+	key   attributes
+	// times is how often the write counts: twice in a transaction, which first
+	// prepares it and then carries it out.
+	times  float64
+	before attributes
+}
+
+// changes finds the items that a call is about to write, as they are now.
+func (s *scale) changes(ctx context.Context, call any) ([]change, error) {
+	switch in := call.(type) {
+	case *dynamodb.PutItemInput:
+		return s.change(ctx, nil, in.TableName, in.Item, 1)
+	case *dynamodb.UpdateItemInput:
+		return s.change(ctx, nil, in.TableName, in.Key, 1)
+	case *dynamodb.DeleteItemInput:
+		return s.change(ctx, nil, in.TableName, in.Key, 1)
+	case *dynamodb.TransactWriteItemsInput:
+		var all []change
+		var err error
+		for _, w := range in.TransactItems {
+			switch {
+			case w.Put != nil:
+				all, err = s.change(ctx, all, w.Put.TableName, w.Put.Item, 2)
+			case w.Update != nil:
+				all, err = s.change(ctx, all, w.Update.TableName, w.Update.Key, 2)
+			case w.Delete != nil:
+				all, err = s.change(ctx, all, w.Delete.TableName, w.Delete.Key, 2)
+			case w.ConditionCheck != nil:
+				all, err = s.change(ctx, all, w.ConditionCheck.TableName, w.ConditionCheck.Key, 2)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+	case *dynamodb.GetItemInput, *dynamodb.BatchGetItemInput, *dynamodb.QueryInput:
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("units: %T is not known", call)
+	}
+}
+
+// change adds the item that has the key which is among the attributes.
+func (s *scale) change(ctx context.Context, to []change, table *string, holds attributes, times float64) ([]change, error) {
+	t, err := s.table(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	c := change{table: t, key: attributes{}, times: times}
+	for _, k := range t.KeySchema {
+		c.key[*k.AttributeName] = holds[*k.AttributeName]
+	}
+	c.before, err = s.item(ctx, c)
+	return append(to, c), err
+}
+
+func (s *scale) table(ctx context.Context, name *string) (*types.TableDescription, error) {
+	if t := s.tables[*name]; t != nil {
+		return t, nil
+	}
+	out, err := s.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: name})
+	if err != nil {
+		return nil, err
+	}
+	if s.tables == nil {
+		s.tables = map[string]*types.TableDescription{}
+	}
+	s.tables[*name] = out.Table
+	return out.Table, nil
+}
+
+func (s *scale) item(ctx context.Context, c change) (attributes, error) {
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: c.table.TableName, Key: c.key, ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return nil, err
+	}
+	return out.Item, nil
+}
+
+// written gives the units of writes that have been carried out: for each item the
+// larger of its sizes before and after, and the same for each index that changed.
+// An index is written later and not as a part of the transaction.
+func (s *scale) written(ctx context.Context, all []change) (units float64, err error) {
+	for _, c := range all {
+		after, err := s.item(ctx, c)
+		if err != nil {
+			return 0, err
+		}
+		units += c.times * blocks(max(size(c.before), size(after)), writeUnit)
+		for _, index := range c.table.GlobalSecondaryIndexes {
+			units += indexUnits(index.KeySchema, c.before, after)
+		}
+	}
+	return units, nil
+}
+
+// indexUnits gives the units of an index that holds whole items.
+func indexUnits(schema []types.KeySchemaElement, before, after attributes) float64 {
+	had, has := true, true // whether the index had the item, and has it now
+	same := true
+	for _, k := range schema {
+		b, a := before[*k.AttributeName], after[*k.AttributeName]
+		had, has = had && b != nil, has && a != nil
+		same = same && reflect.DeepEqual(b, a)
+	}
+	switch {
+	case had && has && same:
+		if reflect.DeepEqual(before, after) {
+			return 0
+		}
+		return blocks(max(size(before), size(after)), writeUnit)
+	case had && has: // it moves: one entry goes, one comes
+		return blocks(size(before), writeUnit) + blocks(size(after), writeUnit)
+	case had:
+		return blocks(size(before), writeUnit)
+	case has:
+		return blocks(size(after), writeUnit)
+	default:
+		return 0
+	}
+}
+
+// read gives the units of a read that has been carried out.
+func (s *scale) read(call, result any) (float64, error) {
+	switch in := call.(type) {
+	case *dynamodb.GetItemInput:
+		out, ok := result.(*dynamodb.GetItemOutput)
+		if !ok {
+			return 0, nil
+		}
+		return blocks(size(out.Item), readUnit) * consistency(in.ConsistentRead), nil
+	case *dynamodb.BatchGetItemInput:
+		out, ok := result.(*dynamodb.BatchGetItemOutput)
+		if !ok {
+			return 0, nil
+		}
+		var units float64
+		for table, asked := range in.RequestItems {
+			found := out.Responses[table]
+			// Every item counts by itself; one that is not there, as a small one.
+			n := float64(len(asked.Keys) - len(found))
+			for _, item := range found {
+				n += blocks(size(item), readUnit)
+			}
+			units += n * consistency(asked.ConsistentRead)
+		}
+		return units, nil
+	case *dynamodb.QueryInput:
+		out, ok := result.(*dynamodb.QueryOutput)
+		if !ok {
+			return 0, nil
+		}
+		if out.ScannedCount != out.Count {
+			return 0, fmt.Errorf("units: a query read %d items and gave %d: what it read cannot be told", out.ScannedCount, out.Count)
+		}
+		total := 0
+		for _, item := range out.Items {
+			total += size(item)
+		}
+		return blocks(total, readUnit) * consistency(in.ConsistentRead), nil
+	default:
+		return 0, nil
+	}
+}
+
+// consistency is what a read costs against one that sees every write.
+func consistency(consistent *bool) float64 {
+	if aws.ToBool(consistent) {
+		return 1
+	}
+	return 0.5
+}
+
+// blocks rounds a size up to whole units; the least is one.
+func blocks(size, unit int) float64 { return math.Max(1, math.Ceil(float64(size)/float64(unit))) }
+
+// size is that of an item as DynamoDB counts it: names and values.
+func size(item attributes) int {
+	n := 0
+	for name, value := range item {
+		n += len(name) + valueSize(value)
+	}
+	return n
+}
+
+func valueSize(value types.AttributeValue) int {
+	switch v := value.(type) {
+	case *types.AttributeValueMemberS:
+		return len(v.Value)
+	case *types.AttributeValueMemberN:
+		digits := strings.Trim(strings.NewReplacer("-", "", ".", "").Replace(v.Value), "0")
+		return 1 + (len(digits)+1)/2
+	case *types.AttributeValueMemberBOOL:
+		return 1
+	default:
+		panic(fmt.Sprintf("units: the type %T is used by no table", value))
+	}
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+// metered opens a table whose meter weighs, and gives a second client of it.
+func metered(t *testing.T) (*store.DB, *meter, *dynamodb.Client) {
+	m := &meter{weigh: true}
+	var cfg aws.Config
+	db := storetest.Open(t, time.Now, func(c *aws.Config) {
+		m.install(c)
+		cfg = *c
+	})
+	return db, m, dynamodb.NewFromConfig(cfg)
+}
+
+// used gives what a piece of work costs.
+func used(t *testing.T, m *meter, work func(context.Context) error) reading {
+	t.Helper()
+	before, err := m.read()
+	if err == nil {
+		err = work(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := m.read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return after.minus(before)
+}
+
+// thing is an item of about the size; with an owner it is in one index.
+func thing(t *testing.T, id string, size int, owner string) store.Item {
+	t.Helper()
+	it, err := store.NewItem("thing", "acc", "test", id, strings.Repeat("x", size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	it.Owner = store.Key{}
+	if owner != "" {
+		it.Owner = store.Key{PK: owner, SK: id}
+	}
+	return it
+}
+
+func TestWritesAreCountedByTheRules(t *testing.T) {
+	db, m, _ := metered(t)
+	errTaken := errors.New("taken")
+	stored := func(id string) store.Item {
+		it, err := db.Get(t.Context(), store.IDKey(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return it
+	}
+	// The cases build on each other, and what one reads before is not its cost.
+	for _, c := range []struct {
+		what string
+		puts func(*store.Tx)
+		want float64
+	}{
+		{"a small item", func(tx *store.Tx) { tx.Create(thing(t, "small", 100, ""), nil) }, 1},
+		{"an item of 3 KB in an index", func(tx *store.Tx) { tx.Create(thing(t, "large", 2500, "o"), nil) }, 3 + 3},
+		{"two items together, one of them in an index", func(tx *store.Tx) {
+			tx.Create(thing(t, "a", 1500, ""), nil)
+			tx.Create(thing(t, "b", 5000, "o"), nil)
+		}, 2*2 + 2*5 + 5},
+		{"a create that is refused", func(tx *store.Tx) { tx.Create(thing(t, "large", 1, "o"), errTaken) }, 3},
+		{"a condition beside a small item", func(tx *store.Tx) {
+			tx.Unchanged(stored("b"))
+			tx.Create(thing(t, "c", 10, ""), nil)
+		}, 2*5 + 2},
+		{"an item that shrinks and leaves its index", func(tx *store.Tx) {
+			it := stored("large")
+			it.Doc, it.Owner = []byte(`""`), store.Key{}
+			tx.Replace(it)
+		}, 3 + 3},
+		{"an item that moves in its index", func(tx *store.Tx) {
+			it := stored("b")
+			it.Owner.PK = "other"
+			tx.Replace(it)
+		}, 5 + 5 + 5},
+		{"an item that goes", func(tx *store.Tx) { tx.Delete(stored("b")) }, 2*5 + 5},
+	} {
+		tx := &store.Tx{}
+		c.puts(tx)
+		got := used(t, m, func(ctx context.Context) error {
+			if err := db.Commit(ctx, tx); err != nil && !errors.Is(err, errTaken) {
+				return err
+			}
+			return nil
+		})
+		if got.trips != 1 || got.reads != 0 || got.writes != c.want {
+			t.Errorf("%s costs %+v, want %v write units", c.what, got, c.want)
+		}
+	}
+}
+
+func TestReadsAreRoundedAsDynamoDBDoes(t *testing.T) {
+	db, m, _ := metered(t)
+	for _, id := range []string{"1", "2", "3"} {
+		tx := &store.Tx{}
+		tx.Create(thing(t, id, 3000, "o"), nil)
+		if err := db.Commit(t.Context(), tx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := func(x store.Index, partition string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			page, err := db.List(ctx, store.Query{Index: x, Partition: partition, Limit: 10})
+			if err == nil && len(page.Items) == 0 {
+				err = errors.New("the list is empty")
+			}
+			return err
+		}
+	}
+	// Nine KB of three items: half of three units in an index, which is read as it is.
+	if got := used(t, m, list(store.ByOwner, "o")); got.reads != 1.5 || got.trips != 1 {
+		t.Errorf("the index costs %+v", got)
+	}
+	if got := used(t, m, list(store.Table, "1")); got.reads != 1 {
+		t.Errorf("the table costs %+v", got)
+	}
+	// Items that are read by their keys count one by one, those that are not there too.
+	if got := used(t, m, func(ctx context.Context) error {
+		_, err := db.GetAll(ctx, store.IDKey("1"), store.IDKey("2"), store.IDKey("none"))
+		return err
+	}); got.reads != 3 || got.trips != 1 {
+		t.Errorf("three items cost %+v", got)
+	}
+	// A filter hides how much was read.
+	if _, err := db.List(t.Context(), store.Query{Index: store.ByOwner, Partition: "o", Filters: map[string]string{"state": "x"}, Limit: 10}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.read(); err == nil || !strings.Contains(err.Error(), "read 3 items and gave 0") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The engine counts plain writes and transactions without conditions by the same
+// rules: two counts that were made apart agree.
+func TestWritesAreCountedAsTheEngineCountsThem(t *testing.T) {
+	db, m, client := metered(t)
+	tx := &store.Tx{}
+	tx.Create(thing(t, "there", 1200, "o"), nil)
+	if err := db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	var table *string
+	for name := range m.scale.tables {
+		table = &name
+	}
+	item := func(id string, size int, owner string) attributes {
+		a := attributes{"pk": text(id), "sk": text("#"), "doc": text(strings.Repeat("x", size)), "n": &types.AttributeValueMemberN{Value: "-12.50"}, "b": &types.AttributeValueMemberBOOL{Value: true}}
+		if owner != "" {
+			a["g1pk"], a["g1sk"] = text(owner), text(id)
+		}
+		return a
+	}
+	key := func(id string) attributes { return attributes{"pk": text(id), "sk": text("#")} }
+	for what, call := range map[string]func(context.Context) ([]types.ConsumedCapacity, error){
+		"put": func(ctx context.Context) ([]types.ConsumedCapacity, error) {
+			out, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: item("new", 3000, "o"), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
+			return []types.ConsumedCapacity{*out.ConsumedCapacity}, err
+		},
+		"update": func(ctx context.Context) ([]types.ConsumedCapacity, error) {
+			out, err := client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+				TableName: table, Key: key("there"), UpdateExpression: aws.String("SET kind = :k"),
+				ExpressionAttributeValues: attributes{":k": text(strings.Repeat("y", 1500))}, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+			})
+			return []types.ConsumedCapacity{*out.ConsumedCapacity}, err
+		},
+		"transaction": func(ctx context.Context) ([]types.ConsumedCapacity, error) {
+			out, err := client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+				TransactItems: []types.TransactWriteItem{
+					{Put: &types.Put{TableName: table, Item: item("x", 2000, "")}},
+					{Put: &types.Put{TableName: table, Item: item("y", 900, "o")}},
+					{Delete: &types.Delete{TableName: table, Key: key("z")}},
+				},
+				ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+			})
+			return out.ConsumedCapacity, err
+		},
+	} {
+		var engine float64
+		ours := used(t, m, func(ctx context.Context) error {
+			consumed, err := call(ctx)
+			for _, c := range consumed {
+				engine += aws.ToFloat64(c.CapacityUnits)
+			}
+			return err
+		})
+		if ours.writes != engine || engine == 0 {
+			t.Errorf("%s: %v write units, the engine counts %v", what, ours.writes, engine)
+		}
+	}
+}
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func TestSizeOfAnItem(t *testing.T) {
+	for _, c := range []struct {
+		value types.AttributeValue
+		want  int
+	}{
+		{text("grün"), 5}, // bytes, not characters
+		{&types.AttributeValueMemberN{Value: "7"}, 2},
+		{&types.AttributeValueMemberN{Value: "1795255200"}, 5}, // two digits a byte, without zeros at the ends
+		{&types.AttributeValueMemberN{Value: "-12.50"}, 3},
+		{&types.AttributeValueMemberBOOL{Value: true}, 1},
+	} {
+		if got := size(attributes{"name": c.value}) - len("name"); got != c.want {
+			t.Errorf("%v has %d bytes, want %d", c.value, got, c.want)
+		}
+	}
+}

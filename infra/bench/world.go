@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/api"
+	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/audit"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/authorizer"
+	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/job"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider/sandbox"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+// listed is how many resources of each kind the account has: one page of a list,
+// and one more that tells that the list goes on.
+const listed = 21
+
+// webhooksListed is how many webhooks it has: one less than there may be.
+const webhooksListed = 19
+
+// plenty is a rate limit that is never reached.
+const plenty = 1_000_000
+
+// world is the whole service in one process, but for the engine of its tables: the
+// authorizer and the functions of all areas, metered, and an account that calls.
+type world struct {
+	meter      *meter
+	recorder   *meteredRecorder
+	authorizer lambda.Handler
+	functions  map[string]lambda.Handler
+	routes     map[string]httpapi.Route
+	clock      time.Time
+	key        string
+	drops      []func(context.Context) error
+
+	// Ids of resources of the account, one of each kind.
+	apiKey, factory, item, event, webhook string
+}
+
+// meteredRecorder notes what an audit entry costs.
+type meteredRecorder struct {
+	log   *audit.Log
+	meter *meter
+	cost  reading
+}
+
+// Record writes one call to the audit log.
+func (r *meteredRecorder) Record(ctx context.Context, c httpapi.Call) error {
+	before, err := r.meter.read()
+	if err != nil {
+		return err
+	}
+	if err := r.log.Record(ctx, c); err != nil {
+		return err
+	}
+	after, err := r.meter.read()
+	r.cost = after.minus(before)
+	return err
+}
+
+// newWorld makes tables in the engine of the tests, and fills them.
+func newWorld(ctx context.Context) (_ *world, err error) {
+	w := &world{
+		meter: &meter{}, functions: map[string]lambda.Handler{}, routes: map[string]httpapi.Route{},
+		// Time stands still, so that no minute ends between two calls.
+		clock: time.Now().UTC().Truncate(time.Minute).Add(time.Second),
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.close(ctx))
+		}
+	}()
+	state, err := w.table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := w.table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := media.NewSigner(aws.Config{
+		Region: "eu-central-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "bench", SecretAccessKey: "bench", SessionToken: "bench"}, nil
+		}),
+	}, "bench-media", w.now)
+	if err != nil {
+		return nil, err
+	}
+	log := audit.New(entries, w.now)
+	w.recorder = &meteredRecorder{log: log, meter: w.meter}
+	w.authorizer = lambda.NewHandler(authorizer.New(state, authorizer.Scopes, w.now).Handle)
+	for name, router := range (parts{state, log, w.recorder, signer, w.now}).functions() {
+		w.functions[name] = lambda.NewHandler(httpapi.Lambda(router))
+	}
+	for _, r := range api.Routes() {
+		w.routes[r.OperationID] = r
+	}
+	return w, w.fill(ctx, state)
+}
+
+func (w *world) now() time.Time { return w.clock }
+
+func (w *world) table(ctx context.Context) (*store.DB, error) {
+	db, drop, err := storetest.Make(ctx, w.now, w.meter.install)
+	if err == nil {
+		w.drops = append(w.drops, drop)
+	}
+	return db, err
+}
+
+// close removes the tables.
+func (w *world) close(ctx context.Context) error {
+	var all error
+	for _, drop := range w.drops {
+		all = errors.Join(all, drop(ctx))
+	}
+	return all
+}
+
+// fill makes an account with a key and with some of everything.
+func (w *world) fill(ctx context.Context, state *store.DB) error {
+	accounts := account.NewService(state, w.now)
+	name, limit := "Bench", plenty
+	a, err := accounts.Create(ctx, account.Settings{Name: &name, TestLimit: &limit})
+	if err != nil {
+		return err
+	}
+	k, err := apikey.NewService(state, accounts, w.now, rand.Reader).Issue(ctx, a.ID, auth.Test, apikey.Settings{Name: "bench", Scopes: auth.AllScopes()})
+	if err != nil {
+		return err
+	}
+	w.key = k.Secret
+	for i := range listed {
+		if w.apiKey, err = w.make(ctx, "createApiKey"); err != nil {
+			return err
+		}
+		if w.factory, err = w.make(ctx, "createFactory"); err != nil {
+			return err
+		}
+		if w.item, err = w.make(ctx, "createContentItem"); err != nil {
+			return err
+		}
+		if i < webhooksListed {
+			if w.webhook, err = w.make(ctx, "createWebhook"); err != nil {
+				return err
+			}
+		}
+		// The item is generated, which makes an event.
+		worker := content.NewWorker(state, sandbox.New(w.now), described{}, w.now)
+		if _, err := worker.Do(ctx, job.Job{Subject: w.item, Attempt: 1, Account: a.ID, Mode: string(auth.Test)}); err != nil {
+			return fmt.Errorf("generate %s: %w", w.item, err)
+		}
+	}
+	events, err := w.call(ctx, request{operation: "listEvents"})
+	if err != nil {
+		return err
+	}
+	var list []struct{ ID string }
+	if err := json.Unmarshal(events.data, &list); err != nil || len(list) == 0 {
+		return fmt.Errorf("there are no events: %s: %w", strconv.Quote(string(events.data)), err)
+	}
+	w.event = list[0].ID
+	return nil
+}
+
+// make carries out an operation that makes something, and gives its id.
+func (w *world) make(ctx context.Context, operation string) (string, error) {
+	made, err := w.call(ctx, request{operation: operation, body: w.examples()[operation].body})
+	if err != nil {
+		return "", err
+	}
+	return made.id()
+}
