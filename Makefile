@@ -52,8 +52,8 @@ test-explorer: explorer-assets ## Use the explorer in Chromium, which must be in
 	$(GO) test -tags explorer -count=1 -v -run TestExplorerInChromium ./pkg/docs
 
 .PHONY: bench
-bench: build ## Measure the operations and the functions' start-up
-	$(GO) run ./infra/bench
+bench: tools explorer-assets ## Measure the operations and the functions' start-up; writes docs/bench.md
+	$(GO) run ./infra/bench -o docs/bench.md
 
 .PHONY: generate
 generate: ## Write the OpenAPI document and what is made from it
