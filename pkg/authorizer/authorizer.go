@@ -118,8 +118,9 @@ func principal(s *store.Secret, mode auth.Mode, now time.Time) *auth.Principal {
 	return p
 }
 
-// bearer gives the token of the Authorization header (RFC 6750, 2.1). Header
-// names come in any case.
+// bearer gives the token of the Authorization header (RFC 6750, 2.1), and whether
+// one was sent. Header names come in any case. What comes by another scheme, or by
+// none, is no key of ours whatever it looks like: its token is empty.
 func bearer(req request) (token string, sent bool) {
 	for name, value := range req.Headers {
 		if !strings.EqualFold(name, "Authorization") {
@@ -130,7 +131,7 @@ func bearer(req request) (token string, sent bool) {
 			token = strings.TrimSpace(token)
 			return token, token != ""
 		}
-		return value, value != ""
+		return "", scheme != ""
 	}
 	return "", false
 }
