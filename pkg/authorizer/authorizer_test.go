@@ -1,0 +1,352 @@
+package authorizer_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/api"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/authorizer"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// now is 17 seconds before the end of a minute.
+var now = time.Date(2026, 5, 1, 12, 0, 43, 0, time.UTC)
+
+// secrets is a table of secrets.
+type secrets struct {
+	known map[string]store.Secret
+	err   error
+	asked []string // hash, window and address of each look-up
+}
+
+func (s *secrets) CountCall(_ context.Context, hash string, window int64, ip string) (*store.Secret, error) {
+	s.asked = append(s.asked, hash+" "+time.Unix(window*60, 0).UTC().Format(time.TimeOnly)+" "+ip)
+	if s.err != nil {
+		return nil, s.err
+	}
+	found, ok := s.known[hash]
+	if !ok {
+		return nil, store.ErrNotFound
+	}
+	return &found, nil
+}
+
+// good is a secret of which every call is permitted.
+func good() store.Secret {
+	return store.Secret{
+		KeyID: "key_1", Account: "acc_1", Plan: "enterprise", Scopes: []string{"content:read", "factories:write"}, Limit: 60, Count: 1,
+	}
+}
+
+func newKey(t *testing.T, mode auth.Mode) string {
+	t.Helper()
+	key, err := auth.NewKey(mode, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// a call is what the gateway says of one.
+type call = events.APIGatewayCustomAuthorizerRequestTypeRequest
+
+const arn = "arn:aws:execute-api:eu-central-1:123456789012:api/v1/GET/v1/content-items"
+
+func callOf(method, resource, header, value string) call {
+	c := call{
+		Type: "REQUEST", MethodArn: arn, HTTPMethod: method, Resource: resource,
+		Headers: map[string]string{"Host": "api.example.com", header: value},
+	}
+	c.RequestContext.Identity.SourceIP = "203.0.113.9"
+	return c
+}
+
+func read(key string) call {
+	return callOf("GET", "/v1/content-items", "Authorization", "Bearer "+key)
+}
+
+// handle authorizes a call and gives the effect of the policy.
+func handle(t *testing.T, s *secrets, c call) (effect string, p *auth.Principal, err error) {
+	t.Helper()
+	got, err := authorizer.New(s, authorizer.Scopes, func() time.Time { return now }).Handle(t.Context(), c)
+	if err != nil {
+		return "", nil, err
+	}
+	statement := got.PolicyDocument.Statement
+	if len(statement) != 1 || !reflect.DeepEqual(statement[0].Resource, []string{arn}) || !reflect.DeepEqual(statement[0].Action, []string{"execute-api:Invoke"}) || got.PolicyDocument.Version != "2012-10-17" {
+		t.Errorf("the policy is %+v", got.PolicyDocument)
+	}
+	if got.PrincipalID == "" {
+		t.Error("the principal has no id")
+	}
+	for name, v := range got.Context {
+		if _, ok := v.(string); !ok {
+			t.Errorf("the context's %s is a %T", name, v)
+		}
+	}
+	if statement[0].Effect == "Deny" {
+		if len(got.Context) != 0 {
+			t.Errorf("a refused call has the context %v", got.Context)
+		}
+		return "Deny", nil, nil
+	}
+	if p, err = auth.Decode(got.Context); err != nil {
+		t.Errorf("the context %v: %v", got.Context, err)
+	}
+	return statement[0].Effect, p, nil
+}
+
+func TestAGoodKeyIsAllowed(t *testing.T) {
+	for _, mode := range []auth.Mode{auth.Live, auth.Test} {
+		key := newKey(t, mode)
+		s := &secrets{known: map[string]store.Secret{auth.HashKey(key): good()}}
+		effect, p, err := handle(t, s, read(key))
+		if err != nil || effect != "Allow" {
+			t.Fatalf("%s, %v", effect, err)
+		}
+		want := &auth.Principal{
+			Account: "acc_1", KeyID: "key_1", Mode: mode, Scopes: []auth.Scope{auth.ContentRead, auth.FactoriesWrite},
+			Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 17},
+		}
+		if !reflect.DeepEqual(p, want) {
+			t.Errorf("got  %+v\nwant %+v", p, want)
+		}
+		if want := []string{auth.HashKey(key) + " 12:00:00 203.0.113.9"}; !reflect.DeepEqual(s.asked, want) {
+			t.Errorf("looked up %v, want %v", s.asked, want)
+		}
+	}
+}
+
+// The faults of a call, each with its refusal, in the order in which they count.
+var faults = []struct {
+	name string
+	code errs.Code
+	mend func(s *store.Secret, c *call) // takes the fault away
+}{
+	{"revoked", errs.InvalidAPIKey, func(s *store.Secret, _ *call) { s.Revoked = false }},
+	{"expired", errs.InvalidAPIKey, func(s *store.Secret, _ *call) { s.ExpiresAt = now.Add(time.Millisecond) }},
+	{"replaced", errs.InvalidAPIKey, func(s *store.Secret, _ *call) { s.UntilAt = now.Add(time.Millisecond) }},
+	{"plan", errs.PlanNotAllowed, func(s *store.Secret, _ *call) { s.Plan = "enterprise" }},
+	{"address, says the account", errs.IPNotAllowed, func(s *store.Secret, _ *call) { s.AccountIPs = append(s.AccountIPs, "203.0.113.0/24") }},
+	{"address, says the key", errs.IPNotAllowed, func(s *store.Secret, _ *call) { s.KeyIPs = append(s.KeyIPs, "203.0.113.9/32") }},
+	{"scope", errs.InsufficientScope, func(s *store.Secret, _ *call) { s.Scopes = append(s.Scopes, "content:read") }},
+	{"rate", errs.RateLimited, func(s *store.Secret, _ *call) { s.Count = 60 }},
+}
+
+func TestRefusalsComeInTheContractsOrder(t *testing.T) {
+	key := newKey(t, auth.Test)
+	s := good()
+	s.Revoked, s.ExpiresAt, s.UntilAt, s.Plan = true, now, now, "business"
+	s.AccountIPs, s.KeyIPs, s.Scopes, s.Count = []string{"10.0.0.0/8"}, []string{"2001:db8::/32"}, []string{"content:write"}, 61
+	c := read(key)
+	for _, fault := range faults {
+		effect, p, err := handle(t, &secrets{known: map[string]store.Secret{auth.HashKey(key): s}}, c)
+		if err != nil || effect != "Allow" || p.Refusal == nil || p.Refusal.Code != fault.code || p.Refusal.Message == "" {
+			t.Fatalf("%s: %s, %+v, %v; want %s", fault.name, effect, p, err, fault.code)
+		}
+		if p.Account != "acc_1" || p.KeyID != "key_1" {
+			t.Errorf("%s: nobody can be held to account: %+v", fault.name, p)
+		}
+		if fault.code == errs.InsufficientScope && !strings.Contains(p.Refusal.Message, "content:read") {
+			t.Errorf("the message does not name the scope: %s", p.Refusal.Message)
+		}
+		if fault.code == errs.RateLimited && p.Rate.Remaining != 0 {
+			t.Errorf("%d calls remain", p.Rate.Remaining)
+		}
+		fault.mend(&s, &c)
+	}
+	if _, p, err := handle(t, &secrets{known: map[string]store.Secret{auth.HashKey(key): s}}, c); err != nil || p.Refusal != nil {
+		t.Errorf("without a fault: %+v, %v", p, err)
+	}
+}
+
+func TestEachFaultAloneIsRefused(t *testing.T) {
+	key := newKey(t, auth.Test)
+	for name, c := range map[string]struct {
+		spoil func(*store.Secret)
+		ip    string
+		code  errs.Code
+	}{
+		"revoked":                 {func(s *store.Secret) { s.Revoked = true }, "", errs.InvalidAPIKey},
+		"expired long ago":        {func(s *store.Secret) { s.ExpiresAt = now.Add(-time.Hour) }, "", errs.InvalidAPIKey},
+		"expired now":             {func(s *store.Secret) { s.ExpiresAt = now }, "", errs.InvalidAPIKey},
+		"expires next":            {func(s *store.Secret) { s.ExpiresAt = now.Add(time.Millisecond) }, "", ""},
+		"replaced":                {func(s *store.Secret) { s.UntilAt = now }, "", errs.InvalidAPIKey},
+		"in its overlap":          {func(s *store.Secret) { s.UntilAt = now.Add(time.Second) }, "", ""},
+		"no plan":                 {func(s *store.Secret) { s.Plan = "" }, "", errs.PlanNotAllowed},
+		"a smaller plan":          {func(s *store.Secret) { s.Plan = "starter" }, "", errs.PlanNotAllowed},
+		"the last call":           {func(s *store.Secret) { s.Count = 60 }, "", ""},
+		"one call more":           {func(s *store.Secret) { s.Count = 61 }, "", errs.RateLimited},
+		"no scope":                {func(s *store.Secret) { s.Scopes = nil }, "", errs.InsufficientScope},
+		"account, v4, inside":     {func(s *store.Secret) { s.AccountIPs = []string{"203.0.113.0/24"} }, "203.0.113.255", ""},
+		"account, v4, outside":    {func(s *store.Secret) { s.AccountIPs = []string{"203.0.113.0/24"} }, "203.0.114.1", errs.IPNotAllowed},
+		"account, v6, inside":     {func(s *store.Secret) { s.AccountIPs = []string{"2001:db8::/32"} }, "2001:db8::7", ""},
+		"account, v6, outside":    {func(s *store.Secret) { s.AccountIPs = []string{"2001:db8::/32"} }, "2001:db9::7", errs.IPNotAllowed},
+		"key, v4, inside":         {func(s *store.Secret) { s.KeyIPs = []string{"203.0.113.0/24"} }, "203.0.113.1", ""},
+		"key, v4, outside":        {func(s *store.Secret) { s.KeyIPs = []string{"203.0.113.0/24"} }, "203.0.112.1", errs.IPNotAllowed},
+		"key, v6, inside":         {func(s *store.Secret) { s.KeyIPs = []string{"2001:db8::/32"} }, "2001:db8:1::7", ""},
+		"key, v6, outside":        {func(s *store.Secret) { s.KeyIPs = []string{"2001:db8::/32"} }, "203.0.113.1", errs.IPNotAllowed},
+		"v4 written as v6":        {func(s *store.Secret) { s.KeyIPs = []string{"203.0.113.0/24"} }, "::ffff:203.0.113.1", ""},
+		"an address nobody knows": {func(s *store.Secret) { s.KeyIPs = []string{"0.0.0.0/0", "::/0"} }, "-", errs.IPNotAllowed},
+	} {
+		s := good()
+		c.spoil(&s)
+		req := read(key)
+		if c.ip != "" {
+			req.RequestContext.Identity.SourceIP = c.ip
+		}
+		// What a caller says of its own address does not count.
+		req.Headers["X-Forwarded-For"] = "203.0.113.1"
+		_, p, err := handle(t, &secrets{known: map[string]store.Secret{auth.HashKey(key): s}}, req)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var code errs.Code
+		if p.Refusal != nil {
+			code = p.Refusal.Code
+		}
+		if code != c.code {
+			t.Errorf("%s: refused as %q, want %q", name, code, c.code)
+		}
+	}
+}
+
+func TestTheScopeIsThatOfTheOperation(t *testing.T) {
+	key := newKey(t, auth.Test)
+	for _, c := range []struct {
+		method, resource string
+		refused          bool
+	}{
+		{"GET", "/v1/content-items", false},
+		{"GET", "/v1/content-items/{content_item_id}", false},
+		{"POST", "/v1/content-items", true},
+		{"POST", "/v1/factories", false},
+		{"GET", "/v1/factories", true},
+		// The function answers what there is none of: 404 and 405.
+		{"GET", "/v1/{proxy+}", false},
+		{"PUT", "/v1/content-items", false},
+		{"HEAD", "/v1/content-items", false},
+	} {
+		s := &secrets{known: map[string]store.Secret{auth.HashKey(key): good()}}
+		_, p, err := handle(t, s, callOf(c.method, c.resource, "Authorization", "Bearer "+key))
+		if err != nil || (p.Refusal != nil) != c.refused {
+			t.Errorf("%s %s: %+v, %v", c.method, c.resource, p, err)
+		}
+	}
+}
+
+func TestScopesCoverAllOperations(t *testing.T) {
+	want := map[string]auth.Scope{}
+	for _, r := range api.Routes() {
+		want[r.Method+" "+r.Path] = r.Scope
+	}
+	if !reflect.DeepEqual(authorizer.Scopes, want) {
+		t.Errorf("got  %v\nwant %v", authorizer.Scopes, want)
+	}
+}
+
+func TestTheHeaderIsFoundInAnyCase(t *testing.T) {
+	key := newKey(t, auth.Test)
+	for _, header := range []string{"Authorization", "authorization", "AUTHORIZATION", "aUTHORIZATION"} {
+		for _, value := range []string{"Bearer " + key, "bearer " + key, "BEARER " + key, "Bearer   " + key, "  Bearer " + key + "  "} {
+			s := &secrets{known: map[string]store.Secret{auth.HashKey(key): good()}}
+			if effect, _, err := handle(t, s, callOf("GET", "/v1/content-items", header, value)); err != nil || effect != "Allow" {
+				t.Errorf("%s: %s: %s, %v", header, value, effect, err)
+			}
+		}
+	}
+}
+
+func TestWithoutAKeyTheCallIsUnauthorized(t *testing.T) {
+	for _, c := range []call{
+		callOf("GET", "/v1/me", "X-Other", "x"),
+		callOf("GET", "/v1/me", "Authorization", ""),
+		callOf("GET", "/v1/me", "authorization", "  "),
+		callOf("GET", "/v1/me", "Authorization", "Bearer"),
+		callOf("GET", "/v1/me", "Authorization", "Bearer "),
+		{MethodArn: arn},
+	} {
+		s := &secrets{}
+		// API Gateway knows this text, and no other, as 401.
+		if effect, _, err := handle(t, s, c); err == nil || err.Error() != "Unauthorized" {
+			t.Errorf("%v: %s, %v", c.Headers, effect, err)
+		}
+		if len(s.asked) != 0 {
+			t.Errorf("%v: looked up %v", c.Headers, s.asked)
+		}
+	}
+}
+
+func TestWhatIsNoKeyIsRefusedWithoutALookUp(t *testing.T) {
+	key := newKey(t, auth.Test)
+	mistyped := key[:20] + map[bool]string{true: "a", false: "b"}[key[20] != 'a'] + key[21:]
+	for _, value := range []string{
+		"Bearer x", "Bearer " + mistyped, "Bearer " + strings.Replace(key, "_test_", "_live_", 1), "Bearer " + key + key, "Bearer " + key + " x",
+		"Basic dXNlcjpwYXNz", "Basic " + key, key, "Bearer" + key, "Token " + key, "Bearer\t" + key, "Bearer \x00", "Bearer " + strings.Repeat("x", 100_000),
+	} {
+		s := &secrets{known: map[string]store.Secret{auth.HashKey(key): good()}}
+		if effect, _, err := handle(t, s, callOf("GET", "/v1/me", "Authorization", value)); err != nil || effect != "Deny" {
+			t.Errorf("%.80q: %s, %v", value, effect, err)
+		}
+		if len(s.asked) != 0 {
+			t.Errorf("%.80q: looked up %v", value, s.asked)
+		}
+	}
+}
+
+func TestAnUnknownKeyIsDenied(t *testing.T) {
+	s := &secrets{}
+	if effect, _, err := handle(t, s, read(newKey(t, auth.Live))); err != nil || effect != "Deny" || len(s.asked) != 1 {
+		t.Errorf("%s, %v, looked up %v", effect, err, s.asked)
+	}
+}
+
+func TestAFailureIsNoPermission(t *testing.T) {
+	key := newKey(t, auth.Live)
+	for _, cause := range []error{errors.New("table gone: " + key), context.DeadlineExceeded, store.ErrConflict} {
+		s := &secrets{known: map[string]store.Secret{auth.HashKey(key): good()}, err: cause}
+		effect, p, err := handle(t, s, read(key))
+		if err == nil || err.Error() == "Unauthorized" || effect != "" || p != nil {
+			t.Errorf("%v: %s, %+v, %v", cause, effect, p, err)
+		}
+		if err != nil && strings.Contains(err.Error(), key) {
+			t.Errorf("the error tells the key: %v", err)
+		}
+	}
+}
+
+func TestTheWindowIsTheMinute(t *testing.T) {
+	key := newKey(t, auth.Test)
+	for _, c := range []struct {
+		at    time.Time
+		reset int
+	}{
+		{time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), 60},
+		{time.Date(2026, 5, 1, 12, 0, 0, 999_999_999, time.UTC), 60},
+		{time.Date(2026, 5, 1, 12, 0, 59, 999_999_999, time.UTC), 1},
+	} {
+		s := &secrets{known: map[string]store.Secret{auth.HashKey(key): good()}}
+		got, err := authorizer.New(s, nil, func() time.Time { return c.at }).Handle(t.Context(), read(key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p auth.Principal
+		if err := json.Unmarshal([]byte(got.Context["principal"].(string)), &p); err != nil || p.Rate.Reset != c.reset || p.Rate.Window != 60 {
+			t.Errorf("at %v: %+v, %v", c.at, p.Rate, err)
+		}
+		if !strings.Contains(s.asked[0], " 12:00:00 ") {
+			t.Errorf("at %v: counted in %s", c.at, s.asked[0])
+		}
+	}
+}
