@@ -494,3 +494,23 @@ func TestAHopThatFailsComesAgain(t *testing.T) {
 		t.Errorf("%d requests, delivery %+v", len(r.receipts()), d)
 	}
 }
+
+func TestAKeptConnectionThatIsDead(t *testing.T) {
+	w := newWorld(t)
+	r := w.receive(func(n int, rw http.ResponseWriter) {
+		if n == 2 { // as a server does that closes a connection while a request is on its way
+			conn, _, err := rw.(http.Hijacker).Hijack()
+			if err != nil {
+				panic(err)
+			}
+			_ = conn.Close()
+		}
+	}, "*")
+	w.happen(event.ContentGenerated)
+	w.run()
+	ref := w.happen(event.ContentFailed)
+	w.run()
+	if d := w.delivery(ref, r.hook.ID); d.State != "delivered" || len(d.Attempts) != 1 || len(r.receipts()) != 3 {
+		t.Errorf("%d requests, delivery %+v", len(r.receipts()), d)
+	}
+}

@@ -34,6 +34,7 @@ type world struct {
 	t          *testing.T
 	clock      *apitest.Clock
 	db         *store.DB
+	faults     storetest.Faults
 	fuse       *fuse
 	api        *apitest.Caller
 	dispatcher *Dispatcher
@@ -47,7 +48,9 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, clock: apitest.NewClock(), fuse: &fuse{}, chance: 0.5, maxBatch: 10}
 	w.db = storetest.Open(t, w.clock.Now, func(c *aws.Config) {
-		c.HTTPClient = &fusedHTTP{http.DefaultClient, w.fuse}
+		w.faults.Attach(c)
+		c.HTTPClient = &fusedHTTP{c.HTTPClient, w.fuse}
+		// A repeat by the SDK would be a step after death.
 		c.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	})
 	w.api = newCaller(t, w.db, w.clock, local())
@@ -188,8 +191,9 @@ type fuse struct {
 	// after says that the last step has its effect and only its answer is lost.
 	after bool
 	dead  bool
-	steps int
-	kill  context.CancelFunc
+	// deaths counts how often it went off.
+	deaths int
+	kill   context.CancelFunc
 }
 
 var errDead = errors.New("the process is dead")
@@ -197,7 +201,6 @@ var errDead = errors.New("the process is dead")
 // step does one step of the process.
 func (f *fuse) step(do func() error) error {
 	f.mu.Lock()
-	f.steps++
 	if f.dead {
 		f.mu.Unlock()
 		return errDead
@@ -205,6 +208,7 @@ func (f *fuse) step(do func() error) error {
 	if f.lit {
 		if f.left == 0 {
 			f.dead = true
+			f.deaths++
 			f.kill()
 			after := f.after
 			f.mu.Unlock()
@@ -224,6 +228,28 @@ func (f *fuse) light(steps int, after bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lit, f.left, f.after = true, steps, after
+}
+
+// douse ends the danger, and tells whether the process has died since it was lit.
+func (f *fuse) douse() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	died := f.deaths > 0
+	f.lit, f.deaths = false, 0
+	return died
+}
+
+// pause keeps the fuse from burning while the test itself does something.
+func (f *fuse) pause(do func()) {
+	f.mu.Lock()
+	lit := f.lit
+	f.lit = false
+	f.mu.Unlock()
+	do()
+	f.mu.Lock()
+	// A death has ended it.
+	f.lit = lit && f.deaths == 0
+	f.mu.Unlock()
 }
 
 // process gives the context of a new process; blown tells whether it died.
@@ -255,12 +281,6 @@ type fusedHTTP struct {
 func (c *fusedHTTP) Do(req *http.Request) (resp *http.Response, err error) {
 	// The dead can send, and the effect of the last step must not be canceled.
 	req = req.WithContext(context.WithoutCancel(req.Context()))
-	if req.Body != nil {
-		// The SDK closes the body of a request when it has the answer. Its WriteTo then
-		// gives an error, and if the transport is not done with it yet, it closes the
-		// connection for that while the answer is read. Its Read gives none.
-		req.Body = struct{ io.ReadCloser }{req.Body}
-	}
 	failed := c.fuse.step(func() error {
 		resp, err = c.client.Do(req)
 		return err
