@@ -1,0 +1,289 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/job"
+	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+// fakeBus is a bus that refuses as it is told.
+type fakeBus struct {
+	calls []int // how many entries each call had
+	taken []types.PutEventsRequestEntry
+	// refuse decides by the entry's detail and how often it came.
+	refuse func(detail string, seen int) bool
+	seen   map[string]int
+	down   error
+}
+
+func (b *fakeBus) PutEvents(_ context.Context, in *eventbridge.PutEventsInput, _ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
+	b.calls = append(b.calls, len(in.Entries))
+	if b.down != nil {
+		return nil, b.down
+	}
+	if b.seen == nil {
+		b.seen = map[string]int{}
+	}
+	out := &eventbridge.PutEventsOutput{}
+	for _, e := range in.Entries {
+		b.seen[*e.Detail]++
+		if b.refuse != nil && b.refuse(*e.Detail, b.seen[*e.Detail]) {
+			out.FailedEntryCount++
+			out.Entries = append(out.Entries, types.PutEventsResultEntry{ErrorCode: aws.String("InternalFailure"), ErrorMessage: aws.String("injected")})
+			continue
+		}
+		b.taken = append(b.taken, e)
+		out.Entries = append(out.Entries, types.PutEventsResultEntry{EventId: aws.String("1")})
+	}
+	return out, nil
+}
+
+// fakeQueue is a queue that refuses as it is told.
+type fakeQueue struct {
+	taken  []queue.Message
+	refuse func(queue.Message) error
+}
+
+func (q *fakeQueue) Send(_ context.Context, messages ...queue.Message) []error {
+	failed := make([]error, len(messages))
+	for i, m := range messages {
+		if q.refuse != nil {
+			failed[i] = q.refuse(m)
+		}
+		if failed[i] == nil {
+			q.taken = append(q.taken, m)
+		}
+	}
+	return failed
+}
+
+// path is a relay with what it sends to.
+type path struct {
+	*Relay
+	bus      *fakeBus
+	generate *fakeQueue
+	deliver  *fakeQueue
+}
+
+func newPath() path {
+	p := path{bus: &fakeBus{}, generate: &fakeQueue{}, deliver: &fakeQueue{}}
+	p.Relay = New(map[job.Queue]queue.Sender{job.Generate: p.generate, job.Deliver: p.deliver}, p.bus, "acme-prod")
+	return p
+}
+
+// handle relays records, and gives the sequence numbers that it names as failed.
+func (p path) handle(t *testing.T, records ...events.DynamoDBEventRecord) []string {
+	t.Helper()
+	out, err := p.Handle(t.Context(), events.DynamoDBEvent{Records: records})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := json.Marshal(out); strings.Contains(string(b), "null") {
+		t.Errorf("answered %s", b)
+	}
+	failed := []string{}
+	for _, f := range out.BatchItemFailures {
+		failed = append(failed, f.ItemIdentifier)
+	}
+	return failed
+}
+
+// stream writes items in one transaction, and gives the records that the stream
+// of the table brings of it, in the order of the items.
+func stream(t *testing.T, items ...store.Item) []events.DynamoDBEventRecord {
+	t.Helper()
+	db := storetest.Open(t, time.Now)
+	tx := &store.Tx{}
+	for _, it := range items {
+		tx.Create(it, nil)
+	}
+	if err := db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]storetest.Row{}
+	for _, row := range storetest.Rows(t, db) {
+		rows[row["pk"]] = row
+	}
+	var records []events.DynamoDBEventRecord
+	for i, it := range items {
+		image := map[string]events.DynamoDBAttributeValue{}
+		for name, value := range rows[it.PK] {
+			if image[name] = events.NewStringAttribute(value); name == "ver" || name == "ttl" {
+				image[name] = events.NewNumberAttribute(value)
+			}
+		}
+		records = append(records, events.DynamoDBEventRecord{
+			EventName: "INSERT", EventID: fmt.Sprint(i),
+			Change: events.DynamoDBStreamRecord{NewImage: image, SequenceNumber: sequence(i)},
+		})
+	}
+	return records
+}
+
+// sequence is the sequence number of the i-th record.
+func sequence(i int) string { return fmt.Sprintf("%021d", 100+i) }
+
+var now = apitest.NewClock().Now()
+
+func aJob(t *testing.T, name job.Queue, account, subject string) store.Item {
+	t.Helper()
+	it, err := job.New(now, name, account, "test", subject, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return it
+}
+
+func anEvent(t *testing.T, kind event.Type) store.Item {
+	t.Helper()
+	it, err := event.New(now, "acc_1", "test", kind, map[string]string{"id": "cnt_1"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return it
+}
+
+func TestJobsGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
+	p := newPath()
+	other, err := store.NewItem("factory", "acc_1", "test", "fac_1", struct{}{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	happened := anEvent(t, event.ContentGenerated)
+	failed := p.handle(t, stream(t,
+		other, aJob(t, job.Generate, "acc_1", "cnt_1"), happened, aJob(t, job.Deliver, "acc_2", "dlv_1"), aJob(t, job.Generate, "acc_2", "cnt_2"),
+	)...)
+	if len(failed) != 0 {
+		t.Errorf("failed: %v", failed)
+	}
+	var subjects []string
+	for _, m := range append(p.generate.taken, p.deliver.taken...) {
+		var j job.Job
+		if err := json.Unmarshal([]byte(m.Body), &j); err != nil {
+			t.Fatal(err)
+		}
+		if m.Group != j.Account || m.Delay != 0 || j.Attempt != 1 || j.Mode != "test" || j.ID != "job#"+j.Subject+"#1" {
+			t.Errorf("sent %+v", m)
+		}
+		subjects = append(subjects, string(j.Queue)+" "+j.Subject)
+	}
+	if want := []string{"generate cnt_1", "generate cnt_2", "deliver dlv_1"}; !slices.Equal(subjects, want) {
+		t.Errorf("sent %v, want %v", subjects, want)
+	}
+	if len(p.bus.taken) != 1 {
+		t.Fatalf("%d events on the bus", len(p.bus.taken))
+	}
+	e := p.bus.taken[0]
+	var ref event.Ref
+	if err := json.Unmarshal([]byte(*e.Detail), &ref); err != nil {
+		t.Fatal(err)
+	}
+	if want := (event.Ref{ID: happened.PK, Type: event.ContentGenerated, Account: "acc_1", Mode: "test"}); ref != want {
+		t.Errorf("detail %s", *e.Detail)
+	}
+	if *e.Source != "content-automation" || *e.DetailType != "content.generated" || *e.EventBusName != "acme-prod" {
+		t.Errorf("entry %+v", e)
+	}
+}
+
+func TestChangesAndRemovalsAreNotSent(t *testing.T) {
+	p := newPath()
+	records := stream(t, aJob(t, job.Generate, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated))
+	records[0].EventName, records[1].EventName = "MODIFY", "REMOVE"
+	records = append(records, events.DynamoDBEventRecord{EventName: "INSERT", Change: events.DynamoDBStreamRecord{
+		SequenceNumber: "9", NewImage: map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("x"), "n": events.NewNumberAttribute("1")},
+	}})
+	if failed := p.handle(t, records...); len(failed) != 0 || len(p.generate.taken) != 0 || len(p.bus.calls) != 0 {
+		t.Errorf("failed %v, sent %v and %v", failed, p.generate.taken, p.bus.calls)
+	}
+	if failed := p.handle(t); len(failed) != 0 {
+		t.Errorf("an empty batch failed: %v", failed)
+	}
+}
+
+func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(p path, records []events.DynamoDBEventRecord)
+		want  int
+	}{
+		"a job": {func(p path, _ []events.DynamoDBEventRecord) {
+			p.generate.refuse = func(m queue.Message) error {
+				if strings.Contains(m.Body, "cnt_2") {
+					return errors.New("no")
+				}
+				return nil
+			}
+		}, 2},
+		"an event": {func(p path, _ []events.DynamoDBEventRecord) {
+			p.bus.refuse = func(detail string, _ int) bool { return strings.Contains(detail, "balance.low") }
+		}, 3},
+		"the whole bus": {func(p path, _ []events.DynamoDBEventRecord) { p.bus.down = errors.New("no route") }, 1},
+		"both": {func(p path, _ []events.DynamoDBEventRecord) {
+			p.bus.refuse = func(detail string, _ int) bool { return strings.Contains(detail, "balance.low") }
+			p.generate.refuse = func(queue.Message) error { return errors.New("no") }
+		}, 0},
+		"a queue that there is not": {func(p path, _ []events.DynamoDBEventRecord) { delete(p.queues, job.Deliver) }, 4},
+		"a job that cannot be read": {func(_ path, records []events.DynamoDBEventRecord) {
+			records[2].Change.NewImage["doc"] = events.NewStringAttribute("{")
+		}, 2},
+		"an event without a type": {func(_ path, records []events.DynamoDBEventRecord) { delete(records[3].Change.NewImage, "f_type") }, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPath()
+			records := stream(t,
+				aJob(t, job.Generate, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated), aJob(t, job.Generate, "acc_1", "cnt_2"),
+				anEvent(t, event.BalanceLow), aJob(t, job.Deliver, "acc_1", "dlv_1"),
+			)
+			c.spoil(p, records)
+			if failed := p.handle(t, records...); !slices.Equal(failed, []string{sequence(c.want)}) {
+				t.Errorf("failed: %v, want %v", failed, sequence(c.want))
+			}
+		})
+	}
+}
+
+func TestEventsGoTenAtATimeAndRefusedOnesAgain(t *testing.T) {
+	p := newPath()
+	var items []store.Item
+	for range 23 {
+		items = append(items, anEvent(t, event.ContentGenerated))
+	}
+	p.bus.refuse = func(detail string, seen int) bool { return strings.Contains(detail, items[12].PK) && seen < 3 }
+	if failed := p.handle(t, stream(t, items...)...); len(failed) != 0 {
+		t.Errorf("failed: %v", failed)
+	}
+	if !slices.Equal(p.bus.calls, []int{10, 10, 3, 1, 1}) || len(p.bus.taken) != 23 {
+		t.Errorf("calls of %v, %d taken", p.bus.calls, len(p.bus.taken))
+	}
+}
+
+func TestABusThatAnswersTooLittleHasTakenNothing(t *testing.T) {
+	p := newPath()
+	p.Relay.bus = shortBus{}
+	if failed := p.handle(t, stream(t, anEvent(t, event.ContentGenerated))...); len(failed) != 1 {
+		t.Errorf("failed: %v", failed)
+	}
+}
+
+type shortBus struct{}
+
+func (shortBus) PutEvents(context.Context, *eventbridge.PutEventsInput, ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
+	return &eventbridge.PutEventsOutput{}, nil
+}
