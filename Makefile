@@ -61,7 +61,8 @@ generate: ## Write the OpenAPI document and what is made from it
 
 .PHONY: generate-check
 generate-check:
-	@was=$$(cat $(GENERATED) | cksum) && $(GO) generate ./... && [ "$$was" = "$$(cat $(GENERATED) | cksum)" ] || \
+	@set -e; was=$$(cat $(GENERATED) | cksum); $(GO) generate ./...; \
+	[ "$$was" = "$$(cat $(GENERATED) | cksum)" ] || \
 		{ echo "The generated files were out of date. They are not any more: commit $(GENERATED)."; exit 1; }
 
 .PHONY: lint
