@@ -146,6 +146,14 @@ func (d *delivery) record(o outcome, now time.Time, wait time.Duration) {
 	}
 }
 
+// restart begins the schedule anew. An attempt that is under way stays it: where
+// it succeeds, nothing more is sent.
+func (d *delivery) restart(now time.Time) {
+	d.Touch(now)
+	due := d.UpdatedAt
+	d.State, d.FailedReason, d.NextAttemptAt, d.Failures = statePending, nil, &due, 0
+}
+
 func (d *delivery) fail(reason string) {
 	d.State, d.FailedReason = stateFailed, &reason
 	d.Claim, d.NextAttemptAt = nil, nil

@@ -53,6 +53,11 @@ type deleteInput struct {
 	httpapi.IfMatch
 }
 
+type rotateInput struct {
+	Path
+	httpapi.IfMatch
+}
+
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
 	const collection, one = "/v1/webhooks", "/v1/webhooks/{webhook_id}"
@@ -82,6 +87,12 @@ func (s *Service) Register(r *httpapi.Router) {
 	remove := op("deleteWebhook", http.MethodDelete, one, "Delete a webhook", "What waits to be sent to it is dropped.")
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
+
+	rotate := op("rotateWebhookSecret", http.MethodPost, one+"/rotate-secret", "Give a webhook a new signing secret", "For 24 hours everything is signed with both the new secret and the one before it, so that no receiver misses anything while it changes over. The new secret is in this answer alone.")
+	rotate.Errors = []errs.Code{errs.VersionMismatch}
+	httpapi.Write(r, rotate, s.rotate)
+
+	s.registerDeliveries(r, op)
 }
 
 func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[Webhook], error) {
@@ -176,4 +187,28 @@ func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[W
 	tx.Delete(it)
 	tx.Count(countKey(it.Account, it.Mode), -1, maxWebhooks, store.ErrConflict)
 	return httpapi.Change[Webhook]{Data: r.Webhook, Tx: tx}, nil
+}
+
+func (s *Service) rotate(ctx context.Context, in *rotateInput) (httpapi.Change[NewWebhook], error) {
+	none := httpapi.Change[NewWebhook]{}
+	r, it, err := s.find(ctx, in.ID)
+	if err != nil {
+		return none, err
+	}
+	if err := in.Check(r.Version); err != nil {
+		return none, err
+	}
+	key, err := newSecret(s.random)
+	if err != nil {
+		return none, err
+	}
+	now := s.now()
+	r.Secrets = r.Secrets.rotate(key, now)
+	r.Touch(now)
+	if err := it.Encode(r); err != nil {
+		return none, err
+	}
+	tx := &store.Tx{}
+	tx.Replace(it)
+	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.Webhook, Secret: key.reveal()}, Tx: tx}, nil
 }

@@ -47,6 +47,17 @@ func (s secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // it while a rotation lets both sign.
 type secrets []secret
 
+// overlap is how long the secret before a rotation still signs.
+const overlap = 24 * time.Hour
+
+// rotate gives the secrets after a new one was made. No more than two sign: of
+// those that earlier rotations have replaced, the last one alone lives on.
+func (ss secrets) rotate(made secret, now time.Time) secrets {
+	last, until := ss[0], now.Add(overlap).UTC()
+	last.Until = &until
+	return secrets{made, last}
+}
+
 // sign gives the header webhook-signature of a message sent at the given time
 // (Standard Webhooks 1.0): a signature by each secret that has not ended.
 func (ss secrets) sign(messageID string, at time.Time, body []byte) string {

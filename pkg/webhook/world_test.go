@@ -41,12 +41,13 @@ type world struct {
 	deliverer  *Deliverer
 	events     *fakeQueue // from the bus to dispatch
 	attempts   *fakeQueue // from dispatch to deliver
+	relayed    map[string]bool
 	chance     float64
 	maxBatch   int
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, clock: apitest.NewClock(), fuse: &fuse{}, chance: 0.5, maxBatch: 10}
+	w := &world{t: t, clock: apitest.NewClock(), fuse: &fuse{}, relayed: map[string]bool{}, chance: 0.5, maxBatch: 10}
 	w.db = storetest.Open(t, w.clock.Now, func(c *aws.Config) {
 		w.faults.Attach(c)
 		c.HTTPClient = &fusedHTTP{c.HTTPClient, w.fuse}

@@ -1,0 +1,116 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/job"
+	"github.com/content-automation/api/pkg/store"
+)
+
+type deliveriesInput struct {
+	Path
+	httpapi.PageInput
+	httpapi.Period
+	State string `query:"state" enum:"pending,delivered,failed" doc:"Only deliveries in this state" example:"failed"`
+}
+
+type redeliverInput struct {
+	Path
+	DeliveryID string `path:"delivery_id" doc:"Id of the delivery" example:"dlv_01h455vb4pex5vsknk084sn02q"`
+}
+
+// registerDeliveries puts the operations on deliveries into the router.
+func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
+	const collection = "/v1/webhooks/{webhook_id}/deliveries"
+	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "For 30 days, the latest events first: each with its attempts, their status, latency and the start of the answer. A delivery counts as made at the time of its event.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.listDeliveries)
+
+	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again", "At once, and with the whole schedule of retries. The receiver gets the same webhook-id as before.")
+	again.Status = http.StatusAccepted
+	again.Errors = []errs.Code{errs.InvalidState}
+	httpapi.Write(r, again, s.redeliver)
+}
+
+func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (httpapi.Page[Delivery], error) {
+	from, to, err := in.Bounds(id.Delivery)
+	if err != nil {
+		return httpapi.Page[Delivery]{}, err
+	}
+	// The deliveries' partition names the webhook alone: whose it is, is asked first.
+	if _, _, err := s.find(ctx, in.ID); err != nil {
+		return httpapi.Page[Delivery]{}, err
+	}
+	q := store.Query{
+		Index: store.Table, Partition: deliveries(in.ID), From: from, To: to,
+		Filters: map[string]string{"state": in.State},
+	}
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (d Delivery, err error) {
+		return d, it.Decode(&d)
+	})
+}
+
+func (s *Service) redeliver(ctx context.Context, in *redeliverInput) (httpapi.Change[Delivery], error) {
+	none := httpapi.Change[Delivery]{}
+	w, it, d, err := s.findDelivery(ctx, in)
+	if err != nil {
+		return none, err
+	}
+	if w.State != stateEnabled {
+		return none, errs.New(errs.InvalidState, "The webhook is disabled. Enable it first.")
+	}
+	now := s.now()
+	d.restart(now)
+	m := d.message(&it, time.Time{})
+	// One delivery may be asked for twice before its next attempt.
+	m.ID += "#" + strconv.FormatInt(d.Version, 10)
+	asked, err := job.New(now, job.Deliver, it.Account, it.Mode, m.Subject, m.Attempt)
+	if err != nil {
+		return none, err
+	}
+	asked.Key = store.IDKey(m.ID)
+	if err := asked.Encode(m); err != nil {
+		return none, err
+	}
+	if err := d.write(&it); err != nil {
+		return none, err
+	}
+	tx := &store.Tx{}
+	tx.Replace(it)
+	tx.Create(asked, nil)
+	return httpapi.Change[Delivery]{Data: d.Delivery, Tx: tx}, nil
+}
+
+// findDelivery reads a delivery of the caller's account and mode with its webhook;
+// everything else is not_found.
+func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w Webhook, it store.Item, d delivery, err error) {
+	if !id.Valid(id.Webhook, in.ID) {
+		return w, it, d, errs.Missing(kind, in.ID)
+	}
+	if !id.Valid(id.Delivery, in.DeliveryID) {
+		return w, it, d, errs.Missing(deliveryKind, in.DeliveryID)
+	}
+	p := auth.FromContext(ctx)
+	items, err := s.db.GetAll(ctx, webhookKey(p.Account, string(p.Mode), in.ID), deliveryKey(in.ID, in.DeliveryID))
+	if err != nil {
+		return w, it, d, err
+	}
+	if items[0].Kind == "" {
+		return w, it, d, errs.Missing(kind, in.ID)
+	}
+	it = items[1]
+	if it.Kind == "" || !it.ExpireAt.After(s.now()) {
+		return w, it, d, errs.Missing(deliveryKind, in.DeliveryID)
+	}
+	if err := items[0].Decode(&w); err != nil {
+		return w, it, d, err
+	}
+	return w, it, d, it.Decode(&d)
+}
