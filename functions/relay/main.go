@@ -18,8 +18,10 @@ import (
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
+	client := sqs.NewFromConfig(cfg)
 	queues := map[job.Queue]queue.Sender{
-		job.Generate: sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("GENERATE_QUEUE_URL")),
+		job.Generate: sqsqueue.New(client, awsenv.Need("GENERATE_QUEUE_URL")),
+		job.Deliver:  sqsqueue.New(client, awsenv.Need("DELIVER_QUEUE_URL")),
 	}
 	lambda.Start(relay.New(queues, eventbridge.NewFromConfig(cfg), awsenv.Need("BUS_NAME")).Handle)
 }

@@ -69,7 +69,7 @@ var Functions = []Function{
 	{Name: "webhook", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Webhooks: true},
 	{Name: "docs", Trigger: Gateway, Memory: 256, Timeout: 10},
 
-	{Name: "relay", Trigger: Stream, Memory: 512, Timeout: 60, Batch: 100, Sends: []string{GenerateQueue}, Publishes: true},
+	{Name: "relay", Trigger: Stream, Memory: 512, Timeout: 60, Batch: 100, Sends: []string{GenerateQueue, DeliverQueue}, Publishes: true},
 	{Name: "generate", Trigger: Queue, Memory: 1024, Timeout: 120, Consumes: GenerateQueue, Batch: 5,
 		State: Write, Media: Write, Sends: []string{GenerateQueue}},
 	{Name: "dispatch", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: DispatchQueue, Batch: 10,
