@@ -284,3 +284,17 @@ func TestAnExpiredItemMakesPlace(t *testing.T) {
 	err = try(t.Context(), db, func(tx *store.Tx) { tx.CreateExpiring(thing(t, "thing_2", "again"), clock.Now().Unix(), ours) })
 	is(t, "the place of what lives on", err, ours)
 }
+
+func TestCountedHoldsOnlyForTheValueThatWasRead(t *testing.T) {
+	db := storetest.Open(t, time.Now)
+	key := store.IDKey("count")
+	counted := func(n int64) error {
+		return try(t.Context(), db, func(tx *store.Tx) { tx.Counted(key, n) })
+	}
+	is(t, "0 before the first count", counted(0), nil)
+	is(t, "1 before the first count", counted(1), store.ErrConflict)
+	commit(t, db, func(tx *store.Tx) { tx.Count(key, 2, 10, nil) })
+	is(t, "2 of 2", counted(2), nil)
+	is(t, "1 of 2", counted(1), store.ErrConflict)
+	is(t, "0 of 2", counted(0), store.ErrConflict)
+}

@@ -71,19 +71,18 @@ func (tx *Tx) Delete(it Item) {
 // Require makes the commit give failed unless the item exists and its filter
 // has the wanted value.
 func (tx *Tx) Require(key Key, filter, want string, failed error) {
-	tx.ops = append(tx.ops, op{failed: failed, write: types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		Key: key.attributes(), ConditionExpression: aws.String("#f = :f"),
-		ExpressionAttributeNames:  map[string]string{"#f": filterPrefix + filter},
-		ExpressionAttributeValues: attributes{":f": str(want)},
-	}}})
+	tx.check(key, expression{cond: "#f = :f", names: map[string]string{"#f": filterPrefix + filter}, values: attributes{":f": str(want)}}, failed)
 }
 
 // Unchanged makes the commit give ErrConflict unless the item still has the
 // version that it was read with.
 func (tx *Tx) Unchanged(it Item) {
-	x := versionIs(it.Version)
-	tx.ops = append(tx.ops, op{failed: ErrConflict, write: types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		Key: it.Key.attributes(), ConditionExpression: &x.cond,
+	tx.check(it.Key, versionIs(it.Version), ErrConflict)
+}
+
+func (tx *Tx) check(key Key, x expression, failed error) {
+	tx.ops = append(tx.ops, op{failed: failed, write: types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		Key: key.attributes(), ConditionExpression: &x.cond,
 		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
 	}}})
 }
@@ -104,6 +103,16 @@ func (tx *Tx) Count(key Key, delta, most int64, failed error) {
 		ExpressionAttributeNames:  map[string]string{"#n": attrCount},
 		ExpressionAttributeValues: attributes{":delta": num(delta), ":limit": num(limit)},
 	}}})
+}
+
+// Counted makes the commit give ErrConflict unless the counter still has the value
+// that it was read with.
+func (tx *Tx) Counted(key Key, value int64) {
+	x := expression{cond: "#n = :n", names: map[string]string{"#n": attrCount}, values: attributes{":n": num(value)}}
+	if value == 0 {
+		x.cond = "attribute_not_exists(#n) OR " + x.cond
+	}
+	tx.check(key, x, ErrConflict)
 }
 
 type expression struct {
