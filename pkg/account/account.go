@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
@@ -120,8 +123,8 @@ func (a *Account) apply(set Settings) error {
 		a.IPAllowList = list
 	}
 	switch {
-	case a.Name == "" || len(a.Name) > 100:
-		return errs.Invalid("/name", "must have 1 to 100 characters")
+	case a.Name == "" || utf8.RuneCountInString(a.Name) > 100 || strings.ContainsFunc(a.Name, unicode.IsControl):
+		return errs.Invalid("/name", "must have 1 to 100 characters, none of them a control character")
 	case !slices.Contains(Plans, a.Plan):
 		return errs.Invalid("/plan", "must be one of %v", Plans)
 	case a.RateLimits.Test < 1 || a.RateLimits.Live < 1 || a.RateLimits.Test > 1_000_000 || a.RateLimits.Live > 1_000_000:
@@ -175,9 +178,26 @@ func (s *Service) each(ctx context.Context, q store.Query, f func(store.Item) er
 	}
 }
 
+// maxTries bounds how often a change is tried again that another one overtook.
+const maxTries = 4
+
+// retry carries a change out, and again where another one has overtaken it.
+func retry[T any](change func() (T, error)) (v T, err error) {
+	for range maxTries {
+		if v, err = change(); !errors.Is(err, store.ErrConflict) {
+			return v, err
+		}
+	}
+	return v, errs.Wrap(err, errs.ProviderUnavailable, "Other changes of the account keep coming in between. Try again in a second.")
+}
+
 // Update changes an account, and in the same transaction the copy of its plan,
 // addresses and limits that each of its keys carries.
 func (s *Service) Update(ctx context.Context, accountID string, set Settings) (Account, error) {
+	return retry(func() (Account, error) { return s.update(ctx, accountID, set) })
+}
+
+func (s *Service) update(ctx context.Context, accountID string, set Settings) (Account, error) {
 	a, it, err := s.Get(ctx, accountID)
 	if err != nil {
 		return Account{}, err
@@ -189,8 +209,15 @@ func (s *Service) Update(ctx context.Context, accountID string, set Settings) (A
 	if err := it.Encode(a); err != nil {
 		return Account{}, err
 	}
+	// Read before the keys: a secret that is made from now on, with a copy of the
+	// account as it was, makes the commit fail.
+	secrets, err := s.db.Get(ctx, SecretsKey(a.ID))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return Account{}, err
+	}
 	tx := &store.Tx{}
 	tx.Replace(it)
+	tx.Counted(SecretsKey(a.ID), secrets.Counter)
 	q := store.Query{Index: store.Table, Partition: store.APIKeys(a.ID), Limit: 100}
 	err = s.each(ctx, q, func(key store.Item) error {
 		if secret := key.Extra[SecretExtra]; secret != "" {
@@ -211,8 +238,16 @@ func (s *Service) Update(ctx context.Context, accountID string, set Settings) (A
 // secret; a revoked key has none.
 const SecretExtra = "secret"
 
+// SecretsKey is the key of the counter of all secrets that were ever made for an
+// account's API keys. Whoever makes one counts it in the same transaction.
+func SecretsKey(accountID string) store.Key { return store.IDKey("secrets#" + accountID) }
+
 // TopUp adds credits to an account's balance and gives the entry.
 func (s *Service) TopUp(ctx context.Context, accountID string, credits int64) (ledger.Entry, error) {
+	return retry(func() (ledger.Entry, error) { return s.topUp(ctx, accountID, credits) })
+}
+
+func (s *Service) topUp(ctx context.Context, accountID string, credits int64) (ledger.Entry, error) {
 	_, it, err := s.Get(ctx, accountID)
 	if err != nil {
 		return ledger.Entry{}, err

@@ -7,8 +7,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/auth"
@@ -21,6 +25,9 @@ import (
 // maxKeys bounds the keys of an account that are not revoked, so that one
 // transaction can change an account together with all of them.
 const maxKeys = 80
+
+// maxName bounds the characters of a key's name.
+const maxName = 100
 
 // The states of a key.
 const (
@@ -121,11 +128,17 @@ func (s *Service) Create(ctx context.Context, accountID string, kind auth.Mode, 
 	it.Extra = map[string]string{account.SecretExtra: auth.HashKey(secret)}
 	tx := &store.Tx{}
 	tx.Create(it, nil)
-	tx.CreateSecret(r.secret(a, auth.HashKey(secret)))
-	// The secret carries a copy of what the account says: it must be the latest.
-	tx.Unchanged(owner)
+	addSecret(tx, r.secret(a, auth.HashKey(secret)), owner)
 	tx.Count(countKey(accountID), 1, maxKeys, errs.New(errs.InvalidState, "The account has %d keys that are not revoked, the most it may have. Revoke one first.", maxKeys))
 	return NewKey{Key: r.Key, Secret: secret}, tx, nil
+}
+
+// addSecret creates a secret. It carries a copy of what its account says, which
+// must be the latest, and a change of the account under way must notice it.
+func addSecret(tx *store.Tx, secret store.Secret, owner store.Item) {
+	tx.CreateSecret(secret)
+	tx.Unchanged(owner)
+	tx.Count(account.SecretsKey(secret.Account), 1, math.MaxInt64, store.ErrConflict)
 }
 
 func countKey(accountID string) store.Key { return store.IDKey("keycount#" + accountID) }
@@ -226,8 +239,7 @@ func (s *Service) Rotate(k held, overlap time.Duration) (NewKey, *store.Tx, erro
 	now := s.now()
 	hash, current := auth.HashKey(secret), it.Extra[account.SecretExtra]
 	tx := &store.Tx{}
-	tx.Unchanged(k.owner)
-	tx.CreateSecret(r.secret(k.account, hash))
+	addSecret(tx, r.secret(k.account, hash), k.owner)
 	r.Old = slices.DeleteFunc(r.Old, func(o oldSecret) bool { return !now.Before(o.Until) })
 	if len(r.Old) >= maxOldSecrets && overlap > 0 {
 		return NewKey{}, nil, errs.New(errs.InvalidState, "%d earlier secrets of this key are still in their overlap. Rotate with overlap_seconds 0, or wait.", maxOldSecrets)
@@ -321,6 +333,9 @@ func (r *record) secret(a account.Account, hash string) store.Secret {
 // validate checks settings and puts them into canonical form. An expiry that the
 // key already has may lie in the past: the caller does not change it.
 func (s *Service) validate(set *Settings, expiry *time.Time) error {
+	if set.Name == "" || utf8.RuneCountInString(set.Name) > maxName || strings.ContainsFunc(set.Name, unicode.IsControl) {
+		return errs.Invalid("/name", "must have 1 to %d characters, none of them a control character", maxName)
+	}
 	for i, scope := range set.Scopes {
 		if !scope.Known() {
 			return errs.Invalid("/scopes", "%q is not a scope", scope)

@@ -41,8 +41,6 @@ type rotateBody struct {
 // SchemaName names the schema in the OpenAPI document.
 func (rotateBody) SchemaName() string { return "ApiKeyRotate" }
 
-// KeyPath is the path of one key. It is exported because parameters of embedded
-// types are found in exported ones only.
 // KeyPath is the part of the path that names a key. It is exported because huma
 // reads exported fields only, embedded ones too.
 type KeyPath struct {
@@ -129,11 +127,21 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 	if err := b.Metadata.Check(); err != nil {
 		return httpapi.Change[NewKey]{}, err
 	}
-	if err := p.RequireScopes(b.Scopes); err != nil {
+	set := Settings{b.Name, b.Scopes, b.IPAllowList, b.ExpiresAt, b.Metadata}
+	if err := s.mayGive(p, &set, nil); err != nil {
 		return httpapi.Change[NewKey]{}, err
 	}
-	k, tx, err := s.Create(ctx, p.Account, b.Kind, Settings{b.Name, b.Scopes, b.IPAllowList, b.ExpiresAt, b.Metadata}, p.KeyID)
+	k, tx, err := s.Create(ctx, p.Account, b.Kind, set, p.KeyID)
 	return httpapi.Change[NewKey]{Data: k, Tx: tx}, err
+}
+
+// mayGive refuses settings with scopes that the caller lacks. Their validity comes
+// first: a misspelt scope is a mistake, not an attempt to gain one.
+func (s *Service) mayGive(p *auth.Principal, set *Settings, expiry *time.Time) error {
+	if err := s.validate(set, expiry); err != nil {
+		return err
+	}
+	return p.RequireScopes(set.Scopes)
 }
 
 // find reads the key in the path of the call.
@@ -170,11 +178,7 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Ke
 		return none, err
 	}
 	if in.Body.Scopes != nil {
-		// Known first: a misspelt scope is a mistake, not an attempt to gain one.
-		if err := s.validate(&set, key.ExpiresAt); err != nil {
-			return none, err
-		}
-		if err := auth.FromContext(ctx).RequireScopes(set.Scopes); err != nil {
+		if err := s.mayGive(auth.FromContext(ctx), &set, key.ExpiresAt); err != nil {
 			return none, err
 		}
 	}
