@@ -1,0 +1,85 @@
+package account_test
+
+import (
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+)
+
+// caller is a caller with the given key.
+func (w *world) caller(a account.Account, k apikey.NewKey) *apitest.Caller {
+	c := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, w.accounts)
+	return c.As(func(p *auth.Principal) {
+		p.Account, p.KeyID, p.Mode, p.Scopes = a.ID, k.ID, k.Kind, []auth.Scope{auth.AccountRead}
+		p.Rate = auth.Rate{Limit: 77, Window: 60, Remaining: 76, Reset: 9}
+	})
+}
+
+func TestMe(t *testing.T) {
+	w := newWorld(t)
+	a := w.account("Acme")
+	if _, err := w.accounts.Update(t.Context(), a.ID, account.Settings{IPAllowList: to([]string{"198.51.100.0/24"}), LowThreshold: to(int64(5))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.accounts.TopUp(t.Context(), a.ID, 1234); err != nil {
+		t.Fatal(err)
+	}
+	expires := w.clock.Now().Add(time.Hour)
+	k, err := w.keys.Issue(t.Context(), a.ID, auth.Live, apikey.Settings{Name: "CRM", Scopes: []auth.Scope{auth.AccountRead}, ExpiresAt: &expires})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.faults.Reset()
+	answer := w.caller(a, k).Call(http.MethodGet, "/v1/me", nil)
+	if got := w.faults.Operations(); got != "BatchGetItem" {
+		t.Errorf("it took %s", got)
+	}
+	var got account.Me
+	answer.Into(t, http.StatusOK, &got)
+	want := account.Me{
+		Resource: got.Resource, Name: "Acme", Plan: "enterprise", Mode: "live",
+		Key:     account.MeKey{ID: k.ID, Name: "CRM", Kind: "live", Scopes: []auth.Scope{auth.AccountRead}, ExpiresAt: &expires},
+		Balance: account.MeBalance{Credits: 1234, LowThreshold: 5}, RateLimit: account.MeRate{Limit: 77, WindowSeconds: 60},
+		IPAllowList: []string{"198.51.100.0/24"},
+	}
+	if !reflect.DeepEqual(got, want) || got.ID != a.ID || got.Version != 2 {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if answer.Header.Get("ETag") != `"2"` {
+		t.Errorf("ETag %s", answer.Header.Get("ETag"))
+	}
+	if strings.Contains(answer.Raw, auth.HashKey(k.Secret)) || strings.Contains(answer.Raw, k.Secret) {
+		t.Errorf("the answer tells the secret: %s", answer.Raw)
+	}
+}
+
+func TestMeWithoutABalanceYet(t *testing.T) {
+	w := newWorld(t)
+	a := w.account("Acme")
+	answer := w.caller(a, w.key(a, auth.Test)).Call(http.MethodGet, "/v1/me", nil)
+	var got account.Me
+	answer.Into(t, http.StatusOK, &got)
+	if got.Balance.Credits != 0 || got.Mode != "test" || got.Key.ExpiresAt != nil || !strings.Contains(answer.Raw, `"ip_allow_list":[]`) || !strings.Contains(answer.Raw, `"metadata":{}`) {
+		t.Errorf("%s", answer.Raw)
+	}
+}
+
+func TestMeIsRefused(t *testing.T) {
+	w := newWorld(t)
+	a := w.account("Acme")
+	c := w.caller(a, w.key(a, auth.Test))
+	c.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ContentRead} }).Call(http.MethodGet, "/v1/me", nil).
+		Refused(t, http.StatusForbidden, errs.InsufficientScope, "")
+	c.Stranger().Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
+	c.As(func(p *auth.Principal) { p.KeyID = "key_2" }).Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
+	w.faults.Refuse("BatchGetItem", "ThrottlingException", 1000)
+	c.Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusServiceUnavailable, errs.ProviderUnavailable, "")
+}
