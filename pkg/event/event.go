@@ -56,7 +56,7 @@ var Types = []struct {
 	{DiagnosisCompleted, "The diagnosis of a factory is ready"},
 	{SocialAccountConnected, "A social account was connected"},
 	{SocialAccountNeedsReconnect, "A social account's access has ended: connect it again"},
-	{WebhookDisabled, "A webhook was disabled after failing for five days"},
+	{WebhookDisabled, "A webhook was disabled: it failed for five days, or its receiver answered 410"},
 	{APIKeyExpiring, "An API key expires in seven days"},
 }
 
