@@ -139,7 +139,7 @@ func (a *Account) apply(set Settings) error {
 func (s *Service) Get(ctx context.Context, accountID string) (Account, store.Item, error) {
 	it, err := s.db.Get(ctx, store.IDKey(accountID))
 	if errors.Is(err, store.ErrNotFound) || err == nil && it.Kind != Kind {
-		return Account{}, it, errs.Missing(Kind, accountID)
+		return Account{}, it, errs.New(errs.NotFound, "There is no account %q.", accountID)
 	}
 	var a Account
 	if err == nil {
