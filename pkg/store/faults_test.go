@@ -7,10 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
@@ -299,44 +296,5 @@ func TestKeysThatWereNotReadAreAskedForAgain(t *testing.T) {
 	}
 	if n := len(faults.Calls()); n != mostTries {
 		t.Errorf("there were %d tries", n)
-	}
-}
-
-func TestTheObserverIsToldOfEachCall(t *testing.T) {
-	var cfg aws.Config
-	faults := &storetest.Faults{}
-	plain := storetest.Open(t, apitest.NewClock().Now, faults.Attach, func(c *aws.Config) { cfg = *c })
-	create(t, plain, "thing_1")
-	var sent struct{ TableName string }
-	if err := json.Unmarshal(faults.Calls()[0].Body, &sent); err != nil {
-		t.Fatal(err)
-	}
-	type units struct{ read, write bool }
-	seen := map[string]units{}
-	db := store.Open(cfg, sent.TableName, store.WithObserver(func(operation string, read, write float64) {
-		seen[operation] = units{read > 0, write > 0}
-	}))
-	get(t, db, "thing_1")
-	if _, err := db.GetAll(t.Context(), store.IDKey("thing_1")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.List(t.Context(), list(1)); err != nil {
-		t.Fatal(err)
-	}
-	create(t, db, "thing_2")
-	commit(t, db, func(tx *store.Tx) { tx.Count(store.IDKey("count"), 1, 10, nil) })
-	_, err := db.CountCall(t.Context(), "hash", 1, "")
-	is(t, "an unknown secret", err, store.ErrNotFound)
-	for operation, want := range map[string]units{
-		"GetItem": {read: true}, "Query": {read: true}, "PutItem": {write: true}, "TransactWriteItems": {write: true},
-		"UpdateItem": {}, // it failed, and nobody is told what that cost
-	} {
-		if got, ok := seen[operation]; !ok || got != want {
-			t.Errorf("%s: told %v %+v, want %+v", operation, ok, got, want)
-		}
-	}
-	// Not every engine tells what reading many items cost.
-	if _, ok := seen["BatchGetItem"]; !ok {
-		t.Error("not told of BatchGetItem")
 	}
 }

@@ -219,13 +219,10 @@ func (db *DB) countCall(ctx context.Context, hash string, window int64, ip strin
 			ExpressionAttributeValues:           attributes{":one": num(1), ":win": num(window), ":now": num(now.UnixMilli())},
 			ReturnValues:                        types.ReturnValueAllNew,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-			ReturnConsumedCapacity:              db.capacity(),
 		})
 		if err == nil {
-			db.report("UpdateItem", out.ConsumedCapacity)
 			return unmarshalSecret(hash, out.Attributes), nil
 		}
-		db.report("UpdateItem", nil)
 		if isContention(err) {
 			// Another call's transaction that opens the window, as a rule.
 			if err := db.pause(ctx, attempt+1); err != nil {

@@ -22,8 +22,6 @@ type DB struct {
 	client *dynamodb.Client
 	name   string
 	now    func() time.Time
-	// observe, when set, is told the units that each call consumed.
-	observe func(operation string, readUnits, writeUnits float64)
 }
 
 // Option changes how a table is opened.
@@ -31,12 +29,6 @@ type Option func(*DB)
 
 // WithClock injects the time that expiry is judged by.
 func WithClock(now func() time.Time) Option { return func(db *DB) { db.now = now } }
-
-// WithObserver reports the capacity units of each call. DynamoDB then counts
-// them for us, which makes answers larger: for measurements only.
-func WithObserver(f func(operation string, readUnits, writeUnits float64)) Option {
-	return func(db *DB) { db.observe = f }
-}
 
 // Open makes a table from the AWS configuration and its name.
 func Open(cfg aws.Config, name string, options ...Option) *DB {
@@ -51,12 +43,10 @@ func Open(cfg aws.Config, name string, options ...Option) *DB {
 func (db *DB) Get(ctx context.Context, key Key) (Item, error) {
 	out, err := db.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &db.name, Key: key.attributes(), ConsistentRead: aws.Bool(true),
-		ReturnConsumedCapacity: db.capacity(),
 	})
 	if err != nil {
 		return Item{}, failure(err, "store: get %s", key.PK)
 	}
-	db.report("GetItem", out.ConsumedCapacity)
 	if out.Item == nil {
 		return Item{}, ErrNotFound
 	}
@@ -91,13 +81,11 @@ func (db *DB) GetAll(ctx context.Context, keys ...Key) ([]Item, error) {
 			return nil, err
 		}
 		out, err := db.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems:           map[string]types.KeysAndAttributes{db.name: {Keys: asked, ConsistentRead: aws.Bool(true)}},
-			ReturnConsumedCapacity: db.capacity(),
+			RequestItems: map[string]types.KeysAndAttributes{db.name: {Keys: asked, ConsistentRead: aws.Bool(true)}},
 		})
 		if err != nil {
 			return nil, failure(err, "store: get %d items", len(keys))
 		}
-		db.reportAll("BatchGetItem", out.ConsumedCapacity)
 		for _, a := range out.Responses[db.name] {
 			if it := unmarshal(a); !db.expired(&it) {
 				items[at[it.Key]] = it
@@ -151,7 +139,6 @@ func (db *DB) List(ctx context.Context, q Query) (Page, error) {
 		if err != nil {
 			return Page{}, failure(err, "store: query %s %s", q.Index.name, q.Partition)
 		}
-		db.report("Query", out.ConsumedCapacity)
 		for _, a := range out.Items {
 			it := unmarshal(a)
 			if len(page.Items) == q.Limit {
@@ -227,7 +214,6 @@ func (q Query) input(db *DB) *dynamodb.QueryInput {
 		TableName: &db.name, KeyConditionExpression: &cond, FilterExpression: &filter,
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
 		Limit: &read, ScanIndexForward: aws.Bool(q.OldestFirst),
-		ReturnConsumedCapacity: db.capacity(),
 	}
 	if q.Index.name != "" {
 		in.IndexName = aws.String(q.Index.name)
@@ -251,44 +237,4 @@ const maxConflicts = 6
 // pause waits before a repeat.
 func (db *DB) pause(ctx context.Context, attempt int) error {
 	return backoff.Wait(ctx, attempt, 10*time.Millisecond, 320*time.Millisecond)
-}
-
-func (db *DB) capacity() types.ReturnConsumedCapacity {
-	if db.observe == nil {
-		return types.ReturnConsumedCapacityNone
-	}
-	return types.ReturnConsumedCapacityTotal
-}
-
-func (db *DB) report(operation string, c *types.ConsumedCapacity) {
-	if db.observe == nil {
-		return
-	}
-	var read, write float64
-	if c != nil {
-		read, write = aws.ToFloat64(c.ReadCapacityUnits), aws.ToFloat64(c.WriteCapacityUnits)
-		// Some engines, and DynamoDB for single reads and writes, give the sum only.
-		if total := aws.ToFloat64(c.CapacityUnits); read == 0 && write == 0 {
-			switch operation {
-			case "GetItem", "BatchGetItem", "Query":
-				read = total
-			default:
-				write = total
-			}
-		}
-	}
-	db.observe(operation, read, write)
-}
-
-func (db *DB) reportAll(operation string, cs []types.ConsumedCapacity) {
-	if db.observe == nil {
-		return
-	}
-	var sum types.ConsumedCapacity
-	for _, c := range cs {
-		sum.ReadCapacityUnits = aws.Float64(aws.ToFloat64(sum.ReadCapacityUnits) + aws.ToFloat64(c.ReadCapacityUnits))
-		sum.WriteCapacityUnits = aws.Float64(aws.ToFloat64(sum.WriteCapacityUnits) + aws.ToFloat64(c.WriteCapacityUnits))
-		sum.CapacityUnits = aws.Float64(aws.ToFloat64(sum.CapacityUnits) + aws.ToFloat64(c.CapacityUnits))
-	}
-	db.report(operation, &sum)
 }

@@ -157,14 +157,12 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 		if err := db.pause(ctx, attempt); err != nil {
 			return err
 		}
-		out, err := db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-			TransactItems: items, ClientRequestToken: &token, ReturnConsumedCapacity: db.capacity(),
+		_, err := db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+			TransactItems: items, ClientRequestToken: &token,
 		})
 		if err == nil {
-			db.reportAll("TransactWriteItems", out.ConsumedCapacity)
 			return nil
 		}
-		db.reportAll("TransactWriteItems", nil)
 		var canceled *types.TransactionCanceledException
 		if !errors.As(err, &canceled) {
 			if isContention(err) {
@@ -203,16 +201,13 @@ func (db *DB) putOne(ctx context.Context, put *types.Put, failed error) error {
 		if err := db.pause(ctx, attempt); err != nil {
 			return err
 		}
-		out, err := db.client.PutItem(ctx, &dynamodb.PutItemInput{
+		_, err := db.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: put.TableName, Item: put.Item, ConditionExpression: put.ConditionExpression,
-			ExpressionAttributeNames: put.ExpressionAttributeNames, ExpressionAttributeValues: put.ExpressionAttributeValues,
-			ReturnConsumedCapacity: db.capacity(), ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+			ExpressionAttributeNames: put.ExpressionAttributeNames, ExpressionAttributeValues: put.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		})
 		if err == nil {
-			db.report("PutItem", out.ConsumedCapacity)
 			return nil
 		}
-		db.report("PutItem", nil)
 		var check *types.ConditionalCheckFailedException
 		if errors.As(err, &check) {
 			// After a lost answer the SDK repeats the put and meets its own first
