@@ -257,7 +257,7 @@ func TestSuccessesWriteTheWebhookOnceAMinute(t *testing.T) {
 	w := newWorld(t)
 	r := w.receive(nil, "*")
 	version := func() int64 {
-		it, err := w.db.Get(t.Context(), webhookKey(w.api.Principal.Account, "test", r.hook.ID))
+		it, err := w.db.Get(t.Context(), w.owner().webhookKey(r.hook.ID))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -463,7 +463,7 @@ func TestAMessageForADeliveryThatIsGone(t *testing.T) {
 	r := w.receive(nil, "*")
 	ref := w.happen(event.ContentGenerated)
 	w.dispatch()
-	it, err := w.db.Get(t.Context(), deliveryKey(r.hook.ID, w.delivery(ref, r.hook.ID).ID))
+	it, err := w.db.Get(t.Context(), w.owner().deliveryKey(r.hook.ID, w.delivery(ref, r.hook.ID).ID))
 	if err != nil {
 		t.Fatal(err)
 	}

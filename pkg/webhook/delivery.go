@@ -5,7 +5,6 @@ import (
 
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -82,19 +81,6 @@ type claim struct {
 	Until time.Time `json:"until"`
 }
 
-// deliveries is the partition of Table that lists the deliveries of a webhook.
-func deliveries(webhookID string) string { return "deliveries#" + webhookID }
-
-func deliveryKey(webhookID, deliveryID string) store.Key {
-	return store.Key{PK: deliveries(webhookID), SK: deliveryID}
-}
-
-// deliveryID is the id of the delivery of an event to a webhook: however often
-// the event comes to us, it is delivered once.
-func deliveryID(at time.Time, eventID, webhookID string) string {
-	return id.Derived(id.Delivery, at, eventID, webhookID)
-}
-
 // newDelivery makes the delivery of an event that happened at the given time.
 func newDelivery(now, at time.Time, ref event.Ref, webhookID string) (delivery, store.Item, error) {
 	due := httpapi.Instant(now)
@@ -110,7 +96,7 @@ func newDelivery(now, at time.Time, ref event.Ref, webhookID string) (delivery, 
 	if err != nil {
 		return d, it, err
 	}
-	it.Key, it.Owner = deliveryKey(webhookID, d.ID), store.Key{}
+	it.Key, it.Owner = owner{ref.Account, ref.Mode}.deliveryKey(webhookID, d.ID), store.Key{}
 	it.Filters = map[string]string{"state": d.State}
 	it.ExpireAt = at.Add(keepDeliveries)
 	return d, it, nil

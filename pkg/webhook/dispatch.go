@@ -37,9 +37,6 @@ func NewDispatcher(db *store.DB, q queue.Sender, now func() time.Time) *Dispatch
 	return &Dispatcher{db, q, now}
 }
 
-// owner is an account in a mode.
-type owner struct{ account, mode string }
-
 // fanOut is one event on its way to one webhook.
 type fanOut struct {
 	source  int // place of the event in the batch
@@ -119,7 +116,7 @@ func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[own
 
 func (d *Dispatcher) webhooks(ctx context.Context, o owner) ([]Webhook, error) {
 	var all []Webhook
-	q := store.Query{Index: store.Table, Partition: webhooks(o.account, o.mode), Limit: maxWebhooks}
+	q := store.Query{Index: store.Table, Partition: o.webhooks(), Limit: maxWebhooks}
 	for {
 		page, err := d.db.List(ctx, q)
 		if err != nil {

@@ -49,7 +49,8 @@ func parseMessage(body string) (message, error) {
 
 // keys are the items that the attempt reads.
 func (m message) keys() (delivery, webhook, event store.Key) {
-	return deliveryKey(m.WebhookID, m.Subject), webhookKey(m.Account, m.Mode, m.WebhookID), store.IDKey(m.EventID)
+	o := owner{m.Account, m.Mode}
+	return o.deliveryKey(m.WebhookID, m.Subject), o.webhookKey(m.WebhookID), store.IDKey(m.EventID)
 }
 
 // queued writes the message for the queue. Its group is the webhook, so that one

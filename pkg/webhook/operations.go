@@ -96,8 +96,7 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[Webhook], error) {
-	p := auth.FromContext(ctx)
-	q := store.Query{Index: store.Table, Partition: webhooks(p.Account, string(p.Mode))}
+	q := store.Query{Index: store.Table, Partition: callerOf(ctx).webhooks()}
 	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (w Webhook, err error) {
 		return w, it.Decode(&w)
 	})
@@ -124,7 +123,7 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 		Secrets: secrets{key},
 	}
 	tx := &store.Tx{}
-	if err := s.add(tx, auth.FromContext(ctx), r); err != nil {
+	if err := s.add(tx, callerOf(ctx), r); err != nil {
 		return none, err
 	}
 	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.Webhook, Secret: key.reveal()}, Tx: tx}, nil
@@ -185,7 +184,7 @@ func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[W
 	}
 	tx := &store.Tx{}
 	tx.Delete(it)
-	tx.Count(countKey(it.Account, it.Mode), -1, maxWebhooks, store.ErrConflict)
+	tx.Count(callerOf(ctx).countKey(), -1, maxWebhooks, store.ErrConflict)
 	return httpapi.Change[Webhook]{Data: r.Webhook, Tx: tx}, nil
 }
 

@@ -215,7 +215,7 @@ func TestCallsMeetingOnTheSameWebhookBothHold(t *testing.T) {
 	db, _, c := on(t)
 	w := create(t, c, hookURL, "*")
 	// The health that deliver notes changes the item, not the resource's version.
-	it, err := db.Get(t.Context(), webhookKey(c.Principal.Account, "test", w.ID))
+	it, err := db.Get(t.Context(), owner{c.Principal.Account, "test"}.webhookKey(w.ID))
 	if err != nil {
 		t.Fatal(err)
 	}

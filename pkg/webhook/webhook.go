@@ -9,7 +9,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
@@ -98,27 +97,15 @@ func NewService(db *store.DB, urls URLChecker, now func() time.Time, random io.R
 	return &Service{db, urls, now, random}
 }
 
-// webhooks is the partition of Table that lists the webhooks of an account and
-// mode: strongly consistent, so that an event never misses one that was there.
-func webhooks(account, mode string) string { return "webhooks#" + account + "#" + mode }
-
-func webhookKey(account, mode, webhookID string) store.Key {
-	return store.Key{PK: webhooks(account, mode), SK: webhookID}
-}
-
-func countKey(account, mode string) store.Key {
-	return store.IDKey("webhookcount#" + account + "#" + mode)
-}
-
 // add puts a new webhook into the transaction.
-func (s *Service) add(tx *store.Tx, p *auth.Principal, r *record) error {
-	it, err := store.NewItem(kind, p.Account, string(p.Mode), r.ID, r)
+func (s *Service) add(tx *store.Tx, o owner, r *record) error {
+	it, err := store.NewItem(kind, o.account, o.mode, r.ID, r)
 	if err != nil {
 		return err
 	}
-	it.Key, it.Owner = webhookKey(p.Account, string(p.Mode), r.ID), store.Key{}
+	it.Key, it.Owner = o.webhookKey(r.ID), store.Key{}
 	tx.Create(it, nil)
-	tx.Count(countKey(p.Account, string(p.Mode)), 1, maxWebhooks,
+	tx.Count(o.countKey(), 1, maxWebhooks,
 		errs.New(errs.InvalidState, "There are %d webhooks in this mode, the most there may be. Delete one first.", maxWebhooks))
 	return nil
 }
@@ -130,8 +117,7 @@ func (s *Service) find(ctx context.Context, webhookID string) (record, store.Ite
 	if !id.Valid(id.Webhook, webhookID) {
 		return r, store.Item{}, errs.Missing(kind, webhookID)
 	}
-	p := auth.FromContext(ctx)
-	it, err := s.db.Get(ctx, webhookKey(p.Account, string(p.Mode), webhookID))
+	it, err := s.db.Get(ctx, callerOf(ctx).webhookKey(webhookID))
 	if errors.Is(err, store.ErrNotFound) {
 		return r, it, errs.Missing(kind, webhookID)
 	}

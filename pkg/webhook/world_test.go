@@ -144,7 +144,7 @@ func (w *world) delivery(ref event.Ref, webhookID string) delivery {
 
 func (w *world) deliveries(webhookID string) (all []delivery) {
 	w.t.Helper()
-	page, err := w.db.List(w.t.Context(), store.Query{Index: store.Table, Partition: deliveries(webhookID), Limit: 1000, OldestFirst: true})
+	page, err := w.db.List(w.t.Context(), store.Query{Index: store.Table, Partition: w.owner().deliveries(webhookID), Limit: 1000, OldestFirst: true})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -153,12 +153,17 @@ func (w *world) deliveries(webhookID string) (all []delivery) {
 		if err := it.Decode(&d); err != nil {
 			w.t.Fatal(err)
 		}
-		if it.Filters["state"] != d.State || it.PK != "deliveries#"+webhookID || it.SK != d.ID || it.ExpireAt.IsZero() {
+		if it.Filters["state"] != d.State || it.PK != w.owner().deliveries(webhookID) || it.SK != d.ID || it.ExpireAt.IsZero() {
 			w.t.Errorf("item of %s: %+v", d.ID, it)
 		}
 		all = append(all, d)
 	}
 	return all
+}
+
+// owner is whom the test's webhooks belong to.
+func (w *world) owner() owner {
+	return owner{w.api.Principal.Account, string(w.api.Principal.Mode)}
 }
 
 // webhook reads a webhook as the API answers it.

@@ -1,0 +1,49 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// owner is an account in a mode. Its webhooks and their deliveries lie in
+// partitions that name it: what a caller asks for is looked for among its own.
+type owner struct{ account, mode string }
+
+// callerOf gives the owner that a call is made for.
+func callerOf(ctx context.Context) owner {
+	p := auth.FromContext(ctx)
+	return owner{p.Account, string(p.Mode)}
+}
+
+// webhooks is the partition of Table that lists the owner's webhooks: strongly
+// consistent, so that an event never misses one that was there.
+func (o owner) webhooks() string { return "webhooks#" + o.account + "#" + o.mode }
+
+func (o owner) webhookKey(webhookID string) store.Key {
+	return store.Key{PK: o.webhooks(), SK: webhookID}
+}
+
+// countKey is the key of the count of the owner's webhooks.
+func (o owner) countKey() store.Key {
+	return store.IDKey("webhookcount#" + o.account + "#" + o.mode)
+}
+
+// deliveries is the partition of Table that lists the deliveries to one of the
+// owner's webhooks.
+func (o owner) deliveries(webhookID string) string {
+	return "deliveries#" + o.account + "#" + o.mode + "#" + webhookID
+}
+
+func (o owner) deliveryKey(webhookID, deliveryID string) store.Key {
+	return store.Key{PK: o.deliveries(webhookID), SK: deliveryID}
+}
+
+// deliveryID is the id of the delivery of an event, which happened at the given
+// time, to a webhook: however often the event comes to us, it is delivered once.
+func deliveryID(at time.Time, eventID, webhookID string) string {
+	return id.Derived(id.Delivery, at, eventID, webhookID)
+}
