@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -20,6 +21,7 @@ const timeout = 29 * time.Second
 type request struct {
 	operation string
 	id        string // of the resource in the path
+	part      string // id of the part of it that the path names, too
 	body      any
 }
 
@@ -52,7 +54,7 @@ func (w *world) call(ctx context.Context, r request) (answer, error) {
 		return answer{}, fmt.Errorf("no function serves the operation %q: add it to functions.go", r.operation)
 	}
 	e := events.APIGatewayProxyRequest{
-		Resource: route.Path, HTTPMethod: route.Method, Path: parameter.ReplaceAllLiteralString(route.Path, r.id),
+		Resource: route.Path, HTTPMethod: route.Method, Path: route.Path, PathParameters: map[string]string{},
 		Headers: map[string]string{
 			"Accept": "application/json", "Authorization": "Bearer " + w.key, "Host": "api.example.com",
 			"User-Agent": "bench/1.0", "X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https",
@@ -63,8 +65,10 @@ func (w *world) call(ctx context.Context, r request) (answer, error) {
 			Identity:         events.APIGatewayRequestIdentity{SourceIP: "192.0.2.1", UserAgent: "bench/1.0"},
 		},
 	}
-	if m := parameter.FindStringSubmatch(route.Path); m != nil {
-		e.PathParameters = map[string]string{m[1]: r.id}
+	ids := []string{r.id, r.part}
+	for i, m := range parameter.FindAllStringSubmatch(route.Path, -1) {
+		e.Path = strings.Replace(e.Path, m[0], ids[i], 1)
+		e.PathParameters[m[1]] = ids[i]
 	}
 	if route.Method != http.MethodGet {
 		// As the reference advises: the record of the answer is part of the cost.

@@ -13,7 +13,9 @@ import (
 // example is a call of an operation that succeeds each time.
 type example struct {
 	// id gives the resource in the path, made for this call where it is used up.
-	id   func(context.Context) (string, error)
+	id func(context.Context) (string, error)
+	// part is the id of a part of it, where the path names one.
+	part *string
 	body any
 	// undo is the operation that takes the made resource away again, where there may
 	// only be so many of them.
@@ -70,6 +72,10 @@ func (w *world) examples() map[string]example {
 		"getWebhook":    {id: of(&w.webhook)},
 		"updateWebhook": {id: of(&w.webhook), body: object{"description": "CRM, production"}},
 		"deleteWebhook": {id: fresh("createWebhook")},
+
+		"rotateWebhookSecret": {id: of(&w.webhook)},
+		"listDeliveries":      {id: of(&w.webhook)},
+		"redeliver":           {id: of(&w.webhook), part: &w.delivery},
 	}
 }
 

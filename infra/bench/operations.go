@@ -66,6 +66,9 @@ func (w *world) example(ctx context.Context, operation string, e example, weigh 
 			return cost{}, err
 		}
 	}
+	if e.part != nil {
+		r.part = *e.part
+	}
 	w.meter.weigh = weigh
 	a, err := w.call(ctx, r)
 	w.meter.weigh = false

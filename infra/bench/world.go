@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -19,12 +20,15 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/authorizer"
 	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider/sandbox"
+	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/webhook"
 )
 
 // listed is how many resources of each kind the account has: one page of a list,
@@ -50,7 +54,7 @@ type world struct {
 	drops      []func(context.Context) error
 
 	// Ids of resources of the account, one of each kind.
-	apiKey, factory, item, event, webhook string
+	apiKey, factory, item, event, webhook, delivery string
 }
 
 // meteredRecorder notes what an audit entry costs.
@@ -168,15 +172,51 @@ func (w *world) fill(ctx context.Context, state *store.DB) error {
 			return fmt.Errorf("generate %s: %w", w.item, err)
 		}
 	}
-	events, err := w.call(ctx, request{operation: "listEvents"})
+	return w.dispatch(ctx, state)
+}
+
+// nowhere is a queue that forgets what it takes.
+type nowhere struct{}
+
+func (nowhere) Send(_ context.Context, messages ...queue.Message) []error {
+	return make([]error, len(messages))
+}
+
+// dispatch makes the deliveries of the events to the webhooks.
+func (w *world) dispatch(ctx context.Context, state *store.DB) error {
+	var happened []event.Event
+	if err := w.list(ctx, request{operation: "listEvents"}, &happened); err != nil {
+		return err
+	}
+	var batch events.SQSEvent
+	for _, e := range happened {
+		body, err := json.Marshal(map[string]any{"detail": event.Ref{ID: e.ID, Type: e.Type, Account: e.AccountID, Mode: e.Mode}})
+		if err != nil {
+			return err
+		}
+		batch.Records = append(batch.Records, events.SQSMessage{MessageId: e.ID, Body: string(body)})
+	}
+	out, err := webhook.NewDispatcher(state, nowhere{}, w.now).Handle(ctx, batch)
+	if err != nil || len(out.BatchItemFailures) > 0 {
+		return fmt.Errorf("%d events were not dispatched: %w", len(out.BatchItemFailures), err)
+	}
+	var made []webhook.Delivery
+	if err := w.list(ctx, request{operation: "listDeliveries", id: w.webhook}, &made); err != nil {
+		return err
+	}
+	w.event, w.delivery = happened[0].ID, made[0].ID
+	return nil
+}
+
+// list reads a list that must not be empty.
+func (w *world) list(ctx context.Context, r request, into any) error {
+	a, err := w.call(ctx, r)
 	if err != nil {
 		return err
 	}
-	var list []struct{ ID string }
-	if err := json.Unmarshal(events.data, &list); err != nil || len(list) == 0 {
-		return fmt.Errorf("there are no events: %s: %w", strconv.Quote(string(events.data)), err)
+	if err := json.Unmarshal(a.data, into); err != nil || string(a.data) == "[]" {
+		return fmt.Errorf("%s gives nothing: %s: %w", r.operation, strconv.Quote(string(a.data)), err)
 	}
-	w.event = list[0].ID
 	return nil
 }
 
