@@ -1,0 +1,76 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// TestDeliveries follows an event through the log of deliveries, rotates the
+// webhook's secret, and has the event delivered again.
+func TestDeliveries(t *testing.T) {
+	c := newCustomer(t)
+	key := c.test.Secret
+	hooks := newReceiver(t)
+	first := hooks.subscribe(t, key, "content.*")
+	item := into[contentItem](call(t, key, "POST", "/v1/content-items", object{
+		"factory_id": c.factory(key), "kind": "post", "prompt": "A shoe",
+	}), http.StatusAccepted)
+
+	type webhook struct {
+		ID, State, Secret string
+		LastSuccess       *string `json:"last_success_at"`
+	}
+	type delivery struct {
+		ID       string `json:"id"`
+		EventID  string `json:"event_id"`
+		State    string `json:"state"`
+		Attempts []struct {
+			Status int     `json:"status"`
+			Error  *string `json:"error"`
+		} `json:"attempts"`
+	}
+	hook := into[[]webhook](call(t, key, "GET", "/v1/webhooks", nil), http.StatusOK)[0]
+	path := "/v1/webhooks/" + hook.ID
+	var made []delivery
+	eventually(t, "the delivery", func() bool {
+		made = into[[]delivery](call(t, key, "GET", path+"/deliveries?state=delivered", nil), http.StatusOK)
+		return len(made) == 1
+	})
+	sent := hooks.about(item.ID)
+	if len(sent) != 1 || made[0].EventID != sent[0].event.ID || len(made[0].Attempts) != 1 || made[0].Attempts[0].Status != 204 || made[0].Attempts[0].Error != nil {
+		t.Errorf("%d requests, delivery %+v", len(sent), made[0])
+	}
+	if h := into[webhook](call(t, key, "GET", path, nil), http.StatusOK); h.LastSuccess == nil || h.State != "enabled" {
+		t.Errorf("webhook %+v", h)
+	}
+
+	second := into[webhook](call(t, key, "POST", path+"/rotate-secret", nil), http.StatusOK).Secret
+	again := into[delivery](call(t, key, "POST", path+"/deliveries/"+made[0].ID+"/redeliver", nil), http.StatusAccepted)
+	if again.ID != made[0].ID || again.State != "pending" {
+		t.Errorf("redelivered %+v", again)
+	}
+	eventually(t, "the repeat", func() bool { return len(hooks.about(item.ID)) == 2 })
+	repeat := hooks.about(item.ID)[1]
+	if id := repeat.header.Get("webhook-id"); id != made[0].EventID {
+		t.Errorf("the repeat has the id %s, not %s", id, made[0].EventID)
+	}
+	if n := len(strings.Fields(repeat.header.Get("webhook-signature"))); n != 2 {
+		t.Errorf("%d signatures after a rotation", n)
+	}
+	for _, secret := range []string{first, second} {
+		verifier, err := standardwebhooks.NewWebhook(secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := verifier.Verify(repeat.body, repeat.header); err != nil {
+			t.Errorf("signature: %v", err)
+		}
+	}
+	eventually(t, "the second attempt's record", func() bool {
+		d := into[[]delivery](call(t, key, "GET", path+"/deliveries", nil), http.StatusOK)
+		return len(d) == 1 && d[0].State == "delivered" && len(d[0].Attempts) == 2
+	})
+}
