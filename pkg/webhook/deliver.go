@@ -109,7 +109,7 @@ func (d *Deliverer) Handle(ctx context.Context, batch events.SQSEvent) (events.S
 	})
 	for i, err := range failed {
 		if err != nil {
-			slog.Error("delivery not attempted", "message_id", batch.Records[i].MessageId, "error", err)
+			slog.Error("message of a delivery failed", "message_id", batch.Records[i].MessageId, "error", err)
 		}
 	}
 	return response(batch.Records, failed), nil
