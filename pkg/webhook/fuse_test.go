@@ -11,7 +11,7 @@ import (
 // does has an effect, until the test starts a new one.
 type fuse struct {
 	mu sync.Mutex
-	// left are the steps to go; negative: it is not lit.
+	// left are the steps to go while it is lit.
 	left int
 	lit  bool
 	// after says that the last step has its effect and only its answer is lost.

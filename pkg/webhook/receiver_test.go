@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/event"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/content-automation/api/pkg/event"
 )
 
 // receiver is a server that webhooks are sent to. It checks the signature of all
