@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"reflect"
 	"strconv"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
 	"github.com/content-automation/api/pkg/errs"
@@ -63,4 +65,44 @@ func MergePatch[T any](ctx context.Context, current T) (T, error) {
 		return merged, errs.Wrap(err, errs.ValidationFailed, "The patch does not fit the resource. Check the types of its members.")
 	}
 	return merged, nil
+}
+
+// membersNotNull gives the members of an input's body that null does not fit.
+func membersNotNull(api huma.API, input reflect.Type) []string {
+	body, ok := input.FieldByName("Body")
+	if !ok {
+		return nil
+	}
+	schemas := api.OpenAPI().Components.Schemas
+	resolve := func(s *huma.Schema) *huma.Schema {
+		if s.Ref != "" {
+			return schemas.SchemaFromRef(s.Ref)
+		}
+		return s
+	}
+	var names []string
+	for name, member := range resolve(schemas.Schema(body.Type, true, "")).Properties {
+		if !resolve(member).Nullable {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// refuseNull refuses a merge patch that would remove one of the members. The check
+// against the schema does not: it takes null for a member that was left out.
+func refuseNull(patch []byte, members []string) error {
+	if len(members) == 0 {
+		return nil
+	}
+	var sent map[string]json.RawMessage
+	if err := json.Unmarshal(patch, &sent); err != nil {
+		return errs.Wrap(err, errs.MalformedJSON, "The body is not a JSON merge patch. Send one JSON object with the members to change.")
+	}
+	for _, name := range members {
+		if string(sent[name]) == "null" {
+			return errs.Invalid("/"+name, "must not be null: it can be changed, but not removed")
+		}
+	}
+	return nil
 }

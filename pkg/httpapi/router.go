@@ -196,10 +196,14 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		// The gateway hands bodies over whole: there is no reading to time out.
 		BodyReadTimeout: -1,
 	}
+	var notNull []string
 	serve := func(ctx context.Context, in *I) (*answer, error) {
 		c := callFrom(ctx)
 		if !auth.FromContext(ctx).Has(op.Scope) {
 			return nil, c.fail(errs.New(errs.InsufficientScope, "%s", auth.MessageScope(op.Scope)))
+		}
+		if err := refuseNull(c.body, notNull); err != nil {
+			return nil, c.fail(err)
 		}
 		a, err := handle(ctx, in)
 		if err != nil {
@@ -218,7 +222,11 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 	// that is left to its first call, and most instances never get one of most.
 	prepared := sync.OnceValue(func() http.Handler {
 		mux := http.NewServeMux()
-		huma.Register(newAPI(mux, huma.Config{}), o, serve)
+		api := newAPI(mux, huma.Config{})
+		huma.Register(api, o, serve)
+		if op.Method == http.MethodPatch {
+			notNull = membersNotNull(api, reflect.TypeFor[I]())
+		}
 		return mux
 	})
 	r.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, req *http.Request) { prepared().ServeHTTP(w, req) })

@@ -1,0 +1,30 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestNullRemovesOnlyWhatMayBeMissing(t *testing.T) {
+	f := newFixture(t)
+	made := f.call("POST", "/v1/things", `{"name":"a","tags":["x"]}`)
+	var v thing
+	if err := json.Unmarshal(made.Data, &v); err != nil {
+		t.Fatal(err)
+	}
+	runs := f.things.runs.Load()
+	for _, patch := range []string{`{"name":null}`, `{"tags":null,"name": null }`, `{"name":"b","name":null}`} {
+		if a := f.call("PATCH", "/v1/things/"+v.ID, patch); a.status != 422 || a.code() != "validation_failed" || a.Error.Param != "/name" {
+			t.Errorf("%s: %d %s", patch, a.status, a.raw)
+		}
+	}
+	if n := f.things.runs.Load(); n != runs {
+		t.Errorf("%d refused calls ran the operation", n-runs)
+	}
+	if a := f.call("PATCH", "/v1/things/"+v.ID, `{"tags":null}`); a.status != 200 {
+		t.Errorf("%d %s", a.status, a.raw)
+	}
+	if a := f.call("GET", "/v1/things/"+v.ID, ""); a.status != 200 || a.header.Get("ETag") != `"2"` {
+		t.Errorf("%d %s", a.status, a.raw)
+	}
+}
