@@ -5,6 +5,7 @@ package factory
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 	_ "time/tzdata" // the runtime of the functions has no time zones of its own
 
@@ -183,9 +184,14 @@ func Language(tag, fallback string) (string, error) {
 	if tag == "" && fallback != "" {
 		return fallback, nil
 	}
+	return canonical(tag, "/language")
+}
+
+// canonical gives a language tag in canonical form; param is where it came from.
+func canonical(tag, param string) (string, error) {
 	t, err := language.Parse(tag)
 	if err != nil {
-		return "", errs.Invalid("/language", "is not a language tag (BCP 47), such as en or de-DE")
+		return "", errs.Invalid(param, "is not a language tag (BCP 47), such as en or de-DE")
 	}
 	return t.String(), nil
 }
@@ -210,10 +216,10 @@ func (s *Schedule) check() error {
 	}
 	for i, at := range s.Times {
 		if _, err := time.Parse("15:04", at); err != nil || len(at) != len("15:04") {
-			return errs.Invalid("/schedule/times", "must be times of day as HH:MM")
+			return errs.Invalid("/schedule/times/"+strconv.Itoa(i), "is not a time of day as HH:MM")
 		}
 		if slices.Contains(s.Times[:i], at) {
-			return errs.Invalid("/schedule/times", "names %s twice", at)
+			return errs.Invalid("/schedule/times/"+strconv.Itoa(i), "is there already: %s", at)
 		}
 	}
 	s.Times = orEmpty(s.Times)

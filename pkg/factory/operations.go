@@ -37,15 +37,7 @@ func (createBody) SchemaName() string { return "FactoryCreate" }
 type Topic string
 
 // Schema describes a topic in the OpenAPI document.
-func (Topic) Schema(huma.Registry) *huma.Schema {
-	shortest, longest := 1, 100
-	s := &huma.Schema{
-		Type: huma.TypeString, MinLength: &shortest, MaxLength: &longest,
-		Pattern: `^[^\x00-\x1F\x7F]*$`, PatternDescription: "free of control characters",
-	}
-	s.PrecomputeMessages()
-	return s
-}
+func (Topic) Schema(huma.Registry) *huma.Schema { return lineOf(100) }
 
 type patchBody struct {
 	Name         string                `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the factory"`
@@ -56,7 +48,7 @@ type patchBody struct {
 	Topics       []Topic               `json:"topics,omitempty" maxItems:"20" nullable:"true" doc:"What it speaks of"`
 	ContentTypes []string              `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true" doc:"What it makes; null: what suits its type"`
 	Models       httpapi.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set by kind; null removes one, or all"`
-	Schedule     *SchedulePatch        `json:"schedule,omitempty" doc:"When it publishes; null: never by itself"`
+	Schedule     *SchedulePatch        `json:"schedule,omitempty" nullable:"true" doc:"When it publishes; null: never by itself"`
 	AutoPublish  *bool                 `json:"auto_publish,omitempty" nullable:"true" doc:"Whether what it makes is published without being asked"`
 	Settings     TypeSettings          `json:"settings,omitempty" nullable:"true" doc:"Settings of its type; members that are null are removed"`
 	State        string                `json:"state,omitempty" enum:"active,paused" doc:"paused stops its own work, active resumes it"`

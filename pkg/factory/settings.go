@@ -46,19 +46,19 @@ type SellerSettings struct {
 
 // ExpertSettings are those of an expert.
 type ExpertSettings struct {
-	Field       string   `json:"field" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What the expert knows" example:"Tax law"`
-	Credentials []string `json:"credentials,omitempty" maxItems:"10" doc:"Why one may believe it"`
-	Depth       string   `json:"depth,omitempty" enum:"beginner,intermediate,advanced" doc:"How much readers know already"`
-	CiteSources *bool    `json:"cite_sources,omitempty" doc:"Whether content names its sources"`
+	Field       string `json:"field" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What the expert knows" example:"Tax law"`
+	Credentials []Line `json:"credentials,omitempty" maxItems:"10" doc:"Why one may believe it"`
+	Depth       string `json:"depth,omitempty" enum:"beginner,intermediate,advanced" doc:"How much readers know already"`
+	CiteSources *bool  `json:"cite_sources,omitempty" doc:"Whether content names its sources"`
 }
 
 // BrandSettings are those of a brand.
 type BrandSettings struct {
-	BrandName  string   `json:"brand_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the brand" example:"Acme"`
-	Slogan     string   `json:"slogan,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Its slogan"`
-	Colors     []Color  `json:"colors,omitempty" maxItems:"8" doc:"Its colors" example:"[\"#ff6600\"]"`
-	VoiceRules []string `json:"voice_rules,omitempty" maxItems:"20" doc:"Rules of its voice, one each"`
-	Forbidden  []string `json:"forbidden_words,omitempty" maxItems:"100" doc:"Words that it never says"`
+	BrandName  string  `json:"brand_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the brand" example:"Acme"`
+	Slogan     string  `json:"slogan,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Its slogan"`
+	Colors     []Color `json:"colors,omitempty" maxItems:"8" doc:"Its colors" example:"[\"#ff6600\"]"`
+	VoiceRules []Line  `json:"voice_rules,omitempty" maxItems:"20" doc:"Rules of its voice, one each"`
+	Forbidden  []Line  `json:"forbidden_words,omitempty" maxItems:"100" doc:"Words that it never says"`
 }
 
 // Color is a color in hexadecimal.
@@ -71,29 +71,57 @@ func (Color) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
+// Line is one entry of a list: a line of text.
+type Line string
+
+// Schema describes a line in the OpenAPI document.
+func (Line) Schema(huma.Registry) *huma.Schema { return lineOf(200) }
+
+// lineOf is the schema of a line of text of 1 to longest characters.
+func lineOf(longest int) *huma.Schema {
+	shortest := 1
+	s := &huma.Schema{
+		Type: huma.TypeString, MinLength: &shortest, MaxLength: &longest,
+		Pattern: `^[^\x00-\x1F\x7F]*$`, PatternDescription: "free of control characters",
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
 // NewsSettings are those of a news channel.
 type NewsSettings struct {
-	Region      string   `json:"region,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" doc:"Country it reports on (ISO 3166-1)" example:"DE"`
-	Sources     []string `json:"sources,omitempty" maxItems:"20" doc:"Where its news come from"`
-	MaxAgeHours int      `json:"max_age_hours,omitempty" minimum:"1" maximum:"168" doc:"How old news may be"`
-	FactCheck   *bool    `json:"fact_check,omitempty" doc:"Whether claims are checked first"`
+	Region      string `json:"region,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" doc:"Country it reports on (ISO 3166-1)" example:"DE"`
+	Sources     []Line `json:"sources,omitempty" maxItems:"20" doc:"Where its news come from"`
+	MaxAgeHours int    `json:"max_age_hours,omitempty" minimum:"1" maximum:"168" doc:"How old news may be"`
+	FactCheck   *bool  `json:"fact_check,omitempty" doc:"Whether claims are checked first"`
 }
 
 // EntertainmentSettings are those of an entertainment channel.
 type EntertainmentSettings struct {
-	Humor     string   `json:"humor,omitempty" enum:"none,light,dry,absurd,sarcastic" doc:"Kind of humor"`
-	Formats   []string `json:"formats,omitempty" maxItems:"10" doc:"Running formats, such as a quiz"`
-	AgeRating string   `json:"age_rating,omitempty" enum:"all,12,16,18" doc:"For whom it is suitable"`
+	Humor     string `json:"humor,omitempty" enum:"none,light,dry,absurd,sarcastic" doc:"Kind of humor"`
+	Formats   []Line `json:"formats,omitempty" maxItems:"10" doc:"Running formats, such as a quiz"`
+	AgeRating string `json:"age_rating,omitempty" enum:"all,12,16,18" doc:"For whom it is suitable"`
 }
 
 // MusicianSettings are those of a musician.
 type MusicianSettings struct {
-	ArtistName     string   `json:"artist_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the artist" example:"The Examples"`
-	Genres         []string `json:"genres" minItems:"1" maxItems:"5" nullable:"false" doc:"Genres of the music" example:"[\"indie pop\"]"`
-	Mood           string   `json:"mood,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Mood of the music"`
-	LyricsLanguage string   `json:"lyrics_language,omitempty" maxLength:"35" doc:"Language of the lyrics (BCP 47)" example:"en"`
-	Instrumental   *bool    `json:"instrumental,omitempty" doc:"Whether there are no lyrics"`
+	ArtistName     string `json:"artist_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the artist" example:"The Examples"`
+	Genres         []Line `json:"genres" minItems:"1" maxItems:"5" nullable:"false" doc:"Genres of the music" example:"[\"indie pop\"]"`
+	Mood           string `json:"mood,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Mood of the music"`
+	LyricsLanguage string `json:"lyrics_language,omitempty" maxLength:"35" doc:"Language of the lyrics (BCP 47)" example:"en"`
+	Instrumental   *bool  `json:"instrumental,omitempty" doc:"Whether there are no lyrics"`
 }
+
+// check puts the language into canonical form.
+func (s *MusicianSettings) check() (err error) {
+	if s.LyricsLanguage != "" {
+		s.LyricsLanguage, err = canonical(s.LyricsLanguage, "/settings/lyrics_language")
+	}
+	return err
+}
+
+// checker is what settings implement of which a schema cannot tell all.
+type checker interface{ check() error }
 
 // typeSettings gives the shape of each type's settings.
 var typeSettings = []struct {
@@ -151,6 +179,11 @@ func (t TypeSettings) check(factory Type) (TypeSettings, error) {
 	typed := reflect.New(shape)
 	if err := json.Unmarshal(raw, typed.Interface()); err != nil {
 		return nil, errs.Wrap(err, errs.ValidationFailed, "settings do not fit a factory of the type %s.", factory)
+	}
+	if c, ok := typed.Interface().(checker); ok {
+		if err := c.check(); err != nil {
+			return nil, err
+		}
 	}
 	b, err := json.Marshal(typed.Interface())
 	return b, err
