@@ -74,6 +74,7 @@ func (w *world) examples() map[string]example {
 		"deleteWebhook": {id: fresh("createWebhook")},
 
 		"rotateWebhookSecret": {id: of(&w.webhook)},
+		"testWebhook":         {id: of(&w.webhook), body: object{"event_type": "content.generated"}},
 		"listDeliveries":      {id: of(&w.webhook)},
 		"redeliver":           {id: of(&w.webhook), part: &w.delivery},
 	}

@@ -33,4 +33,5 @@ var Scopes = map[string]auth.Scope{
 	"GET /v1/webhooks/{webhook_id}/deliveries": "webhooks:manage",
 	"POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": "webhooks:manage",
 	"POST /v1/webhooks/{webhook_id}/rotate-secret":                      "webhooks:manage",
+	"POST /v1/webhooks/{webhook_id}/test":                               "webhooks:manage",
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
 )
 
 //go:embed samples.json
@@ -31,4 +32,15 @@ func Sample(t Type, account, mode string, at time.Time) Event {
 		ID: id.Derived(id.Event, at, string(t), account, mode), Type: t, CreatedAt: at, AccountID: account, Mode: mode,
 		APIVersion: apiVersion, Data: Data{Object: SampleObject(t)},
 	}
+}
+
+// sampleKind is the kind of a sample's item: none that the relay acts on.
+const sampleKind = "sample_event"
+
+// NewSample makes the item of an example that is sent to one webhook. It is read
+// like any event, but is not listed and goes nowhere by itself.
+func NewSample(now time.Time, account, mode string, t Type) (store.Item, error) {
+	it, err := New(now, account, mode, t, SampleObject(t), nil)
+	it.Kind, it.Owner, it.Parent = sampleKind, store.Key{}, store.Key{}
+	return it, err
 }

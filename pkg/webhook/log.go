@@ -3,13 +3,10 @@ package webhook
 import (
 	"context"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
-	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -69,15 +66,8 @@ func (s *Service) redeliver(ctx context.Context, in *redeliverInput) (httpapi.Ch
 	}
 	now := s.now()
 	d.restart(now)
-	m := d.message(&it, time.Time{})
-	// One delivery may be asked for twice before its next attempt.
-	m.ID += "#" + strconv.FormatInt(d.Version, 10)
-	asked, err := job.New(now, job.Deliver, it.Account, it.Mode, m.Subject, m.Attempt)
+	asked, err := d.job(&it, now)
 	if err != nil {
-		return none, err
-	}
-	asked.Key = store.IDKey(m.ID)
-	if err := asked.Encode(m); err != nil {
 		return none, err
 	}
 	if err := d.write(&it); err != nil {

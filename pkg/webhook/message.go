@@ -36,6 +36,20 @@ func (d *delivery) message(it *store.Item, notBefore time.Time) message {
 	}
 }
 
+// job gives the item of a job that asks for the next attempt at once, for a
+// transaction to create: the relay sends it on.
+func (d *delivery) job(it *store.Item, now time.Time) (store.Item, error) {
+	m := d.message(it, time.Time{})
+	// One delivery may be asked for twice before its next attempt.
+	m.ID += "#" + strconv.FormatInt(d.Version, 10)
+	asked, err := job.New(now, job.Deliver, it.Account, it.Mode, m.Subject, m.Attempt)
+	if err != nil {
+		return asked, err
+	}
+	asked.Key = store.IDKey(m.ID)
+	return asked, asked.Encode(m)
+}
+
 func parseMessage(body string) (message, error) {
 	var m message
 	if err := json.Unmarshal([]byte(body), &m); err != nil {

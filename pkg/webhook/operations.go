@@ -92,6 +92,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	rotate.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, rotate, s.rotate)
 
+	s.registerTest(r, op)
 	s.registerDeliveries(r, op)
 }
 

@@ -1,0 +1,80 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// eventType is the type of the sample to send.
+type eventType event.Type
+
+// Schema describes the type in the OpenAPI document, and lets requests name
+// known ones only.
+func (eventType) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString, Examples: []any{string(event.ContentGenerated)}}
+	for _, t := range event.Types {
+		s.Enum = append(s.Enum, string(t.Type))
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+type testBody struct {
+	EventType eventType `json:"event_type" doc:"Type of event to send a sample of; the webhook need not subscribe to it"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (testBody) SchemaName() string { return "WebhookTest" }
+
+type testInput struct {
+	Path
+	Body testBody
+}
+
+// registerTest puts the operation that sends a sample into the router.
+func (s *Service) registerTest(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
+	test := op("testWebhook", http.MethodPost, "/v1/webhooks/{webhook_id}/test", "Send a sample to a webhook",
+		"An event of the chosen type, about a resource that does not exist, signed and repeated like any other. It goes to this webhook alone and is not among the events of the account. The answer is its delivery.")
+	test.Status = http.StatusAccepted
+	test.Errors = []errs.Code{errs.InvalidState}
+	test.Example = map[string]any{"event_type": "content.generated"}
+	httpapi.Write(r, test, s.test)
+}
+
+func (s *Service) test(ctx context.Context, in *testInput) (httpapi.Change[Delivery], error) {
+	none := httpapi.Change[Delivery]{}
+	w, _, err := s.find(ctx, in.ID)
+	if err != nil {
+		return none, err
+	}
+	if w.State != stateEnabled {
+		return none, errs.New(errs.InvalidState, "The webhook is disabled. Enable it first.")
+	}
+	now, o := s.now(), callerOf(ctx)
+	sample, err := event.NewSample(now, o.account, o.mode, event.Type(in.Body.EventType))
+	if err != nil {
+		return none, err
+	}
+	at, _ := id.Time(sample.PK)
+	d, it, err := newDelivery(now, at, event.RefOf(sample), w.ID)
+	if err != nil {
+		return none, err
+	}
+	asked, err := d.job(&it, now)
+	if err != nil {
+		return none, err
+	}
+	tx := &store.Tx{}
+	tx.Create(sample, nil)
+	tx.Create(it, nil)
+	tx.Create(asked, nil)
+	return httpapi.Change[Delivery]{Data: d.Delivery, Tx: tx}, nil
+}
