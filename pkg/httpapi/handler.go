@@ -156,9 +156,18 @@ func setRateLimit(h http.Header, p *auth.Principal) {
 	h.Set("RateLimit", fmt.Sprintf(`"default";r=%d;t=%d`, p.Rate.Remaining, p.Rate.Reset))
 }
 
+// auditMargin is how much of the margin the audit entry may take, so that a call
+// that has used up its time is in the log, too.
+const auditMargin = margin * 3 / 5
+
 // record puts the call into the audit log. A call that had its effect is answered
 // even where that fails: the log line is then what is left of it.
 func (r *Router) record(ctx context.Context, c *call, p *auth.Principal, status int) {
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(context.WithoutCancel(ctx), deadline.Add(auditMargin))
+		defer cancel()
+	}
 	now := r.now()
 	if c.ReceivedAt.IsZero() {
 		c.ReceivedAt = now

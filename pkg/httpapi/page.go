@@ -30,8 +30,14 @@ type Page[T any] struct {
 // it holds no more than ids, and the partition is always that of the caller.
 type cursor struct {
 	At store.Cursor `json:"a"`
-	// List tells the list that the cursor belongs to: operation, caller, filters.
-	List string `json:"l"`
+	// Check is a hash over the place and the list that it belongs to: operation,
+	// caller, filters. A place that was tampered with would fail in the table.
+	Check string `json:"c"`
+}
+
+func newCursor(at store.Cursor, list string) cursor {
+	sum := sha256.Sum256([]byte(list + "\x00" + at.PK + "\x00" + at.SK + "\x00" + at.Sort))
+	return cursor{At: at, Check: base64.RawURLEncoding.EncodeToString(sum[:9])}
 }
 
 // ListItems reads a page of a query and renders its items. What identifies the
@@ -86,16 +92,15 @@ func Slice[T any](ctx context.Context, all []T, filters map[string]string, in Pa
 	return page, nil
 }
 
-// fingerprint names a list: a cursor works with the list that gave it only.
+// fingerprint tells lists apart: a cursor works with the list that gave it only.
 func fingerprint(ctx context.Context, q store.Query) string {
 	p := auth.FromContext(ctx)
 	b, _ := json.Marshal([]any{callFrom(ctx).operation, p.Account, p.Mode, q.Partition, q.From, q.To, q.Filters})
-	sum := sha256.Sum256(b)
-	return base64.RawURLEncoding.EncodeToString(sum[:9])
+	return string(b)
 }
 
 func formatCursor(at store.Cursor, list string) string {
-	b, _ := json.Marshal(cursor{at, list})
+	b, _ := json.Marshal(newCursor(at, list))
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
@@ -105,7 +110,7 @@ func parseCursor(s, list string) (*store.Cursor, error) {
 	if err == nil {
 		err = json.Unmarshal(b, &c)
 	}
-	if err != nil || c.List != list || c.At.SK == "" {
+	if err != nil || c != newCursor(c.At, list) {
 		return nil, errInvalidCursor()
 	}
 	return &c.At, nil
