@@ -18,7 +18,7 @@ import (
 )
 
 // patience bounds every wait of a test.
-const patience = 30 * time.Second
+const patience = 60 * time.Second
 
 // operator gives the operator's services on the running system.
 func operator() (*account.Service, *apikey.Service) {
