@@ -116,7 +116,14 @@ func New(now time.Time, account, mode string, t Type, object any, files []media.
 	}
 	it.Filters = map[string]string{"type": string(t)}
 	it.ExpireAt = at.Add(keep)
+	it.Parent = store.Key{PK: HourPartition(at), SK: it.PK}
 	return it, nil
+}
+
+// HourPartition is the partition of store.ByParent that lists the events of one
+// hour, those of all accounts: whoever looks for lost ones need not know whose.
+func HourPartition(at time.Time) string {
+	return "events#" + at.UTC().Format("2006010215")
 }
 
 // Ref is what travels through the bus and the queues in place of an event, whose

@@ -138,6 +138,19 @@ func repeat(err error, n int) []error {
 // maxKeys is how many items one call of the table reads.
 const maxKeys = 100
 
+// readAll reads items, each at the place of its key.
+func readAll(ctx context.Context, db *store.DB, keys []store.Key) ([]store.Item, error) {
+	items := make([]store.Item, 0, len(keys))
+	for rest := keys; len(rest) > 0; rest = rest[min(maxKeys, len(rest)):] {
+		some, err := db.GetAll(ctx, rest[:min(maxKeys, len(rest))]...)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, some...)
+	}
+	return items, nil
+}
+
 // load reads what the messages are about: each item once, in as few round trips
 // as there can be.
 func (d *Deliverer) load(ctx context.Context, messages []message) ([]*task, error) {
@@ -155,13 +168,9 @@ func (d *Deliverer) load(ctx context.Context, messages []message) ([]*task, erro
 		add(webhook)
 		add(event)
 	}
-	items := make([]store.Item, 0, len(keys))
-	for rest := keys; len(rest) > 0; rest = rest[min(maxKeys, len(rest)):] {
-		some, err := d.db.GetAll(ctx, rest[:min(maxKeys, len(rest))]...)
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, some...)
+	items, err := readAll(ctx, d.db, keys)
+	if err != nil {
+		return nil, err
 	}
 	hooks, payloads := map[store.Key]*hook{}, map[store.Key]*payload{}
 	tasks := make([]*task, len(messages))

@@ -98,13 +98,15 @@ func newDelivery(now, at time.Time, ref event.Ref, webhookID string) (delivery, 
 	}
 	it.Key, it.Owner = owner{ref.Account, ref.Mode}.deliveryKey(webhookID, d.ID), store.Key{}
 	it.Filters = map[string]string{"state": d.State}
+	it.Parent = d.dueKey()
 	it.ExpireAt = at.Add(keepDeliveries)
 	return d, it, nil
 }
 
-// write puts the delivery's document and its state into its item.
+// write puts the delivery's document and what it is found by into its item.
 func (d *delivery) write(it *store.Item) error {
 	it.Filters = map[string]string{"state": d.State}
+	it.Parent = d.dueKey()
 	return it.Encode(d)
 }
 

@@ -42,6 +42,7 @@ type fanOut struct {
 	source  int // place of the event in the batch
 	ref     event.Ref
 	webhook string
+	since   time.Time // from when on the webhook gets events
 	// send is the message to be sent; nil where none is needed any more.
 	send *queue.Message
 	err  error
@@ -106,7 +107,7 @@ func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[own
 			failed[i] = err
 			for _, w := range hooks {
 				if w.State == stateEnabled && w.wants(refs[i].Type) {
-					all = append(all, &fanOut{source: i, ref: refs[i], webhook: w.ID})
+					all = append(all, &fanOut{source: i, ref: refs[i], webhook: w.ID, since: w.since()})
 				}
 			}
 		}
@@ -114,8 +115,8 @@ func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[own
 	return all
 }
 
-func (d *Dispatcher) webhooks(ctx context.Context, o owner) ([]Webhook, error) {
-	var all []Webhook
+func (d *Dispatcher) webhooks(ctx context.Context, o owner) ([]record, error) {
+	var all []record
 	q := store.Query{Index: store.Table, Partition: o.webhooks(), Limit: maxWebhooks}
 	for {
 		page, err := d.db.List(ctx, q)
@@ -123,7 +124,7 @@ func (d *Dispatcher) webhooks(ctx context.Context, o owner) ([]Webhook, error) {
 			return nil, err
 		}
 		for _, it := range page.Items {
-			var w Webhook
+			var w record
 			if err := it.Decode(&w); err != nil {
 				return nil, err
 			}

@@ -2,6 +2,8 @@ package webhook
 
 import (
 	"context"
+	"hash/fnv"
+	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -41,6 +43,26 @@ func (o owner) deliveries(webhookID string) string {
 func (o owner) deliveryKey(webhookID, deliveryID string) store.Key {
 	return store.Key{PK: o.deliveries(webhookID), SK: deliveryID}
 }
+
+// dueShards is how many partitions share the deliveries that are pending: all of
+// a busy stack would be too many for one.
+const dueShards = 16
+
+func duePartition(shard int) string { return "due#" + strconv.Itoa(shard) }
+
+// dueKey is the delivery's key in store.ByParent: while it is pending it is found
+// there by the time of its next attempt, and after that not any more.
+func (d *delivery) dueKey() store.Key {
+	if d.State != statePending || d.NextAttemptAt == nil {
+		return store.Key{}
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(d.ID)) // gives no error
+	return store.Key{PK: duePartition(int(h.Sum32() % dueShards)), SK: dueSort(*d.NextAttemptAt) + d.ID}
+}
+
+// dueSort is how the sort keys begin of what is due in the second of the given time.
+func dueSort(at time.Time) string { return at.UTC().Format(time.RFC3339) + "#" }
 
 // deliveryID is the id of the delivery of an event, which happened at the given
 // time, to a webhook: however often the event comes to us, it is delivered once.

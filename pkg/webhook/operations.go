@@ -164,8 +164,12 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[We
 			return none, err
 		}
 	}
+	was := r.State
 	r.apply(set)
 	r.Touch(s.now())
+	if at := r.UpdatedAt; was != stateEnabled && r.State == stateEnabled {
+		r.EnabledAt = &at
+	}
 	if err := it.Encode(r); err != nil {
 		return none, err
 	}

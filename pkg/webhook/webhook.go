@@ -73,6 +73,16 @@ type settings struct {
 type record struct {
 	Webhook
 	Secrets secrets `json:"secrets"`
+	// EnabledAt is when the webhook was last enabled again; nil: never.
+	EnabledAt *time.Time `json:"enabled_at,omitempty"`
+}
+
+// since is from when on the webhook gets events.
+func (r *record) since() time.Time {
+	if r.EnabledAt != nil {
+		return *r.EnabledAt
+	}
+	return r.CreatedAt
 }
 
 // URLChecker tells whether a URL may be called.
