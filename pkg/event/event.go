@@ -103,7 +103,8 @@ type record struct {
 
 // New makes the item of an event; the transaction of the change creates it.
 // Object is the resource as its GET answers it, but for media: files are put in
-// their place whenever the event is read.
+// their place whenever the event is read. The event is one of the factory that the
+// object names as its factory_id, where it has that member.
 func New(now time.Time, account, mode string, t Type, object any, files []media.File) (store.Item, error) {
 	doc, err := json.Marshal(object)
 	if err != nil {
@@ -115,6 +116,15 @@ func New(now time.Time, account, mode string, t Type, object any, files []media.
 		return store.Item{}, err
 	}
 	it.Filters = map[string]string{"type": string(t)}
+	var about struct {
+		Factory string `json:"factory_id"`
+	}
+	if err := json.Unmarshal(doc, &about); err != nil {
+		return store.Item{}, fmt.Errorf("event: read the object of %s: %w", t, err)
+	}
+	if about.Factory != "" {
+		it.Filters["factory"] = about.Factory
+	}
 	it.ExpireAt = at.Add(keep)
 	it.Parent = store.Key{PK: HourPartition(at), SK: it.PK}
 	return it, nil
@@ -133,11 +143,13 @@ type Ref struct {
 	Type    Type   `json:"type"`
 	Account string `json:"account"`
 	Mode    string `json:"mode"`
+	// Factory is the factory that the event is about; empty: none.
+	Factory string `json:"factory,omitempty"`
 }
 
 // RefOf gives the reference of an event's item.
 func RefOf(it store.Item) Ref {
-	return Ref{ID: it.PK, Type: Type(it.Filters["type"]), Account: it.Account, Mode: it.Mode}
+	return Ref{ID: it.PK, Type: Type(it.Filters["type"]), Account: it.Account, Mode: it.Mode, Factory: it.Filters["factory"]}
 }
 
 // Render gives the event of an item, with its media signed.

@@ -153,7 +153,7 @@ func aJob(t *testing.T, name job.Queue, account, subject string) store.Item {
 
 func anEvent(t *testing.T, kind event.Type) store.Item {
 	t.Helper()
-	it, err := event.New(now, "acc_1", "test", kind, map[string]string{"id": "cnt_1"}, nil)
+	it, err := event.New(now, "acc_1", "test", kind, map[string]string{"id": "cnt_1", "factory_id": "fac_1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestJobsGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 	if err := json.Unmarshal([]byte(*e.Detail), &ref); err != nil {
 		t.Fatal(err)
 	}
-	if want := (event.Ref{ID: happened.PK, Type: event.ContentGenerated, Account: "acc_1", Mode: "test"}); ref != want {
+	if want := (event.Ref{ID: happened.PK, Type: event.ContentGenerated, Account: "acc_1", Mode: "test", Factory: "fac_1"}); ref != want {
 		t.Errorf("detail %s", *e.Detail)
 	}
 	if *e.Source != "content-automation" || *e.DetailType != "content.generated" || *e.EventBusName != "acme-prod" {

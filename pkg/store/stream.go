@@ -3,7 +3,7 @@ package store
 import "encoding/json"
 
 // FromStream reads from a record of the table's stream what tells what the item
-// is: key, kind, owner and document, and the filter named type. Text gives a
+// is: key, kind, owner and document, and the filters that events have. Text gives a
 // string attribute of the record's image.
 func FromStream(text func(name string) (string, bool)) Item {
 	get := func(name string) string {
@@ -14,8 +14,10 @@ func FromStream(text func(name string) (string, bool)) Item {
 		Key: Key{get(attrPK), get(attrSK)}, Kind: get(attrKind), Account: get(attrAccount), Mode: get(attrMode),
 		Doc: json.RawMessage(get(attrDoc)), Filters: map[string]string{},
 	}
-	if t := get(filterPrefix + "type"); t != "" {
-		it.Filters["type"] = t
+	for _, name := range []string{"type", "factory"} {
+		if v := get(filterPrefix + name); v != "" {
+			it.Filters[name] = v
+		}
 	}
 	return it
 }
