@@ -106,7 +106,7 @@ func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[own
 		for _, i := range owners[which[n]] {
 			failed[i] = err
 			for _, w := range hooks {
-				if w.State == stateEnabled && w.wants(refs[i].Type) {
+				if w.State == stateEnabled && w.wants(refs[i]) {
 					all = append(all, &fanOut{source: i, ref: refs[i], webhook: w.ID, since: w.since()})
 				}
 			}

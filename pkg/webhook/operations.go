@@ -14,6 +14,7 @@ import (
 type createBody struct {
 	URL         string           `json:"url" minLength:"1" maxLength:"2048" doc:"Where events are sent: https, and a public address" example:"https://crm.example.com/hooks/content"`
 	EventTypes  []pattern        `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
+	FactoryIDs  factoryIDs       `json:"factory_ids,omitempty"`
 	Description string           `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What it is for" example:"CRM"`
 	Metadata    httpapi.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
 }
@@ -24,6 +25,7 @@ func (createBody) SchemaName() string { return "WebhookCreate" }
 type patchBody struct {
 	URL         string                `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are sent: https, and a public address" example:"https://crm.example.com/hooks/content"`
 	EventTypes  []pattern             `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
+	FactoryIDs  factoryIDs            `json:"factory_ids,omitempty"`
 	Description string                `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What it is for" example:"CRM"`
 	State       string                `json:"state,omitempty" enum:"enabled,disabled" doc:"A disabled webhook gets nothing; what waits for it fails"`
 	Metadata    httpapi.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set; null removes a pair, or all"`
@@ -111,6 +113,10 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 	if err := s.checkURL(ctx, in.Body.URL); err != nil {
 		return none, err
 	}
+	o := callerOf(ctx)
+	if err := s.checkFactories(ctx, o, in.Body.FactoryIDs); err != nil {
+		return none, err
+	}
 	key, err := newSecret(s.random)
 	if err != nil {
 		return none, err
@@ -119,12 +125,12 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 	r := &record{
 		Webhook: Webhook{
 			Resource: httpapi.NewResource(id.New(id.Webhook, now), now, in.Body.Metadata),
-			URL:      in.Body.URL, EventTypes: names(in.Body.EventTypes), Description: in.Body.Description, State: stateEnabled,
+			URL:      in.Body.URL, EventTypes: names(in.Body.EventTypes), FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description, State: stateEnabled,
 		},
 		Secrets: secrets{key},
 	}
 	tx := &store.Tx{}
-	if err := s.add(tx, callerOf(ctx), r); err != nil {
+	if err := s.add(tx, o, r); err != nil {
 		return none, err
 	}
 	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.Webhook, Secret: key.reveal()}, Tx: tx}, nil
@@ -145,7 +151,7 @@ func (s *Service) get(ctx context.Context, in *Path) (Webhook, error) {
 
 func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Webhook], error) {
 	none := httpapi.Change[Webhook]{}
-	r, it, err := s.find(ctx, in.ID)
+	r, it, err := s.findNaming(ctx, in.ID, in.Body.FactoryIDs)
 	if err != nil {
 		return none, err
 	}

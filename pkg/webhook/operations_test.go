@@ -234,15 +234,15 @@ func TestPatternsMatchTypesAreasAndEverything(t *testing.T) {
 		area, _, _ := strings.Cut(string(known.Type), ".")
 		for _, other := range event.Types {
 			w := Webhook{EventTypes: []string{string(known.Type)}}
-			if got := w.wants(other.Type); got != (known.Type == other.Type) {
+			if got := w.wantsType(other.Type); got != (known.Type == other.Type) {
 				t.Errorf("%s wants %s: %v", known.Type, other.Type, got)
 			}
 			w.EventTypes = []string{area + ".*"}
-			if got := w.wants(other.Type); got != strings.HasPrefix(string(other.Type), area+".") {
+			if got := w.wantsType(other.Type); got != strings.HasPrefix(string(other.Type), area+".") {
 				t.Errorf("%s.* wants %s: %v", area, other.Type, got)
 			}
 			w.EventTypes = []string{"webhook.disabled", "*"}
-			if !w.wants(other.Type) {
+			if !w.wantsType(other.Type) {
 				t.Errorf("* does not want %s", other.Type)
 			}
 		}

@@ -49,8 +49,8 @@ func areaPattern(t event.Type) string {
 	return area + ".*"
 }
 
-// wants tells whether the webhook gets events of the type.
-func (w *Webhook) wants(t event.Type) bool {
+// wantsType tells whether the webhook asks for events of the type.
+func (w *Webhook) wantsType(t event.Type) bool {
 	return slices.ContainsFunc(w.EventTypes, func(p string) bool {
 		return p == everything || p == string(t) || p == areaPattern(t)
 	})

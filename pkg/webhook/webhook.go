@@ -41,6 +41,7 @@ type Webhook struct {
 	httpapi.Resource
 	URL            string     `json:"url" format:"uri" doc:"Where events are sent" example:"https://crm.example.com/hooks/content"`
 	EventTypes     []string   `json:"event_types" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything" example:"[\"content.*\",\"balance.low\"]"`
+	FactoryIDs     []string   `json:"factory_ids" nullable:"false" doc:"It gets the events of these factories alone; empty: those of all, and those of none, such as balance.low"`
 	Description    string     `json:"description" doc:"What it is for"`
 	State          string     `json:"state" enum:"enabled,disabled" doc:"A disabled webhook gets nothing"`
 	DisabledReason *string    `json:"disabled_reason" enum:"requested,gone,failing" doc:"requested by a call; gone: the receiver answered 410; failing: nothing but failures for 5 days; null while it is enabled"`
@@ -64,6 +65,7 @@ func (NewWebhook) SchemaName() string { return "WebhookWithSecret" }
 type settings struct {
 	URL         string           `json:"url"`
 	EventTypes  []string         `json:"event_types"`
+	FactoryIDs  []string         `json:"factory_ids"`
 	Description string           `json:"description"`
 	State       string           `json:"state"`
 	Metadata    httpapi.Metadata `json:"metadata"`
@@ -168,13 +170,16 @@ func (r *record) apply(set settings) {
 		r.disable(reasonRequested)
 	}
 	r.URL, r.EventTypes, r.Description, r.State = set.URL, set.EventTypes, set.Description, set.State
+	if r.FactoryIDs = set.FactoryIDs; r.FactoryIDs == nil {
+		r.FactoryIDs = []string{}
+	}
 	if r.Metadata = set.Metadata; r.Metadata == nil {
 		r.Metadata = httpapi.Metadata{}
 	}
 }
 
 func (r *record) settings() settings {
-	return settings{r.URL, r.EventTypes, r.Description, r.State, r.Metadata}
+	return settings{r.URL, r.EventTypes, r.FactoryIDs, r.Description, r.State, r.Metadata}
 }
 
 func (r *record) disable(reason string) {

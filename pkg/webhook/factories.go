@@ -1,0 +1,105 @@
+package webhook
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// maxFactories bounds the factories that a webhook names: with the webhook they
+// are read in one round trip.
+const maxFactories = 50
+
+// factoryIDs names factories in a request.
+type factoryIDs []string
+
+// Schema describes the list in the OpenAPI document. A patch removes it by null.
+func (factoryIDs) Schema(huma.Registry) *huma.Schema {
+	most := maxFactories
+	s := &huma.Schema{
+		Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}, MaxItems: &most, UniqueItems: true, Nullable: true,
+		Description: "It gets the events of these factories alone; empty or null: those of all, and those of none, such as balance.low",
+		Examples:    []any{[]string{"fac_01h455vb4pex5vsknk084sn02q"}},
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// keys gives the keys of the factories. It refuses what is no id of one.
+func (ids factoryIDs) keys() ([]store.Key, error) {
+	keys := make([]store.Key, len(ids))
+	for i, f := range ids {
+		if !id.Valid(id.Factory, f) {
+			return nil, noFactory(i)
+		}
+		keys[i] = factory.Key(f)
+	}
+	return keys, nil
+}
+
+// checkFactories refuses factories that the owner does not have.
+func (s *Service) checkFactories(ctx context.Context, o owner, named factoryIDs) error {
+	keys, err := named.keys()
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	items, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	return o.owns(items)
+}
+
+// findNaming is find for a change that names factories. Those are checked, too, in
+// the same round trip.
+func (s *Service) findNaming(ctx context.Context, webhookID string, named factoryIDs) (record, store.Item, error) {
+	if len(named) == 0 || !id.Valid(id.Webhook, webhookID) {
+		return s.find(ctx, webhookID)
+	}
+	var r record
+	keys, err := named.keys()
+	if err != nil {
+		return r, store.Item{}, err
+	}
+	o := callerOf(ctx)
+	items, err := s.db.GetAll(ctx, append(keys, o.webhookKey(webhookID))...)
+	if err != nil {
+		return r, store.Item{}, err
+	}
+	it := items[len(keys)]
+	if it.Kind == "" {
+		return r, it, errs.Missing(kind, webhookID)
+	}
+	if err := o.owns(items[:len(keys)]); err != nil {
+		return r, it, err
+	}
+	return r, it, it.Decode(&r)
+}
+
+// owns refuses items that are no factories of the owner.
+func (o owner) owns(factories []store.Item) error {
+	for i, it := range factories {
+		if !factory.Usable(it, o.account, o.mode) {
+			return noFactory(i)
+		}
+	}
+	return nil
+}
+
+func noFactory(i int) error {
+	return errs.Invalid("/factory_ids/"+strconv.Itoa(i), "is not the id of a factory of this account in this mode")
+}
+
+// wants tells whether the webhook gets the event: one of a type that it asks for,
+// and of a factory that it names, where it names any.
+func (w *Webhook) wants(e event.Ref) bool {
+	return w.wantsType(e.Type) && (len(w.FactoryIDs) == 0 || slices.Contains(w.FactoryIDs, e.Factory))
+}

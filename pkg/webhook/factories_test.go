@@ -1,0 +1,166 @@
+package webhook
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// addFactory writes a factory of the caller's account and mode, and gives its id.
+func addFactory(t *testing.T, db *store.DB, c *apitest.Caller, at time.Time, state string) string {
+	t.Helper()
+	factoryID := id.New(id.Factory, at)
+	it, err := store.NewItem(factory.Kind, c.Principal.Account, string(c.Principal.Mode), factoryID, map[string]string{"id": factoryID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	it.Filters = map[string]string{"state": state}
+	tx := &store.Tx{}
+	tx.Create(it, nil)
+	if err := db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	return factoryID
+}
+
+func TestAWebhookOfAFactoryGetsItsEventsOnly(t *testing.T) {
+	w := newWorld(t)
+	a := addFactory(t, w.db, w.api, w.clock.Now(), factory.StateActive)
+	b := addFactory(t, w.db, w.api, w.clock.Now(), factory.StatePaused)
+	subscribe := func(factories ...string) (hook NewWebhook) {
+		w.api.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"content.*", "balance.low"}, "factory_ids": factories}).
+			Into(t, http.StatusCreated, &hook)
+		if !slices.Equal(hook.FactoryIDs, factories) {
+			t.Errorf("factory_ids %v, want %v", hook.FactoryIDs, factories)
+		}
+		return hook
+	}
+	all, ofA, ofB, both := subscribe([]string{}...), subscribe(a), subscribe(b), subscribe(a, b)
+	plain := create(t, w.api, hookURL, "content.*")
+	if plain.FactoryIDs == nil || len(plain.FactoryIDs) != 0 {
+		t.Errorf("left out: %v", plain.FactoryIDs)
+	}
+
+	inA, inB := w.happenIn(a, event.ContentGenerated), w.happenIn(b, event.ContentFailed)
+	other := w.happenIn(a, event.TrainingCompleted) // a type that none of them asks for
+	none := w.happenIn("", event.BalanceLow)
+	w.dispatch()
+	for _, c := range []struct {
+		hook NewWebhook
+		want []event.Ref
+	}{
+		{all, []event.Ref{inA, inB, none}}, {ofA, []event.Ref{inA}}, {ofB, []event.Ref{inB}},
+		{both, []event.Ref{inA, inB}}, {plain, []event.Ref{inA, inB}},
+	} {
+		var got, want []string
+		for _, d := range w.deliveries(c.hook.ID) {
+			got = append(got, d.EventID)
+		}
+		for _, ref := range c.want {
+			want = append(want, ref.ID)
+		}
+		if !slices.Equal(sorted(got), sorted(want)) {
+			t.Errorf("%v got %v, want %v; %s is in no factory, %s of no type", c.hook.FactoryIDs, got, want, none.ID, other.ID)
+		}
+	}
+}
+
+// happenIn writes an event about a resource of a factory and puts it on the bus.
+func (w *world) happenIn(factoryID string, t event.Type) event.Ref {
+	w.t.Helper()
+	object := map[string]any{"id": "cnt_1"}
+	if factoryID != "" {
+		object["factory_id"] = factoryID
+	}
+	p := w.api.Principal
+	it, err := event.New(w.clock.Now(), p.Account, string(p.Mode), t, object, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	tx.Create(it, nil)
+	if err := w.db.Commit(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+	ref := event.RefOf(it)
+	if ref.Factory != factoryID {
+		w.t.Errorf("the reference names the factory %q, not %q", ref.Factory, factoryID)
+	}
+	w.publish(ref)
+	return ref
+}
+
+func TestFactoriesOfAWebhookCanBeChangedAndRemoved(t *testing.T) {
+	db, clock, c := on(t)
+	a := addFactory(t, db, c, clock.Now(), factory.StateActive)
+	w := create(t, c, hookURL, "*")
+	path := "/v1/webhooks/" + w.ID
+	change := func(patch string) Webhook {
+		t.Helper()
+		var got, stored Webhook
+		c.Call(http.MethodPatch, path, patch).Into(t, http.StatusOK, &got)
+		c.Call(http.MethodGet, path, nil).Into(t, http.StatusOK, &stored)
+		if got.FactoryIDs == nil || !slices.Equal(got.FactoryIDs, stored.FactoryIDs) {
+			t.Errorf("answered %v, stored %v", got.FactoryIDs, stored.FactoryIDs)
+		}
+		return stored
+	}
+	named := fmt.Sprintf(`{"factory_ids":[%q]}`, a)
+	for _, step := range []struct {
+		patch string
+		want  []string
+	}{
+		{named, []string{a}}, {`{"description":"x"}`, []string{a}}, {`{"factory_ids":null}`, nil}, {named, []string{a}}, {`{"factory_ids":[]}`, nil},
+	} {
+		if got := change(step.patch); !slices.Equal(got.FactoryIDs, step.want) {
+			t.Errorf("after %s: %v", step.patch, got.FactoryIDs)
+		}
+	}
+}
+
+func TestFactoriesThatAreNotThereAreRefused(t *testing.T) {
+	db, clock, c := on(t)
+	good := addFactory(t, db, c, clock.Now(), factory.StateActive)
+	w := create(t, c, hookURL, "*")
+	many := make([]string, maxFactories+1)
+	for i := range many {
+		many[i] = id.New(id.Factory, clock.Now())
+	}
+	for _, bad := range []struct {
+		name  string
+		ids   any
+		param string
+	}{
+		{"no id", []string{"x"}, "/factory_ids/0"},
+		{"another kind's id", []string{good, id.New(id.ContentItem, clock.Now())}, "/factory_ids/1"},
+		{"unknown", []string{good, id.New(id.Factory, clock.Now())}, "/factory_ids/1"},
+		{"deleted", []string{addFactory(t, db, c, clock.Now(), factory.StateDeleted)}, "/factory_ids/0"},
+		{"the other mode's", []string{addFactory(t, db, c.Live(), clock.Now(), factory.StateActive)}, "/factory_ids/0"},
+		{"another account's", []string{good, addFactory(t, db, c.Stranger(), clock.Now(), factory.StateActive)}, "/factory_ids/1"},
+		{"twice", []string{good, good}, "/factory_ids"},
+		{"too many", many, "/factory_ids"},
+		{"no list", good, "/factory_ids"},
+		{"a number", []any{1}, "/factory_ids/0"},
+	} {
+		t.Run(bad.name, func(t *testing.T) {
+			c.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"*"}, "factory_ids": bad.ids}).
+				Refused(t, 422, "validation_failed", bad.param)
+			c.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"factory_ids": bad.ids}).Refused(t, 422, "validation_failed", bad.param)
+		})
+	}
+	// Whose webhook it is comes first.
+	c.Stranger().Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"factory_ids": []string{good}}).Refused(t, 404, "not_found", "")
+	var all []Webhook
+	c.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
+	if len(all) != 1 || all[0].Version != 1 || len(all[0].FactoryIDs) != 0 {
+		t.Errorf("left over: %+v", all)
+	}
+}
