@@ -25,6 +25,8 @@ const (
 	Stream
 	// Queue calls the function with the messages of the queue named in Consumes.
 	Queue
+	// Schedule calls the function regularly, as often as Every says.
+	Schedule
 )
 
 // The queues, each named for its work.
@@ -47,6 +49,8 @@ type Function struct {
 	// Consumes is the queue that calls it; Batch is how many messages or records at most.
 	Consumes string
 	Batch    int
+	// Every is after how many minutes its schedule calls it again.
+	Every int
 	// State, Audit and Media are the state table, the audit table and the bucket.
 	State, Audit, Media Access
 	// Sends are the queues that it sends to.
@@ -76,6 +80,8 @@ var Functions = []Function{
 		State: Write, Sends: []string{DeliverQueue}},
 	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 60, Consumes: DeliverQueue, Batch: 10,
 		State: Write, Media: Read, Sends: []string{DeliverQueue}, Webhooks: true},
+	// It ends before it is called again.
+	{Name: "sweep", Trigger: Schedule, Memory: 512, Timeout: 240, Every: 5, State: Write, Sends: []string{DeliverQueue}},
 }
 
 // consumer is the function that a queue calls.

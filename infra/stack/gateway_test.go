@@ -135,12 +135,17 @@ func TestOnePermissionForEachFunction(t *testing.T) {
 	for _, r := range api.Routes() {
 		called[r.Function] = true
 	}
+	for _, f := range stack.Functions {
+		if f.Trigger == stack.Schedule {
+			called[f.Name] = true
+		}
+	}
 	if len(permissions) != len(called) {
-		t.Errorf("there are %d permissions for the %d functions that the gateway calls", len(permissions), len(called))
+		t.Errorf("there are %d permissions for the %d functions that the gateway or a schedule calls", len(permissions), len(called))
 	}
 	for id, p := range permissions {
 		if p.Properties["SourceArn"] == nil {
-			t.Errorf("%s lets any API call the function", id)
+			t.Errorf("%s lets any API or rule call the function", id)
 		}
 	}
 }

@@ -32,6 +32,8 @@ func newWork(app constructs.Construct, d *data) *work {
 			w.feedFromStream(functions.new(f), f, d)
 		case Queue:
 			w.feedFromQueue(functions.new(f), f)
+		case Schedule:
+			w.schedule(functions.new(f), f, d.settings)
 		}
 	}
 	return w

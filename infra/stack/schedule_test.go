@@ -1,0 +1,124 @@
+package stack_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/infra/stack"
+	"github.com/content-automation/api/pkg/webhook"
+)
+
+func TestSchedulesCallTheirFunctions(t *testing.T) {
+	for stage, c := range map[string]struct {
+		in    stacks
+		every func(f stack.Function) int
+	}{
+		"acme":  {acme, func(f stack.Function) int { return f.Every }},
+		"local": {local, func(stack.Function) int { return 1 }},
+	} {
+		rules := c.in.of("AWS::Events::Rule")
+		for id, r := range rules {
+			if r.Properties["ScheduleExpression"] == nil {
+				delete(rules, id)
+			}
+		}
+		scheduled := 0
+		for _, f := range stack.Functions {
+			if (f.Trigger == stack.Schedule) != (f.Every > 0) {
+				t.Errorf("%s is called every %d minutes", f.Name, f.Every)
+			}
+			if f.Trigger != stack.Schedule {
+				continue
+			}
+			scheduled++
+			if f.Timeout >= 60*f.Every {
+				t.Errorf("%s is called again while it may still run", f.Name)
+			}
+			var work template
+			for name, in := range c.in {
+				if strings.HasSuffix(name, "-work") {
+					work = in
+				}
+			}
+			title := strings.ToUpper(f.Name[:1]) + f.Name[1:]
+			function, _ := named(t, work, "AWS::Lambda::Function", title+"Function")
+			dead, _ := named(t, work, "AWS::SQS::Queue", title+"DeadLetters")
+			rule, r := named(t, work, "AWS::Events::Rule", title+"Schedule")
+			unit := "minutes"
+			if c.every(f) == 1 {
+				unit = "minute"
+			}
+			if want := fmt.Sprintf("rate(%d %s)", c.every(f), unit); r["ScheduleExpression"] != want || r["State"] != "ENABLED" || r["EventBusName"] != nil {
+				t.Errorf("%s: %s is %v on the bus %v, %v; want %s", stage, rule, r["ScheduleExpression"], r["EventBusName"], r["State"], want)
+			}
+			targets := list(r["Targets"])
+			if len(targets) != 1 {
+				t.Fatalf("%s: %s has the targets %v", stage, rule, targets)
+			}
+			target := properties(targets[0].(map[string]any))
+			if !pointsAt(target["Arn"], function) || !pointsAt(target.at("DeadLetterConfig", "Arn"), dead) {
+				t.Errorf("%s: %s calls %v", stage, rule, target)
+			}
+			retries, _ := target.at("RetryPolicy", "MaximumRetryAttempts").(float64)
+			age, _ := target.at("RetryPolicy", "MaximumEventAgeInSeconds").(float64)
+			if retries < 1 || age != float64(60*c.every(f)) {
+				t.Errorf("%s: %s is repeated %v times for %v s", stage, rule, retries, age)
+			}
+			if !calledBy(work, function, rule) {
+				t.Errorf("%s: %s may not call %s", stage, rule, function)
+			}
+		}
+		if len(rules) != scheduled || scheduled == 0 {
+			t.Errorf("%s: there are %d schedules, want %d", stage, len(rules), scheduled)
+		}
+	}
+}
+
+// calledBy tells whether the rule, and not just any, may call the function.
+func calledBy(in template, function, rule string) bool {
+	for _, r := range in.Resources {
+		if r.Type == "AWS::Lambda::Permission" && r.Properties["Principal"] == "events.amazonaws.com" &&
+			pointsAt(r.Properties["FunctionName"], function) && pointsAt(r.Properties["SourceArn"], rule) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestSweepsTakeNothingForLostTooEarly compares the times after which the sweeper
+// sends again with those that the functions and the queues may take.
+func TestSweepsTakeNothingForLostTooEarly(t *testing.T) {
+	for _, f := range stack.Functions {
+		if f.Trigger != stack.Schedule && time.Duration(f.Timeout)*time.Second >= webhook.EventGrace {
+			t.Errorf("%s may commit an event after %d s; after %v it counts as lost", f.Name, f.Timeout, webhook.EventGrace)
+		}
+	}
+	_, queue := named(t, acme[workStack], "AWS::SQS::Queue", "DeliverQueue")
+	visibility, _ := queue["VisibilityTimeout"].(float64)
+	if hidden := time.Duration(visibility) * time.Second; hidden == 0 || hidden >= webhook.OverdueGrace {
+		t.Errorf("a message may be hidden for %v; after %v it counts as lost", hidden, webhook.OverdueGrace)
+	}
+}
+
+func TestTheSweeperMayRepairAndNoMore(t *testing.T) {
+	var actions []string
+	_, policy := named(t, acme[workStack], "AWS::IAM::Policy", "SweepRole")
+	for _, statement := range list(policy.at("PolicyDocument", "Statement")) {
+		for _, action := range list(statement.(map[string]any)["Action"]) {
+			actions = append(actions, fmt.Sprint(action))
+		}
+	}
+	for _, service := range []string{"s3:", "events:", "sqs:Receive", "sqs:Delete"} {
+		if slices.ContainsFunc(actions, func(a string) bool { return strings.HasPrefix(a, service) }) {
+			t.Errorf("the sweeper may do %v", actions)
+		}
+	}
+	for _, needed := range []string{"dynamodb:Query", "dynamodb:BatchGetItem", "dynamodb:PutItem", "sqs:SendMessage"} {
+		if !slices.Contains(actions, needed) {
+			t.Errorf("the sweeper may not %s", needed)
+		}
+	}
+}
