@@ -41,6 +41,8 @@ type Deliverer struct {
 	queue  queue.Sender
 	now    func() time.Time
 	random Randomness
+	// tallies are kept from one call of the function to the next.
+	tallies tallies
 }
 
 // Randomness is what the deliverer leaves to chance.
@@ -53,7 +55,7 @@ type Randomness struct {
 
 // NewDeliverer makes a deliverer whose queue is the one that it is called by.
 func NewDeliverer(db *store.DB, signer *media.Signer, client Caller, q queue.Sender, now func() time.Time, random Randomness) *Deliverer {
-	return &Deliverer{db, signer, client, q, now, random}
+	return &Deliverer{db, signer, client, q, now, random, tallies{}}
 }
 
 // task is one message with all that it is about.

@@ -88,6 +88,7 @@ func (r *record) note(o outcome, now time.Time) bool {
 // again and tells the same once more. An error here is not worth a repeat of the
 // attempt: the next one tells the same, too.
 func (d *Deliverer) noteHealth(ctx context.Context, h *hook, o outcome) {
+	d.tallies.add(h.key, o.Attempt, d.now())
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var err error
@@ -97,9 +98,12 @@ func (d *Deliverer) noteHealth(ctx context.Context, h *hook, o outcome) {
 		if h.item.Kind == "" || !noted.note(o, now) {
 			return
 		}
+		seen := d.tallies.take(h.key)
+		noted.Latencies = noted.Latencies.with(seen.answers, now)
 		if err = d.writeHealth(ctx, h, noted, now); err == nil {
 			return
 		}
+		d.tallies.put(h.key, seen, now)
 		if !errors.Is(err, store.ErrConflict) {
 			break
 		}
@@ -125,7 +129,7 @@ func (d *Deliverer) writeHealth(ctx context.Context, h *hook, noted record, now 
 	tx := &store.Tx{}
 	tx.Replace(it)
 	if noted.State == stateDisabled {
-		told, err := event.New(now, it.Account, it.Mode, event.WebhookDisabled, noted.Webhook, nil)
+		told, err := event.New(now, it.Account, it.Mode, event.WebhookDisabled, noted.view(now), nil)
 		if err != nil {
 			return err
 		}

@@ -79,7 +79,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	create.Example = map[string]any{"url": "https://crm.example.com/hooks/content", "event_types": []string{"content.*", "balance.low"}, "description": "CRM"}
 	httpapi.Write(r, create, s.create)
 
-	httpapi.Read(r, op("getWebhook", http.MethodGet, one, "Get a webhook", "With its health: when an attempt last succeeded, and since when they fail."), s.get)
+	httpapi.Read(r, op("getWebhook", http.MethodGet, one, "Get a webhook", "With its health: when an attempt last succeeded, since when they fail, and how fast the receiver answers."), s.get)
 
 	update := op("updateWebhook", http.MethodPatch, one, "Change a webhook", "Takes a JSON merge patch (RFC 7396). Enabling a webhook that was disabled for its failures starts it afresh.")
 	update.Errors = []errs.Code{errs.VersionMismatch}
@@ -100,8 +100,10 @@ func (s *Service) Register(r *httpapi.Router) {
 
 func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[Webhook], error) {
 	q := store.Query{Index: store.Table, Partition: callerOf(ctx).webhooks()}
-	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (w Webhook, err error) {
-		return w, it.Decode(&w)
+	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (Webhook, error) {
+		var r record
+		err := it.Decode(&r)
+		return r.view(s.now()), err
 	})
 }
 
@@ -133,7 +135,7 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 	if err := s.add(tx, o, r); err != nil {
 		return none, err
 	}
-	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.Webhook, Secret: key.reveal()}, Tx: tx}, nil
+	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.view(s.now()), Secret: key.reveal()}, Tx: tx}, nil
 }
 
 func names(patterns []pattern) []string {
@@ -146,7 +148,7 @@ func names(patterns []pattern) []string {
 
 func (s *Service) get(ctx context.Context, in *Path) (Webhook, error) {
 	r, _, err := s.find(ctx, in.ID)
-	return r.Webhook, err
+	return r.view(s.now()), err
 }
 
 func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Webhook], error) {
@@ -181,7 +183,7 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[We
 	}
 	tx := &store.Tx{}
 	tx.Replace(it)
-	return httpapi.Change[Webhook]{Data: r.Webhook, Tx: tx}, nil
+	return httpapi.Change[Webhook]{Data: r.view(s.now()), Tx: tx}, nil
 }
 
 func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[Webhook], error) {
@@ -196,7 +198,7 @@ func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[W
 	tx := &store.Tx{}
 	tx.Delete(it)
 	tx.Count(callerOf(ctx).countKey(), -1, maxWebhooks, store.ErrConflict)
-	return httpapi.Change[Webhook]{Data: r.Webhook, Tx: tx}, nil
+	return httpapi.Change[Webhook]{Data: r.view(s.now()), Tx: tx}, nil
 }
 
 func (s *Service) rotate(ctx context.Context, in *rotateInput) (httpapi.Change[NewWebhook], error) {
@@ -220,5 +222,5 @@ func (s *Service) rotate(ctx context.Context, in *rotateInput) (httpapi.Change[N
 	}
 	tx := &store.Tx{}
 	tx.Replace(it)
-	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.Webhook, Secret: key.reveal()}, Tx: tx}, nil
+	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.view(s.now()), Secret: key.reveal()}, Tx: tx}, nil
 }

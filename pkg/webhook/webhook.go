@@ -47,6 +47,7 @@ type Webhook struct {
 	DisabledReason *string    `json:"disabled_reason" enum:"requested,gone,failing" doc:"requested by a call; gone: the receiver answered 410; failing: nothing but failures for 5 days; null while it is enabled"`
 	FailingSince   *time.Time `json:"failing_since" doc:"When the failures since the last success began; null where the last attempt succeeded"`
 	LastSuccessAt  *time.Time `json:"last_success_at" doc:"When an attempt last succeeded, exact to the minute; null: never"`
+	LatencyMS      *Latency   `json:"latency_ms" doc:"How long the receiver took to answer in the running hour and the one before it, whatever the status: approximate, and brought up to date about once a minute while attempts succeed; null where nothing was answered"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -77,6 +78,8 @@ type record struct {
 	Secrets secrets `json:"secrets"`
 	// EnabledAt is when the webhook was last enabled again; nil: never.
 	EnabledAt *time.Time `json:"enabled_at,omitempty"`
+	// Latencies are what LatencyMS is made of, for each view anew.
+	Latencies latencies `json:"latencies,omitzero"`
 }
 
 // since is from when on the webhook gets events.
@@ -168,6 +171,9 @@ func (r *record) apply(set settings) {
 		r.DisabledReason = nil
 	case r.State != stateDisabled:
 		r.disable(reasonRequested)
+	}
+	if set.URL != r.URL {
+		r.Latencies = latencies{} // they were another receiver's
 	}
 	r.URL, r.EventTypes, r.Description, r.State = set.URL, set.EventTypes, set.Description, set.State
 	if r.FactoryIDs = set.FactoryIDs; r.FactoryIDs == nil {
