@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -101,6 +102,9 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Item], 
 	if err != nil {
 		return httpapi.Page[Item]{}, err
 	}
+	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
+		return httpapi.Page[Item]{}, errs.Invalid("factory_id", "is not the id of a factory")
+	}
 	p := auth.FromContext(ctx)
 	q := store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(p.Mode), ItemKind), From: from, To: to,
@@ -163,6 +167,8 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[I
 // check refuses what does not fit the kind or the key.
 func (b *createBody) check(mode auth.Mode) error {
 	switch {
+	case strings.TrimSpace(b.Prompt) == "":
+		return errs.Invalid("/prompt", "must say what it is to be about")
 	case b.Sandbox != nil && mode != auth.Test:
 		return errs.Invalid("/sandbox", "works with a test key only; leave it out for live work")
 	case b.Format != "" && b.Kind != Video:

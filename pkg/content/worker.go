@@ -10,7 +10,6 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
@@ -68,6 +67,7 @@ func (w *Worker) Do(ctx context.Context, j job.Job) (wait time.Duration, err err
 		if err := w.submit(ctx, it, r); err != nil {
 			return w.failOn(ctx, it, r, err)
 		}
+		r.Touch(w.now())
 		if it, err = w.save(ctx, it, r); err != nil {
 			return 0, err
 		}
@@ -81,6 +81,7 @@ func (w *Worker) Do(ctx context.Context, j job.Job) (wait time.Duration, err err
 		return 0, w.finish(ctx, it, r)
 	}
 	if r.done() > done {
+		r.Touch(w.now())
 		_, err = w.save(ctx, it, r)
 	}
 	return wait, err
@@ -182,7 +183,6 @@ func (w *Worker) store(ctx context.Context, place media.Place, n int, f provider
 // save writes the record back. store.ErrConflict tells that another delivery of
 // the job was faster: the queue brings this one again, and it finds that out.
 func (w *Worker) save(ctx context.Context, it store.Item, r *record, events ...store.Item) (store.Item, error) {
-	r.Touch(w.now())
 	if err := it.Encode(r); err != nil {
 		return it, err
 	}
@@ -202,7 +202,8 @@ func (w *Worker) save(ctx context.Context, it store.Item, r *record, events ...s
 // finish puts the parts together. The event is committed with the item.
 func (w *Worker) finish(ctx context.Context, it store.Item, r *record) error {
 	r.assemble()
-	at := httpapi.Instant(w.now())
+	r.Touch(w.now())
+	at := r.UpdatedAt
 	r.GeneratedAt = &at
 	if err := r.move(Generated); err != nil {
 		return err
@@ -260,9 +261,8 @@ func (r *record) assemble() {
 func (w *Worker) event(it store.Item, r *record, t event.Type) (store.Item, error) {
 	// The event shows the item as it will be once the transaction is through.
 	shown := r.Item
-	shown.Touch(w.now())
 	shown.Media = []media.View{}
-	return event.New(w.now(), it.Account, it.Mode, t, shown, r.Files)
+	return event.New(r.UpdatedAt, it.Account, it.Mode, t, shown, r.Files)
 }
 
 // failOn ends the item where the error says that trying again is no use, and
@@ -310,6 +310,7 @@ func (w *Worker) fail(ctx context.Context, it store.Item, r *record, f Failure, 
 		return err
 	}
 	r.Failure, r.Parts = &f, nil
+	r.Touch(w.now())
 	failed, err := w.event(it, r, event.ContentFailed)
 	if err != nil {
 		return err
