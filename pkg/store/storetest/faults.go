@@ -22,6 +22,10 @@ import (
 // repeats, so that what the SDK does about a fault is part of the test. Give its
 // Attach to Open. The zero value lets everything through.
 type Faults struct {
+	// After, when set, is told of each round trip that was carried out. An error of
+	// it takes the place of the answer, which is lost.
+	After func(Call) error
+
 	mu    sync.Mutex
 	calls []Call
 	plans []*plan
@@ -70,8 +74,17 @@ func (f *Faults) do(req *http.Request, next aws.HTTPClient) (*http.Response, err
 	}
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	_, operation, _ := strings.Cut(req.Header.Get("X-Amz-Target"), ".")
-	send := func() (*http.Response, error) { return next.Do(req) }
-	if p := f.count(Call{operation, body}); p != nil {
+	call := Call{operation, body}
+	send := func() (*http.Response, error) {
+		resp, err := next.Do(req)
+		if err == nil && f.After != nil {
+			if err = f.After(call); err != nil {
+				_ = resp.Body.Close()
+			}
+		}
+		return resp, err
+	}
+	if p := f.count(call); p != nil {
 		return p.act(req, send)
 	}
 	return send()
