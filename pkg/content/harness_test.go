@@ -1,0 +1,317 @@
+package content_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/job"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/probe"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/sandbox"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+type object = map[string]any
+
+// world is everything around content items: their operations, called by a test
+// key, and the worker with what it works by.
+type world struct {
+	*apitest.Caller
+	t        *testing.T
+	db       *store.DB
+	faults   *storetest.Faults
+	clock    *apitest.Clock
+	provider *recorded
+	objects  *memory
+	worker   *content.Worker
+	queue    *queue
+	factory  string // id of a factory of the caller
+	signer   *media.Signer
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{files: map[string][]byte{}}, queue: &queue{}}
+	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
+	w.provider = &recorded{Provider: sandbox.New(w.clock.Now), running: "none", kinds: map[provider.Handle]provider.Kind{}}
+	w.worker = content.NewWorker(w.db, w.provider, w.objects, w.clock.Now)
+	var err error
+	w.signer, err = media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+	})}, "bucket", w.clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	factories := factory.NewService(w.db, w.clock.Now)
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, content.NewService(w.db, factories, w.signer, w.clock.Now), event.NewService(w.db, w.signer))
+	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "language": "de"})
+	return w
+}
+
+func (w *world) makeFactory(body object) string {
+	w.t.Helper()
+	var f struct{ ID string }
+	w.Call(http.MethodPost, "/v1/factories", body).Into(w.t, http.StatusCreated, &f)
+	return f.ID
+}
+
+// body is a body that creates an item; members are pairs that change it.
+func (w *world) body(members ...any) object {
+	b := object{"factory_id": w.factory, "kind": "post", "prompt": "Ein neuer Laufschuh"}
+	for i := 0; i+1 < len(members); i += 2 {
+		b[members[i].(string)] = members[i+1]
+	}
+	return b
+}
+
+// create makes an item through the API.
+func (w *world) create(members ...any) (it content.Item) {
+	w.t.Helper()
+	w.Call(http.MethodPost, "/v1/content-items", w.body(members...)).Into(w.t, http.StatusAccepted, &it)
+	w.clock.Add(time.Second)
+	return it
+}
+
+func (w *world) get(itemID string) (it content.Item) {
+	w.t.Helper()
+	w.Call(http.MethodGet, "/v1/content-items/"+itemID, nil).Into(w.t, http.StatusOK, &it)
+	return it
+}
+
+// job gives the job that was committed with an item.
+func (w *world) job(itemID string) (j job.Job) {
+	w.t.Helper()
+	it, err := w.db.Get(w.t.Context(), store.IDKey("job#"+itemID+"#1"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := it.Decode(&j); err != nil {
+		w.t.Fatal(err)
+	}
+	return j
+}
+
+// do has the worker do the job of an item, which must succeed.
+func (w *world) do(itemID string) (wait time.Duration) {
+	w.t.Helper()
+	wait, err := w.worker.Do(w.t.Context(), w.job(itemID))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return wait
+}
+
+// generated makes an item and has it generated.
+func (w *world) generated(members ...any) content.Item {
+	w.t.Helper()
+	it := w.create(members...)
+	if wait := w.do(it.ID); wait != 0 {
+		w.t.Fatalf("the worker asks for %v", wait)
+	}
+	return w.get(it.ID)
+}
+
+// deliver brings the item's job to the consumer of the queue for the n-th time,
+// and tells whether it is to come again.
+func (w *world) deliver(ctx context.Context, itemID string, n int) (again bool) {
+	w.t.Helper()
+	b, err := json.Marshal(w.job(itemID))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out, err := job.NewConsumer(w.worker, w.queue).Handle(ctx, events.SQSEvent{Records: []events.SQSMessage{{
+		MessageId: "m-1", Body: string(b), Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(n)},
+	}}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return len(out.BatchItemFailures) > 0
+}
+
+// events gives the events of an item, as they lie in the table.
+func (w *world) events(itemID string) (types map[event.Type]int) {
+	w.t.Helper()
+	types = map[event.Type]int{}
+	for _, row := range storetest.Rows(w.t, w.db) {
+		if row["kind"] != event.Kind {
+			continue
+		}
+		var e struct {
+			Type   event.Type
+			Object struct{ ID string }
+		}
+		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
+			w.t.Fatal(err)
+		}
+		if e.Object.ID == itemID {
+			types[e.Type]++
+		}
+	}
+	return types
+}
+
+// happened checks that these events of an item happened, each once, and no other.
+func (w *world) happened(itemID string, want ...event.Type) {
+	w.t.Helper()
+	got := w.events(itemID)
+	for _, t := range want {
+		if got[t] != 1 {
+			w.t.Errorf("%s happened %d times", t, got[t])
+		}
+	}
+	if len(got) != len(want) {
+		w.t.Errorf("the events are %v, want %v", got, want)
+	}
+}
+
+// queue remembers what is put back into it.
+type queue struct {
+	jobs  []job.Job
+	waits []time.Duration
+}
+
+func (q *queue) Requeue(_ context.Context, j job.Job, delay time.Duration) error {
+	q.jobs, q.waits = append(q.jobs, j), append(q.waits, delay)
+	return nil
+}
+
+// recorded is a provider that remembers what it was asked for, and fails where a
+// test wants it to.
+type recorded struct {
+	provider.Provider
+	mu       sync.Mutex
+	requests []provider.Request
+	after    func(step string) error // told of each step that was taken
+	submit   error
+	poll     error
+	fetch    error
+	status   *provider.Status // instead of the provider's own
+	running  provider.Kind    // the one kind that is not done yet
+	kinds    map[provider.Handle]provider.Kind
+}
+
+func (p *recorded) told(step string, err error) error {
+	if err == nil && p.after != nil {
+		return p.after(step)
+	}
+	return err
+}
+
+func (p *recorded) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	if p.submit != nil {
+		return provider.Submission{}, p.submit
+	}
+	p.mu.Lock()
+	p.requests = append(p.requests, req)
+	p.mu.Unlock()
+	sub, err := p.Provider.Submit(ctx, req)
+	p.mu.Lock()
+	p.kinds[sub.Handle] = req.Kind
+	p.mu.Unlock()
+	return sub, p.told("submit", err)
+}
+
+func (p *recorded) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
+	if p.poll != nil {
+		return provider.Status{}, p.poll
+	}
+	if p.status != nil {
+		return *p.status, nil
+	}
+	p.mu.Lock()
+	kind := p.kinds[h]
+	p.mu.Unlock()
+	if kind == p.running {
+		return provider.Status{State: provider.Running}, nil
+	}
+	status, err := p.Provider.Poll(ctx, h)
+	return status, p.told("poll", err)
+}
+
+func (p *recorded) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
+	if p.fetch != nil {
+		return provider.Result{}, p.fetch
+	}
+	result, err := p.Provider.Fetch(ctx, h)
+	return result, p.told("fetch", err)
+}
+
+// memory stores files, read as they are read for S3.
+type memory struct {
+	mu    sync.Mutex
+	files map[string][]byte
+	saves int
+	after func(step string) error
+	err   error
+}
+
+func (m *memory) Save(_ context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+	if m.err != nil {
+		return media.File{}, m.err
+	}
+	b, err := io.ReadAll(body)
+	if err != nil {
+		return media.File{}, err
+	}
+	info, err := probe.Read(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return media.File{}, err
+	}
+	key := place.Key(n, info.Ext)
+	m.mu.Lock()
+	m.files[key] = b
+	m.saves++
+	m.mu.Unlock()
+	sum := sha256.Sum256(b)
+	f := media.File{
+		ID: place.ID(n), Type: info.Type, MIMEType: info.MIMEType, Key: key, Width: info.Width, Height: info.Height,
+		DurationSeconds: info.Seconds(), Bytes: int64(len(b)), SHA256: hex.EncodeToString(sum[:]),
+	}
+	if m.after != nil {
+		return f, m.after("save")
+	}
+	return f, nil
+}
+
+// live gives a caller with a live key of the account, and the id of a factory of it.
+func (w *world) live() (*apitest.Caller, string) {
+	c := w.As(func(p *auth.Principal) { p.Mode = auth.Live })
+	var f struct{ ID string }
+	c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Live"}).Into(w.t, http.StatusCreated, &f)
+	return c, f.ID
+}
+
+var errInjected = errors.New("injected")
+
+// shape describes a file: its type, its format and its sides.
+func shape(v media.View) string {
+	if v.Type == media.Audio {
+		return fmt.Sprint(v.Type, " ", v.MIMEType)
+	}
+	a, b := v.Width, v.Height
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return fmt.Sprintf("%s %s %d:%d", v.Type, v.MIMEType, v.Width/a, v.Height/a)
+}
