@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/content-automation/api/pkg/webhook"
+)
+
+// sweep calls the function as an operator does who knows that messages were lost.
+// The request is signed by hand: one call is not worth the whole client of Lambda.
+func sweep(t *testing.T) webhook.Swept {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	body := []byte(`{"now":true}`)
+	address := running.Endpoint + "/2015-03-31/functions/local-local-sweep/invocations"
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := running.AWS()
+	credentials, err := cfg.Credentials.Retrieve(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := sha256.Sum256(body)
+	if err := v4.NewSigner().SignHTTP(ctx, credentials, req, hex.EncodeToString(hash[:]), "lambda", running.Region, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	var swept webhook.Swept
+	if err == nil {
+		err = json.Unmarshal(raw, &swept)
+	}
+	if err != nil || resp.StatusCode != http.StatusOK || resp.Header.Get("X-Amz-Function-Error") != "" {
+		t.Fatalf("the sweep answered %d %s: %v", resp.StatusCode, raw, err)
+	}
+	return swept
+}
+
+// TestAnEmptiedQueueLosesNothing empties the queue of the deliveries while the
+// second attempt waits in it.
+func TestAnEmptiedQueueLosesNothing(t *testing.T) {
+	c := newCustomer(t)
+	key := c.test.Secret
+	hooks := newReceiver(t)
+	hooks.status = http.StatusServiceUnavailable
+	hooks.subscribe(t, key, "content.generated")
+	item := into[contentItem](call(t, key, "POST", "/v1/content-items", object{
+		"factory_id": c.factory(key), "kind": "post", "prompt": "A shoe",
+	}), http.StatusAccepted)
+	eventually(t, "the first attempt", func() bool { return len(hooks.about(item.ID)) == 1 })
+
+	queue := sqs.NewFromConfig(running.AWS())
+	waiting := func() (n int) {
+		out, err := queue.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
+			QueueUrl: &running.DeliverQueueURL, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range out.Attributes {
+			if strings.HasPrefix(name, "ApproximateNumberOfMessages") {
+				count, err := strconv.Atoi(value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n += count
+			}
+		}
+		return n
+	}
+	// The message of the first attempt is gone and that of the second is there: it
+	// has a delay of five seconds.
+	eventually(t, "the message of the second attempt", func() bool {
+		out, err := queue.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
+			QueueUrl: &running.DeliverQueueURL, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessagesDelayed},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Attributes["ApproximateNumberOfMessagesDelayed"] != "0" && waiting() == 1
+	})
+	if _, err := queue.PurgeQueue(t.Context(), &sqs.PurgeQueueInput{QueueUrl: &running.DeliverQueueURL}); err != nil {
+		t.Fatal(err)
+	}
+	if n := waiting(); n != 0 {
+		t.Fatalf("%d messages are left", n)
+	}
+	hooks.mu.Lock()
+	hooks.status = 0
+	hooks.mu.Unlock()
+	// Until the second attempt is due, there is nothing to sweep up.
+	eventually(t, "the second attempt", func() bool {
+		sweep(t)
+		return len(hooks.about(item.ID)) == 2
+	})
+	if d := hooks.about(item.ID); d[0].event.ID != d[1].event.ID {
+		t.Errorf("the repeat has another id: %s, %s", d[0].event.ID, d[1].event.ID)
+	}
+	if swept := sweep(t); len(hooks.about(item.ID)) != 2 {
+		t.Errorf("swept %+v: delivered once more", swept)
+	}
+}
+
+// TestAnEventThatTheBusLosesIsDelivered turns the bus off.
+func TestAnEventThatTheBusLosesIsDelivered(t *testing.T) {
+	c := newCustomer(t)
+	key := c.test.Secret
+	hooks := newReceiver(t)
+	hooks.subscribe(t, key, "content.generated")
+	bus := eventbridge.NewFromConfig(running.AWS())
+	rules, err := bus.ListRules(t.Context(), &eventbridge.ListRulesInput{EventBusName: &running.Bus})
+	if err != nil || len(rules.Rules) != 1 {
+		t.Fatalf("rules %+v, %v", rules, err)
+	}
+	rule := rules.Rules[0].Name
+	if _, err := bus.DisableRule(t.Context(), &eventbridge.DisableRuleInput{EventBusName: &running.Bus, Name: rule}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := bus.EnableRule(context.Background(), &eventbridge.EnableRuleInput{EventBusName: &running.Bus, Name: rule}); err != nil {
+			t.Error(err)
+		}
+	})
+	lost := into[contentItem](call(t, key, "POST", "/v1/content-items", object{
+		"factory_id": c.factory(key), "kind": "post", "prompt": "A shoe",
+	}), http.StatusAccepted)
+	eventually(t, "the event", func() bool {
+		return len(into[[]webhookEvent](call(t, key, "GET", "/v1/events", nil), http.StatusOK)) == 1
+	})
+	if swept := sweep(t); swept.Made < 1 {
+		t.Errorf("swept %+v", swept)
+	}
+	eventually(t, "the webhook", func() bool { return len(hooks.about(lost.ID)) == 1 })
+}
