@@ -164,3 +164,27 @@ func TestFactoriesThatAreNotThereAreRefused(t *testing.T) {
 		t.Errorf("left over: %+v", all)
 	}
 }
+
+func TestNamingFactoriesTakesOneRead(t *testing.T) {
+	w := newWorld(t)
+	a := addFactory(t, w.db, w.api, w.clock.Now(), factory.StateActive)
+	b := addFactory(t, w.db, w.api, w.clock.Now(), factory.StateActive)
+	hook := create(t, w.api, hookURL, "*")
+	for _, call := range []struct {
+		method, path string
+		body         map[string]any
+		status       int
+		want         string
+	}{
+		{http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"*"}, "factory_ids": []string{a, b}}, http.StatusCreated, "BatchGetItem TransactWriteItems"},
+		{http.MethodPatch, "/v1/webhooks/" + hook.ID, map[string]any{"factory_ids": []string{a, b}}, http.StatusOK, "BatchGetItem PutItem"},
+	} {
+		w.faults.Reset()
+		if got := w.api.Call(call.method, call.path, call.body); got.Status != call.status {
+			t.Errorf("%s: answered %s", call.method, got.Raw)
+		}
+		if made := w.faults.Operations(); made != call.want {
+			t.Errorf("%s: the table was called for %s, want %s", call.method, made, call.want)
+		}
+	}
+}
