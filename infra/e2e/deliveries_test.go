@@ -22,6 +22,9 @@ func TestDeliveries(t *testing.T) {
 	type webhook struct {
 		ID, State, Secret string
 		LastSuccess       *string `json:"last_success_at"`
+		Latency           *struct {
+			P50, P90, P99, Count int
+		} `json:"latency_ms"`
 	}
 	type delivery struct {
 		ID       string `json:"id"`
@@ -43,7 +46,8 @@ func TestDeliveries(t *testing.T) {
 	if len(sent) != 1 || made[0].EventID != sent[0].event.ID || len(made[0].Attempts) != 1 || made[0].Attempts[0].Status != 204 || made[0].Attempts[0].Error != nil {
 		t.Errorf("%d requests, delivery %+v", len(sent), made[0])
 	}
-	if h := into[webhook](call(t, key, "GET", path, nil), http.StatusOK); h.LastSuccess == nil || h.State != "enabled" {
+	if h := into[webhook](call(t, key, "GET", path, nil), http.StatusOK); h.LastSuccess == nil || h.State != "enabled" ||
+		h.Latency == nil || h.Latency.Count != 1 || h.Latency.P50 < 1 || h.Latency.P50 != h.Latency.P99 {
 		t.Errorf("webhook %+v", h)
 	}
 
