@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/store"
 )
 
 func TestAMessageOfDispatchThatWasLost(t *testing.T) {
@@ -99,4 +101,52 @@ func TestAnAttemptUnderWayIsNotReminded(t *testing.T) {
 	w.clock.Add(OverdueGrace + time.Minute)
 	w.attempts.serve(w.deliverer.Handle)
 	w.delivered(r)
+}
+
+// pend writes pending deliveries, all in one shard.
+func (w *world) pend(webhookID string, n int) {
+	w.t.Helper()
+	o, now := w.owner(), w.clock.Now()
+	for range n {
+		ref := event.Ref{ID: id.New(id.Event, now), Type: event.ContentGenerated, Account: o.account, Mode: o.mode}
+		_, it, err := newDelivery(now, now, ref, webhookID)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		it.Parent.PK = duePartition(dueShards - 1)
+		tx := &store.Tx{}
+		tx.Create(it, nil)
+		if err := w.db.Commit(w.t.Context(), tx); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func TestMoreOverdueDeliveriesThanAPage(t *testing.T) {
+	w := newWorld(t)
+	w.pend(create(t, w.api, hookURL, "*").ID, sweepPage+20)
+	w.clock.Add(OverdueGrace + time.Second)
+	w.sweep(Swept{Overdue: sweepPage + 20, Resent: sweepPage + 20})
+	w.clock.Add(time.Second)
+	w.sweep(Swept{Overdue: sweepPage + 20})
+}
+
+func TestAReminderThatIsRefusedIsSentByTheNextSweep(t *testing.T) {
+	w := newWorld(t)
+	w.pend(create(t, w.api, hookURL, "*").ID, 3)
+	w.clock.Add(OverdueGrace + time.Second)
+	refused := 0
+	w.attempts.refuse = func(queue.Message) error {
+		if refused++; refused == 2 {
+			return errors.New("not now")
+		}
+		return nil
+	}
+	got, err := NewSweeper(w.db, w.attempts, w.clock.Now).Handle(t.Context(), Sweep{})
+	if err == nil || got != (Swept{Overdue: 3, Resent: 2}) {
+		t.Errorf("swept %+v, %v", got, err)
+	}
+	w.attempts.refuse = nil
+	w.clock.Add(5 * time.Minute)
+	w.sweep(Swept{Overdue: 3, Resent: 3}) // which of them was refused, is not kept
 }
