@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/store"
 )
 
 // Queuer puts a job back into its queue.
@@ -32,6 +34,9 @@ type Worker interface {
 // given up.
 const tries = 4
 
+// margin is kept back of the function's time for its answer.
+const margin = time.Second
+
 // Consumer is the Lambda handler of a queue of jobs.
 type Consumer struct {
 	worker Worker
@@ -43,6 +48,12 @@ func NewConsumer(w Worker, q Queuer) *Consumer { return &Consumer{w, q} }
 
 // Handle does every message of a batch and tells the queue which failed.
 func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+	// What cannot be done in time must not keep what was done from being told.
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
+		defer cancel()
+	}
 	// An empty list means that all went well; null would mean that none did.
 	out := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	for _, m := range batch.Records {
@@ -61,7 +72,9 @@ func (c *Consumer) one(ctx context.Context, m events.SQSMessage) error {
 	}
 	wait, err := c.worker.Do(ctx, j)
 	if err != nil {
-		if receives(m) < tries {
+		// Where another delivery of the job was faster, nothing has failed: the next
+		// one finds out how far it is.
+		if receives(m) < tries || errors.Is(err, store.ErrConflict) {
 			return fmt.Errorf("job: %s: %w", j.ID, err)
 		}
 		slog.Error("job given up", "job", j.ID, "error", err)
