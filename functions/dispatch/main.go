@@ -1,4 +1,5 @@
-// Command dispatch is the Lambda function that makes the deliveries of events.
+// Command dispatch is the Lambda function that makes the deliveries of events,
+// those of replays among them.
 package main
 
 import (
@@ -18,6 +19,8 @@ func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
 	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
-	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("DELIVER_QUEUE_URL"))
-	lambda.Start(webhook.NewDispatcher(db, deliveries, time.Now).Handle)
+	client := sqs.NewFromConfig(cfg)
+	dispatcher := webhook.NewDispatcher(db, sqsqueue.New(client, awsenv.Need("DELIVER_QUEUE_URL")), time.Now)
+	replayer := webhook.NewReplayer(dispatcher, sqsqueue.New(client, awsenv.Need("DISPATCH_QUEUE_URL")))
+	lambda.Start(replayer.Handle)
 }

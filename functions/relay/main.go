@@ -22,6 +22,7 @@ func main() {
 	queues := map[job.Queue]queue.Sender{
 		job.Generate: sqsqueue.New(client, awsenv.Need("GENERATE_QUEUE_URL")),
 		job.Deliver:  sqsqueue.New(client, awsenv.Need("DELIVER_QUEUE_URL")),
+		job.Dispatch: sqsqueue.New(client, awsenv.Need("DISPATCH_QUEUE_URL")),
 	}
 	lambda.Start(relay.New(queues, eventbridge.NewFromConfig(cfg), awsenv.Need("BUS_NAME")).Handle)
 }

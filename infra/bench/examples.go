@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"time"
 
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/media"
@@ -74,6 +75,7 @@ func (w *world) examples() map[string]example {
 		"deleteWebhook": {id: fresh("createWebhook")},
 
 		"rotateWebhookSecret": {id: of(&w.webhook)},
+		"replayEvents":        {id: of(&w.webhook), body: object{"since": w.now().Add(-time.Hour).Format(time.RFC3339)}},
 		"testWebhook":         {id: of(&w.webhook), body: object{"event_type": "content.generated"}},
 		"listDeliveries":      {id: of(&w.webhook)},
 		"redeliver":           {id: of(&w.webhook), part: &w.delivery},

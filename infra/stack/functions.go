@@ -73,11 +73,11 @@ var Functions = []Function{
 	{Name: "webhook", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Webhooks: true},
 	{Name: "docs", Trigger: Gateway, Memory: 256, Timeout: 10},
 
-	{Name: "relay", Trigger: Stream, Memory: 512, Timeout: 60, Batch: 100, Sends: []string{GenerateQueue, DeliverQueue}, Publishes: true},
+	{Name: "relay", Trigger: Stream, Memory: 512, Timeout: 60, Batch: 100, Sends: []string{GenerateQueue, DeliverQueue, DispatchQueue}, Publishes: true},
 	{Name: "generate", Trigger: Queue, Memory: 1024, Timeout: 120, Consumes: GenerateQueue, Batch: 5,
 		State: Write, Media: Write, Sends: []string{GenerateQueue}},
 	{Name: "dispatch", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: DispatchQueue, Batch: 10,
-		State: Write, Sends: []string{DeliverQueue}},
+		State: Write, Sends: []string{DeliverQueue, DispatchQueue}},
 	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 60, Consumes: DeliverQueue, Batch: 10,
 		State: Write, Media: Read, Sends: []string{DeliverQueue}, Webhooks: true},
 	// It ends before it is called again.

@@ -32,6 +32,7 @@ var Scopes = map[string]auth.Scope{
 	"PATCH /v1/webhooks/{webhook_id}":          "webhooks:manage",
 	"GET /v1/webhooks/{webhook_id}/deliveries": "webhooks:manage",
 	"POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": "webhooks:manage",
+	"POST /v1/webhooks/{webhook_id}/replay":                             "webhooks:manage",
 	"POST /v1/webhooks/{webhook_id}/rotate-secret":                      "webhooks:manage",
 	"POST /v1/webhooks/{webhook_id}/test":                               "webhooks:manage",
 }

@@ -18,6 +18,7 @@ type Queue string
 const (
 	Generate Queue = "generate" // media and text of content items
 	Deliver  Queue = "deliver"  // attempts at webhooks
+	Dispatch Queue = "dispatch" // deliveries of events, and replays
 )
 
 // Kind is the kind of a job's item; the relay acts on it.

@@ -95,6 +95,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, rotate, s.rotate)
 
 	s.registerTest(r, op)
+	s.registerReplay(r, op)
 	s.registerDeliveries(r, op)
 }
 

@@ -33,6 +33,7 @@ type world struct {
 	fuse       *fuse
 	api        *apitest.Caller
 	dispatcher *Dispatcher
+	replayer   *Replayer
 	deliverer  *Deliverer
 	events     *fakeQueue // from the bus to dispatch
 	attempts   *fakeQueue // from dispatch to deliver
@@ -63,6 +64,7 @@ func newWorld(t *testing.T) *world {
 	var mu sync.Mutex
 	names := 0
 	w.dispatcher = NewDispatcher(w.db, w.attempts, w.clock.Now)
+	w.replayer = NewReplayer(w.dispatcher, w.events)
 	w.deliverer = NewDeliverer(w.db, signer, &fusedHTTP{local(), w.fuse}, w.attempts, w.clock.Now, Randomness{
 		Chance: func() float64 { return w.chance },
 		Name: func() string {
@@ -108,7 +110,7 @@ func (w *world) publish(ref event.Ref) {
 func (w *world) run(until ...time.Time) {
 	w.t.Helper()
 	for range 10_000 {
-		worked := w.events.serve(w.dispatcher.Handle)
+		worked := w.events.serve(w.replayer.Handle)
 		worked = w.attempts.serve(w.deliverer.Handle) || worked
 		if worked {
 			continue

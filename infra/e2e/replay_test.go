@@ -1,0 +1,42 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+// TestReplayAndSample gives a new webhook what happened before it was made, and
+// a sample.
+func TestReplayAndSample(t *testing.T) {
+	c := newCustomer(t)
+	key := c.test.Secret
+	since := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
+	item := into[contentItem](call(t, key, "POST", "/v1/content-items", object{
+		"factory_id": c.factory(key), "kind": "story", "prompt": "A shoe",
+	}), http.StatusAccepted)
+	eventually(t, "the event", func() bool {
+		return len(into[[]webhookEvent](call(t, key, "GET", "/v1/events", nil), http.StatusOK)) == 1
+	})
+	hooks := newReceiver(t)
+	hook := into[struct{ ID string }](call(t, key, "POST", "/v1/webhooks", object{"url": hooks.URL + "/hook", "event_types": []string{"content.*"}}), http.StatusCreated)
+	path := "/v1/webhooks/" + hook.ID
+	if a := call(t, key, "POST", path+"/replay", object{"since": since}, "Idempotency-Key", "replay-1"); a.Status != http.StatusAccepted {
+		t.Fatal(a.Raw)
+	}
+	eventually(t, "the replayed event", func() bool { return len(hooks.about(item.ID)) == 1 })
+
+	sample := into[struct {
+		EventID   string `json:"event_id"`
+		EventType string `json:"event_type"`
+	}](call(t, key, "POST", path+"/test", object{"event_type": "social_account.connected"}), http.StatusAccepted)
+	eventually(t, "the sample", func() bool {
+		hooks.mu.Lock()
+		defer hooks.mu.Unlock()
+		last := hooks.got[len(hooks.got)-1].event
+		return last.ID == sample.EventID && last.Type == sample.EventType
+	})
+	if events := into[[]webhookEvent](call(t, key, "GET", "/v1/events", nil), http.StatusOK); len(events) != 1 {
+		t.Errorf("the sample is among the events: %+v", events)
+	}
+}
