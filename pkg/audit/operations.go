@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
@@ -17,7 +18,7 @@ type listInput struct {
 	KeyID       string `query:"key_id" doc:"Only the calls of this API key"`
 	OperationID string `query:"operation_id" doc:"Only the calls of this operation" example:"createFactory"`
 	Status      string `query:"status" pattern:"^[1-5][0-9]{2}$" doc:"Only the calls answered with this HTTP status" example:"429"`
-	RequestID   string `query:"request_id" doc:"Only the call with this request id"`
+	RequestID   string `query:"request_id" maxLength:"128" doc:"Only the call with this request id"`
 }
 
 // Register puts the operation of the area into the router.
@@ -41,11 +42,14 @@ func (l *Log) list(ctx context.Context, in *listInput) (httpapi.Page[Entry], err
 		Filters: map[string]string{"key_id": in.KeyID, "operation_id": in.OperationID, "status": in.Status},
 	}
 	if in.RequestID != "" {
-		// One request has one entry: a period would only be in the way of the index.
+		// The index has no order of its own. One request has one entry, so that the
+		// period can be looked at afterwards.
 		q.Index, q.Partition, q.From, q.To = store.ByRequest, in.RequestID, "", ""
 		q.Filters["owner"] = partition(p.Account, string(p.Mode))
 	}
-	return httpapi.ListItems(ctx, l.db, q, in.PageInput, func(it store.Item) (e Entry, err error) {
+	page, err := httpapi.ListItems(ctx, l.db, q, in.PageInput, func(it store.Item) (e Entry, err error) {
 		return e, it.Decode(&e)
 	})
+	page.Items = slices.DeleteFunc(page.Items, func(e Entry) bool { return !in.Contains(e.At) })
+	return page, err
 }

@@ -144,3 +144,8 @@ func (p Period) Bounds(prefix string) (from, to string, err error) {
 	}
 	return from, to, nil
 }
+
+// Contains tells whether a time lies in the period.
+func (p Period) Contains(t time.Time) bool {
+	return !t.Before(p.From) && (p.To.IsZero() || t.Before(p.To))
+}
