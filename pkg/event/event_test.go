@@ -1,0 +1,285 @@
+package event_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+type object = map[string]any
+
+// world is a table with a caller of the events' operations.
+type world struct {
+	*apitest.Caller
+	t      *testing.T
+	db     *store.DB
+	clock  *apitest.Clock
+	signer *media.Signer
+	sign   error // of the credentials that addresses are signed with
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{t: t, clock: apitest.NewClock()}
+	w.db = storetest.Open(t, w.clock.Now)
+	var err error
+	w.signer, err = media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, w.sign
+	})}, "bucket", w.clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, event.NewService(w.db, w.signer))
+	return w
+}
+
+// happen commits an event of the caller's account.
+func (w *world) happen(mode string, t event.Type, object any, files ...media.File) store.Item {
+	w.t.Helper()
+	it, err := event.New(w.clock.Now(), w.Principal.Account, mode, t, object, files)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.commit(it)
+	w.clock.Add(time.Minute)
+	return it
+}
+
+func (w *world) commit(it store.Item) {
+	w.t.Helper()
+	tx := &store.Tx{}
+	tx.Create(it, nil)
+	if err := w.db.Commit(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestThereAreSixteenTypes(t *testing.T) {
+	want := strings.Fields(`content.generated content.published content.failed proposal.created proposal.applied balance.low content_plan.completed
+		studio.generated studio.failed training.completed training.failed diagnosis.completed social_account.connected social_account.needs_reconnect
+		webhook.disabled api_key.expiring`)
+	var got []string
+	for _, k := range event.Types {
+		got = append(got, string(k.Type))
+		if !k.Type.Known() || k.Tells == "" {
+			t.Errorf("%s is unknown or unexplained", k.Type)
+		}
+		var sample object
+		if err := json.Unmarshal(event.SampleObject(k.Type), &sample); err != nil || sample["id"] == nil {
+			t.Errorf("%s has no sample: %v", k.Type, err)
+		}
+	}
+	if !slices.Equal(got, want) || event.Type("content.made").Known() || event.Type("").Known() {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestAnEventIsReadAsItHappened(t *testing.T) {
+	w := newWorld(t)
+	at := w.clock.Now()
+	it := w.happen("test", event.BalanceLow, object{"id": "acc_1", "credits": 7, "note": "<&>"})
+	a := w.Call(http.MethodGet, "/v1/events/"+it.PK, nil)
+	var got event.Event
+	a.Into(t, http.StatusOK, &got)
+	if got.ID != it.PK || !id.Valid(id.Event, got.ID) || got.Type != event.BalanceLow || !got.CreatedAt.Equal(at) || got.AccountID != w.Principal.Account || got.Mode != "test" || got.APIVersion != "v1" {
+		t.Errorf("%+v", got)
+	}
+	var o object
+	if err := json.Unmarshal(got.Data.Object, &o); err != nil || len(o) != 3 || o["credits"] != 7.0 || o["note"] != "<&>" {
+		t.Errorf("%s, %v", got.Data.Object, err)
+	}
+	if a.Header.Get("ETag") != "" {
+		t.Error("an event never changes, and has an ETag")
+	}
+	row := storetest.Rows(t, w.db)[0]
+	if row["kind"] != "event" || row["ttl"] != fmt.Sprint(at.Add(30*24*time.Hour).Unix()) {
+		t.Errorf("%v", row)
+	}
+}
+
+func TestMediaAreSignedForEachReading(t *testing.T) {
+	w := newWorld(t)
+	file := media.File{ID: "cnt_1_1_1", Type: media.Image, MIMEType: "image/png", Key: "media/acc_1/test/cnt_1/1/1.png", Width: 4, Height: 5, Bytes: 7, SHA256: "00"}
+	it := w.happen("test", event.ContentGenerated, object{"id": "cnt_1", "factory_id": "fac_1", "media": []any{}, "title": "T"}, file)
+	read := func() (o struct {
+		ID, Title string
+		Media     []media.View
+	}) {
+		t.Helper()
+		var e event.Event
+		w.Call(http.MethodGet, "/v1/events/"+it.PK, nil).Into(t, http.StatusOK, &e)
+		if err := json.Unmarshal(e.Data.Object, &o); err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	first := read()
+	if first.ID != "cnt_1" || first.Title != "T" || len(first.Media) != 1 || first.Media[0].ID != file.ID || first.Media[0].Width != 4 || !strings.Contains(first.Media[0].URL, file.Key) {
+		t.Errorf("%+v", first)
+	}
+	w.clock.Add(time.Hour)
+	if second := read(); second.Media[0].URL == first.Media[0].URL {
+		t.Error("an hour later the address is the old one")
+	}
+	if table := storetest.Snapshot(t, w.db); strings.Contains(table, "X-Amz-Signature") || !strings.Contains(table, file.Key) {
+		t.Errorf("the table has\n%s", table)
+	}
+	if raw := w.Call(http.MethodGet, "/v1/events", nil).Raw; !strings.Contains(raw, "X-Amz-Signature") || strings.Contains(raw, `"files"`) {
+		t.Errorf("listed as %s", raw)
+	}
+	w.sign = errors.New("no credentials")
+	w.Call(http.MethodGet, "/v1/events/"+it.PK, nil).Refused(t, 500, errs.Internal, "")
+}
+
+func TestWhatHasNoMediaStaysAsItIs(t *testing.T) {
+	w := newWorld(t)
+	it := w.happen("test", event.ContentFailed, json.RawMessage(`{"b":1,"a":[],"media":[]}`))
+	e, err := event.Render(t.Context(), it, w.signer)
+	if err != nil || string(e.Data.Object) != `{"b":1,"a":[],"media":[]}` {
+		t.Errorf("%s, %v", e.Data.Object, err)
+	}
+}
+
+func TestWhatCannotBeWritten(t *testing.T) {
+	for _, object := range []any{func() {}, "text", []int{1}} {
+		if it, err := event.New(time.Now(), "acc_1", "test", event.BalanceLow, object, nil); err == nil {
+			t.Errorf("%T became %+v", object, it)
+		}
+	}
+}
+
+func TestListFiltersAndPeriod(t *testing.T) {
+	w := newWorld(t)
+	start := w.clock.Now()
+	var all []string
+	for i := range 6 {
+		all = append(all, w.happen("test", []event.Type{event.ContentGenerated, event.BalanceLow}[i%2], object{"id": i}).PK)
+	}
+	at := func(i int) string {
+		return url.QueryEscape(start.Add(time.Duration(i) * time.Minute).Format(time.RFC3339))
+	}
+	for query, want := range map[string][]int{
+		"":                               {5, 4, 3, 2, 1, 0},
+		"type=balance.low":               {5, 3, 1},
+		"type=content.failed":            nil,
+		"from=" + at(4):                  {5, 4},
+		"to=" + at(1):                    {0},
+		"from=" + at(1) + "&to=" + at(4): {3, 2, 1},
+		"type=balance.low&from=" + at(2): {5, 3},
+		"from=2020-01-01T00:00:00Z":      {5, 4, 3, 2, 1, 0},
+		"from=1960-01-01T00:00:00Z":      {5, 4, 3, 2, 1, 0},
+		"to=1960-01-01T00:00:00Z":        nil,
+		"from=9999-12-31T23:59:59Z":      nil,
+	} {
+		for limit := 1; limit <= 7; limit += 2 {
+			var got []int
+			for _, e := range apitest.All[event.Event](w.Caller, "/v1/events?"+query, limit) {
+				got = append(got, slices.Index(all, e.ID))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, %d at a time: got %v, want %v", query, limit, got, want)
+			}
+		}
+	}
+	for query, param := range map[string]string{"type=content.made": "type", "type=content.*": "type", "from=x": "from", "from=" + at(2) + "&to=" + at(1): "from", "mode=live": "mode"} {
+		w.Call(http.MethodGet, "/v1/events?"+query, nil).Refused(t, 422, errs.ValidationFailed, param)
+	}
+}
+
+func TestNothingOfOthersIsFound(t *testing.T) {
+	w := newWorld(t)
+	it := w.happen("test", event.BalanceLow, object{"id": "acc_1"})
+	live := w.happen("live", event.BalanceLow, object{"id": "acc_1"})
+	for name, c := range map[string]*apitest.Caller{"another account": w.Stranger(), "the other mode": w.Live()} {
+		c.Call(http.MethodGet, "/v1/events/"+it.PK, nil).Refused(t, 404, errs.NotFound, "")
+		for _, e := range apitest.All[event.Event](c, "/v1/events", 10) {
+			if e.ID != live.PK || name == "another account" {
+				t.Errorf("%s lists %+v", name, e)
+			}
+		}
+	}
+	for _, unknown := range []string{id.New(id.Event, w.clock.Now()), "evt_1", w.Principal.Account} {
+		w.Call(http.MethodGet, "/v1/events/"+unknown, nil).Refused(t, 404, errs.NotFound, "")
+	}
+	w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.AccountManage} }).Call(http.MethodGet, "/v1/events", nil).
+		Refused(t, 403, errs.InsufficientScope, "")
+}
+
+func TestAnEventIsKeptFor30Days(t *testing.T) {
+	w := newWorld(t)
+	it := w.happen("test", event.BalanceLow, object{"id": "acc_1"})
+	w.clock.Add(30*24*time.Hour - time.Minute - time.Second)
+	w.Call(http.MethodGet, "/v1/events/"+it.PK, nil).Into(t, http.StatusOK, new(event.Event))
+	w.clock.Add(time.Second)
+	w.Call(http.MethodGet, "/v1/events/"+it.PK, nil).Refused(t, 404, errs.NotFound, "")
+	if got := apitest.All[event.Event](w.Caller, "/v1/events", 10); len(got) != 0 {
+		t.Errorf("listed are %+v", got)
+	}
+}
+
+func TestAReferenceNamesAllThatRoutingNeeds(t *testing.T) {
+	w := newWorld(t)
+	it := w.happen("test", event.ContentGenerated, object{"id": "cnt_1", "factory_id": "fac_1"})
+	read, err := w.db.Get(t.Context(), it.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := event.RefOf(read), (event.Ref{ID: it.PK, Type: event.ContentGenerated, Account: w.Principal.Account, Mode: "test", Factory: "fac_1"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if ref := event.RefOf(w.happen("test", event.BalanceLow, object{"id": "acc_1"})); ref.Factory != "" {
+		t.Errorf("%+v", ref)
+	}
+}
+
+func TestEventsOfAnHourAreFound(t *testing.T) {
+	w := newWorld(t)
+	at := w.clock.Now()
+	it := w.happen("test", event.BalanceLow, object{"id": "acc_1"})
+	w.clock.Add(time.Hour)
+	w.happen("live", event.BalanceLow, object{"id": "acc_1"})
+	page, err := w.db.List(t.Context(), store.Query{Index: store.ByParent, Partition: event.HourPartition(at), Limit: 10})
+	if err != nil || len(page.Items) != 1 || page.Items[0].PK != it.PK {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+func TestASampleIsReadButNotListed(t *testing.T) {
+	w := newWorld(t)
+	it, err := event.NewSample(w.clock.Now(), w.Principal.Account, "test", event.ContentGenerated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.commit(it)
+	if got := apitest.All[event.Event](w.Caller, "/v1/events", 10); len(got) != 0 {
+		t.Errorf("listed are %+v", got)
+	}
+	if row := storetest.Rows(t, w.db)[0]; row["kind"] == event.Kind {
+		t.Error("the relay would send it to everybody")
+	}
+	e, err := event.Render(t.Context(), it, w.signer)
+	if err != nil || e.Type != event.ContentGenerated || e.AccountID != w.Principal.Account {
+		t.Errorf("%+v, %v", e, err)
+	}
+	at := w.clock.Now()
+	if a, b := event.Sample(event.BalanceLow, "acc_1", "test", at), event.Sample(event.BalanceLow, "acc_1", "test", at); a.ID != b.ID || !id.Valid(id.Event, a.ID) || a.Type != event.BalanceLow {
+		t.Errorf("%+v, %+v", a, b)
+	}
+}
