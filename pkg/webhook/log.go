@@ -14,7 +14,7 @@ type deliveriesInput struct {
 	Path
 	httpapi.PageInput
 	httpapi.Period
-	State string `query:"state" enum:"pending,delivered,failed" doc:"Only deliveries in this state" example:"failed"`
+	State string `query:"state" enum:"pending,delivered,failed,undelivered" doc:"Only deliveries in this state. undelivered: every event that the webhook asks for and that no attempt has delivered yet, those without a delivery included" example:"failed"`
 }
 
 type redeliverInput struct {
@@ -25,7 +25,7 @@ type redeliverInput struct {
 // registerDeliveries puts the operations on deliveries into the router.
 func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
 	const collection = "/v1/webhooks/{webhook_id}/deliveries"
-	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "For 30 days, the latest events first: each with its attempts, their status, latency and the start of the answer. A delivery counts as made at the time of its event.")
+	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "For 30 days, the latest events first: each with its attempts, their status, latency and the start of the answer. A delivery counts as made at the time of its event. `state=undelivered` answers what never arrived: it goes through the events themselves, so a page may be short, even empty, before the list ends.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.listDeliveries)
 
@@ -36,6 +36,9 @@ func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path
 }
 
 func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (httpapi.Page[Delivery], error) {
+	if in.State == undelivered {
+		return s.listUndelivered(ctx, in)
+	}
 	from, to, err := in.Bounds(id.Delivery)
 	if err != nil {
 		return httpapi.Page[Delivery]{}, err

@@ -1,0 +1,70 @@
+package webhook
+
+import (
+	"context"
+
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// undelivered is the filter that asks for what never arrived.
+const undelivered = "undelivered"
+
+// listUndelivered goes through the events since there is the webhook, and gives a
+// delivery for each that it asks for and that no attempt has delivered. It trusts
+// no record of deliveries: where there is none, the event got lost on the way, and
+// is shown as a delivery that waits for the sweeper to make it.
+func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput) (httpapi.Page[Delivery], error) {
+	var none httpapi.Page[Delivery]
+	w, _, err := s.find(ctx, in.ID)
+	if err != nil {
+		return none, err
+	}
+	from, to, err := in.Bounds(id.Event)
+	if err != nil {
+		return none, err
+	}
+	o := callerOf(ctx)
+	events, err := httpapi.ListItems(ctx, s.db, store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(o.account, o.mode, event.Kind),
+		From: max(from, id.First(id.Event, w.CreatedAt)), To: to,
+	}, in.PageInput, func(it store.Item) (event.Ref, error) { return event.RefOf(it), nil })
+	if err != nil {
+		return none, err
+	}
+	var made []Delivery
+	var keys []store.Key
+	for _, ref := range events.Items {
+		at, ok := id.Time(ref.ID)
+		if !ok || !w.wants(ref) {
+			continue
+		}
+		d, _, err := newDelivery(at, at, ref, w.ID)
+		if err != nil {
+			return none, err
+		}
+		d.NextAttemptAt = nil // nobody has asked for one yet
+		made = append(made, d.Delivery)
+		keys = append(keys, o.deliveryKey(w.ID, d.ID))
+	}
+	there, err := readAll(ctx, s.db, keys)
+	if err != nil {
+		return none, err
+	}
+	page := httpapi.Page[Delivery]{Items: []Delivery{}, Next: events.Next}
+	for i, it := range there {
+		d := made[i]
+		if it.Kind != "" {
+			d = Delivery{}
+			if err := it.Decode(&d); err != nil {
+				return none, err
+			}
+		}
+		if d.State != stateDelivered {
+			page.Items = append(page.Items, d)
+		}
+	}
+	return page, nil
+}
