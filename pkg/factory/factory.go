@@ -13,13 +13,14 @@ import (
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // Kind is the kind of a factory's item.
-const Kind = "factory"
+const Kind = ref.Kind
 
 // Type tells what a factory is for.
 type Type string
@@ -39,7 +40,7 @@ const (
 const (
 	StateActive  = "active"
 	StatePaused  = "paused"
-	StateDeleted = "deleted"
+	StateDeleted = ref.StateDeleted
 )
 
 // Schedule tells when a factory publishes.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -40,7 +40,7 @@ func (ids factoryIDs) keys() ([]store.Key, error) {
 		if !id.Valid(id.Factory, f) {
 			return nil, noFactory(i)
 		}
-		keys[i] = factory.Key(f)
+		keys[i] = ref.Key(f)
 	}
 	return keys, nil
 }
@@ -87,7 +87,7 @@ func (s *Service) findNaming(ctx context.Context, webhookID string, named factor
 // owns refuses items that are no factories of the owner.
 func (o owner) owns(factories []store.Item) error {
 	for i, it := range factories {
-		if !factory.Usable(it, o.account, o.mode) {
+		if !ref.Usable(it, o.account, o.mode) {
 			return noFactory(i)
 		}
 	}

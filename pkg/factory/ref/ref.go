@@ -1,6 +1,15 @@
-package factory
+// Package ref is what other areas need to know of factories that are named to
+// them. It is apart from all that a factory is made of, languages and time zones
+// among it, so that functions that only check a name start faster.
+package ref
 
 import "github.com/content-automation/api/pkg/store"
+
+// Kind is the kind of a factory's item.
+const Kind = "factory"
+
+// StateDeleted is the state of a factory that was deleted.
+const StateDeleted = "deleted"
 
 // Key is the key of a factory's item, for areas that read factories together with
 // items of their own.
