@@ -47,8 +47,11 @@ func root(out io.Writer, open func(context.Context, string) (services, error)) *
 	var s services
 	cmd := &cobra.Command{
 		Use: "admin", Short: "Manage the accounts of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			s, err = open(cmd.Context(), table)
+			if !cmd.HasSubCommands() { // which only show their help
+				s, err = open(cmd.Context(), table)
+			}
 			return err
 		},
 	}
@@ -58,10 +61,17 @@ func root(out io.Writer, open func(context.Context, string) (services, error)) *
 	return cmd
 }
 
+// group makes a command that only holds others. A name that it does not know is
+// an error: by itself cobra would show the help and succeed.
+func group(use, short string) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+}
+
 func accountCommand(out io.Writer, s *services) *cobra.Command {
-	cmd := &cobra.Command{Use: "account", Short: "Create, change, list and top up accounts"}
+	cmd := group("account", "Create, change, list and top up accounts")
 	create := &cobra.Command{Use: "create", Short: "Create an account", Args: cobra.NoArgs}
 	settings := accountFlags(create)
+	_ = create.MarkFlagRequired("name")
 	create.RunE = func(cmd *cobra.Command, _ []string) error {
 		a, err := s.accounts.Create(cmd.Context(), settings())
 		if err != nil {
@@ -72,7 +82,11 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 	update := &cobra.Command{Use: "update ACCOUNT", Short: "Change an account; its keys follow at once", Args: cobra.ExactArgs(1)}
 	changes := accountFlags(update)
 	update.RunE = func(cmd *cobra.Command, args []string) error {
-		a, err := s.accounts.Update(cmd.Context(), args[0], changes())
+		set := changes()
+		if set == (account.Settings{}) {
+			return errors.New("nothing to change: give the settings that are to be others, such as --plan")
+		}
+		a, err := s.accounts.Update(cmd.Context(), args[0], set)
 		if err != nil {
 			return err
 		}
@@ -139,7 +153,7 @@ func accountFlags(cmd *cobra.Command) func() account.Settings {
 }
 
 func keyCommand(out io.Writer, s *services) *cobra.Command {
-	cmd := &cobra.Command{Use: "key", Short: "Make, list and revoke API keys"}
+	cmd := group("key", "Make, list and revoke API keys")
 	var kind, name string
 	var scopes []string
 	create := &cobra.Command{Use: "create ACCOUNT", Short: "Make a key; its secret is printed this once", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
