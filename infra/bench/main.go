@@ -1,7 +1,8 @@
 // Command bench measures what the service costs: of each operation the round
 // trips to DynamoDB, the capacity units and the CPU time; of each function the
-// size of its binary and the time that it takes to start. It writes the tables
-// into a document and fails where a bound is broken.
+// size of its binary and the time that it takes to start; and how many webhooks
+// the deliver function delivers. It writes the tables into a document and fails
+// where a bound is broken.
 package main
 
 import (
@@ -32,23 +33,35 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	calls := flags.Int("calls", 200, "how often each operation is called")
 	rounds := flags.Int("rounds", 300, "how often each function is started")
+	deliveries := flags.Int("deliveries", 10_000, "how many deliveries a round of the deliver function has")
+	profile := flags.String("profile", "", "only deliver, and write a CPU profile of it to this file")
 	document := flags.String("o", "", "the document whose tables are written anew")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	// Refused calls and the like are logged; here only what fails matters.
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
-	programs, err := build(ctx)
+	programs, delivery, err := build(ctx)
 	if err != nil {
 		return err
 	}
+	if *profile != "" {
+		_, _, err := countAllocations(ctx, delivery.inprocess, *deliveries, *profile)
+		return err
+	}
+	fmt.Fprintf(out, "Delivering %d times %d webhooks\n", deliveryRounds, *deliveries)
+	delivered, err := measureDeliveries(ctx, delivery, *deliveries, deliveryRounds)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, delivered.markdown())
 	fmt.Fprintf(out, "Starting %d programs %d times\n", len(programs), *rounds)
 	starts, err := measureStarts(ctx, programs, *rounds)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "Calling each operation %d times\n", *calls)
-	r := report{machine: thisMachine(), calls: *calls, rounds: *rounds, starts: starts}
+	r := report{machine: thisMachine(), calls: *calls, rounds: *rounds, starts: starts, delivering: delivered}
 	if err := r.measureOperations(ctx); err != nil {
 		return err
 	}
@@ -61,6 +74,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	return r.broken()
 }
+
+// deliveryRounds is how often the deliver function and the bare loop take turns.
+const deliveryRounds = 5
 
 // measureOperations fills in what the operations cost.
 func (r *report) measureOperations(ctx context.Context) (err error) {
@@ -77,15 +93,16 @@ func (r *report) measureOperations(ctx context.Context) (err error) {
 }
 
 // build builds the functions for this machine, and with the same flags the two
-// programs that they are compared with; it gives those first.
-func build(ctx context.Context) ([]program, error) {
+// programs that they are compared with; it gives those first. Beside them it gives
+// what measures deliveries.
+func build(ctx context.Context) ([]program, deliveryPrograms, error) {
 	target := system.Machine()
 	if err := system.Build(ctx, ".", target); err != nil {
-		return nil, err
+		return nil, deliveryPrograms{}, err
 	}
 	baselines := filepath.Join("build", ".bench")
-	if err := system.Compile(ctx, ".", target, baselines, "./infra/bench/baseline/..."); err != nil {
-		return nil, err
+	if err := system.Compile(ctx, ".", target, baselines, "./infra/bench/baseline/...", "./infra/bench/inprocess"); err != nil {
+		return nil, deliveryPrograms{}, err
 	}
 	programs := []program{
 		{name: helloBaseline, path: filepath.Join(baselines, "hello")},
@@ -93,10 +110,12 @@ func build(ctx context.Context) ([]program, error) {
 	}
 	functions, err := os.ReadDir("functions")
 	if err != nil {
-		return nil, err
+		return nil, deliveryPrograms{}, err
 	}
 	for _, f := range functions {
 		programs = append(programs, program{name: f.Name(), path: filepath.Join(target.Dir(), f.Name(), "bootstrap")})
 	}
-	return programs, nil
+	return programs, deliveryPrograms{
+		function: filepath.Join(target.Dir(), "deliver", "bootstrap"), bare: filepath.Join(baselines, "post"), inprocess: filepath.Join(baselines, "inprocess"),
+	}, nil
 }

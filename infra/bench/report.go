@@ -18,6 +18,7 @@ type report struct {
 	starts        []startTimes
 	operations    []measured
 	firstOfMinute reading
+	delivering    delivering
 }
 
 // machine is what the times depend on.
@@ -52,6 +53,7 @@ func (r *report) markdown() string {
 		fmt.Fprintf(&b, "| %s | %.1f | %s | %s | %s | %.2f |\n", s.name, float64(s.bytes)/1e6,
 			millis(percentile(s.times, 0)), millis(median(s.times)), millis(percentile(s.times, 90)), s.against(sdk))
 	}
+	b.WriteString(r.delivering.markdown())
 	return b.String()
 }
 

@@ -82,19 +82,23 @@ type runtimeAPI struct {
 }
 
 func newRuntimeAPI(ctx context.Context) (*runtimeAPI, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	api := &runtimeAPI{listener: listener, asked: make(chan time.Time, 1)}
+	api := &runtimeAPI{asked: make(chan time.Time, 1)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /2018-06-01/runtime/invocation/next", func(_ http.ResponseWriter, req *http.Request) {
 		api.asked <- time.Now()
 		<-req.Context().Done() // the function is ended while it waits
 	})
-	api.server = &http.Server{Handler: mux, ReadHeaderTimeout: startLimit}
-	go func() { _ = api.server.Serve(listener) }() // gives ErrServerClosed, when closed
-	return api, nil
+	return api, api.serve(ctx, mux)
+}
+
+// serve answers on a free port of the loopback address.
+func (api *runtimeAPI) serve(ctx context.Context, handler http.Handler) (err error) {
+	if api.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
+		return err
+	}
+	api.server = &http.Server{Handler: handler, ReadHeaderTimeout: startLimit}
+	go func() { _ = api.server.Serve(api.listener) }() // gives ErrServerClosed, when closed
+	return nil
 }
 
 // Close ends the server.
@@ -103,9 +107,11 @@ func (api *runtimeAPI) Close() error { return api.server.Close() }
 // environment is what Lambda and the stacks put into a function's environment,
 // and nothing of what this machine has in its own: a profile of a developer would
 // be read by the SDK.
-func (api *runtimeAPI) environment() []string {
+func (api *runtimeAPI) environment() []string { return environment(api.listener.Addr().String()) }
+
+func environment(api string) []string {
 	return []string{
-		"AWS_LAMBDA_RUNTIME_API=" + api.listener.Addr().String(),
+		"AWS_LAMBDA_RUNTIME_API=" + api,
 		"AWS_REGION=eu-central-1", "AWS_DEFAULT_REGION=eu-central-1",
 		"AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench", "AWS_SESSION_TOKEN=bench",
 		"AWS_LAMBDA_FUNCTION_NAME=bench", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256", "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
