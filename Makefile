@@ -52,7 +52,7 @@ test-explorer: explorer-assets ## Use the explorer in Chromium, which must be in
 	$(GO) test -tags explorer -count=1 -v -run TestExplorerInChromium ./pkg/docs
 
 .PHONY: bench
-bench: tools explorer-assets ## Measure the operations and the functions' start-up; writes docs/bench.md
+bench: tools explorer-assets ## Measure operations, start-up and deliveries; writes docs/bench.md
 	$(GO) run ./infra/bench -o docs/bench.md
 
 .PHONY: generate
