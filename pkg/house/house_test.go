@@ -1,0 +1,313 @@
+package house
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const module = "github.com/content-automation/api"
+
+// listed is a package as `go list` tells of it.
+type listed struct {
+	ImportPath, Dir, Name                              string
+	GoFiles, TestGoFiles, XTestGoFiles, IgnoredGoFiles []string
+	Imports, TestImports, XTestImports, Deps           []string
+}
+
+// short is the import path within the module.
+func (p listed) short() string {
+	return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+}
+
+// under tells whether the package lies in one of the folders.
+func (p listed) under(folders ...string) bool {
+	return slices.ContainsFunc(folders, func(f string) bool { return p.short() == f || strings.HasPrefix(p.short(), f+"/") })
+}
+
+// packages lists the packages of the module.
+func packages(t *testing.T) []listed {
+	t.Helper()
+	all, err := list()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var list = sync.OnceValues(func() ([]listed, error) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Name,GoFiles,TestGoFiles,XTestGoFiles,IgnoredGoFiles,Imports,TestImports,XTestImports,Deps", "./...")
+	cmd.Dir = filepath.Join("..", "..")
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	var all []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		switch err := d.Decode(&p); {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return nil, err
+		}
+		all = append(all, p)
+	}
+})
+
+// file is a file of Go code.
+type file struct {
+	path string // within the module
+	test bool
+	tree *ast.File
+	set  *token.FileSet
+}
+
+func (f file) generated() bool { return ast.IsGenerated(f.tree) }
+
+// lines counts the lines of the file.
+func (f file) lines() int { return f.set.File(f.tree.FileStart).LineCount() }
+
+// files parses the files of the packages.
+func files(t *testing.T, of ...listed) []file {
+	t.Helper()
+	var all []file
+	for _, p := range of {
+		for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles, p.IgnoredGoFiles) {
+			f := file{path: filepath.Join(p.short(), name), test: strings.HasSuffix(name, "_test.go"), set: token.NewFileSet()}
+			var err error
+			if f.tree, err = parser.ParseFile(f.set, filepath.Join(p.Dir, name), nil, parser.ParseComments); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func TestTheRulesSeeTheWholeModule(t *testing.T) {
+	var paths []string
+	for _, p := range packages(t) {
+		paths = append(paths, p.short())
+	}
+	for _, want := range []string{"pkg/house", "pkg/store", "pkg/store/storetest", "functions/content", "infra", "infra/admin", "clients"} {
+		if !slices.Contains(paths, want) {
+			t.Errorf("%s is not among the packages %v", want, paths)
+		}
+	}
+}
+
+func TestEveryPackageHasADocComment(t *testing.T) {
+	for _, p := range packages(t) {
+		explained := slices.ContainsFunc(files(t, p), func(f file) bool { return f.tree.Doc.Text() != "" })
+		if !explained {
+			t.Errorf("%s has no doc comment", p.short())
+		}
+	}
+}
+
+func TestFilesStayShort(t *testing.T) {
+	for _, f := range files(t, packages(t)...) {
+		if n := f.lines(); !f.test && !f.generated() && n > 400 {
+			t.Errorf("%s has %d lines, more than 400: split it by its nouns", f.path, n)
+		}
+		if n := f.lines(); strings.HasPrefix(f.path, "functions/") && filepath.Base(f.path) == "main.go" && n > 60 {
+			t.Errorf("%s has %d lines, more than 60: what it does belongs into pkg", f.path, n)
+		}
+	}
+}
+
+func TestAFunctionIsOneFile(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.under("functions") && (p.Name != "main" || !slices.Equal(p.GoFiles, []string{"main.go"})) {
+			t.Errorf("%s is package %s of %v", p.short(), p.Name, p.GoFiles)
+		}
+	}
+}
+
+// Who may import what, beside those that are named.
+func TestImports(t *testing.T) {
+	const sdk = "github.com/aws/aws-sdk-go-v2/service/"
+	for _, rule := range []struct {
+		imports, why string
+		allowed      []string
+		tests        bool // whether tests must keep to it, too
+	}{
+		{sdk + "dynamodb", "pkg/store is the only place that knows the shape of the tables", []string{"pkg/store", "infra"}, true},
+		{sdk + "s3", "pkg/media/objects is the only place that stores files", []string{"pkg/media/objects", "infra"}, false},
+		{"log", "log/slog is the log", []string{"infra/bench/baseline"}, false},
+		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: pkg/awsenv", []string{"infra"}, false},
+		{"github.com/aws/jsii-runtime-go", "the CDK app alone needs it", []string{"infra"}, false},
+		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/provider/providertest"}, false},
+	} {
+		for _, p := range packages(t) {
+			imports := p.Imports
+			if rule.tests {
+				imports = slices.Concat(p.Imports, p.TestImports, p.XTestImports)
+			}
+			for _, path := range imports {
+				if (path == rule.imports || strings.HasPrefix(path, rule.imports+"/") && rule.imports != "log") && !p.under(rule.allowed...) {
+					t.Errorf("%s imports %s: %s", p.short(), path, rule.why)
+				}
+			}
+		}
+	}
+	for _, p := range packages(t) {
+		for _, path := range p.Imports {
+			if inner, ok := strings.CutPrefix(path, module+"/"); ok && p.under("pkg") && !strings.HasPrefix(inner, "pkg/") && !strings.HasPrefix(inner, "clients") {
+				t.Errorf("%s imports %s: pkg knows nothing of what is built from it", p.short(), inner)
+			}
+		}
+	}
+}
+
+// What a function links it pays for at every start.
+func TestWhatFunctionsLink(t *testing.T) {
+	heavy := []string{
+		"github.com/aws/aws-sdk-go-v2/service/s3", "github.com/aws/aws-sdk-go-v2/config", "github.com/Eyevinn/mp4ff", "golang.org/x/image",
+		"image", module + "/pkg/media/objects", module + "/pkg/media/probe", module + "/pkg/provider/sandbox", module + "/pkg/api", "testing",
+	}
+	http := []string{"account", "apikey", "catalog", "factory", "content", "webhook"}
+	linked := map[string]bool{}
+	for _, p := range packages(t) {
+		name, ok := strings.CutPrefix(p.short(), "functions/")
+		if !ok {
+			continue
+		}
+		linked[name] = true
+		banned := []string{module + "/pkg/api", "testing", "github.com/aws/aws-sdk-go-v2/config"}
+		switch {
+		case slices.Contains(http, name):
+			banned = heavy
+		case name == "authorizer":
+			banned = append(slices.Clone(heavy), "github.com/danielgtaylor/huma/v2")
+		}
+		for _, dep := range p.Deps {
+			if slices.ContainsFunc(banned, func(b string) bool { return dep == b || strings.HasPrefix(dep, b+"/") }) {
+				t.Errorf("functions/%s links %s", name, dep)
+			}
+		}
+	}
+	for _, name := range http {
+		if !linked[name] {
+			t.Errorf("there is no functions/%s", name)
+		}
+	}
+}
+
+func TestNobodySleeps(t *testing.T) {
+	for _, f := range files(t, packages(t)...) {
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Sleep" {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && !strings.HasPrefix(f.path, "infra/bench/") {
+					t.Errorf("%s: time.Sleep: wait for what is to happen, with a deadline", f.set.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+	}
+}
+
+var unfinished = regexp.MustCompile(`\b(` + strings.Join([]string{"TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"}, "|") + `)\b`)
+
+func TestNothingIsLeftForLater(t *testing.T) {
+	for _, f := range files(t, packages(t)...) {
+		for _, group := range f.tree.Comments {
+			if m := unfinished.FindString(group.Text()); m != "" {
+				t.Errorf("%s: %s", f.set.Position(group.Pos()), m)
+			}
+		}
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && f.test {
+				if s, ok := call.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "SkipNow" || s.Sel.Name == "Skipf" || s.Sel.Name == "Skip") {
+					if x, ok := s.X.(*ast.Ident); ok && (x.Name == "t" || x.Name == "b") {
+						t.Errorf("%s skips a test", f.set.Position(n.Pos()))
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+func TestWhatIsExportedIsExplained(t *testing.T) {
+	for _, f := range files(t, packages(t)...) {
+		if f.test || f.tree.Name.Name == "main" {
+			continue
+		}
+		for _, d := range f.tree.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() && (d.Recv == nil || ast.IsExported(receiver(d))) && d.Doc.Text() == "" {
+					t.Errorf("%s: %s has no doc comment", f.set.Position(d.Pos()), d.Name)
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if name := exported(s); name != "" && d.Doc.Text() == "" && explained(s) == "" {
+						t.Errorf("%s: %s has no doc comment", f.set.Position(s.Pos()), name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// receiver is the name of the type that a method belongs to.
+func receiver(d *ast.FuncDecl) string {
+	e := d.Recv.List[0].Type
+	for {
+		switch x := e.(type) {
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.IndexListExpr:
+			e = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return ""
+		}
+	}
+}
+
+// exported is the first exported name of a specification, if it has one.
+func exported(s ast.Spec) string {
+	switch s := s.(type) {
+	case *ast.TypeSpec:
+		if s.Name.IsExported() {
+			return s.Name.Name
+		}
+	case *ast.ValueSpec:
+		for _, n := range s.Names {
+			if n.IsExported() {
+				return n.Name
+			}
+		}
+	}
+	return ""
+}
+
+// explained is what stands before or behind a specification.
+func explained(s ast.Spec) string {
+	switch s := s.(type) {
+	case *ast.TypeSpec:
+		return s.Doc.Text() + s.Comment.Text()
+	case *ast.ValueSpec:
+		return s.Doc.Text() + s.Comment.Text()
+	default:
+		return strconv.Quote("imports need no comment")
+	}
+}
