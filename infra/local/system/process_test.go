@@ -15,12 +15,15 @@ import (
 // until polls a condition for a while.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
 	for !done() {
-		if time.Now().After(deadline) {
+		select {
+		case <-deadline:
 			t.Fatalf("in vain: %s", what)
+		case <-tick.C:
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }
 
