@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -127,8 +129,8 @@ type fixture struct {
 	caller auth.Principal
 }
 
-func newFixture(t *testing.T) *fixture {
-	db := storetest.Open(t, clock)
+func newFixture(t *testing.T, with ...func(*aws.Config)) *fixture {
+	db := storetest.Open(t, clock, with...)
 	f := &fixture{t: t, things: &things{db: db}, log: &log{}}
 	f.router = httpapi.NewRouter(db, f.log, clock)
 	f.caller = auth.Principal{

@@ -1,0 +1,108 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+)
+
+func TestEveryCodeHasItsStatusAndType(t *testing.T) {
+	// The table of the contract.
+	const contract = `
+400 invalid_request_error malformed_json invalid_cursor invalid_header
+401 authentication_error missing_api_key invalid_api_key
+402 payment_error insufficient_balance
+403 permission_error insufficient_scope plan_not_allowed ip_not_allowed scope_escalation
+404 invalid_request_error not_found unknown_path
+405 invalid_request_error method_not_allowed
+409 conflict_error idempotency_in_progress invalid_state stale_proposal duplicate
+412 conflict_error version_mismatch
+413 invalid_request_error body_too_large
+415 invalid_request_error unsupported_media_type
+422 invalid_request_error validation_failed idempotency_key_reused wrong_factory_type unsupported_model unsupported_media
+429 rate_limit_error rate_limited queue_full
+500 api_error internal
+503 api_error provider_unavailable
+504 api_error timeout`
+	for line := range strings.Lines(strings.TrimSpace(contract)) {
+		words := strings.Fields(line)
+		for _, code := range words[2:] {
+			if status, kind := httpapi.Status(errs.Code(code)); fmt.Sprint(status, " ", kind) != words[0]+" "+words[1] {
+				t.Errorf("%s is answered %d %s, want %s %s", code, status, kind, words[0], words[1])
+			}
+		}
+	}
+	if status, kind := httpapi.Status("nobody knows it"); status != 500 || kind != "api_error" {
+		t.Errorf("an unknown code is answered %d %s", status, kind)
+	}
+}
+
+func TestMetadataIsChecked(t *testing.T) {
+	pairs := func(n int) httpapi.Metadata {
+		m := httpapi.Metadata{}
+		for i := range n {
+			m[fmt.Sprint("k", i)] = "v"
+		}
+		return m
+	}
+	for name, c := range map[string]struct {
+		m  httpapi.Metadata
+		ok bool
+	}{
+		"none":             {nil, true},
+		"twenty":           {pairs(20), true},
+		"twenty-one":       {pairs(21), false},
+		"a long name":      {httpapi.Metadata{strings.Repeat("ü", 40): "v"}, true},
+		"a longer name":    {httpapi.Metadata{strings.Repeat("ü", 41): "v"}, false},
+		"no name":          {httpapi.Metadata{"": "v"}, false},
+		"a line feed":      {httpapi.Metadata{"a\nb": "v"}, false},
+		"a deleted letter": {httpapi.Metadata{"a\x7f": "v"}, false},
+	} {
+		err := c.m.Check()
+		if (err == nil) != c.ok || err != nil && errs.As(err).Param != "/metadata" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestPeriods(t *testing.T) {
+	at := func(s int) time.Time { return noon.Add(time.Duration(s) * time.Second) }
+	for _, c := range []struct {
+		p      httpapi.Period
+		holds  string // of seconds 0 to 3
+		refuse bool
+	}{
+		{httpapi.Period{}, "0123", false},
+		{httpapi.Period{From: at(1)}, "123", false},
+		{httpapi.Period{To: at(2)}, "01", false},
+		{httpapi.Period{From: at(1), To: at(3)}, "12", false},
+		{httpapi.Period{From: at(1), To: at(1)}, "", true},
+		{httpapi.Period{From: at(2), To: at(1)}, "", true},
+	} {
+		from, to, err := c.p.Bounds(id.Event)
+		if (err != nil) != c.refuse || err != nil && errs.As(err).Param != "from" {
+			t.Errorf("%+v: %v", c.p, err)
+		}
+		if err != nil {
+			continue
+		}
+		var bounds, contains string
+		for s := range 4 {
+			made := id.New(id.Event, at(s))
+			if (from == "" || made >= from) && (to == "" || made <= to) {
+				bounds += fmt.Sprint(s)
+			}
+			if c.p.Contains(at(s)) {
+				contains += fmt.Sprint(s)
+			}
+		}
+		if bounds != c.holds || contains != c.holds {
+			t.Errorf("%+v: its bounds hold %s, it contains %s, want %s", c.p, bounds, contains, c.holds)
+		}
+	}
+}

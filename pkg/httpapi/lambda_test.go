@@ -1,0 +1,99 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+// gatewayEvent is an event of API Gateway for a call of the fixture's key.
+func (f *fixture) gatewayEvent(method, path string) events.APIGatewayProxyRequest {
+	f.t.Helper()
+	authorizer, err := f.caller.Encode()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return events.APIGatewayProxyRequest{
+		Resource: path, Path: path, HTTPMethod: method,
+		// The local gateway hands headers over in lower case.
+		Headers: map[string]string{"host": "api.example.com", "content-type": "application/json"},
+		RequestContext: events.APIGatewayProxyRequestContext{
+			RequestID: "gw-1", Stage: "v1", RequestTimeEpoch: noon.Add(-25 * time.Millisecond).UnixMilli(), Authorizer: authorizer,
+			Identity: events.APIGatewayRequestIdentity{SourceIP: "203.0.113.9", UserAgent: "curl/8"},
+		},
+	}
+}
+
+func TestACallOfTheGateway(t *testing.T) {
+	f := newFixture(t)
+	handle := httpapi.Lambda(f.router)
+	e := f.gatewayEvent("POST", "/v1/things")
+	e.Body = `{"name":"ümläut"}`
+	e.Headers["idempotency-key"] = "order-17"
+	first, err := handle(t.Context(), e)
+	if err != nil || first.StatusCode != http.StatusCreated {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	header := func(r events.APIGatewayProxyResponse, name string) string {
+		return http.Header(r.MultiValueHeaders).Get(name)
+	}
+	if header(first, "X-Request-Id") != "gw-1" || header(first, "ETag") != `"1"` || header(first, "RateLimit") == "" || header(first, "Content-Type") != "application/json" {
+		t.Errorf("headers %v", first.MultiValueHeaders)
+	}
+	var body struct {
+		Data      thing
+		RequestID string `json:"request_id"`
+	}
+	if err := json.Unmarshal([]byte(first.Body), &body); err != nil || body.Data.Name != "ümläut" || body.RequestID != "gw-1" {
+		t.Errorf("%s, %v", first.Body, err)
+	}
+	call := f.log.calls[0]
+	if call.RequestID != "gw-1" || call.IP != "203.0.113.9" || call.UserAgent != "curl/8" || call.Latency != 25*time.Millisecond || call.OperationID != "createThing" || call.Principal.KeyID != "key_1" {
+		t.Errorf("recorded %+v", call)
+	}
+	// The same with an encoded body is the same call.
+	e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(e.Body)), true
+	again, err := handle(t.Context(), e)
+	if err != nil || again.Body != first.Body || header(again, "Idempotent-Replayed") != "true" {
+		t.Errorf("%+v, %v", again, err)
+	}
+	list := f.gatewayEvent("GET", "/v1/things")
+	list.QueryStringParameters = map[string]string{"limit": "101"}
+	list.MultiValueQueryStringParameters = map[string][]string{"limit": {"101"}}
+	if out, err := handle(t.Context(), list); err != nil || out.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestWithoutTheGatewayThereIsOnly401(t *testing.T) {
+	f := newFixture(t)
+	out, err := httpapi.Lambda(f.router)(t.Context(), events.APIGatewayProxyRequest{Path: "/v1/things", HTTPMethod: "GET"})
+	if err != nil || out.StatusCode != http.StatusUnauthorized {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestACallEndsBeforeTheFunctionDoes(t *testing.T) {
+	end := time.Now().Add(time.Minute)
+	ctx, cancel := context.WithDeadline(t.Context(), end)
+	defer cancel()
+	var got time.Time
+	h := httpapi.Lambda(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		got, _ = req.Context().Deadline()
+		_, _ = io.WriteString(w, "{}")
+	}))
+	if _, err := h(ctx, events.APIGatewayProxyRequest{Path: "/", HTTPMethod: "GET"}); err != nil {
+		t.Fatal(err)
+	}
+	if left := end.Sub(got); left <= 0 || left > 5*time.Second {
+		t.Errorf("%v are left for the answer", left)
+	}
+}
