@@ -119,6 +119,7 @@ func environment(api string) []string {
 		"STAGE=bench", "CUSTOMER=bench", "TABLE_NAME=bench-state", "AUDIT_TABLE_NAME=bench-audit", "MEDIA_BUCKET=bench-media", "BUS_NAME=bench",
 		"GENERATE_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-generate",
 		"DELIVER_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-deliver",
+		"DISPATCH_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-dispatch",
 	}
 }
 
