@@ -3,6 +3,7 @@ package content
 import (
 	"fmt"
 
+	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/provider"
 )
 
@@ -33,9 +34,15 @@ func (k Kind) modelKind() provider.Kind {
 	return p[len(p)-1].kind
 }
 
-// request is what the n-th step of the record's pipeline asks a provider for.
-func (r *record) request(n int, model string) provider.Request {
+// request is what the n-th step of the record's pipeline asks a provider for. The
+// item's model makes the item itself; what goes with it, such as its text, is made
+// by the catalog's default.
+func (r *record) request(n int) provider.Request {
 	st := pipelines[r.Kind][n]
+	model := r.Model
+	if n != len(pipelines[r.Kind])-1 {
+		model = catalog.Default(st.kind).ID
+	}
 	req := provider.Request{
 		Kind: st.kind, Model: model, Prompt: r.Prompt, Language: r.Language,
 		ClientToken: fmt.Sprintf("%s-%d-%d", r.ID, r.Attempt, n),

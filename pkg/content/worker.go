@@ -100,7 +100,7 @@ func (r *record) done() (n int) {
 // submit starts all parts. What they give is saved before anything else is done.
 func (w *Worker) submit(ctx context.Context, it store.Item, r *record) error {
 	for n := range r.Parts {
-		req := r.request(n, r.Model)
+		req := r.request(n)
 		if r.Sandbox != nil {
 			req.Rehearsal = provider.Rehearsal{
 				Fail:  r.Sandbox.Outcome == string(Failed),
