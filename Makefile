@@ -33,7 +33,7 @@ build: .local/bin/local explorer-assets ## Build the functions into build/<arch>
 	@$(GO) build -o $@ ./infra/local
 
 .PHONY: tools
-tools: .local/bin/local
+tools: .local/bin/local ## Install the pinned tools into .tools
 	@.local/bin/local tools
 
 # What pkg/docs embeds. Asked for each time: the script sees whether it is there.
