@@ -117,7 +117,7 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 func accountFlags(cmd *cobra.Command) func() account.Settings {
 	f := cmd.Flags()
 	name := f.String("name", "", "name of the account")
-	plan := f.String("plan", account.EnterprisePlan, fmt.Sprintf("one of %v; only enterprise may use the API", account.Plans))
+	plan := f.String("plan", auth.EnterprisePlan, fmt.Sprintf("one of %v; only enterprise may use the API", account.Plans))
 	test := f.Int("test-limit", account.DefaultRateLimits.Test, "calls a minute of a test key")
 	live := f.Int("live-limit", account.DefaultRateLimits.Live, "calls a minute of a live key")
 	ips := f.StringSlice("ip-allow", nil, "address range that calls may come from; repeat it, or give it empty to allow all")

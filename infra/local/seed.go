@@ -26,7 +26,7 @@ func seed(ctx context.Context, s *system.System) (demo, error) {
 	accounts := account.NewService(db, time.Now)
 	keys := apikey.NewService(db, accounts, time.Now, rand.Reader)
 
-	name, plan := "Demo", account.EnterprisePlan
+	name, plan := "Demo", auth.EnterprisePlan
 	made, err := accounts.Create(ctx, account.Settings{Name: &name, Plan: &plan})
 	if err != nil {
 		return demo{}, fmt.Errorf("making the demo account: %w", err)

@@ -26,11 +26,8 @@ const Kind = "account"
 // listPartition lists all accounts, for the operator alone.
 const listPartition = "#accounts"
 
-// EnterprisePlan is the one plan whose accounts may use the API.
-const EnterprisePlan = "enterprise"
-
 // Plans are the plans that an account can be on.
-var Plans = []string{"starter", "growth", "business", EnterprisePlan}
+var Plans = []string{"starter", "growth", "business", auth.EnterprisePlan}
 
 // RateLimits are the calls that one key may make in a minute.
 type RateLimits struct {
@@ -84,7 +81,7 @@ func (s *Service) Create(ctx context.Context, set Settings) (Account, error) {
 	now := s.now()
 	a := Account{
 		Resource: httpapi.NewResource(id.New(id.Account, now), now, nil),
-		Plan:     EnterprisePlan, RateLimits: DefaultRateLimits, IPAllowList: []string{}, LowThreshold: 1000,
+		Plan:     auth.EnterprisePlan, RateLimits: DefaultRateLimits, IPAllowList: []string{}, LowThreshold: 1000,
 	}
 	if err := a.apply(set); err != nil {
 		return Account{}, err
@@ -151,31 +148,13 @@ func (s *Service) Get(ctx context.Context, accountID string) (Account, store.Ite
 // All gives every account, oldest first: for the operator.
 func (s *Service) All(ctx context.Context, each func(Account) error) error {
 	q := store.Query{Index: store.ByOwner, Partition: listPartition, Limit: 100, OldestFirst: true}
-	return s.each(ctx, q, func(it store.Item) error {
+	return s.db.Each(ctx, q, func(it store.Item) error {
 		var a Account
 		if err := it.Decode(&a); err != nil {
 			return err
 		}
 		return each(a)
 	})
-}
-
-func (s *Service) each(ctx context.Context, q store.Query, f func(store.Item) error) error {
-	for {
-		page, err := s.db.List(ctx, q)
-		if err != nil {
-			return err
-		}
-		for _, it := range page.Items {
-			if err := f(it); err != nil {
-				return err
-			}
-		}
-		if page.Next == nil {
-			return nil
-		}
-		q.After = page.Next
-	}
 }
 
 // maxTries bounds how often a change is tried again that another one overtook.
@@ -219,7 +198,7 @@ func (s *Service) update(ctx context.Context, accountID string, set Settings) (A
 	tx.Replace(it)
 	tx.Counted(SecretsKey(a.ID), secrets.Counter)
 	q := store.Query{Index: store.Table, Partition: store.APIKeys(a.ID), Limit: 100}
-	err = s.each(ctx, q, func(key store.Item) error {
+	err = s.db.Each(ctx, q, func(key store.Item) error {
 		if secret := key.Extra[SecretExtra]; secret != "" {
 			tx.ChangeSecretAccount(secret, a.Plan, a.IPAllowList, a.RateLimits.Of(auth.Mode(key.Filters["kind"])))
 		}

@@ -35,23 +35,11 @@ func (s *Service) End(ctx context.Context, accountID, keyID string) (Key, error)
 // All gives every key of an account, oldest first.
 func (s *Service) All(ctx context.Context, accountID string, each func(Key) error) error {
 	q := store.Query{Index: store.Table, Partition: store.APIKeys(accountID), Limit: 100, OldestFirst: true}
-	for {
-		page, err := s.db.List(ctx, q)
+	return s.db.Each(ctx, q, func(it store.Item) error {
+		r, err := s.read(&it)
 		if err != nil {
 			return err
 		}
-		for _, it := range page.Items {
-			r, err := s.read(&it)
-			if err != nil {
-				return err
-			}
-			if err := each(r.Key); err != nil {
-				return err
-			}
-		}
-		if page.Next == nil {
-			return nil
-		}
-		q.After = page.Next
-	}
+		return each(r.Key)
+	})
 }

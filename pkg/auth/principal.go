@@ -26,6 +26,9 @@ type Refusal struct {
 	Message string    `json:"message"`
 }
 
+// EnterprisePlan is the one plan whose accounts may use the API.
+const EnterprisePlan = "enterprise"
+
 // MessageInvalidKey is the public message of invalid_api_key.
 const MessageInvalidKey = "The API key is not valid: it may be mistyped, expired or revoked. Create one in the account area or with POST /v1/api-keys."
 

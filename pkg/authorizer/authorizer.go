@@ -20,9 +20,6 @@ import (
 // window is the length of the rate limit's window in seconds.
 const window = 60
 
-// enterprisePlan is the one plan that may use the API.
-const enterprisePlan = "enterprise"
-
 // Secrets finds a key by the hash of its secret and counts the call;
 // store.ErrNotFound where there is none.
 type Secrets interface {
@@ -91,7 +88,7 @@ func (a *Authorizer) refusal(s *store.Secret, p *auth.Principal, req request, ip
 	switch {
 	case s.Ended(now):
 		return &auth.Refusal{Code: errs.InvalidAPIKey, Message: auth.MessageInvalidKey}
-	case s.Plan != enterprisePlan:
+	case s.Plan != auth.EnterprisePlan:
 		return &auth.Refusal{Code: errs.PlanNotAllowed, Message: "The API is part of the enterprise plan, and this account is on another one. Ask its owner to change the plan."}
 	case !auth.Permits(s.AccountIPs, ip) || !auth.Permits(s.KeyIPs, ip):
 		return &auth.Refusal{Code: errs.IPNotAllowed, Message: "Calls from this address are not allowed. Add it to the IP allow-lists of the account and of the key."}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/sandbox"
 )
@@ -202,7 +203,7 @@ func TestPlans(t *testing.T) {
 		if i > 0 && (p.MonthlyPrice <= all[i-1].MonthlyPrice || p.IncludedCredits <= all[i-1].IncludedCredits) {
 			t.Errorf("%s is not larger than %s", p.ID, all[i-1].ID)
 		}
-		if want := p.ID == account.EnterprisePlan; p.APIAccess != want || (p.RateLimits != nil) != want {
+		if want := p.ID == auth.EnterprisePlan; p.APIAccess != want || (p.RateLimits != nil) != want {
 			t.Errorf("%s: API access %v, rate limits %v", p.ID, p.APIAccess, p.RateLimits)
 		}
 	}

@@ -161,6 +161,26 @@ func (db *DB) List(ctx context.Context, q Query) (Page, error) {
 	return page, nil
 }
 
+// Each reads a whole list, a page at a time, and calls f with each of its items
+// until that gives an error.
+func (db *DB) Each(ctx context.Context, q Query, f func(Item) error) error {
+	for {
+		page, err := db.List(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, it := range page.Items {
+			if err := f(it); err != nil {
+				return err
+			}
+		}
+		if page.Next == nil {
+			return nil
+		}
+		q.After = page.Next
+	}
+}
+
 func cursorOf(it Item, x Index) *Cursor {
 	c := &Cursor{PK: it.PK, SK: it.SK}
 	switch x {

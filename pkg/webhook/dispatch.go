@@ -118,23 +118,15 @@ func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[own
 func (d *Dispatcher) webhooks(ctx context.Context, o owner) ([]record, error) {
 	var all []record
 	q := store.Query{Index: store.Table, Partition: o.webhooks(), Limit: maxWebhooks}
-	for {
-		page, err := d.db.List(ctx, q)
-		if err != nil {
-			return nil, err
+	err := d.db.Each(ctx, q, func(it store.Item) error {
+		var w record
+		if err := it.Decode(&w); err != nil {
+			return err
 		}
-		for _, it := range page.Items {
-			var w record
-			if err := it.Decode(&w); err != nil {
-				return nil, err
-			}
-			all = append(all, w)
-		}
-		if page.Next == nil {
-			return all, nil
-		}
-		q.After = page.Next
-	}
+		all = append(all, w)
+		return nil
+	})
+	return all, err
 }
 
 // create writes the deliveries, each for itself: where some of them are there
