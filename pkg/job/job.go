@@ -47,7 +47,13 @@ func New(now time.Time, queue Queue, account, mode, subject string, attempt int)
 		ID:    "job#" + subject + "#" + strconv.Itoa(attempt),
 		Queue: queue, Subject: subject, Attempt: attempt, Account: account, Mode: mode,
 	}
-	it, err := store.NewItem(Kind, account, mode, j.ID, j)
+	return Item(now, j, j)
+}
+
+// Item makes the item of a job whose message carries more than the job itself:
+// the message is sent as it is, so it must have the members of a Job.
+func Item(now time.Time, j Job, message any) (store.Item, error) {
+	it, err := store.NewItem(Kind, j.Account, j.Mode, j.ID, message)
 	if err != nil {
 		return store.Item{}, err
 	}

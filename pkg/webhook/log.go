@@ -64,8 +64,8 @@ func (s *Service) redeliver(ctx context.Context, in *redeliverInput) (httpapi.Ch
 	if err != nil {
 		return none, err
 	}
-	if w.State != stateEnabled {
-		return none, errs.New(errs.InvalidState, "The webhook is disabled. Enable it first.")
+	if err := w.requireEnabled(); err != nil {
+		return none, err
 	}
 	now := s.now()
 	d.restart(now)

@@ -42,12 +42,7 @@ func (d *delivery) job(it *store.Item, now time.Time) (store.Item, error) {
 	m := d.message(it, time.Time{})
 	// One delivery may be asked for twice before its next attempt.
 	m.ID += "#" + strconv.FormatInt(d.Version, 10)
-	asked, err := job.New(now, job.Deliver, it.Account, it.Mode, m.Subject, m.Attempt)
-	if err != nil {
-		return asked, err
-	}
-	asked.Key = store.IDKey(m.ID)
-	return asked, asked.Encode(m)
+	return job.Item(now, m.Job, m)
 }
 
 func parseMessage(body string) (message, error) {

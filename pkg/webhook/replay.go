@@ -64,8 +64,9 @@ func (s *Service) replay(ctx context.Context, in *replayInput) (httpapi.Change[R
 		return none, errs.Invalid("/since", "must lie in the past")
 	case since.Before(now.Add(-keepDeliveries)):
 		return none, errs.Invalid("/since", "must be at most 30 days ago: older events are not kept")
-	case w.State != stateEnabled:
-		return none, errs.New(errs.InvalidState, "The webhook is disabled. Enable it first.")
+	}
+	if err := w.requireEnabled(); err != nil {
+		return none, err
 	}
 	asked := replayMessage{
 		Job: job.Job{
@@ -73,12 +74,8 @@ func (s *Service) replay(ctx context.Context, in *replayInput) (httpapi.Change[R
 		},
 		From: id.First(id.Event, since), To: id.First(id.Event, now),
 	}
-	it, err := job.New(now, job.Dispatch, o.account, o.mode, asked.ID, asked.Attempt)
+	it, err := job.Item(now, asked.Job, asked)
 	if err != nil {
-		return none, err
-	}
-	it.Key = store.IDKey(asked.ID)
-	if err := it.Encode(asked); err != nil {
 		return none, err
 	}
 	tx := &store.Tx{}

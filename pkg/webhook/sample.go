@@ -55,8 +55,8 @@ func (s *Service) test(ctx context.Context, in *testInput) (httpapi.Change[Deliv
 	if err != nil {
 		return none, err
 	}
-	if w.State != stateEnabled {
-		return none, errs.New(errs.InvalidState, "The webhook is disabled. Enable it first.")
+	if err := w.requireEnabled(); err != nil {
+		return none, err
 	}
 	now, o := s.now(), callerOf(ctx)
 	sample, err := event.NewSample(now, o.account, o.mode, event.Type(in.Body.EventType))

@@ -142,6 +142,14 @@ func (s *Service) find(ctx context.Context, webhookID string) (record, store.Ite
 	return r, it, err
 }
 
+// requireEnabled refuses what would send to a webhook that is disabled.
+func (w *Webhook) requireEnabled() error {
+	if w.State != stateEnabled {
+		return errs.New(errs.InvalidState, "The webhook is disabled. Enable it first.")
+	}
+	return nil
+}
+
 // checkURL refuses an address that may not be called.
 func (s *Service) checkURL(ctx context.Context, raw string) error {
 	err := s.urls.CheckURL(ctx, raw)
