@@ -88,12 +88,21 @@ type Request struct {
 	Prompt   string
 	Language string // BCP 47; of the text that is written or spoken
 
+	// Instructions are for text: in whose voice, for whom and about what it is
+	// written. They come from the caller's settings, as the prompt does.
+	Instructions string
+	// ScriptSeconds is for text: also write a script whose speaking takes about
+	// that long; 0: none.
+	ScriptSeconds int
+
 	AspectRatio string // image, video, avatar; the provider's first one if empty
 	Seconds     int    // video, music; the model's own length if 0
 	Count       int    // image; 1 if 0
 	Slides      int    // text: headings wanted for the slides of a carousel
 	ImageURL    string // video, avatar, image: the picture to start from
 	AudioURL    string // avatar: the speech to move to, instead of Prompt
+	VideoURL    string // avatar: the video whose lips move to the speech
+	Lyrics      string // music: what is sung
 	Voice       string // voice, avatar: the provider's id of the voice
 
 	// Rehearsal tells the sandbox how the generation ends. Others ignore it.
@@ -148,6 +157,7 @@ type Text struct {
 	Caption  string   `json:"caption"`          // may have several lines
 	Hashtags []string `json:"hashtags"`         // without the #
 	Slides   []string `json:"slides,omitempty"` // one heading for each slide asked for
+	Script   string   `json:"script,omitempty"` // what is spoken, where a script was asked for
 }
 
 // File is one generated file. Its format is found by reading it; what a provider
