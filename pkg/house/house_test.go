@@ -177,7 +177,7 @@ func TestImports(t *testing.T) {
 func TestWhatFunctionsLink(t *testing.T) {
 	heavy := []string{
 		"github.com/aws/aws-sdk-go-v2/service/s3", "github.com/aws/aws-sdk-go-v2/config", "github.com/Eyevinn/mp4ff", "golang.org/x/image",
-		"image", module + "/pkg/media/objects", module + "/pkg/media/probe", module + "/pkg/provider/sandbox", module + "/pkg/api", "testing",
+		"image", module + "/pkg/media/objects", module + "/pkg/media/probe", module + "/pkg/provider/sandbox", module + "/pkg/provider/sample", module + "/pkg/api", "testing",
 	}
 	http := []string{"account", "apikey", "catalog", "factory", "content", "webhook"}
 	linked := map[string]bool{}

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes the sample media of the sandbox: small real files, drawn and played from nothing, so that whoever calls with a
+# Makes the sample media of the sandbox and of the fakes of providers: small real files, drawn and played from nothing, so that whoever calls with a
 # test key gets media that open anywhere. Needs ffmpeg with librsvg, libx264, libmp3lame and libflite (Debian's has all
 # four). The results are committed; run this only to change them:
 #
 #   testdata/media/make.sh
 set -euo pipefail
 
-out="$(cd "$(dirname "$0")/../.." && pwd)/pkg/provider/sandbox/media"
+out="$(cd "$(dirname "$0")/../.." && pwd)/pkg/provider/sample/media"
 tmp="$(mktemp -d)"
 trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$out"

@@ -1,6 +1,6 @@
 // Package sandbox is the provider of test keys: it costs nothing, reaches nobody,
 // and always gives the same for the same request. Its media are small real files
-// of the right shape, drawn by testdata/media/make.sh and embedded here.
+// of the right shape, those of pkg/provider/sample.
 //
 // It keeps no state. Everything that a later step has to know is in the handle.
 package sandbox
@@ -8,35 +8,20 @@ package sandbox
 import (
 	"bytes"
 	"context"
-	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/sample"
 )
 
 // Name is the provider's name.
 const Name = "sandbox"
-
-//go:embed media
-var files embed.FS
-
-// The aspect ratios of the embedded files; the first of each is the default.
-var (
-	imageRatios  = []string{"1:1", "4:5", "9:16", "16:9", "3:4", "4:3", "2:3", "3:2", "5:4", "21:9"}
-	videoRatios  = []string{"9:16", "16:9", "1:1", "3:4", "4:3", "21:9"}
-	avatarRatios = []string{"9:16", "16:9", "1:1"}
-)
-
-// squares are the pictures of 1:1, of which there are several, so that the
-// slides of a carousel differ.
-var squares = []string{"image-1x1.png", "slide-1.jpg", "slide-2.jpg", "slide-3.jpg", "slide-4.jpg", "slide-5.jpg"}
 
 const (
 	maxSeconds = 600 // asked for; the files play for a few seconds all the same
@@ -63,11 +48,11 @@ func (p *Provider) Capabilities() provider.Capabilities {
 		ClientToken: true,
 		Kinds: map[provider.Kind]provider.Capability{
 			provider.KindText:   {},
-			provider.KindImage:  {AspectRatios: imageRatios, MaxCount: maxImages, FromImage: true},
-			provider.KindVideo:  {AspectRatios: videoRatios, MaxSeconds: maxSeconds, FromImage: true},
+			provider.KindImage:  {AspectRatios: sample.Ratios(provider.KindImage), MaxCount: maxImages, FromImage: true},
+			provider.KindVideo:  {AspectRatios: sample.Ratios(provider.KindVideo), MaxSeconds: maxSeconds, FromImage: true},
 			provider.KindMusic:  {MaxSeconds: maxSeconds},
 			provider.KindVoice:  {},
-			provider.KindAvatar: {AspectRatios: avatarRatios, FromImage: true, FromAudio: true},
+			provider.KindAvatar: {AspectRatios: sample.Ratios(provider.KindAvatar), FromImage: true, FromAudio: true},
 		},
 	}
 }
@@ -177,7 +162,7 @@ func (w work) result() (provider.Result, error) {
 	}
 	var result provider.Result
 	for i := range max(w.Count, 1) {
-		content, err := files.ReadFile("media/" + w.fileName(i))
+		content, err := fs.ReadFile(sample.Files, w.fileName(i))
 		if err != nil {
 			// A handle can be well formed and still not be of our making.
 			return provider.Result{}, badHandle(err)
@@ -191,27 +176,8 @@ func (w work) result() (provider.Result, error) {
 	return result, nil
 }
 
-// fileName is the embedded file that serves as the i-th one of the result.
-func (w work) fileName(i int) string {
-	shape := strings.ReplaceAll(w.Ratio, ":", "x")
-	switch w.Kind {
-	case provider.KindImage:
-		if w.Ratio == "1:1" {
-			return squares[(uint64(w.Seed)+uint64(i))%uint64(len(squares))]
-		}
-		return "image-" + shape + ".png"
-	case provider.KindVideo:
-		return "video-" + shape + ".mp4"
-	case provider.KindAvatar:
-		return "avatar-" + shape + ".mp4"
-	case provider.KindMusic:
-		return "music.mp3"
-	case provider.KindVoice:
-		return "voice.wav"
-	default:
-		return ""
-	}
-}
+// fileName is the sample that serves as the i-th file of the result.
+func (w work) fileName(i int) string { return sample.Name(w.Kind, w.Ratio, uint(w.Seed)+uint(i)) }
 
 func failure() *provider.Error {
 	return &provider.Error{Kind: provider.Rejected, Code: "sandbox_failure", Message: "The sandbox was told to fail this generation."}
@@ -241,7 +207,7 @@ func parse(ctx context.Context, h provider.Handle) (work, error) {
 		return work{}, badHandle(fmt.Errorf("%+v is out of bounds", w))
 	}
 	if w.Kind != provider.KindText {
-		if _, err := fs.Stat(files, "media/"+w.fileName(0)); err != nil {
+		if _, err := fs.Stat(sample.Files, w.fileName(0)); err != nil {
 			return work{}, badHandle(err)
 		}
 	}

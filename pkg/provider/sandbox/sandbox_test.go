@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/providertest"
+	"github.com/content-automation/api/pkg/provider/sample"
 )
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -106,7 +108,7 @@ func TestEverySandboxSeesTheSameGeneration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := files.ReadFile("media/image-4x5.png")
+	want, err := fs.ReadFile(sample.Files, "image-4x5.png")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,17 +118,6 @@ func TestEverySandboxSeesTheSameGeneration(t *testing.T) {
 	}
 	if got, err := io.ReadAll(r); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%d bytes, %v; want the %d of the embedded file", len(got), err, len(want))
-	}
-}
-
-func TestSlidesOfACarouselDiffer(t *testing.T) {
-	w := work{Kind: provider.KindImage, Ratio: "1:1", Seed: 1<<32 - 2}
-	seen := map[string]bool{}
-	for i := range squares {
-		seen[w.fileName(i)] = true
-	}
-	if len(seen) != len(squares) {
-		t.Errorf("%d different pictures of %d: %v", len(seen), len(squares), seen)
 	}
 }
 
@@ -189,26 +180,5 @@ func TestLongPromptsAreCutBetweenWords(t *testing.T) {
 	}
 	if got := clip("абвгдежзик", 4); got != "абвг" {
 		t.Errorf("got %q", got)
-	}
-}
-
-func TestEmbeddedFilesStaySmall(t *testing.T) {
-	entries, err := files.ReadDir("media")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var total int64
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if info.Size() > 64<<10 {
-			t.Errorf("%s has %d bytes", e.Name(), info.Size())
-		}
-		total += info.Size()
-	}
-	if total > 600_000 {
-		t.Errorf("%d bytes in all: they are part of a function that has to start fast", total)
 	}
 }

@@ -1,0 +1,76 @@
+// Package sample has small real media of every kind that is generated: what the
+// sandbox answers, and the fakes of the providers' protocols too. They are drawn
+// and played from nothing by testdata/media/make.sh, and embedded here.
+package sample
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/content-automation/api/pkg/provider"
+)
+
+//go:embed media
+var embedded embed.FS
+
+// Files are the media, by name.
+var Files = func() fs.FS {
+	files, err := fs.Sub(embedded, "media")
+	if err != nil {
+		panic(err) // the name above is wrong
+	}
+	return files
+}()
+
+// ratios are the aspect ratios of the media. The first of each is the default.
+var ratios = map[provider.Kind][]string{
+	provider.KindImage:  {"1:1", "4:5", "9:16", "16:9", "3:4", "4:3", "2:3", "3:2", "5:4", "21:9"},
+	provider.KindVideo:  {"9:16", "16:9", "1:1", "3:4", "4:3", "21:9"},
+	provider.KindAvatar: {"9:16", "16:9", "1:1"},
+}
+
+// squares are the pictures of 1:1, of which there are several, so that the
+// slides of a carousel differ.
+var squares = []string{"image-1x1.png", "slide-1.jpg", "slide-2.jpg", "slide-3.jpg", "slide-4.jpg", "slide-5.jpg"}
+
+// Ratios are the aspect ratios that there are of a kind, the default first;
+// none for a kind without pictures.
+func Ratios(kind provider.Kind) []string { return ratios[kind] }
+
+// Name is the n-th file of a kind, of an aspect ratio where the kind has one.
+// For what there is none of, it is the name of no file.
+func Name(kind provider.Kind, ratio string, n uint) string {
+	shape := strings.ReplaceAll(ratio, ":", "x")
+	switch kind {
+	case provider.KindImage:
+		if ratio == "1:1" {
+			return squares[n%uint(len(squares))]
+		}
+		return "image-" + shape + ".png"
+	case provider.KindVideo:
+		return "video-" + shape + ".mp4"
+	case provider.KindAvatar:
+		return "avatar-" + shape + ".mp4"
+	case provider.KindMusic:
+		return "music.mp3"
+	case provider.KindVoice:
+		return "voice.wav"
+	default:
+		return ""
+	}
+}
+
+// File gives the n-th file of a kind, of its default ratio if ratio is empty,
+// with its name, whose ending tells the format.
+func File(kind provider.Kind, ratio string, n uint) (name string, content []byte, err error) {
+	if all := ratios[kind]; ratio == "" && len(all) > 0 {
+		ratio = all[0]
+	}
+	name = Name(kind, ratio, n)
+	if content, err = fs.ReadFile(Files, name); err != nil {
+		return "", nil, fmt.Errorf("sample: no %s of %q: %w", kind, ratio, err)
+	}
+	return name, content, nil
+}
