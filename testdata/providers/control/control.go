@@ -1,0 +1,197 @@
+// Package control makes the fakes of providers fail. All fakes of a process share
+// one Control: tests and a reliability harness queue faults for the operations of
+// a provider, and read back what the fakes have accepted, in the process or over
+// HTTP.
+package control
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Operations that faults can be queued for. Not every provider has all of them.
+const (
+	Submit = "submit"
+	Status = "status"
+	Result = "result"
+	Media  = "media"
+	Cancel = "cancel"
+)
+
+// Kind is a way to fail.
+type Kind string
+
+// The ways to fail.
+const (
+	// RateLimited answers 429, with a Retry-After of Seconds if that is above 0.
+	RateLimited Kind = "rate_limited"
+	// ServerError answers with Status, 503 if that is 0.
+	ServerError Kind = "server_error"
+	// Slow waits for Seconds, or until the caller has gone, and then goes on.
+	Slow Kind = "slow"
+	// Garbage does what is asked and answers 200 with what nobody understands.
+	Garbage Kind = "garbage"
+	// Drop closes the connection and does nothing.
+	Drop Kind = "drop"
+	// DropAfterAccept does what is asked and closes the connection unanswered.
+	DropAfterAccept Kind = "drop_after_accept"
+	// JobFailed accepts a submission whose work fails. It is for Submit.
+	JobFailed Kind = "job_failed"
+	// ResultExpired answers 404, or Status, as for a result that was removed.
+	ResultExpired Kind = "result_expired"
+)
+
+var kinds = []Kind{RateLimited, ServerError, Slow, Garbage, Drop, DropAfterAccept, JobFailed, ResultExpired}
+
+// Fault is one failure, for the next call of an operation.
+type Fault struct {
+	Kind    Kind    `json:"kind"`
+	Status  int     `json:"status,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
+	Times   int     `json:"times,omitempty"` // how many calls it is for; 0 means 1
+}
+
+// Acceptance is a submission that a fake has taken: from then on it costs money.
+type Acceptance struct {
+	Provider    string         `json:"provider"`
+	Operation   string         `json:"operation"`
+	ID          string         `json:"id,omitempty"` // the fake's id of the work
+	Model       string         `json:"model,omitempty"`
+	ClientToken string         `json:"client_token,omitempty"` // where the protocol has one
+	Prompt      string         `json:"prompt,omitempty"`
+	Input       map[string]any `json:"input,omitempty"` // all that was sent
+}
+
+// Control queues faults and logs acceptances. It is safe for concurrent use.
+type Control struct {
+	mu       sync.Mutex
+	faults   map[place][]Fault
+	accepted []Acceptance
+}
+
+// place is an operation of a provider.
+type place struct{ provider, operation string }
+
+// New makes a Control without faults.
+func New() *Control { return &Control{faults: map[place][]Fault{}} }
+
+// Queue adds faults for the next calls of an operation of a provider.
+func (c *Control) Queue(provider, operation string, faults ...Fault) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := place{provider, operation}
+	c.faults[p] = append(c.faults[p], faults...)
+}
+
+// Reset forgets all faults and acceptances.
+func (c *Control) Reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.faults)
+	c.accepted = nil
+}
+
+// Accept logs a submission that was taken.
+func (c *Control) Accept(a Acceptance) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.accepted = append(c.accepted, a)
+}
+
+// Accepted gives the log, oldest first.
+func (c *Control) Accepted() []Acceptance {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.accepted)
+}
+
+// Count tells how often a provider has accepted a prompt or a client token.
+func (c *Control) Count(provider, promptOrToken string) (n int) {
+	for _, a := range c.Accepted() {
+		if a.Provider == provider && (a.Prompt == promptOrToken || a.ClientToken == promptOrToken) {
+			n++
+		}
+	}
+	return n
+}
+
+// next takes the next fault of an operation.
+func (c *Control) next(provider, operation string) (Fault, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := place{provider, operation}
+	queue := c.faults[p]
+	if len(queue) == 0 {
+		return Fault{}, false
+	}
+	f := queue[0]
+	if queue[0].Times--; queue[0].Times <= 0 {
+		c.faults[p] = queue[1:]
+	}
+	return f, true
+}
+
+type failKey struct{}
+
+// JobFails tells a fake that the work of this submission has to fail.
+func JobFails(ctx context.Context) bool { return ctx.Value(failKey{}) != nil }
+
+// Handle is h, an operation of a provider's fake, with the faults queued for it.
+// A fake wraps what it does after it has checked the credential.
+func (c *Control) Handle(provider, operation string, h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		fault, ok := c.next(provider, operation)
+		if !ok {
+			h(w, r)
+			return
+		}
+		switch fault.Kind {
+		case RateLimited:
+			if fault.Seconds > 0 {
+				w.Header().Set("Retry-After", strconv.Itoa(int(fault.Seconds)))
+			}
+			refuse(w, http.StatusTooManyRequests)
+		case ServerError:
+			refuse(w, orElse(fault.Status, http.StatusServiceUnavailable))
+		case ResultExpired:
+			refuse(w, orElse(fault.Status, http.StatusNotFound))
+		case Slow:
+			t := time.NewTimer(time.Duration(fault.Seconds * float64(time.Second)))
+			defer t.Stop()
+			select {
+			case <-t.C:
+				h(w, r)
+			case <-r.Context().Done():
+			}
+		case Garbage:
+			h(httptest.NewRecorder(), r)
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte("{\"\x00<html>502")) // the caller may have gone
+		case DropAfterAccept:
+			h(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler) // closes the connection
+		case Drop:
+			panic(http.ErrAbortHandler)
+		case JobFailed:
+			h(w, r.WithContext(context.WithValue(r.Context(), failKey{}, true)))
+		}
+	}
+}
+
+func refuse(w http.ResponseWriter, status int) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(`{"detail":"` + http.StatusText(status) + `"}`)) // the caller may have gone
+}
+
+func orElse(status, other int) int {
+	if status == 0 {
+		return other
+	}
+	return status
+}

@@ -1,0 +1,105 @@
+package control
+
+import (
+	"sync"
+	"time"
+)
+
+// Jobs is the simulated work of a fake: it waits, runs, and ends after a while,
+// all by an injected clock.
+type Jobs[T any] struct {
+	now  func() time.Time
+	took time.Duration
+
+	mu   sync.Mutex
+	jobs map[string]*Job[T]
+}
+
+// JobTime is how long a job takes where nobody says otherwise.
+const JobTime = 400 * time.Millisecond
+
+// NewJobs makes Jobs that take a while each, JobTime if that is 0.
+func NewJobs[T any](now func() time.Time, took time.Duration) *Jobs[T] {
+	if took == 0 {
+		took = JobTime
+	}
+	return &Jobs[T]{now: now, took: took, jobs: map[string]*Job[T]{}}
+}
+
+// Job is one piece of work.
+type Job[T any] struct {
+	ID    string
+	Work  T // what the fake knows of it
+	Began time.Time
+	Ends  time.Time
+
+	fails    bool
+	canceled bool
+}
+
+// Phase is where a job stands.
+type Phase string
+
+// The phases of a job. The last three are final.
+const (
+	Waiting   Phase = "waiting"
+	Working   Phase = "working"
+	Succeeded Phase = "succeeded"
+	Failed    Phase = "failed"
+	Canceled  Phase = "canceled"
+)
+
+// Final tells whether the phase will not change any more.
+func (p Phase) Final() bool { return p == Succeeded || p == Failed || p == Canceled }
+
+// Start begins a job under an id.
+func (j *Jobs[T]) Start(id string, work T, fails bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	now := j.now()
+	j.jobs[id] = &Job[T]{ID: id, Work: work, Began: now, Ends: now.Add(j.took), fails: fails}
+}
+
+// Find gives a copy of a job with its phase and its progress of 0 to 100.
+func (j *Jobs[T]) Find(id string) (job Job[T], phase Phase, progress int, found bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	p, ok := j.jobs[id]
+	if !ok {
+		return Job[T]{}, "", 0, false
+	}
+	phase, progress = p.at(j.now())
+	return *p, phase, progress, true
+}
+
+// Cancel ends a job that has not ended; canceled tells whether it did.
+func (j *Jobs[T]) Cancel(id string) (canceled, found bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	p, ok := j.jobs[id]
+	if !ok {
+		return false, false
+	}
+	if phase, _ := p.at(j.now()); phase.Final() {
+		return false, true
+	}
+	p.canceled = true
+	return true, true
+}
+
+// at gives the phase and progress: the first quarter of its time a job waits.
+func (j *Job[T]) at(now time.Time) (Phase, int) {
+	total, passed := j.Ends.Sub(j.Began), now.Sub(j.Began)
+	switch {
+	case j.canceled:
+		return Canceled, 0
+	case passed >= total && j.fails:
+		return Failed, 0
+	case passed >= total:
+		return Succeeded, 100
+	case passed < total/4:
+		return Waiting, 0
+	default:
+		return Working, int(passed * 100 / total)
+	}
+}
