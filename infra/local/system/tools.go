@@ -74,8 +74,9 @@ type tools struct{ python, cdk string }
 const toolsDir = ".tools"
 
 // Install puts the pinned tools into the checkout's ignored folder: the CDK CLI
-// and the linter by npm, the local AWS by pip. What is there in the pinned
-// versions already is left alone.
+// and the linter by npm, the local AWS by pip, and the libraries that receivers of
+// webhooks use, apart from both. What is there in the pinned versions already is
+// left alone.
 func Install(ctx context.Context, root string, say func(string)) error {
 	// The installers run in the folders that they fill.
 	root, err := filepath.Abs(root)
@@ -87,16 +88,18 @@ func Install(ctx context.Context, root string, say func(string)) error {
 		return err
 	}
 	defer release()
-	pins := filepath.Join(root, "infra", "tools")
+	node, python := []string{"package.json", "package-lock.json", ".npmrc"}, []string{"requirements.txt"}
 	for _, set := range []struct {
-		name, what string
-		pins       []string
-		install    func(ctx context.Context, pins, dir, log string) error
+		name, what, folder string
+		pins               []string
+		install            func(ctx context.Context, pins, dir, log string) error
 	}{
-		{"node", "the CDK CLI and the linter (npm)", []string{"package.json", "package-lock.json", ".npmrc"}, installNode},
-		{"python", "the local AWS (pip)", []string{"requirements.txt"}, installPython},
+		{"node", "the CDK CLI and the linter (npm)", "", node, installNode},
+		{"python", "the local AWS (pip)", "", python, installPython},
+		{"webhooks-node", "the Standard Webhooks library (npm)", "webhooks", node, installNode},
+		{"webhooks-python", "the Standard Webhooks library (pip)", "webhooks", python, installPython},
 	} {
-		dir := filepath.Join(root, toolsDir, set.name)
+		dir, pins := filepath.Join(root, toolsDir, set.name), filepath.Join(root, "infra", "tools", set.folder)
 		want, err := fingerprint(pins, set.pins)
 		if err != nil {
 			return err

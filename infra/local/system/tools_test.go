@@ -56,7 +56,7 @@ func TestCheckTools(t *testing.T) {
 func TestInstallOnlyWhatChanged(t *testing.T) {
 	root := t.TempDir()
 	pins := filepath.Join(root, "infra", "tools")
-	if err := os.MkdirAll(pins, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(pins, "webhooks"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	pin := func(name, text string) {
@@ -67,6 +67,7 @@ func TestInstallOnlyWhatChanged(t *testing.T) {
 	}
 	for _, name := range []string{"package.json", "package-lock.json", ".npmrc", "requirements.txt"} {
 		pin(name, "1")
+		pin("webhooks/"+name, "1")
 	}
 	calls := filepath.Join(root, "calls")
 	// The module venv makes the folder's own python, which then is called for pip
@@ -91,12 +92,14 @@ func TestInstallOnlyWhatChanged(t *testing.T) {
 			t.Errorf("said %d things about %q", said, want)
 		}
 	}
-	install("npm venv pip")
+	install("npm venv pip npm venv pip")
 	install("")
 	pin("requirements.txt", "2")
 	install("venv pip")
 	pin("package-lock.json", "2")
 	install("npm")
+	pin("webhooks/requirements.txt", "2")
+	install("venv pip")
 	install("")
 }
 
