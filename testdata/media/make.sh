@@ -72,6 +72,8 @@ ff -f lavfi -i "aevalsrc='$tune':s=44100:d=6" -af "afade=t=out:st=5.2:d=0.8" -ac
 # Speech: 16 kHz, mono.
 ff -f lavfi -i "flite=text='Hello from the sandbox.':voice=slt" -af "silenceremove=start_periods=1:start_threshold=-45dB,areverse,silenceremove=start_periods=1:start_threshold=-45dB,areverse" \
   -ar 16000 -ac 1 -c:a pcm_s16le "${exact[@]}" "$out/voice.wav"
+# The same as an MP3, which providers of speech answer as a rule.
+ff -i "$out/voice.wav" -ar 24000 -ac 1 -c:a libmp3lame -b:a 48k "${exact[@]}" "$out/voice.mp3"
 
 h264=(-c:v libx264 -preset veryslow -crf 30 -profile:v main -pix_fmt yuv420p -c:a aac -b:a 40k -ac 1 -movflags +faststart)
 

@@ -35,6 +35,10 @@ var ratios = map[provider.Kind][]string{
 // slides of a carousel differ.
 var squares = []string{"image-1x1.png", "slide-1.jpg", "slide-2.jpg", "slide-3.jpg", "slide-4.jpg", "slide-5.jpg"}
 
+// VoiceMP3 is the name of the spoken sentence as an MP3, which is what providers
+// of speech answer as a rule.
+const VoiceMP3 = "voice.mp3"
+
 // Ratios are the aspect ratios that there are of a kind, the default first;
 // none for a kind without pictures.
 func Ratios(kind provider.Kind) []string { return ratios[kind] }
