@@ -1,0 +1,247 @@
+package credentials
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+)
+
+func TestASecretShowsNothingOfItself(t *testing.T) {
+	const value = "fal-key-7319"
+	s := NewSecret(value)
+	holder := struct {
+		Name string
+		Key  Secret
+		Ptr  *Secret
+		Map  map[Secret]Secret
+	}{"fal", s, &s, map[Secret]Secret{s: s}}
+	var shown []string
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%T"} {
+		shown = append(shown, fmt.Sprintf(verb, s), fmt.Sprintf(verb, holder), fmt.Sprintf(verb, []Secret{s}))
+	}
+	shown = append(shown, fmt.Sprint(s), fmt.Errorf("using %w and %v", io.EOF, s).Error())
+	for _, v := range []any{s, &s, holder, []Secret{s}, map[string]any{"key": s}} {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown = append(shown, string(text))
+	}
+	var log bytes.Buffer
+	for _, h := range []slog.Handler{slog.NewTextHandler(&log, nil), slog.NewJSONHandler(&log, nil)} {
+		slog.New(h).Info("calling", "secret", s, "pointer", &s, "holder", holder, slog.Group("g", "secret", s))
+	}
+	for _, text := range append(shown, log.String()) {
+		if strings.Contains(text, value) || strings.Contains(text, fmt.Sprintf("%x", value)) {
+			t.Errorf("it is shown in %s", text)
+		}
+	}
+	if !strings.Contains(log.String(), redacted) || s.Reveal() != value || s.IsZero() || !(Secret{}).IsZero() {
+		t.Error("it is not itself")
+	}
+}
+
+// source is a secret that can change, be away, and be counted.
+type source struct {
+	value string
+	err   error
+	reads int
+}
+
+func (s *source) read(context.Context) (string, error) {
+	s.reads++
+	return s.value, s.err
+}
+
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+func newStore(value string) (*Store, *source, *clock) {
+	src, c := &source{value: value}, &clock{time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
+	return New(src.read, c.now), src, c
+}
+
+// wantKey checks the credential of fal, and how often the secret was read so far.
+func wantKey(t *testing.T, s *Store, src *source, key string, reads int) {
+	t.Helper()
+	got, err := s.Get(t.Context(), "fal")
+	if err != nil || got.Reveal() != key || src.reads != reads {
+		t.Errorf("got %q, %v after %d reads; want %q after %d", got.Reveal(), err, src.reads, key, reads)
+	}
+}
+
+func TestACredentialIsKeptForAWhile(t *testing.T) {
+	s, src, c := newStore(`{"fal": {"key": "one"}, "replicate": {"token": "r"}, "bedrock": {"key": "x"}, "heygen": {"token": "h"}, "elevenlabs": {"key": 7}}`)
+	if src.reads != 0 {
+		t.Error("read before it was wanted")
+	}
+	wantKey(t, s, src, "one", 1)
+	for name, want := range map[string]string{"replicate": "r", "bedrock": "", "heygen": "", "elevenlabs": "", "nobody": ""} {
+		if key, err := s.Key(name)(t.Context()); err != nil || key != want {
+			t.Errorf("%s: %q, %v; want %q", name, key, err, want)
+		}
+	}
+	src.value = `{"fal": {"key": "two"}}`
+	c.at = c.at.Add(lifetime - 1)
+	wantKey(t, s, src, "one", 1)
+	c.at = c.at.Add(1)
+	wantKey(t, s, src, "two", 2)
+}
+
+func TestARefusedCredentialIsReadAgain(t *testing.T) {
+	s, src, c := newStore(`{"fal": {"key": "one"}}`)
+	wantKey(t, s, src, "one", 1)
+	s.Forget(t.Context()) // so soon after it was read, it is not what has changed
+	wantKey(t, s, src, "one", 1)
+	c.at = c.at.Add(shortest)
+	src.value = `{"fal": {"key": "two"}}`
+	s.Forget(t.Context())
+	wantKey(t, s, src, "two", 2)
+	wantKey(t, s, src, "two", 2)
+}
+
+func TestASecretStoreThatIsAway(t *testing.T) {
+	away := errors.New("no route to host")
+	s, src, c := newStore(`{"fal": {"key": "one"}}`)
+	src.err = away
+	if key, err := s.Get(t.Context(), "fal"); !errors.Is(err, away) {
+		t.Errorf("got %v, %v", key, err)
+	}
+	src.err = nil
+	wantKey(t, s, src, "one", 2)
+	// What was read before goes on counting, and is asked for now and then.
+	src.err = away
+	c.at = c.at.Add(lifetime)
+	wantKey(t, s, src, "one", 3)
+	wantKey(t, s, src, "one", 3)
+	c.at = c.at.Add(grace)
+	wantKey(t, s, src, "one", 4)
+	// But not what was refused.
+	s.Forget(t.Context())
+	if key, err := s.Get(t.Context(), "fal"); !errors.Is(err, away) {
+		t.Errorf("got %v, %v", key, err)
+	}
+}
+
+func TestASecretThatIsNone(t *testing.T) {
+	for _, value := range []string{"", "sk-12345", `"sk-12345"`, `["sk-12345"]`, `{"fal": {"key": "sk-12345"`} {
+		s, _, _ := newStore(value)
+		_, err := s.Get(t.Context(), "fal")
+		if err == nil || strings.Contains(err.Error(), "12345") {
+			t.Errorf("%s: got %v", value, err)
+		}
+	}
+	s, src, _ := newStore(`{}`)
+	wantKey(t, s, src, "", 1)
+}
+
+func TestWaitingForTheSecretMindsTheContext(t *testing.T) {
+	reading, release := make(chan struct{}), make(chan struct{})
+	s := New(func(context.Context) (string, error) {
+		close(reading)
+		<-release
+		return `{"fal": {"key": "one"}}`, nil
+	}, time.Now)
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if _, err := s.Get(t.Context(), "fal"); err != nil {
+			t.Error(err)
+		}
+	})
+	<-reading
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Get(ctx, "fal"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	s.Forget(ctx)
+	close(release)
+	wait.Wait()
+}
+
+func TestCheckTellsTheOperatorWhatIsWrong(t *testing.T) {
+	if err := Check(`{"fal": {"key": "a"}, "replicate": {"token": "b"}, "elevenlabs": {"key": "c"}, "heygen": {"key": "d"}}`); err != nil {
+		t.Error(err)
+	}
+	for value, says := range map[string]string{
+		`sk-12345`:                                   "JSON object",
+		`{"fal": "sk-12345"}`:                        "JSON object",
+		`{}`:                                         "no provider",
+		`{"fall": {"key": "sk-12345"}}`:              `"fall" is none of`,
+		`{"polly": {"key": "sk-12345"}}`:             `"polly" is none of`,
+		`{"replicate": {"key": "sk-12345"}}`:         `one member "token"`,
+		`{"fal": {"key": ""}}`:                       "not empty",
+		`{"fal": {"key": "a", "extra": "sk-12345"}}`: `one member "key"`,
+		`{"fal": {"key": "sk-12345\n"}}`:             "white space",
+	} {
+		if err := Check(value); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "12345") {
+			t.Errorf("%s: got %v, want it to say %q", value, err, says)
+		}
+	}
+	if !Needed("fal") || Needed("bedrock") || len(Providers()) != 4 {
+		t.Errorf("credentials are needed by %v", Providers())
+	}
+}
+
+func TestSecretsManager(t *testing.T) {
+	type asked struct{ SecretId string }
+	var calls []asked
+	answers := []func(http.ResponseWriter){
+		func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) },
+		func(w http.ResponseWriter) { _, _ = io.WriteString(w, `{"Name": "x", "SecretString": "{}"}`) },
+		func(w http.ResponseWriter) { _, _ = io.WriteString(w, `{"Name": "x", "SecretBinary": "aGk="}`) },
+		func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"__type": "ResourceNotFoundException", "message": "no such secret"}`)
+		},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in asked
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.Header.Get("X-Amz-Target") != "secretsmanager.GetSecretValue" {
+			t.Errorf("asked for %s, %v", r.Header.Get("X-Amz-Target"), err)
+		}
+		n := len(calls)
+		calls = append(calls, in)
+		answers[n](w)
+	}))
+	t.Cleanup(server.Close)
+	read := SecretsManager(aws.Config{
+		Region: "eu-central-1", BaseEndpoint: aws.String(server.URL),
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "a", SecretAccessKey: "b"}, nil
+		}),
+		Retryer: func() aws.Retryer {
+			return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxBackoff = time.Millisecond })
+		},
+	}, "arn:secret")
+	if len(calls) != 0 {
+		t.Error("asked before it was wanted")
+	}
+	if value, err := read(t.Context()); err != nil || value != "{}" {
+		t.Errorf("after one failure: %q, %v", value, err)
+	}
+	for _, says := range []string{"no text", "ResourceNotFoundException"} {
+		if value, err := read(t.Context()); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %q, %v; want it to say %q", value, err, says)
+		}
+	}
+	for _, c := range calls {
+		if c.SecretId != "arn:secret" {
+			t.Errorf("asked for %q", c.SecretId)
+		}
+	}
+}

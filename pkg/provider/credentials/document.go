@@ -1,0 +1,72 @@
+package credentials
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// member is the name of the one member that each provider's credential has. What
+// is not here (bedrock, polly) uses the function's own role.
+var member = map[string]string{
+	"fal":        "key",
+	"replicate":  "token",
+	"elevenlabs": "key",
+	"heygen":     "key",
+}
+
+// Providers are the names of the providers that need a credential.
+func Providers() []string { return slices.Sorted(maps.Keys(member)) }
+
+// Needed tells whether the provider of that name needs a credential.
+func Needed(provider string) bool { return member[provider] != "" }
+
+// errUnreadable has no cause: what cannot be read may be a credential all the same.
+var errUnreadable = errors.New("the secret is not a JSON object of the form {\"fal\": {\"key\": \"…\"}}")
+
+// read takes the credentials out of a secret's value. What is there beside them
+// is left alone, so that one mistake does not take all providers away.
+func read(value string) (map[string]Secret, error) {
+	var document map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(value), &document); err != nil {
+		return nil, errUnreadable
+	}
+	found := map[string]Secret{}
+	for name, key := range member {
+		var members map[string]any
+		if json.Unmarshal(document[name], &members) != nil {
+			continue
+		}
+		if text, ok := members[key].(string); ok && strings.TrimSpace(text) != "" {
+			found[name] = Secret{strings.TrimSpace(text)}
+		}
+	}
+	return found, nil
+}
+
+// Check refuses a value that is not exactly what is wanted: for the operator who
+// is about to store it. Its errors show nothing of the credentials.
+func Check(value string) error {
+	var document map[string]map[string]string
+	if err := json.Unmarshal([]byte(value), &document); err != nil {
+		return errUnreadable
+	}
+	if len(document) == 0 {
+		return errors.New("the secret names no provider")
+	}
+	for name, members := range document {
+		key, ok := member[name]
+		switch {
+		case !ok:
+			return fmt.Errorf("%q is none of the providers that need a credential: %s", name, strings.Join(Providers(), ", "))
+		case len(members) != 1 || members[key] == "":
+			return fmt.Errorf("%s has the one member %q, and it is not empty", name, key)
+		case members[key] != strings.TrimSpace(members[key]):
+			return fmt.Errorf("the %s of %s has white space around it", key, name)
+		}
+	}
+	return nil
+}

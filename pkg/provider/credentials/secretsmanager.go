@@ -1,0 +1,26 @@
+package credentials
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+)
+
+// SecretsManager reads the secret of that ARN or name. The client is made when
+// the secret is first read; repeats are those of the configuration.
+func SecretsManager(cfg aws.Config, id string) func(context.Context) (string, error) {
+	client := sync.OnceValue(func() *secretsmanager.Client { return secretsmanager.NewFromConfig(cfg) })
+	return func(ctx context.Context) (string, error) {
+		out, err := client().GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(id)})
+		if err != nil {
+			return "", err
+		}
+		if out.SecretString == nil {
+			return "", errors.New("the secret holds no text")
+		}
+		return *out.SecretString, nil
+	}
+}

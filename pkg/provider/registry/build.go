@@ -1,0 +1,54 @@
+package registry
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// builders make the providers, by the names that the catalog has for them.
+var builders = map[string]func(*Registry) provider.Provider{}
+
+// client makes the HTTP client of a provider with a credential. Where the provider
+// refuses the credential, the secret is read again before the next call.
+func (r *Registry) client() *http.Client {
+	return &http.Client{Transport: forgetful{r}}
+}
+
+const (
+	// keepIdle is how long an idle connection is kept. A function may be frozen at
+	// any time, and what it finds in a kept connection when it goes on is less
+	// likely to be alive the older it is.
+	keepIdle = 30 * time.Second
+	// pingAfter finds HTTP/2 connections that died meanwhile.
+	pingAfter = 5 * time.Second
+)
+
+// newTransport makes the transport of calls to providers.
+func newTransport() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.IdleConnTimeout = keepIdle
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter}
+	return t
+}
+
+// forgetful is a transport that reports refused credentials.
+type forgetful struct{ r *Registry }
+
+// RoundTrip implements http.RoundTripper.
+func (t forgetful) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.r.cfg.HTTP.RoundTrip(req)
+	if err == nil && resp.StatusCode == http.StatusUnauthorized {
+		t.r.secrets.Forget(req.Context())
+	}
+	return resp, err
+}
+
+// at gives the address of a provider's fake; empty where there is none.
+func (r *Registry) at(name string) string {
+	if r.cfg.Endpoint == "" {
+		return ""
+	}
+	return r.cfg.Endpoint + "/" + name
+}
