@@ -23,43 +23,40 @@ type Caller interface {
 
 var _ Caller = (*safehttp.Client)(nil)
 
-// outcome is what came of an attempt.
-type outcome struct {
-	Attempt
-	// retryAfter is the time that the receiver asks for before the next attempt.
-	retryAfter time.Duration
+// address is a destination by https.
+type address struct {
+	client Caller
+	now    func() time.Time
+	url    string
 }
 
-func (o outcome) succeeded() bool { return o.Error == nil }
+var _ destination = address{}
 
-func (o outcome) gone() bool { return o.Status != nil && *o.Status == http.StatusGone }
-
-// post sends one event to one address, signed. It gives an error only where the
-// request could not even be made; everything else is an outcome.
-func (d *Deliverer) post(ctx context.Context, url string, signing secrets, eventID string, body []byte) (outcome, error) {
-	at := d.now()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+// send posts the event, signed.
+func (a address) send(ctx context.Context, e outgoing) (outcome, error) {
+	at := a.now()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url, bytes.NewReader(e.body))
 	if err != nil {
 		return outcome{}, fmt.Errorf("webhook: make the request: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", userAgent)
-	req.Header.Set("webhook-id", eventID)
+	req.Header.Set("webhook-id", e.id)
 	req.Header.Set("webhook-timestamp", timestamp(at))
-	req.Header.Set("webhook-signature", signing.sign(eventID, at, body))
+	req.Header.Set("webhook-signature", e.signing.sign(e.id, at, e.body))
 	// Receivers drop repeats by webhook-id, so that the client may repeat a request
 	// by itself whose kept connection turns out to be dead. An empty list is not sent.
 	req.Header["Idempotency-Key"] = nil
 
 	o := outcome{Attempt: Attempt{At: httpapi.Instant(at)}}
-	resp, err := d.client.Do(req)
+	resp, err := a.client.Do(req)
 	if err == nil {
 		var kept []byte
 		kept, err = safehttp.ReadBody(resp, keptBody)
 		o.Status, o.ResponseBody = &resp.StatusCode, text(kept)
-		o.retryAfter = retryAfter(resp.StatusCode, resp.Header, d.now())
+		o.retryAfter = retryAfter(resp.StatusCode, resp.Header, a.now())
 	}
-	o.LatencyMS = d.now().Sub(at).Milliseconds()
+	o.LatencyMS = a.now().Sub(at).Milliseconds()
 	if o.Status == nil || *o.Status < 200 || *o.Status > 299 {
 		reason := describe(o.Status, err)
 		o.Error = &reason

@@ -305,8 +305,8 @@ func (d *Deliverer) try(ctx context.Context, t *task) error {
 	if err := d.replace(ctx, t); err != nil {
 		return err
 	}
-	url, signing := t.hook.target()
-	o, err := d.post(ctx, url, signing, t.EventID, body)
+	w, signing := t.hook.target()
+	o, err := d.destination(&w).send(ctx, outgoing{t.EventID, body, signing})
 	if err != nil {
 		return err
 	}

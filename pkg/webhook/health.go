@@ -42,11 +42,11 @@ func (h *hook) state() string {
 	return h.record.State
 }
 
-// target gives the address, and what signs for it.
-func (h *hook) target() (url string, signing secrets) {
+// target gives the webhook that is sent to, and what signs for it.
+func (h *hook) target() (Webhook, secrets) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.record.URL, h.record.Secrets
+	return h.record.Webhook, h.record.Secrets
 }
 
 // note takes over what an attempt tells of the webhook's health, and tells
