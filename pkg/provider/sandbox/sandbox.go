@@ -6,7 +6,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -167,11 +166,7 @@ func (w work) result() (provider.Result, error) {
 			// A handle can be well formed and still not be of our making.
 			return provider.Result{}, badHandle(err)
 		}
-		result.Media = append(result.Media, provider.File{
-			Open: func(context.Context) (io.ReadCloser, error) {
-				return io.NopCloser(bytes.NewReader(content)), nil
-			},
-		})
+		result.Media = append(result.Media, provider.FileOf(content))
 	}
 	return result, nil
 }
