@@ -52,6 +52,7 @@ type Recorder interface {
 // call is the state of the call that is being served.
 type call struct {
 	Gateway
+	began     time.Time
 	operation string // operationId
 	method    string
 	path      string

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -24,11 +25,15 @@ func TestALostAnswerIsFoundAgain(t *testing.T) {
 	key := []string{"Idempotency-Key", "order-17"}
 	faults.Lose("TransactWriteItems", storetest.Attempts)
 	first := f.call("POST", "/v1/things", `{"name":"a"}`, key...)
-	if first.status != http.StatusCreated {
-		t.Fatalf("%d %s", first.status, first.raw)
+	if first.status != http.StatusCreated || first.header.Get("ETag") != `"1"` {
+		t.Fatalf("%d %v %s", first.status, first.header, first.raw)
 	}
-	if again := f.call("POST", "/v1/things", `{"name":"a"}`, key...); again.raw != first.raw {
-		t.Errorf("%d %s, at first %s", again.status, again.raw, first.raw)
+	// The record is the call's own, so that it is no repeat.
+	if got := first.header.Get("Idempotent-Replayed"); got != "" {
+		t.Errorf("the first answer says that it is a repeat: %q", got)
+	}
+	if again := f.call("POST", "/v1/things", `{"name":"a"}`, key...); again.raw != first.raw || again.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%d %v %s, at first %s", again.status, again.header, again.raw, first.raw)
 	}
 	if n := f.count(); n != 1 {
 		t.Errorf("there are %d things", n)
@@ -42,7 +47,9 @@ func TestALostAnswerIsFoundAgain(t *testing.T) {
 
 func TestABusyTableIsAnAnswerOf503(t *testing.T) {
 	f, faults := fragile(t)
-	faults.Cancel(1000, "TransactionConflict", "None")
+	// Another transaction has the thing, and not the record of the answer, which is
+	// written first.
+	faults.Cancel(1000, "None", "TransactionConflict")
 	a := f.call("POST", "/v1/things", `{"name":"a"}`, "Idempotency-Key", "order-17")
 	if a.status != http.StatusServiceUnavailable || a.code() != "provider_unavailable" {
 		t.Errorf("%d %s", a.status, a.raw)
@@ -57,6 +64,72 @@ func TestABusyTableIsAnAnswerOf503(t *testing.T) {
 	}
 }
 
+// The emulator never lets two transactions meet: that the first call's has the
+// record still is told by its stead.
+func TestARepeatWhileTheFirstStillCommitsIsRefused(t *testing.T) {
+	for name, hold := range map[string]func(*storetest.Faults){
+		"its record":               func(f *storetest.Faults) { f.Cancel(1000, "TransactionConflict", "None") },
+		"its record and its thing": func(f *storetest.Faults) { f.Cancel(1000, "TransactionConflict", "TransactionConflict") },
+		"our own try, unheard of":  func(f *storetest.Faults) { f.Refuse("TransactWriteItems", "TransactionInProgressException", 1000) },
+		"at first something else": func(f *storetest.Faults) {
+			f.Cancel(2, "None", "ThrottlingError")
+			f.Cancel(1000, "TransactionConflict", "None")
+		},
+		"at last its record's index": func(f *storetest.Faults) {
+			f.Cancel(2, "None", "TransactionConflict")
+			f.Cancel(1000, "TransactionConflict", "None")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, faults := fragile(t)
+			key := []string{"Idempotency-Key", "order-17"}
+			hold(faults)
+			a := f.call("POST", "/v1/things", `{"name":"a"}`, key...)
+			if a.status != http.StatusConflict || a.code() != "idempotency_in_progress" || a.header.Get("Retry-After") != "1" {
+				t.Errorf("%d %v %s", a.status, a.header, a.raw)
+			}
+			faults.Reset()
+			first := f.call("POST", "/v1/things", `{"name":"a"}`, key...)
+			if first.status != http.StatusCreated || first.header.Get("Idempotent-Replayed") != "" {
+				t.Errorf("then: %d %s", first.status, first.raw)
+			}
+			// Where the first was through by the time that we gave up, its answer is ours.
+			hold(faults)
+			if again := f.call("POST", "/v1/things", `{"name":"a"}`, key...); again.raw != first.raw || again.header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("at last: %d %s", again.status, again.raw)
+			}
+			if n := f.count(); n != 1 {
+				t.Errorf("there are %d things", n)
+			}
+		})
+	}
+}
+
+// An operation that writes nothing commits its record alone, by a put.
+func TestARepeatOfWhatWritesNothingIsRefusedMeanwhile(t *testing.T) {
+	f, faults := fragile(t)
+	httpapi.Write(f.router, httpapi.Op{ID: "leaveThings", Method: http.MethodPost, Path: "/v1/left", Scope: "factories:write", Function: "things"},
+		func(context.Context, *struct{}) (httpapi.Change[string], error) {
+			return httpapi.Change[string]{Data: rand.Text()}, nil
+		})
+	key := []string{"Idempotency-Key", "order-17"}
+	faults.Refuse("PutItem", "TransactionConflictException", 1000)
+	if a := f.call("POST", "/v1/left", "", key...); a.status != http.StatusConflict || a.code() != "idempotency_in_progress" || a.header.Get("Retry-After") != "1" {
+		t.Errorf("%d %v %s", a.status, a.header, a.raw)
+	}
+	faults.Reset()
+	faults.Refuse("PutItem", "ThrottlingException", 1000)
+	if a := f.call("POST", "/v1/left", "", key...); a.status != http.StatusServiceUnavailable || a.code() != "provider_unavailable" {
+		t.Errorf("under load: %d %s", a.status, a.raw)
+	}
+	faults.Reset()
+	faults.Lose("PutItem", storetest.Attempts)
+	first := f.call("POST", "/v1/left", "", key...)
+	if again := f.call("POST", "/v1/left", "", key...); first.status != http.StatusOK || again.raw != first.raw || first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("then: %d %s, and again %d %s", first.status, first.raw, again.status, again.raw)
+	}
+}
+
 func TestAResourceThatKeepsChangingIsAnAnswerOf503(t *testing.T) {
 	f, faults := fragile(t)
 	made := f.call("POST", "/v1/things", `{"name":"a"}`)
@@ -65,7 +138,7 @@ func TestAResourceThatKeepsChangingIsAnAnswerOf503(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs := f.things.runs.Load()
-	faults.Cancel(1000, "ConditionalCheckFailed", "None")
+	faults.Cancel(1000, "None", "ConditionalCheckFailed")
 	a := f.call("PATCH", "/v1/things/"+v.ID, `{"name":"b"}`, "Idempotency-Key", "order-17")
 	if a.status != http.StatusServiceUnavailable || a.code() != "provider_unavailable" {
 		t.Errorf("%d %s", a.status, a.raw)

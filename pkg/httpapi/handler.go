@@ -21,7 +21,7 @@ import (
 // Every call of a known key is put into the audit log, refused ones too.
 func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	g, _ := req.Context().Value(gatewayKey{}).(Gateway)
-	c := &call{Gateway: g, method: req.Method, path: req.URL.Path}
+	c := &call{Gateway: g, began: r.now(), method: req.Method, path: req.URL.Path}
 	ctx := context.WithValue(req.Context(), callKey{}, c)
 	w.Header().Set("X-Request-Id", c.RequestID)
 	w.Header().Set("Cache-Control", "no-store")

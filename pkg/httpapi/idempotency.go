@@ -2,12 +2,9 @@ package httpapi
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,6 +17,11 @@ import (
 
 // keepAnswers is how long a repeat is answered with the first answer.
 const keepAnswers = 24 * time.Hour
+
+// longestRun is how long after its begin a call may still commit: longer than any
+// function may run, and far shorter than a record is kept. Only a call of a function
+// that was frozen in between could come later, even when its record is gone.
+const longestRun = time.Minute
 
 // maxRuns bounds how often an operation is run again because a resource that it
 // had read was changed by another call before it could commit.
@@ -42,6 +44,13 @@ func idempotencyKey(h http.Header) (string, error) {
 // errRepeated tells that the call's Idempotency-Key was used before.
 var errRepeated = errors.New("httpapi: the idempotency key was used before")
 
+// errInProgress tells that the first call with the same Idempotency-Key is about to
+// commit.
+var errInProgress = &errs.Error{
+	Code: errs.IdempotencyInProgress, RetryAfter: time.Second,
+	Message: "The first request with this Idempotency-Key is still being carried out. Repeat the request in a second.",
+}
+
 // commit runs an operation and commits what it gives, together with the record
 // that answers a repeat. On the way of a first call that record costs no read: a
 // repeat is noticed when its record is already there, or when the operation
@@ -50,12 +59,13 @@ func (r *Router) commit(ctx context.Context, run func() (*answer, *store.Tx, err
 	c := callFrom(ctx)
 	var failure error
 	for range maxRuns {
+		token := rand.Text()
 		a, tx, err := run()
 		if err == nil {
 			if tx == nil {
 				tx = &store.Tx{}
 			}
-			if err = r.remember(ctx, tx, a); err != nil {
+			if err = r.remember(c, auth.FromContext(ctx), token, tx, a); err != nil {
 				return nil, err
 			}
 			err = r.db.Commit(ctx, tx)
@@ -64,61 +74,75 @@ func (r *Router) commit(ctx context.Context, run func() (*answer, *store.Tx, err
 			return a, nil
 		}
 		failure = err
-		if !errors.Is(err, store.ErrConflict) {
-			break
+		if errors.Is(err, store.ErrConflict) {
+			continue
 		}
-	}
-	if c.idempotencyKey != "" {
-		switch a, err := r.recall(ctx); {
-		case err == nil:
-			return a, nil
-		case !errors.Is(err, store.ErrNotFound):
+		if c.idempotencyKey == "" {
 			return nil, err
 		}
+		first, err := r.recall(ctx, token)
+		switch {
+		case err == nil:
+			return first, nil
+		case !errors.Is(err, store.ErrNotFound):
+			return nil, err
+		case !errors.Is(failure, errRepeated):
+			return nil, failure
+		}
+		// The record's time ended after it was met: the key is free again.
 	}
-	if errors.Is(failure, store.ErrConflict) {
-		return nil, errs.Wrap(failure, errs.ProviderUnavailable, "Other calls keep changing the same resource. Repeat the request with the same Idempotency-Key in a second.")
-	}
-	return nil, failure
+	return nil, errs.Wrap(failure, errs.ProviderUnavailable, "Other calls keep changing the same resource. Repeat the request with the same Idempotency-Key in a second.")
 }
 
-// remembered is the record of an answer. The body is encrypted by a key made from
-// the Idempotency-Key, which itself is stored as a hash only: an answer may hold
-// a secret that is shown once, and only who sends the same key may see it again.
+// remembered is the record of an answer. It is only ever created: a run that comes
+// too late meets it, and can overwrite nothing.
 type remembered struct {
+	// Token is that of the run that made the answer: by it the run knows its own
+	// record again, where it was not told whether the commit succeeded.
+	Token       string `json:"token"`
 	Fingerprint string `json:"fingerprint"`
 	Status      int    `json:"status"`
 	ETag        string `json:"etag,omitempty"`
-	Sealed      []byte `json:"sealed"`
+	// Sealed is the body; one that is too large is in as many items as Parts says.
+	Sealed []byte `json:"sealed,omitempty"`
+	Parts  int    `json:"parts,omitempty"`
 }
 
 // remember adds the record of the answer to the transaction.
-func (r *Router) remember(ctx context.Context, tx *store.Tx, a *answer) error {
-	c := callFrom(ctx)
+func (r *Router) remember(c *call, p *auth.Principal, token string, tx *store.Tx, a *answer) error {
 	if c.idempotencyKey == "" {
 		return nil
 	}
-	sealed, err := seal(c.idempotencyKey, a.Body)
+	record := remembered{Token: token, Fingerprint: callFingerprint(c), Status: a.Status, ETag: a.ETag}
+	sealed, err := r.seal(c.idempotencyKey, a.Body)
 	if err != nil {
 		return err
 	}
-	doc, err := json.Marshal(remembered{callFingerprint(c), a.Status, a.ETag, sealed})
-	if err != nil {
+	now := r.now()
+	key := answerKey(p, c.idempotencyKey)
+	it := store.Item{Key: key, Kind: "answer", Account: p.Account, Mode: string(p.Mode), ExpireAt: now.Add(keepAnswers)}
+	if len(sealed) <= store.PartSize {
+		record.Sealed = sealed
+	} else {
+		part := it
+		part.Key = store.IDKey(partsOf(key, token))
+		record.Parts = tx.CreateParts(part, sealed)
+	}
+	if err := it.Encode(record); err != nil {
 		return err
 	}
-	p, now := auth.FromContext(ctx), r.now()
-	tx.CreateExpiring(store.Item{
-		Key: answerKey(p, c.idempotencyKey), Kind: "answer", Account: p.Account, Mode: string(p.Mode),
-		Doc: doc, ExpireAt: now.Add(keepAnswers),
-	}, now.Unix(), errRepeated)
+	tx.Claim(it, now.Unix(), errRepeated, errInProgress)
+	tx.Until(c.began.Add(longestRun))
 	return nil
 }
 
 // recall gives the answer of the first call with the same Idempotency-Key, or
-// store.ErrNotFound where there was none.
-func (r *Router) recall(ctx context.Context) (*answer, error) {
+// store.ErrNotFound where there was none. Where the answer is of the run with the
+// token, this is no repeat.
+func (r *Router) recall(ctx context.Context, token string) (*answer, error) {
 	c := callFrom(ctx)
-	it, err := r.db.Get(ctx, answerKey(auth.FromContext(ctx), c.idempotencyKey))
+	key := answerKey(auth.FromContext(ctx), c.idempotencyKey)
+	it, err := r.db.Get(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +155,17 @@ func (r *Router) recall(ctx context.Context) (*answer, error) {
 		e.Param = "Idempotency-Key"
 		return nil, e
 	}
-	body, err := unseal(c.idempotencyKey, first.Sealed)
-	if err != nil {
-		return nil, err
+	if first.Parts > 0 {
+		if first.Sealed, err = r.db.Parts(ctx, partsOf(key, first.Token), first.Parts); err != nil {
+			return nil, err
+		}
 	}
-	return &answer{Status: first.Status, ContentType: "application/json", ETag: first.ETag, Replayed: "true", Body: body}, nil
+	a := &answer{Status: first.Status, ContentType: "application/json", ETag: first.ETag}
+	if first.Token != token {
+		a.Replayed = "true"
+	}
+	a.Body, err = r.unseal(c.idempotencyKey, first.Sealed)
+	return a, err
 }
 
 func answerKey(p *auth.Principal, key string) store.Key {
@@ -143,42 +173,14 @@ func answerKey(p *auth.Principal, key string) store.Key {
 	return store.IDKey("answer#" + p.Account + "#" + string(p.Mode) + "#" + hex.EncodeToString(sum[:]))
 }
 
+// partsOf names the parts of an answer: each run has its own, so that those of two
+// runs are never mixed.
+func partsOf(record store.Key, token string) string { return record.PK + "#" + token }
+
 // callFingerprint tells calls apart by all that decides their effect.
 func callFingerprint(c *call) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %s\n", c.method, c.path)
 	h.Write(c.body)
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-func sealer(key string) (cipher.AEAD, error) {
-	sum := sha256.Sum256([]byte("answer:" + key))
-	block, err := aes.NewCipher(sum[:])
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCM(block)
-}
-
-func seal(key string, body []byte) ([]byte, error) {
-	g, err := sealer(key)
-	if err != nil {
-		return nil, err
-	}
-	nonce := make([]byte, g.NonceSize())
-	if _, err := rand.Read(nonce); err != nil {
-		return nil, err
-	}
-	return g.Seal(nonce, nonce, body, nil), nil
-}
-
-func unseal(key string, sealed []byte) ([]byte, error) {
-	g, err := sealer(key)
-	if err != nil {
-		return nil, err
-	}
-	if len(sealed) < g.NonceSize() {
-		return nil, errors.New("httpapi: the record of an answer is damaged")
-	}
-	return g.Open(nil, sealed[:g.NonceSize()], sealed[g.NonceSize():], nil)
 }

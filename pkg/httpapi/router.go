@@ -54,6 +54,8 @@ type Router struct {
 	db     *store.DB
 	audit  Recorder
 	now    func() time.Time
+	// sealSecret is told by SealWith.
+	sealSecret []byte
 	// api, when set, describes all operations, and serves none.
 	api huma.API
 }

@@ -48,6 +48,8 @@ type nested struct {
 type things struct {
 	db   *store.DB
 	runs atomic.Int64
+	// between, when set, is done once, when a run has ended and nothing is committed.
+	between func()
 }
 
 func (s *things) create(ctx context.Context, in *struct{ Body thingBody }) (httpapi.Change[thing], error) {
@@ -57,6 +59,10 @@ func (s *things) create(ctx context.Context, in *struct{ Body thingBody }) (http
 	it, err := store.NewItem("thing", p.Account, string(p.Mode), v.ID, v)
 	tx := &store.Tx{}
 	tx.Create(it, nil)
+	if do := s.between; do != nil {
+		s.between = nil
+		do()
+	}
 	return httpapi.Change[thing]{Data: v, Tx: tx}, err
 }
 
@@ -130,6 +136,11 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T, with ...func(*aws.Config)) *fixture {
+	return newFixtureAt(t, clock, with...)
+}
+
+// newFixtureAt is newFixture with a clock of the test's own.
+func newFixtureAt(t *testing.T, clock func() time.Time, with ...func(*aws.Config)) *fixture {
 	db := storetest.Open(t, clock, with...)
 	f := &fixture{t: t, things: &things{db: db}, log: &log{}}
 	f.router = httpapi.NewRouter(db, f.log, clock)

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -26,12 +27,19 @@ var ErrConflict = errors.New("store: the item has changed")
 var errBusy = errs.New(errs.ProviderUnavailable, "The service is busy with other calls on the same resource. Repeat the request with the same Idempotency-Key in a second.")
 
 // Tx collects writes that happen together or not at all. The zero value is ready.
-type Tx struct{ ops []op }
+type Tx struct {
+	ops []op
+	// until is when the last try may go out; zero: at any time.
+	until time.Time
+}
 
 type op struct {
 	write types.TransactWriteItem
 	// failed is the error of the commit when this write's condition did not hold.
 	failed error
+	// held is the error of the commit when another transaction has this write's item
+	// even at the last try; nil: errBusy.
+	held error
 }
 
 // Len counts the writes.
@@ -148,24 +156,26 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 	}
 	// One write alone costs half as a plain put.
 	if put := items[0].Put; len(items) == 1 && put != nil {
-		return db.putOne(ctx, put, tx.ops[0].failed)
+		return db.putOne(ctx, put, tx)
 	}
 	// One token for all tries, the SDK's and ours: where an answer was lost, the next
 	// try is told of its own success and does nothing twice.
 	token := rand.Text()
+	var busy error
 	for attempt := range maxConflicts {
 		if err := db.pause(ctx, attempt); err != nil {
 			return err
 		}
 		_, err := db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
 			TransactItems: items, ClientRequestToken: &token,
-		})
+		}, db.fence(tx.until))
 		if err == nil {
 			return nil
 		}
 		var canceled *types.TransactionCanceledException
 		if !errors.As(err, &canceled) {
 			if isContention(err) {
+				busy = tx.contended(err)
 				continue
 			}
 			return failure(err, "store: commit")
@@ -173,8 +183,9 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 		if failed := failedCondition(tx.ops, canceled.CancellationReasons); failed != nil {
 			return failed
 		}
+		busy = tx.heldBy(canceled.CancellationReasons)
 	}
-	return errBusy
+	return busy
 }
 
 // failedCondition gives the error of the first write whose condition failed,
@@ -196,7 +207,8 @@ func failedCondition(ops []op, reasons []types.CancellationReason) error {
 	return nil
 }
 
-func (db *DB) putOne(ctx context.Context, put *types.Put, failed error) error {
+func (db *DB) putOne(ctx context.Context, put *types.Put, tx *Tx) error {
+	var busy error
 	for attempt := range maxConflicts {
 		if err := db.pause(ctx, attempt); err != nil {
 			return err
@@ -204,7 +216,7 @@ func (db *DB) putOne(ctx context.Context, put *types.Put, failed error) error {
 		_, err := db.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: put.TableName, Item: put.Item, ConditionExpression: put.ConditionExpression,
 			ExpressionAttributeNames: put.ExpressionAttributeNames, ExpressionAttributeValues: put.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		})
+		}, db.fence(tx.until))
 		if err == nil {
 			return nil
 		}
@@ -215,13 +227,14 @@ func (db *DB) putOne(ctx context.Context, put *types.Put, failed error) error {
 			if sameWrite(check.Item, put.Item) {
 				return nil
 			}
-			return failed
+			return tx.ops[0].failed
 		}
 		if !isContention(err) {
 			return failure(err, "store: put")
 		}
+		busy = tx.contended(err)
 	}
-	return errBusy
+	return busy
 }
 
 // sameWrite tells whether the stored item is the one that was being written.
