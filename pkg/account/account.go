@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -93,6 +94,9 @@ func (s *Service) Create(ctx context.Context, set Settings) (Account, error) {
 	it.Owner = store.Key{PK: listPartition, SK: a.ID}
 	tx := &store.Tx{}
 	tx.Create(it, nil)
+	if err := ledger.Open(tx, a.ID, a.LowThreshold, a.view(auth.Live)); err != nil {
+		return Account{}, err
+	}
 	return a, s.db.Commit(ctx, tx)
 }
 
@@ -126,8 +130,8 @@ func (a *Account) apply(set Settings) error {
 		return errs.Invalid("/plan", "must be one of %v", Plans)
 	case a.RateLimits.Test < 1 || a.RateLimits.Live < 1 || a.RateLimits.Test > 1_000_000 || a.RateLimits.Live > 1_000_000:
 		return errs.Invalid("/rate_limits", "must be between 1 and 1000000 calls a minute")
-	case a.LowThreshold < 0:
-		return errs.Invalid("/low_threshold", "must not be negative")
+	case a.LowThreshold < 0 || a.LowThreshold > ledger.MaxCredits:
+		return errs.Invalid("/low_threshold", "must not be negative, nor above %d", int64(ledger.MaxCredits))
 	}
 	return nil
 }
@@ -135,14 +139,29 @@ func (a *Account) apply(set Settings) error {
 // Get reads an account.
 func (s *Service) Get(ctx context.Context, accountID string) (Account, store.Item, error) {
 	it, err := s.db.Get(ctx, store.IDKey(accountID))
-	if errors.Is(err, store.ErrNotFound) || err == nil && it.Kind != Kind {
-		return Account{}, it, errs.New(errs.NotFound, "There is no account %q.", accountID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return Account{}, it, err
 	}
-	var a Account
-	if err == nil {
-		err = it.Decode(&a)
-	}
+	a, err := decode(accountID, it)
 	return a, it, err
+}
+
+// read reads an account together with other items, which follow its own.
+func (s *Service) read(ctx context.Context, accountID string, others ...store.Key) (Account, []store.Item, error) {
+	items, err := s.db.GetAll(ctx, append([]store.Key{store.IDKey(accountID)}, others...)...)
+	if err != nil {
+		return Account{}, nil, err
+	}
+	a, err := decode(accountID, items[0])
+	return a, items, err
+}
+
+// decode gives the account of its item, which may be absent.
+func decode(accountID string, it store.Item) (a Account, err error) {
+	if it.Kind != Kind {
+		return Account{}, errs.New(errs.NotFound, "There is no account %q.", accountID)
+	}
+	return a, it.Decode(&a)
 }
 
 // All gives every account, oldest first: for the operator.
@@ -177,10 +196,13 @@ func (s *Service) Update(ctx context.Context, accountID string, set Settings) (A
 }
 
 func (s *Service) update(ctx context.Context, accountID string, set Settings) (Account, error) {
-	a, it, err := s.Get(ctx, accountID)
+	// The count of secrets is read before the keys: a secret that is made from now on,
+	// with a copy of the account as it was, makes the commit fail.
+	a, items, err := s.read(ctx, accountID, SecretsKey(accountID), ledger.BalanceKey(accountID))
 	if err != nil {
 		return Account{}, err
 	}
+	it, secrets, balance := items[0], items[1], ledger.BalanceOf(items[2])
 	if err := a.apply(set); err != nil {
 		return Account{}, err
 	}
@@ -188,15 +210,12 @@ func (s *Service) update(ctx context.Context, accountID string, set Settings) (A
 	if err := it.Encode(a); err != nil {
 		return Account{}, err
 	}
-	// Read before the keys: a secret that is made from now on, with a copy of the
-	// account as it was, makes the commit fail.
-	secrets, err := s.db.Get(ctx, SecretsKey(a.ID))
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return Account{}, err
-	}
 	tx := &store.Tx{}
 	tx.Replace(it)
 	tx.Counted(SecretsKey(a.ID), secrets.Counter)
+	if err := ledger.Change(tx, s.now(), a.ID, balance, a.LowThreshold, a.view(auth.Live)); err != nil {
+		return Account{}, err
+	}
 	q := store.Query{Index: store.Table, Partition: store.APIKeys(a.ID), Limit: 100}
 	err = s.db.Each(ctx, q, func(key store.Item) error {
 		if secret := key.Extra[SecretExtra]; secret != "" {
@@ -223,19 +242,39 @@ func SecretsKey(accountID string) store.Key { return store.IDKey("secrets#" + ac
 
 // TopUp adds credits to an account's balance and gives the entry.
 func (s *Service) TopUp(ctx context.Context, accountID string, credits int64) (ledger.Entry, error) {
-	return retry(func() (ledger.Entry, error) { return s.topUp(ctx, accountID, credits) })
+	return s.enter(ctx, accountID, func(tx *store.Tx, _ ledger.Balance) (ledger.Entry, error) {
+		return ledger.TopUp(tx, s.now(), accountID, credits)
+	})
 }
 
-func (s *Service) topUp(ctx context.Context, accountID string, credits int64) (ledger.Entry, error) {
-	_, it, err := s.Get(ctx, accountID)
-	if err != nil {
-		return ledger.Entry{}, err
+// Adjust corrects an account's balance by a signed number of credits. The reason is
+// kept with the entry that is given, and logged; callers do not see it.
+func (s *Service) Adjust(ctx context.Context, accountID string, credits int64, reason string) (ledger.Entry, error) {
+	if reason == "" || utf8.RuneCountInString(reason) > 500 || strings.ContainsFunc(reason, unicode.IsControl) {
+		return ledger.Entry{}, errs.Invalid("/reason", "must have 1 to 500 characters, none of them a control character")
 	}
-	tx := &store.Tx{}
-	tx.Unchanged(it)
-	e, err := ledger.TopUp(tx, s.now(), accountID, credits)
-	if err != nil {
-		return ledger.Entry{}, err
+	e, err := s.enter(ctx, accountID, func(tx *store.Tx, b ledger.Balance) (ledger.Entry, error) {
+		return ledger.Adjust(tx, s.now(), accountID, credits, reason, b)
+	})
+	if err == nil {
+		slog.InfoContext(ctx, "balance adjusted", "account_id", accountID, "entry_id", e.ID, "credits", credits, "reason", reason)
 	}
-	return e, s.db.Commit(ctx, tx)
+	return e, err
+}
+
+// enter makes an entry of an account that is there.
+func (s *Service) enter(ctx context.Context, accountID string, fill func(*store.Tx, ledger.Balance) (ledger.Entry, error)) (ledger.Entry, error) {
+	return retry(func() (ledger.Entry, error) {
+		_, items, err := s.read(ctx, accountID, ledger.BalanceKey(accountID))
+		if err != nil {
+			return ledger.Entry{}, err
+		}
+		tx := &store.Tx{}
+		tx.Unchanged(items[0])
+		e, err := fill(tx, ledger.BalanceOf(items[1]))
+		if err != nil {
+			return ledger.Entry{}, err
+		}
+		return e, s.db.Commit(ctx, tx)
+	})
 }

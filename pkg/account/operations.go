@@ -14,18 +14,37 @@ import (
 
 // Me is an account as one of its keys sees it.
 type Me struct {
-	httpapi.Resource
-	Name        string    `json:"name" doc:"Name of the account" example:"Acme GmbH"`
-	Plan        string    `json:"plan" enum:"starter,growth,business,enterprise" doc:"Subscription plan"`
-	Mode        string    `json:"mode" enum:"live,test" doc:"What the calling key works on: live data or the sandbox"`
-	Key         MeKey     `json:"key" doc:"The calling key"`
-	Balance     MeBalance `json:"balance"`
-	RateLimit   MeRate    `json:"rate_limit" doc:"Limit of the calling key"`
-	IPAllowList []string  `json:"ip_allow_list" nullable:"false" doc:"Address ranges that calls of this account may come from; empty: all. The key may have a list of its own: both must agree"`
+	View
+	Key MeKey `json:"key" doc:"The calling key"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
 func (Me) SchemaName() string { return "Account" }
+
+// View is an account without the calling key, as in an event, which none sends.
+type View struct {
+	httpapi.Resource
+	Name        string    `json:"name" doc:"Name of the account" example:"Acme GmbH"`
+	Plan        string    `json:"plan" enum:"starter,growth,business,enterprise" doc:"Subscription plan"`
+	Mode        string    `json:"mode" enum:"live,test" doc:"What the calling key works on: live data or the sandbox"`
+	Balance     MeBalance `json:"balance"`
+	RateLimit   MeRate    `json:"rate_limit" doc:"Limit of each key of this mode"`
+	IPAllowList []string  `json:"ip_allow_list" nullable:"false" doc:"Address ranges that calls of this account may come from; empty: all. The key may have a list of its own: both must agree"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (View) SchemaName() string { return "AccountView" }
+
+// rateWindow is the length of the window of rate limits, in seconds.
+const rateWindow = 60
+
+// view shows the account in a mode; the balance is left open.
+func (a *Account) view(mode auth.Mode) View {
+	return View{
+		Resource: a.Resource, Name: a.Name, Plan: a.Plan, Mode: string(mode),
+		RateLimit: MeRate{Limit: a.RateLimits.Of(mode), WindowSeconds: rateWindow}, IPAllowList: a.IPAllowList,
+	}
+}
 
 // MeKey is the calling key.
 type MeKey struct {
@@ -86,11 +105,8 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 	if err := items[2].Decode(&key); err != nil {
 		return Me{}, err
 	}
-	return Me{
-		Resource: a.Resource, Name: a.Name, Plan: a.Plan, Mode: string(p.Mode),
-		Key:         MeKey{ID: p.KeyID, Name: key.Name, Kind: string(p.Mode), Scopes: p.Scopes, ExpiresAt: key.ExpiresAt},
-		Balance:     MeBalance{Credits: items[1].Counter, LowThreshold: a.LowThreshold},
-		RateLimit:   MeRate{Limit: p.Rate.Limit, WindowSeconds: p.Rate.Window},
-		IPAllowList: a.IPAllowList,
-	}, nil
+	me := Me{View: a.view(p.Mode), Key: MeKey{ID: p.KeyID, Name: key.Name, Kind: string(p.Mode), Scopes: p.Scopes, ExpiresAt: key.ExpiresAt}}
+	me.Balance = MeBalance{Credits: ledger.BalanceOf(items[1]).Credits, LowThreshold: a.LowThreshold}
+	me.RateLimit = MeRate{Limit: p.Rate.Limit, WindowSeconds: p.Rate.Window}
+	return me, nil
 }

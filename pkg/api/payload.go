@@ -22,7 +22,7 @@ var payloads = map[event.Type]reflect.Type{
 	event.ContentFailed:               reflect.TypeFor[content.Item](),
 	event.ProposalCreated:             reflect.TypeFor[Proposal](),
 	event.ProposalApplied:             reflect.TypeFor[Proposal](),
-	event.BalanceLow:                  reflect.TypeFor[account.Me](),
+	event.BalanceLow:                  reflect.TypeFor[account.View](),
 	event.ContentPlanCompleted:        reflect.TypeFor[ContentPlan](),
 	event.StudioGenerated:             reflect.TypeFor[Generation](),
 	event.StudioFailed:                reflect.TypeFor[Generation](),

@@ -71,8 +71,11 @@ type Item struct {
 	// Extra are values that change without the document, such as when a key was
 	// last used. A write of the item writes them too.
 	Extra map[string]string
-	// Counter is the value of an item that Tx.Count has made; only reads set it.
-	Counter int64
+	// Counter is the value of an item that Tx.Count has made, or the credits of a
+	// balance. Of a balance, Above is how far they lie above the low threshold, and
+	// Low tells whether the account was told that they lie below. Only reads set these.
+	Counter, Above int64
+	Low            bool
 	// ExpireAt is when the item may be forgotten; zero: never.
 	ExpireAt time.Time
 }
@@ -166,6 +169,7 @@ func unmarshal(a attributes) Item {
 		Parent:  Key{text(a[ByParent.pk]), text(a[ByParent.sk])},
 		Request: text(a[ByRequest.pk]),
 		Counter: number(a[attrCount]),
+		Above:   number(a[attrAbove]),
 		Filters: map[string]string{},
 		Extra:   map[string]string{},
 	}
@@ -180,6 +184,9 @@ func unmarshal(a attributes) Item {
 			it.Extra[name[len(extraPrefix):]] = text(value)
 		}
 	}
+	// Once the credits have risen to the threshold, what was told of before is over.
+	_, told := a[attrLow]
+	it.Low = told && it.Above < 0
 	if ttl := number(a[attrTTL]); ttl != 0 {
 		it.ExpireAt = time.Unix(ttl, 0).UTC()
 	}

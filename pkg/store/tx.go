@@ -40,6 +40,8 @@ type op struct {
 	// held is the error of the commit when another transaction has this write's item
 	// even at the last try; nil: errBusy.
 	held error
+	// judge, when set, makes that error from the item as it is.
+	judge func(Item) error
 }
 
 // Len counts the writes.
@@ -195,6 +197,9 @@ func failedCondition(ops []op, reasons []types.CancellationReason) error {
 	for i, r := range reasons {
 		switch code := aws.ToString(r.Code); code {
 		case "ConditionalCheckFailed":
+			if judge := ops[i].judge; judge != nil {
+				return judge(unmarshal(r.Item))
+			}
 			return ops[i].failed
 		case "", "None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
 		default:

@@ -1,0 +1,85 @@
+package ledger
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Kind is the kind of an entry's item.
+const Kind = "balance_entry"
+
+// The kinds of entries.
+const (
+	kindTopUp   = "top_up"
+	kindReserve = "reserve"
+	kindRelease = "release"
+	kindAdjust  = "adjust"
+)
+
+// The states of a reservation.
+const (
+	stateHeld     = "held"
+	stateCharged  = "charged"
+	stateReleased = "released"
+)
+
+// Entry is one change of a balance. Its credits never change; a reservation's
+// state does, once.
+type Entry struct {
+	httpapi.Resource
+	Kind    string  `json:"kind" enum:"top_up,reserve,release,adjust" doc:"Why the balance changed: credits were bought, reserved for accepted work, given back where it failed or was canceled, or corrected by the operator" example:"reserve"`
+	Credits int64   `json:"credits" doc:"How much it changed by; negative where credits were taken" example:"-12"`
+	Subject string  `json:"subject" doc:"Id of what it was for: the work, or the account itself" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	State   *string `json:"state" enum:"held,charged,released" doc:"Of a reserve: held while the work runs, charged once it succeeded, released once its credits were given back; null for other kinds"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Entry) SchemaName() string { return "BalanceEntry" }
+
+// The extras of a reservation's item. They lie beside the document, so that it is
+// settled without being read.
+const (
+	extraState = "state"
+	// extraHeld is how many of its credits are held still.
+	extraHeld = "held"
+	// extraSettled is when it changed last.
+	extraSettled = "settled_at"
+	// extraReason is why an operator adjusted the balance.
+	extraReason = "reason"
+)
+
+// newEntry makes an entry, and its item.
+func newEntry(now time.Time, account, kind, subject string, credits int64) (Entry, store.Item, error) {
+	e := Entry{Resource: httpapi.NewResource(id.New(id.LedgerEntry, now), now, nil), Kind: kind, Credits: credits, Subject: subject}
+	it, err := store.NewItem(Kind, account, string(auth.Live), e.ID, e)
+	it.Filters = map[string]string{"kind": kind}
+	it.Parent = store.Key{PK: subjectPartition(account, subject), SK: e.ID}
+	return e, it, err
+}
+
+// subjectPartition is the partition of store.ByParent that lists the entries of
+// one subject.
+func subjectPartition(account, subject string) string { return "entries#" + account + "#" + subject }
+
+// EntryOf gives the entry of its item.
+func EntryOf(it store.Item) (Entry, error) {
+	var e Entry
+	if err := it.Decode(&e); err != nil {
+		return Entry{}, err
+	}
+	if state := it.Extra[extraState]; state != "" {
+		e.State, e.Version = &state, it.Version
+	}
+	if settled := it.Extra[extraSettled]; settled != "" {
+		at, err := time.Parse(time.RFC3339Nano, settled)
+		if err != nil {
+			return Entry{}, err
+		}
+		e.UpdatedAt = at
+	}
+	return e, nil
+}

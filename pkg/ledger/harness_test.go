@@ -1,0 +1,218 @@
+package ledger_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+// acc is the account of most tests.
+const acc = "acc_1"
+
+// world is a table with a clock and faults.
+type world struct {
+	t      testing.TB
+	db     *store.DB
+	faults *storetest.Faults
+	clock  *apitest.Clock
+}
+
+func newWorld(t testing.TB) *world {
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
+	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
+	return w
+}
+
+// try commits a transaction that fill makes.
+func (w *world) try(fill func(tx *store.Tx) error) error {
+	w.t.Helper()
+	tx := &store.Tx{}
+	if err := fill(tx); err != nil {
+		w.t.Fatal(err)
+	}
+	return w.db.Commit(w.t.Context(), tx)
+}
+
+// must commits a transaction that must hold.
+func (w *world) must(fill func(tx *store.Tx) error) {
+	w.t.Helper()
+	if err := w.try(fill); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// open gives the account a balance with a low threshold.
+func (w *world) open(threshold, credits int64) {
+	w.t.Helper()
+	w.must(func(tx *store.Tx) error {
+		return ledger.Open(tx, acc, threshold, map[string]any{"id": acc, "name": "Acme"})
+	})
+	if credits > 0 {
+		w.topUp(credits)
+	}
+}
+
+func (w *world) topUp(credits int64) {
+	w.t.Helper()
+	w.must(func(tx *store.Tx) error {
+		_, err := ledger.TopUp(tx, w.clock.Now(), acc, credits)
+		return err
+	})
+}
+
+// balance reads the account's balance.
+func (w *world) balance() ledger.Balance {
+	w.t.Helper()
+	it, err := w.db.Get(w.t.Context(), ledger.BalanceKey(acc))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		w.t.Fatal(err)
+	}
+	return ledger.BalanceOf(it)
+}
+
+// reserve tries a reservation by the balance as it was read.
+func (w *world) reserve(subject string, credits int64, b ledger.Balance) (h ledger.Hold, err error) {
+	w.t.Helper()
+	err = w.try(func(tx *store.Tx) (err error) {
+		h, err = ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Subject: subject, Credits: credits}, b)
+		return err
+	})
+	return h, err
+}
+
+// hold makes a reservation that must hold.
+func (w *world) hold(subject string, credits int64) ledger.Hold {
+	w.t.Helper()
+	h, err := w.reserve(subject, credits, w.balance())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return h
+}
+
+func (w *world) charge(h ledger.Hold) error {
+	w.t.Helper()
+	return w.try(func(tx *store.Tx) error { ledger.Charge(tx, w.clock.Now(), acc, h); return nil })
+}
+
+func (w *world) release(h ledger.Hold) error {
+	w.t.Helper()
+	return w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), acc, h) })
+}
+
+func (w *world) split(batch ledger.Hold, parts ...ledger.Part) (rest ledger.Hold, holds []ledger.Hold, err error) {
+	w.t.Helper()
+	err = w.try(func(tx *store.Tx) (err error) {
+		rest, holds, err = ledger.Split(tx, w.clock.Now(), acc, batch, parts)
+		return err
+	})
+	return rest, holds, err
+}
+
+// setThreshold moves the low threshold by the balance as it was read.
+func (w *world) setThreshold(threshold int64, b ledger.Balance) error {
+	w.t.Helper()
+	return w.try(func(tx *store.Tx) error {
+		return ledger.Change(tx, w.clock.Now(), acc, b, threshold, map[string]any{"id": acc, "name": "Acme Ltd"})
+	})
+}
+
+// entries gives the account's entries by id, as they lie in the table.
+func (w *world) entries() map[string]ledger.Entry {
+	w.t.Helper()
+	all := map[string]ledger.Entry{}
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(acc, "live", ledger.Kind), Limit: 100}
+	err := w.db.Each(w.t.Context(), q, func(it store.Item) error {
+		e, err := ledger.EntryOf(it)
+		all[it.PK] = e
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// entry gives the entry of a reservation.
+func (w *world) entry(h ledger.Hold) ledger.Entry {
+	w.t.Helper()
+	e, ok := w.entries()[h.Entry]
+	if !ok || e.State == nil {
+		w.t.Fatalf("the entry of %+v is %+v", h, e)
+	}
+	return e
+}
+
+// told is the object of the event balance.low.
+type told struct {
+	ID, Name string
+	Balance  struct {
+		Credits      int64
+		LowThreshold int64 `json:"low_threshold"`
+	}
+}
+
+// lows gives the events balance.low of the account.
+func (w *world) lows() (all []told) {
+	w.t.Helper()
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(acc, "live", event.Kind), Limit: 100, OldestFirst: true}
+	err := w.db.Each(w.t.Context(), q, func(it store.Item) error {
+		var doc struct{ Object told }
+		if it.Filters["type"] != string(event.BalanceLow) {
+			w.t.Errorf("there is an event of type %s", it.Filters["type"])
+		}
+		err := json.Unmarshal(it.Doc, &doc)
+		all = append(all, doc.Object)
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// check compares the balance, and the entries, which must add up to it.
+func (w *world) check(what string, credits int64, entries int) {
+	w.t.Helper()
+	var sum int64
+	all := w.entries()
+	for _, e := range all {
+		sum += e.Credits
+	}
+	if b := w.balance(); b.Credits != credits || sum != credits || len(all) != entries {
+		w.t.Errorf("%s: the balance is %d, and %d entries add up to %d; want %d by %d", what, b.Credits, len(all), sum, credits, entries)
+	}
+}
+
+// unchanged checks that what is done leaves the table as it is.
+func (w *world) unchanged(what string, do func()) {
+	w.t.Helper()
+	before := storetest.Snapshot(w.t, w.db)
+	do()
+	if after := storetest.Snapshot(w.t, w.db); after != before {
+		w.t.Errorf("%s changed the table from\n%s\nto\n%s", what, before, after)
+	}
+}
+
+// code checks the code of an error.
+func code(t testing.TB, what string, err error, want errs.Code) {
+	t.Helper()
+	if errs.CodeOf(err) != want {
+		t.Errorf("%s gives %v, want %s", what, err, want)
+	}
+}
+
+// conflict checks that an error is a conflict.
+func conflict(t testing.TB, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, store.ErrConflict) {
+		t.Errorf("%s gives %v, want a conflict", what, err)
+	}
+}
