@@ -1,0 +1,231 @@
+package provider
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of what a text model writes, in characters. Its texts become members of
+// content items and words that are spoken, which are bounded, too.
+const (
+	maxTitle    = 150
+	maxCaption  = 2200
+	maxSlide    = 150
+	maxHashtag  = 60
+	maxHashtags = 12
+
+	// A second of speech has about two and a half words; no language needs more
+	// characters for them than maxSpeech.
+	wordsPerSecond = 2.5
+	maxSpeech      = 24
+)
+
+// MaxScript is the most characters that a script for so many seconds has.
+func MaxScript(seconds int) int { return max(seconds, 0) * maxSpeech }
+
+// Tokens is how much a text model may read and write.
+type Tokens struct{ Input, Output int }
+
+// The tokens of an answer: what it has besides slides and script, and what each of
+// these takes. Languages that models know less well take several tokens a word.
+const (
+	tokensBase      = 1200
+	tokensPerSlide  = 80
+	tokensPerSecond = 16
+	bytesPerToken   = 2
+)
+
+// OptionReasoning is the option of a model that thinks before it answers: the
+// tokens that it may think, which are paid for like those of the answer.
+const OptionReasoning = "reasoning_tokens"
+
+// TextTokens is the most that a request for text reads and writes. Prices are
+// fixed in advance by it, and adapters hold models to it.
+func TextTokens(req Request) Tokens {
+	system, user := TextPrompt(req)
+	reasoning, _ := strconv.Atoi(req.Options[OptionReasoning]) // 0 where there is none
+	return Tokens{
+		Input:  (len(system) + len(user)) / bytesPerToken,
+		Output: tokensBase + max(reasoning, 0) + max(req.Slides, 0)*tokensPerSlide + max(req.ScriptSeconds, 0)*tokensPerSecond,
+	}
+}
+
+// TextPrompt puts a request for text into words: the system's, with the caller's
+// instructions and the form of the answer that ParseText reads, and the user's.
+func TextPrompt(req Request) (system, user string) {
+	var b strings.Builder
+	if instructions := strings.TrimSpace(req.Instructions); instructions != "" {
+		b.WriteString(instructions + "\n\n")
+	}
+	b.WriteString("You write posts for social media. Answer with one JSON object and nothing else: no explanation, no code fence. Its members:\n" +
+		`- "title": a headline of one line and at most 80 characters` + "\n" +
+		`- "caption": the text of the post, at most 1500 characters, without hashtags; it may have several lines` + "\n" +
+		`- "hashtags": an array of 3 to 8 hashtags, each one word without #` + "\n")
+	if req.Slides > 0 {
+		fmt.Fprintf(&b, `- "slides": an array of exactly %d headings, one for each slide in order, each of one line and at most 80 characters`+"\n", req.Slides)
+	}
+	if req.ScriptSeconds > 0 {
+		fmt.Fprintf(&b, `- "script": the words that a speaker says, about %d words and at most %d characters; only what is spoken, no headings, names, stage directions or emojis`+"\n",
+			int(math.Round(float64(req.ScriptSeconds)*wordsPerSecond)), MaxScript(req.ScriptSeconds))
+	}
+	language := req.Language
+	if language == "" {
+		language = "en"
+	}
+	fmt.Fprintf(&b, "Write all of it in the language with the BCP 47 tag %q, whatever language you are asked in.", language)
+	return b.String(), strings.TrimSpace(req.Prompt)
+}
+
+// ParseText reads what a model has answered to TextPrompt. What is too long is cut
+// where a word or a sentence ends; what cannot be read, or lacks something, is a
+// Transient error with the code text_unreadable: asked again, the model most
+// likely answers as it was told.
+func ParseText(raw string, req Request) (Text, error) {
+	t, err := parseText(raw, req)
+	if err != nil {
+		return Text{}, &Error{Kind: Transient, Code: "text_unreadable", Message: "The model's text could not be read.", Cause: err}
+	}
+	return t, nil
+}
+
+func parseText(raw string, req Request) (Text, error) {
+	var answer struct {
+		Title    string   `json:"title"`
+		Caption  string   `json:"caption"`
+		Hashtags []string `json:"hashtags"`
+		Slides   []string `json:"slides"`
+		Script   string   `json:"script"`
+	}
+	object, err := findObject(raw)
+	if err != nil {
+		return Text{}, err
+	}
+	if err := json.Unmarshal([]byte(object), &answer); err != nil {
+		return Text{}, fmt.Errorf("the answer is not of the form asked for: %w", err)
+	}
+	t := Text{
+		Title:    cut(oneLine(answer.Title), maxTitle),
+		Caption:  cut(lines(answer.Caption), maxCaption),
+		Hashtags: cleanHashtags(answer.Hashtags),
+	}
+	switch {
+	case t.Title == "":
+		return Text{}, errors.New("there is no title")
+	case t.Caption == "":
+		return Text{}, errors.New("there is no caption")
+	case answer.Hashtags == nil:
+		return Text{}, errors.New("there are no hashtags")
+	case len(answer.Slides) < req.Slides:
+		return Text{}, fmt.Errorf("there are %d slides, not %d", len(answer.Slides), req.Slides)
+	}
+	for i, slide := range answer.Slides[:max(req.Slides, 0)] {
+		slide = cut(oneLine(slide), maxSlide)
+		if slide == "" {
+			return Text{}, fmt.Errorf("slide %d is empty", i+1)
+		}
+		t.Slides = append(t.Slides, slide)
+	}
+	if req.ScriptSeconds > 0 {
+		if t.Script = cutSentence(oneLine(answer.Script), MaxScript(req.ScriptSeconds)); t.Script == "" {
+			return Text{}, errors.New("there is no script")
+		}
+	}
+	return t, nil
+}
+
+// findObject gives the JSON object of an answer, from within a code fence or from
+// among words around it if need be.
+func findObject(raw string) (string, error) {
+	raw = strings.TrimPrefix(strings.TrimSpace(raw), "\ufeff")
+	if !strings.HasPrefix(raw, "{") {
+		if _, fenced, ok := strings.Cut(raw, "```json"); ok {
+			raw = fenced
+		}
+	}
+	first, last := strings.IndexByte(raw, '{'), strings.LastIndexByte(raw, '}')
+	if first < 0 || last < first {
+		return "", errors.New("the answer has no JSON object")
+	}
+	return raw[first : last+1], nil
+}
+
+// printable takes out what cannot be shown: control characters and broken bytes.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r), r == '\u200c', r == '\u200d', r == '\ufe0f': // the last three join letters and emojis
+			return r
+		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// oneLine puts a text on one line.
+func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
+
+// lines keeps the lines of a text, with one empty one between paragraphs.
+func lines(s string) string {
+	var all []string
+	for line := range strings.SplitSeq(printable(strings.ReplaceAll(s, "\r\n", "\n")), "\n") {
+		if line = strings.Join(strings.Fields(line), " "); line != "" || len(all) > 0 && all[len(all)-1] != "" {
+			all = append(all, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(all, "\n"))
+}
+
+// cut shortens a text to at most n characters, at the end of a word if it can.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	short := string([]rune(s)[:n])
+	if end := strings.LastIndexFunc(short, unicode.IsSpace); end > len(short)/2 {
+		short = short[:end]
+	}
+	return strings.TrimSpace(short)
+}
+
+// cutSentence shortens a text to at most n characters at the end of a sentence, or
+// of a word where there is none in the second half.
+func cutSentence(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	short := string([]rune(s)[:n])
+	if end := strings.LastIndexAny(short, ".!?…。！？"); end > len(short)/2 {
+		_, size := utf8.DecodeRuneInString(short[end:])
+		return short[:end+size]
+	}
+	return cut(s, n)
+}
+
+// cleanHashtags makes single words of hashtags, each once.
+func cleanHashtags(raw []string) []string {
+	tags := []string{}
+	seen := map[string]bool{}
+	for _, tag := range raw {
+		tag = strings.Map(func(r rune) rune {
+			if r == '_' || unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number) {
+				return r
+			}
+			return -1
+		}, tag)
+		key := strings.ToLower(tag)
+		if tag == "" || utf8.RuneCountInString(tag) > maxHashtag || seen[key] {
+			continue
+		}
+		seen[key] = true
+		tags = append(tags, tag)
+	}
+	return slices.Clip(tags[:min(len(tags), maxHashtags)])
+}

@@ -1,0 +1,162 @@
+package provider
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestThePromptSaysAllThatIsWanted(t *testing.T) {
+	system, user := TextPrompt(Request{
+		Kind: KindText, Prompt: " Our new shoe \n", Instructions: "Speak as Acme.", Language: "de-DE", Slides: 4, ScriptSeconds: 20,
+	})
+	if user != "Our new shoe" {
+		t.Errorf("the user says %q", user)
+	}
+	for _, want := range []string{"Speak as Acme.", `"title"`, `"caption"`, `"hashtags"`, "exactly 4 headings", "about 50 words", "at most 480 characters", `"de-DE"`} {
+		if !strings.Contains(system, want) {
+			t.Errorf("the system does not say %q:\n%s", want, system)
+		}
+	}
+	if !strings.HasPrefix(system, "Speak as Acme.") {
+		t.Error("the caller's instructions do not come first")
+	}
+	system, _ = TextPrompt(Request{Kind: KindText, Prompt: "x"})
+	if strings.Contains(system, `"slides"`) || strings.Contains(system, `"script"`) || !strings.Contains(system, `"en"`) || strings.HasPrefix(system, "\n") {
+		t.Errorf("it asks for what is not wanted:\n%s", system)
+	}
+}
+
+func TestTokensCoverWhatIsAskedFor(t *testing.T) {
+	plain := TextTokens(Request{Prompt: "x"})
+	if plain.Output != tokensBase || plain.Input < 200 || plain.Input > 2000 {
+		t.Errorf("a post takes %+v", plain)
+	}
+	long := TextTokens(Request{Prompt: strings.Repeat("ж", 4000), Instructions: strings.Repeat("y", 1000), Slides: 10, ScriptSeconds: 60, Options: map[string]string{OptionReasoning: "3000"}})
+	if long.Output != tokensBase+3000+10*tokensPerSlide+60*tokensPerSecond || long.Input < plain.Input+4000 {
+		t.Errorf("a long one takes %+v", long)
+	}
+	if odd := TextTokens(Request{Prompt: "x", Slides: -1, ScriptSeconds: -5, Options: map[string]string{OptionReasoning: "-9"}}); odd != plain {
+		t.Errorf("an odd one takes %+v, want %+v", odd, plain)
+	}
+	if MaxScript(-1) != 0 || MaxScript(10) != 240 {
+		t.Error("scripts are bounded wrongly")
+	}
+}
+
+func TestAnswersAreRead(t *testing.T) {
+	want := Text{Title: "Run on", Caption: "First line.\n\nSecond { } line.", Hashtags: []string{"run", "Трейл_бег"}}
+	const object = `{"title": "Run\n on", "caption": "  First line. \r\n\r\n\r\n Second { }\tline.\n", "hashtags": ["#run", "RUN", "Трейл_бег", "!!", ""], "extra": 1}`
+	for name, raw := range map[string]string{
+		"alone":                   object,
+		"with white space":        "\ufeff\n " + object + "\n",
+		"in a fence":              "```json\n" + object + "\n```",
+		"in a fence with words":   "Here it is:\n\n```json\n" + object + "\n```\nEnjoy!",
+		"in a fence of no name":   "```\n" + object + "\n```",
+		"among words":             "Sure! " + object + " Good luck!",
+		"with another member too": strings.Replace(object, `"extra": 1`, `"slides": ["not asked for"], "script": "neither"`, 1),
+	} {
+		got, err := ParseText(raw, Request{})
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
+		}
+	}
+}
+
+func TestAnswersThatLackSomethingAreAskedForAgain(t *testing.T) {
+	full := Request{Slides: 2, ScriptSeconds: 5}
+	const good = `{"title": "t", "caption": "c", "hashtags": [], "slides": ["a", "b"], "script": "Say it."}`
+	if _, err := ParseText(good, full); err != nil {
+		t.Fatal(err)
+	}
+	for name, raw := range map[string]string{
+		"nothing":              "",
+		"no object":            "I cannot help with that.",
+		"a list":               `["t"]`,
+		"braces the wrong way": "} {",
+		"cut off":              good[:len(good)-10],
+		"two objects":          good + good,
+		"no title":             strings.Replace(good, `"t"`, `" \n"`, 1),
+		"no caption":           strings.Replace(good, `"caption"`, `"text"`, 1),
+		"no hashtags":          strings.Replace(good, `[]`, `null`, 1),
+		"hashtags as one text": strings.Replace(good, `[]`, `"#a #b"`, 1),
+		"too few slides":       strings.Replace(good, `["a", "b"]`, `["a"]`, 1),
+		"an empty slide":       strings.Replace(good, `"b"`, `""`, 1),
+		"slides as objects":    strings.Replace(good, `"b"`, `{"text": "b"}`, 1),
+		"no script":            strings.Replace(good, `"Say it."`, `" "`, 1),
+	} {
+		got, err := ParseText(raw, full)
+		var e *Error
+		if !errors.As(err, &e) || e.Kind != Transient || e.Code != "text_unreadable" || e.Message == "" {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+func TestAnswersAreBounded(t *testing.T) {
+	word := "слово "
+	raw, err := json.Marshal(map[string]any{
+		"title": strings.Repeat(word, 500), "caption": strings.Repeat("x", 100_000),
+		"hashtags": strings.Fields("a b c d e f g h i j k l m n o p " + strings.Repeat("q", 200)),
+		"slides":   []string{strings.Repeat(word, 500), "b", "c", "d"},
+		"script":   strings.Repeat("Это одно предложение! ", 500),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ParseText(string(raw), Request{Slides: 2, ScriptSeconds: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		text string
+		most int
+		end  string
+	}{
+		"title":   {got.Title, maxTitle, "слово"},
+		"caption": {got.Caption, maxCaption, "x"},
+		"slide":   {got.Slides[0], maxSlide, "слово"},
+		"script":  {got.Script, MaxScript(10), "предложение!"},
+	} {
+		if n := utf8.RuneCountInString(c.text); n > c.most || n < c.most/2 || !strings.HasSuffix(c.text, c.end) {
+			t.Errorf("the %s has %d of %d characters and ends with %q", name, n, c.most, c.text[max(len(c.text)-30, 0):])
+		}
+	}
+	if len(got.Slides) != 2 || len(got.Hashtags) != maxHashtags {
+		t.Errorf("%d slides, %d hashtags", len(got.Slides), len(got.Hashtags))
+	}
+	if s := cutSentence(strings.Repeat("nopoint ", 100), 50); !strings.HasSuffix(s, "nopoint") || len(s) > 50 {
+		t.Errorf("a text without sentences is cut to %q", s)
+	}
+}
+
+func TestWhatCannotBeShownIsTakenOut(t *testing.T) {
+	raw := `{"title": "a\u0000\u001b[31mb\u202e c", "caption": "x\u0007\nмир 👩\u200d👧 \ufffd", "hashtags": ["сказка\u202e", "कहानी"]}`
+	got, err := ParseText(raw, Request{})
+	want := Text{Title: "a[31mb c", Caption: "x\nмир 👩\u200d👧", Hashtags: []string{"сказка", "कहानी"}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+q, %v; want %+q", got, err, want)
+	}
+}
+
+func FuzzParseText(f *testing.F) {
+	f.Add(`{"title": "t", "caption": "c", "hashtags": ["a"], "slides": ["a", "b"], "script": "Say it."}`, 2, 5)
+	f.Add("```json\n{}\n```", 0, 0)
+	f.Fuzz(func(t *testing.T, raw string, slides, seconds int) {
+		req := Request{Slides: slides % 20, ScriptSeconds: seconds % 600}
+		got, err := ParseText(raw, req)
+		if err != nil {
+			if KindOf(err) != Transient {
+				t.Errorf("got %v", err)
+			}
+			return
+		}
+		if got.Title == "" || got.Caption == "" || len(got.Slides) != max(req.Slides, 0) ||
+			utf8.RuneCountInString(got.Script) > MaxScript(req.ScriptSeconds) || strings.ContainsAny(got.Title, "\n\r\x00") {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
