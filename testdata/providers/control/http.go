@@ -4,7 +4,25 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
+
+	"github.com/content-automation/api/pkg/provider"
 )
+
+// Samples gives the media that a fake serves as its own: the n-th file of a kind,
+// of an aspect ratio ("": any), with its name. sample.File is one.
+type Samples func(kind provider.Kind, ratio string, n uint) (name string, content []byte, err error)
+
+// Base is the address at which a fake is reached: for the addresses in its
+// answers. A prefix that http.StripPrefix has taken off is part of it.
+func Base(r *http.Request) string {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	asked, _, _ := strings.Cut(r.RequestURI, "?")
+	return scheme + "://" + r.Host + strings.TrimSuffix(asked, r.URL.EscapedPath())
+}
 
 // Order is the body of POST /_control.
 type Order struct {
