@@ -5,7 +5,9 @@
 package control
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -47,6 +49,9 @@ const (
 )
 
 var kinds = []Kind{RateLimited, ServerError, Slow, Garbage, Drop, DropAfterAccept, JobFailed, ResultExpired}
+
+// maxBody bounds the request that a Slow fault keeps.
+const maxBody = 16 << 20
 
 // Fault is one failure, for the next call of an operation.
 type Fault struct {
@@ -161,6 +166,12 @@ func (c *Control) Handle(provider, operation string, h http.HandlerFunc) http.Ha
 		case ResultExpired:
 			refuse(w, orElse(fault.Status, http.StatusNotFound))
 		case Slow:
+			// A server notices that the caller has gone once the body is read.
+			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+			if err != nil {
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
 			t := time.NewTimer(time.Duration(fault.Seconds * float64(time.Second)))
 			defer t.Stop()
 			select {

@@ -1,0 +1,36 @@
+package elevenlabs
+
+import (
+	"encoding/json"
+
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/wire"
+)
+
+// refused reads what the provider says of a refusal, where its status says too
+// little. The detail is an object as a rule; of a 422 it is a list, and the status
+// is enough.
+func refused(_ wire.Call, _ int, body []byte) *provider.Error {
+	var answer struct {
+		Detail struct {
+			Status string `json:"status"`
+		} `json:"detail"`
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return nil
+	}
+	switch answer.Detail.Status {
+	case "quota_exceeded": // as a 401
+		return &provider.Error{Kind: provider.Quota, Code: "provider_quota", Message: "The account at the provider has no credit."}
+	case "too_many_concurrent_requests", "system_busy", "rate_limit_exceeded":
+		return &provider.Error{Kind: provider.Transient, Code: "provider_busy", Message: "The provider takes no more requests at the moment."}
+	case "voice_not_found":
+		return invalid("unknown_voice", "The provider has no such voice.")
+	case "max_character_limit_exceeded", "text_too_long":
+		return invalid("text_too_long", "The text is longer than the model speaks.")
+	case "bad_prompt", "content_against_policy":
+		return invalid("content_refused", "The provider does not make this content.")
+	default:
+		return nil
+	}
+}
