@@ -11,7 +11,7 @@ import (
 
 var (
 	tableReads  = []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}
-	tableWrites = []string{"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}
+	tableWrites = []string{"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PartiQLUpdate", "dynamodb:PutItem", "dynamodb:UpdateItem"}
 )
 
 // permissions are written out rather than granted by the CDK: its grants use

@@ -26,6 +26,8 @@ type Faults struct {
 	// it takes the place of the answer, which is lost.
 	After func(Call) error
 
+	next aws.HTTPClient
+
 	mu    sync.Mutex
 	calls []Call
 	plans []*plan
@@ -47,11 +49,11 @@ type plan struct {
 // Attach puts the faults into a configuration, and makes the SDK repeat as often
 // as in a function, but without its pauses.
 func (f *Faults) Attach(cfg *aws.Config) {
-	next := cfg.HTTPClient
-	if next == nil {
-		next = awshttp.NewBuildableClient()
+	f.next = cfg.HTTPClient
+	if f.next == nil {
+		f.next = awshttp.NewBuildableClient()
 	}
-	cfg.HTTPClient = client(func(req *http.Request) (*http.Response, error) { return f.do(req, next) })
+	cfg.HTTPClient = client(f.do)
 	cfg.Retryer = func() aws.Retryer {
 		return retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = Attempts
@@ -67,7 +69,7 @@ type client func(*http.Request) (*http.Response, error)
 
 func (c client) Do(req *http.Request) (*http.Response, error) { return c(req) }
 
-func (f *Faults) do(req *http.Request, next aws.HTTPClient) (*http.Response, error) {
+func (f *Faults) do(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return nil, err
@@ -76,7 +78,7 @@ func (f *Faults) do(req *http.Request, next aws.HTTPClient) (*http.Response, err
 	_, operation, _ := strings.Cut(req.Header.Get("X-Amz-Target"), ".")
 	call := Call{operation, body}
 	send := func() (*http.Response, error) {
-		resp, err := next.Do(req)
+		resp, err := f.next.Do(req)
 		if err == nil && f.After != nil {
 			if err = f.After(call); err != nil {
 				_ = resp.Body.Close()

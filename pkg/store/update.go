@@ -1,0 +1,210 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Update changes some attributes of an item that must still have the version that
+// it was read with. Its document and all that is not named stay as they are.
+type Update struct {
+	Key     Key
+	Version int64
+	// Extra and Filters are the values to set; one that is empty is removed.
+	Extra, Filters []Value
+	// Parent is the item's new key in ByParent, an empty one to take it out; nil
+	// leaves it.
+	Parent *Key
+}
+
+// Value is a value with the name that it has in Item.Extra or Item.Filters.
+type Value struct{ Name, Value string }
+
+// ChangedError is an ErrConflict that brings along the item as it is now: without
+// a kind where there is none any more.
+type ChangedError struct{ Item Item }
+
+// Error names the item.
+func (e *ChangedError) Error() string { return fmt.Sprintf("%v: %s %s", ErrConflict, e.Item.PK, e.Item.SK) }
+
+// Unwrap gives ErrConflict.
+func (e *ChangedError) Unwrap() error { return ErrConflict }
+
+// updateBatch is how many updates one call takes.
+const updateBatch = 25
+
+// UpdateAll carries updates out, each for itself, many in one round trip. At the
+// place of each it gives its error: a *ChangedError where the item has another
+// version. No item may be named twice.
+func (db *DB) UpdateAll(ctx context.Context, updates ...Update) []error {
+	failed := make([]error, len(updates))
+	if len(updates) <= updateBatch {
+		db.update(ctx, updates, failed)
+		return failed
+	}
+	var group sync.WaitGroup
+	for from := 0; from < len(updates); from += updateBatch {
+		to := min(from+updateBatch, len(updates))
+		group.Go(func() { db.update(ctx, updates[from:to], failed[from:to]) })
+	}
+	group.Wait()
+	return failed
+}
+
+// update carries out what one call takes. Those that met another call on the same
+// item, or too much load, are repeated.
+func (db *DB) update(ctx context.Context, updates []Update, failed []error) {
+	left := make([]int, len(updates))
+	statements := make([]types.BatchStatementRequest, len(updates))
+	for i, u := range updates {
+		left[i], statements[i] = i, u.statement(db.name)
+	}
+	for attempt := 0; len(left) > 0; attempt++ {
+		err := db.pause(ctx, attempt)
+		switch {
+		case err != nil:
+		case attempt == maxConflicts:
+			err = fmt.Errorf("store: update %d items: %w", len(left), errBusy)
+		default:
+			left, err = db.execute(ctx, updates, statements, left, failed)
+		}
+		if err != nil {
+			for _, i := range left {
+				failed[i] = err
+			}
+			return
+		}
+	}
+}
+
+// execute makes one call for the updates that are left, and gives those that are
+// to be repeated.
+func (db *DB) execute(ctx context.Context, updates []Update, statements []types.BatchStatementRequest, left []int, failed []error) (again []int, err error) {
+	in := &dynamodb.BatchExecuteStatementInput{Statements: make([]types.BatchStatementRequest, len(left))}
+	for n, i := range left {
+		in.Statements[n] = statements[i]
+	}
+	out, err := db.client.BatchExecuteStatement(ctx, in)
+	switch {
+	case isContention(err):
+		return left, nil
+	case err != nil:
+		return left, failure(err, "store: update %d items", len(left))
+	case len(out.Responses) != len(left):
+		return left, fmt.Errorf("store: %d answers to %d updates", len(out.Responses), len(left))
+	}
+	for n, i := range left {
+		refused := out.Responses[n].Error
+		if refused == nil {
+			continue
+		}
+		switch refused.Code {
+		case types.BatchStatementErrorCodeEnumConditionalCheckFailed:
+			failed[i] = updates[i].conflict(refused.Item)
+		case types.BatchStatementErrorCodeEnumTransactionConflict, types.BatchStatementErrorCodeEnumThrottlingError,
+			types.BatchStatementErrorCodeEnumProvisionedThroughputExceeded, types.BatchStatementErrorCodeEnumRequestLimitExceeded,
+			types.BatchStatementErrorCodeEnumInternalServerError:
+			again = append(again, i)
+		default:
+			failed[i] = fmt.Errorf("store: update %s: %s: %s", updates[i].Key.PK, refused.Code, aws.ToString(refused.Message))
+		}
+	}
+	return again, nil
+}
+
+// conflict gives the error of an update whose item has another version. After a
+// lost answer the call is repeated and meets what it has done itself: that is
+// success.
+func (u *Update) conflict(stored attributes) error {
+	if len(stored) == 0 {
+		return &ChangedError{Item{Key: u.Key}}
+	}
+	it := unmarshal(stored)
+	if it.Version == u.Version+1 && u.isDone(&it) {
+		return nil
+	}
+	return &ChangedError{it}
+}
+
+// isDone tells whether the item is as the update would leave it.
+func (u *Update) isDone(it *Item) bool {
+	for _, v := range u.Extra {
+		if it.Extra[v.Name] != v.Value {
+			return false
+		}
+	}
+	for _, v := range u.Filters {
+		if it.Filters[v.Name] != v.Value {
+			return false
+		}
+	}
+	return u.Parent == nil || it.Parent == *u.Parent
+}
+
+// statement writes the update as a statement of PartiQL. The names are our own and
+// need no quotes; values go apart from the text.
+func (u *Update) statement(table string) types.BatchStatementRequest {
+	s := &statement{values: make([]types.AttributeValue, 0, len(u.Extra)+len(u.Filters)+6)}
+	s.text.Grow(64 + 24*cap(s.values))
+	s.text.WriteString(`UPDATE "`)
+	s.text.WriteString(table)
+	s.text.WriteByte('"')
+	s.set(attrVersion, "", num(u.Version+1))
+	for _, v := range u.Extra {
+		s.setText(extraPrefix, v.Name, v.Value)
+	}
+	for _, v := range u.Filters {
+		s.setText(filterPrefix, v.Name, v.Value)
+	}
+	if p := u.Parent; p != nil {
+		s.setText(ByParent.pk, "", p.PK)
+		s.setText(ByParent.sk, "", p.SK)
+	}
+	s.text.WriteString(s.removed.String())
+	s.text.WriteString(" WHERE " + attrPK + "=? AND " + attrSK + "=? AND " + attrVersion + "=?")
+	s.values = append(s.values, str(u.Key.PK), str(u.Key.SK), num(u.Version))
+	return types.BatchStatementRequest{
+		Statement: aws.String(s.text.String()), Parameters: s.values,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+}
+
+// statement is a statement that is being written.
+type statement struct {
+	text, removed strings.Builder
+	values        []types.AttributeValue
+}
+
+func (s *statement) setText(prefix, name, value string) {
+	if value != "" {
+		s.set(prefix, name, str(value))
+		return
+	}
+	s.removed.WriteString(" REMOVE ")
+	s.removed.WriteString(prefix)
+	s.removed.WriteString(name)
+}
+
+func (s *statement) set(prefix, name string, value types.AttributeValue) {
+	s.text.WriteString(" SET ")
+	s.text.WriteString(prefix)
+	s.text.WriteString(name)
+	s.text.WriteString("=?")
+	s.values = append(s.values, value)
+}
+
+// ConflictOf gives the item that a conflict of UpdateAll has met.
+func ConflictOf(err error) (Item, bool) {
+	var changed *ChangedError
+	if errors.As(err, &changed) {
+		return changed.Item, true
+	}
+	return Item{}, false
+}
