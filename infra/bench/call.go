@@ -48,10 +48,37 @@ var parameter = regexp.MustCompile(`\{(\w+)\}`)
 // call makes one call as the gateway does: it asks the authorizer, and then the
 // function with what the authorizer gave.
 func (w *world) call(ctx context.Context, r request) (answer, error) {
+	var a answer
+	e, err := w.compose(r)
+	if err != nil {
+		return answer{}, err
+	}
+	if e.RequestContext.Authorizer, a.cost.authorizer, err = w.authorize(ctx, e); err != nil {
+		return answer{}, fmt.Errorf("%s: %w", r.operation, err)
+	}
+	w.recorder.cost = reading{}
+	out, whole, err := w.serve(ctx, r.operation, e)
+	if err != nil {
+		return answer{}, fmt.Errorf("%s: %w", r.operation, err)
+	}
+	if want := w.routes[r.operation].Status; out.StatusCode != want {
+		return answer{}, fmt.Errorf("%s answers %d, not %d: %s", r.operation, out.StatusCode, want, out.Body)
+	}
+	a.cost.audit = w.recorder.cost
+	a.cost.function = whole.minus(a.cost.audit)
+	var envelope struct{ Data json.RawMessage }
+	if err := json.Unmarshal([]byte(out.Body), &envelope); err != nil {
+		return answer{}, fmt.Errorf("%s: %w", r.operation, err)
+	}
+	a.data = envelope.Data
+	return a, nil
+}
+
+// compose makes what the gateway makes of a request.
+func (w *world) compose(r request) (events.APIGatewayProxyRequest, error) {
 	route := w.routes[r.operation]
-	function := w.functions[route.Function]
-	if function == nil {
-		return answer{}, fmt.Errorf("no function serves the operation %q: add it to functions.go", r.operation)
+	if w.functions[route.Function] == nil {
+		return events.APIGatewayProxyRequest{}, fmt.Errorf("no function serves the operation %q: add it to functions.go", r.operation)
 	}
 	e := events.APIGatewayProxyRequest{
 		Resource: route.Path, HTTPMethod: route.Method, Path: route.Path, PathParameters: map[string]string{},
@@ -77,32 +104,18 @@ func (w *world) call(ctx context.Context, r request) (answer, error) {
 	if r.body != nil {
 		b, err := json.Marshal(r.body)
 		if err != nil {
-			return answer{}, err
+			return events.APIGatewayProxyRequest{}, err
 		}
 		e.Headers["Content-Type"], e.Body = "application/json", string(b)
 	}
-	var a answer
-	var err error
-	if e.RequestContext.Authorizer, a.cost.authorizer, err = w.authorize(ctx, e); err != nil {
-		return answer{}, fmt.Errorf("%s: %w", r.operation, err)
-	}
+	return e, nil
+}
+
+// serve hands an event to the function of its operation.
+func (w *world) serve(ctx context.Context, operation string, e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, reading, error) {
 	var out events.APIGatewayProxyResponse
-	w.recorder.cost = reading{}
-	whole, err := w.invoke(ctx, function, e, &out)
-	if err != nil {
-		return answer{}, fmt.Errorf("%s: %w", r.operation, err)
-	}
-	if out.StatusCode != route.Status {
-		return answer{}, fmt.Errorf("%s answers %d, not %d: %s", r.operation, out.StatusCode, route.Status, out.Body)
-	}
-	a.cost.audit = w.recorder.cost
-	a.cost.function = whole.minus(a.cost.audit)
-	var envelope struct{ Data json.RawMessage }
-	if err := json.Unmarshal([]byte(out.Body), &envelope); err != nil {
-		return answer{}, fmt.Errorf("%s: %w", r.operation, err)
-	}
-	a.data = envelope.Data
-	return a, nil
+	used, err := w.invoke(ctx, w.functions[w.routes[operation].Function], e, &out)
+	return out, used, err
 }
 
 // authorize asks the authorizer about a call and gives the context that it adds.

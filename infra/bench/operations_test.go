@@ -9,14 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
 // filled makes a world that ends with the test.
-func filled(t *testing.T) *world {
+func filled(t *testing.T, with ...func(*aws.Config)) *world {
 	t.Helper()
-	w, err := newWorld(t.Context())
+	w, err := newWorld(t.Context(), with...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,8 @@ const plenty = 1_000_000
 // authorizer and the functions of all areas, metered, and an account that calls.
 type world struct {
 	meter      *meter
+	with       []func(*aws.Config)
+	state      *store.DB
 	recorder   *meteredRecorder
 	authorizer lambda.Handler
 	functions  map[string]lambda.Handler
@@ -78,10 +80,11 @@ func (r *meteredRecorder) Record(ctx context.Context, c httpapi.Call) error {
 	return err
 }
 
-// newWorld makes tables in the engine of the tests, and fills them.
-func newWorld(ctx context.Context) (_ *world, err error) {
+// newWorld makes tables in the engine of the tests, and fills them. Each of with may
+// change the configuration of the tables' clients.
+func newWorld(ctx context.Context, with ...func(*aws.Config)) (_ *world, err error) {
 	w := &world{
-		meter: &meter{}, functions: map[string]lambda.Handler{}, routes: map[string]httpapi.Route{},
+		meter: &meter{}, with: with, functions: map[string]lambda.Handler{}, routes: map[string]httpapi.Route{},
 		// Time stands still, so that no minute ends between two calls.
 		clock: time.Now().UTC().Truncate(time.Minute).Add(time.Second),
 	}
@@ -94,6 +97,7 @@ func newWorld(ctx context.Context) (_ *world, err error) {
 	if err != nil {
 		return nil, err
 	}
+	w.state = state
 	entries, err := w.table(ctx)
 	if err != nil {
 		return nil, err
@@ -122,7 +126,7 @@ func newWorld(ctx context.Context) (_ *world, err error) {
 func (w *world) now() time.Time { return w.clock }
 
 func (w *world) table(ctx context.Context) (*store.DB, error) {
-	db, drop, err := storetest.Make(ctx, w.now, w.meter.install)
+	db, drop, err := storetest.Make(ctx, w.now, append(w.with, w.meter.install)...)
 	if err == nil {
 		w.drops = append(w.drops, drop)
 	}

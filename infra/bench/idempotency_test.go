@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/api"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+// TestEveryChangeIsIdempotent walks over all operations that are no GET, with the
+// examples that are measured: each must leave its repeats to the one middleware.
+func TestEveryChangeIsIdempotent(t *testing.T) {
+	faults := &storetest.Faults{}
+	w := filled(t, faults.Attach)
+	changes := 0
+	for _, route := range api.Routes() {
+		if route.Method == http.MethodGet {
+			continue
+		}
+		changes++
+		t.Run(route.OperationID, func(t *testing.T) {
+			e := w.examples()[route.OperationID]
+			r := request{operation: route.OperationID, body: e.body}
+			if e.id != nil {
+				var err error
+				if r.id, err = e.id(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if e.part != nil {
+				r.part = *e.part
+			}
+			rep := newRepeater(t, w, faults, route, r)
+			rep.refusals()
+			made := rep.replays()
+			if e.undo != "" {
+				var envelope struct{ Data struct{ ID string } }
+				if err := json.Unmarshal([]byte(made), &envelope); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := w.call(t.Context(), request{operation: e.undo, id: envelope.Data.ID}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+	if changes < 10 {
+		t.Errorf("only %d operations change something", changes)
+	}
+}
+
+// repeater makes one call again and again, with the same Idempotency-Key.
+type repeater struct {
+	t      *testing.T
+	w      *world
+	faults *storetest.Faults
+	route  httpapi.Route
+	event  events.APIGatewayProxyRequest
+}
+
+func newRepeater(t *testing.T, w *world, faults *storetest.Faults, route httpapi.Route, r request) *repeater {
+	e, err := w.compose(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.RequestContext.Authorizer, _, err = w.authorize(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	faults.Reset()
+	t.Cleanup(faults.Reset)
+	return &repeater{t, w, faults, route, e}
+}
+
+// send makes the call, with its event changed.
+func (r *repeater) send(ctx context.Context, requestID string, change func(*events.APIGatewayProxyRequest)) events.APIGatewayProxyResponse {
+	r.t.Helper()
+	e := r.event
+	e.RequestContext.RequestID = requestID
+	if change != nil {
+		change(&e)
+	}
+	out, _, err := r.w.serve(ctx, r.route.OperationID, e)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return out
+}
+
+// refused checks a refusal, and that nothing came of the call.
+func (r *repeater) refused(what string, status int, code errs.Code, change func(*events.APIGatewayProxyRequest)) {
+	r.t.Helper()
+	before := storetest.Snapshot(r.t, r.w.state)
+	out := r.send(r.t.Context(), what, change)
+	if out.StatusCode != status || !strings.Contains(out.Body, `"code":"`+string(code)+`"`) {
+		r.t.Errorf("%s: %d %s, want %d %s", what, out.StatusCode, out.Body, status, code)
+	}
+	if storetest.Snapshot(r.t, r.w.state) != before {
+		r.t.Errorf("%s: the table has changed", what)
+	}
+}
+
+// refusals are those that do not use the key up: that is seen by what comes after.
+func (r *repeater) refusals() {
+	r.t.Helper()
+	r.refused("too many calls", http.StatusTooManyRequests, errs.RateLimited, func(e *events.APIGatewayProxyRequest) {
+		p, err := auth.Decode(e.RequestContext.Authorizer)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		p.Refusal = &auth.Refusal{Code: errs.RateLimited, Message: "Wait."}
+		if e.RequestContext.Authorizer, err = p.Encode(); err != nil {
+			r.t.Fatal(err)
+		}
+	})
+	r.faults.Refuse("TransactWriteItems", "ValidationException", 1)
+	r.faults.Refuse("PutItem", "ValidationException", 1)
+	r.refused("a failure before the effect", http.StatusInternalServerError, errs.Internal, nil)
+	r.faults.Reset()
+	if r.event.Body == "" {
+		return // nothing that could be invalid
+	}
+	r.refused("an unknown member", http.StatusUnprocessableEntity, errs.ValidationFailed, func(e *events.APIGatewayProxyRequest) {
+		e.Body = `{"no_such_member":1,` + e.Body[1:]
+	})
+}
+
+// replays lets the function die when its commit is through, and repeats the call. It
+// gives the answer.
+func (r *repeater) replays() string {
+	r.t.Helper()
+	ctx, die := context.WithCancel(r.t.Context())
+	defer die()
+	commits := 0
+	r.faults.After = func(c storetest.Call) error {
+		if (c.Operation == "TransactWriteItems" || c.Operation == "PutItem") && strings.Contains(string(c.Body), `"answer#`) {
+			commits++
+			die()
+			return errors.New("nobody is there any more")
+		}
+		return nil
+	}
+	out := r.send(ctx, "first", nil)
+	r.faults.After = nil
+	if commits != 1 || out.StatusCode < http.StatusInternalServerError {
+		r.t.Errorf("after %d commits of records the dying function answers %d %s", commits, out.StatusCode, out.Body)
+	}
+	before := storetest.Snapshot(r.t, r.w.state)
+	var answers, tags [2]string
+	for i, requestID := range []string{"second", "third"} {
+		out := r.send(r.t.Context(), requestID, nil)
+		if out.StatusCode != r.route.Status || header(out, "Idempotent-Replayed") != "true" || !strings.Contains(out.Body, `"request_id":"first"`) {
+			r.t.Errorf("the %s call: %d %v %s", requestID, out.StatusCode, out.MultiValueHeaders, out.Body)
+		}
+		answers[i] = out.Body
+		tags[i] = header(out, "ETag")
+	}
+	if answers[0] != answers[1] || tags[0] != tags[1] {
+		r.t.Errorf("the answers differ:\n%s\n%s", answers[0], answers[1])
+	}
+	if storetest.Snapshot(r.t, r.w.state) != before {
+		r.t.Error("a repeat has changed something")
+	}
+	r.refused("another body", http.StatusUnprocessableEntity, errs.IdempotencyKeyReused, func(e *events.APIGatewayProxyRequest) { e.Body += " " })
+	return answers[0]
+}
+
+func header(out events.APIGatewayProxyResponse, name string) string {
+	return http.Header(out.MultiValueHeaders).Get(name)
+}
