@@ -116,7 +116,7 @@ func environment(api string) []string {
 		"AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench", "AWS_SESSION_TOKEN=bench",
 		"AWS_LAMBDA_FUNCTION_NAME=bench", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256", "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
 		"LAMBDA_TASK_ROOT=/var/task", "_HANDLER=bootstrap", "TZ=:UTC",
-		"STAGE=bench", "CUSTOMER=bench", "TABLE_NAME=bench-state", "AUDIT_TABLE_NAME=bench-audit", "MEDIA_BUCKET=bench-media", "BUS_NAME=bench",
+		"STAGE=bench", "CUSTOMER=bench", "TABLE_NAME=bench-state", "AUDIT_TABLE_NAME=bench-audit", "MEDIA_BUCKET=bench-media", "BUS_NAME=bench", "SEAL_SECRET=bench",
 		"GENERATE_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-generate",
 		"DELIVER_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-deliver",
 		"DISPATCH_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-dispatch",

@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
@@ -19,6 +20,7 @@ type data struct {
 	state    awsdynamodb.Table
 	audit    awsdynamodb.Table
 	media    awss3.Bucket
+	seal     awssecretsmanager.Secret
 	bus      awsevents.EventBus
 	alarms   awssns.Topic
 }
@@ -30,6 +32,7 @@ func newData(app constructs.Construct, s Settings) *data {
 	d.state = newStateTable(stack, s, d.key)
 	d.audit = newAuditTable(stack, s, d.key)
 	d.media = newMediaBucket(stack, s, d.key)
+	d.seal = newSealSecret(stack, s, d.key)
 	d.bus = newBus(stack, s)
 	d.alarms = newAlarmTopic(stack, s, d.key)
 	output(stack, "TableName", d.state.TableName())

@@ -83,6 +83,9 @@ func (l lambdas) environment(f Function) *map[string]*string {
 	if f.Media != None {
 		env["MEDIA_BUCKET"] = l.data.media.BucketName()
 	}
+	if f.Trigger == Gateway && f.State != None {
+		env["SEAL_SECRET"] = l.data.seal.SecretValue().UnsafeUnwrap() // a reference to it
+	}
 	if f.Publishes {
 		env["BUS_NAME"] = l.data.bus.EventBusName()
 	}

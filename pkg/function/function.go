@@ -32,6 +32,7 @@ func Serve(register func(Area)) {
 		Audit: audit.New(store.Open(cfg, awsenv.Need("AUDIT_TABLE_NAME")), time.Now),
 	}
 	a.Router = httpapi.NewRouter(a.DB, a.Audit, time.Now)
+	a.Router.SealWith([]byte(awsenv.Need("SEAL_SECRET")))
 	register(a)
 	httpapi.StartLambda(a.Router)
 }
