@@ -1,5 +1,5 @@
 // Command account is the Lambda function of the account area: the account itself, its
-// audit log and its events.
+// balance, its audit log and its events.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -16,6 +17,7 @@ func main() {
 	function.Serve(func(a function.Area) {
 		signer := awsenv.Must(media.NewSigner(a.AWS, awsenv.Need("MEDIA_BUCKET"), time.Now))
 		account.NewService(a.DB, time.Now).Register(a.Router)
+		ledger.NewService(a.DB).Register(a.Router)
 		a.Audit.Register(a.Router)
 		event.NewService(a.DB, signer).Register(a.Router)
 	})

@@ -68,7 +68,7 @@ func group(use, short string) *cobra.Command {
 }
 
 func accountCommand(out io.Writer, s *services) *cobra.Command {
-	cmd := group("account", "Create, change, list and top up accounts")
+	cmd := group("account", "Create, change and list accounts, and keep their balance")
 	create := &cobra.Command{Use: "create", Short: "Create an account", Args: cobra.NoArgs}
 	settings := accountFlags(create)
 	_ = create.MarkFlagRequired("name")
@@ -108,7 +108,20 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 	}}
 	topUp.Flags().Int64Var(&credits, "credits", 0, "how many credits to add")
 	_ = topUp.MarkFlagRequired("credits")
-	cmd.AddCommand(create, update, list, topUp)
+	var signed int64
+	var reason string
+	adjust := &cobra.Command{Use: "adjust ACCOUNT", Short: "Correct a balance; it never falls below zero", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		e, err := s.accounts.Adjust(cmd.Context(), args[0], signed, reason)
+		if err != nil {
+			return err
+		}
+		return show(out, e)
+	}}
+	adjust.Flags().Int64Var(&signed, "credits", 0, "how many credits to add; negative to take some")
+	adjust.Flags().StringVar(&reason, "reason", "", "why, for the log; the customer does not see it")
+	_ = adjust.MarkFlagRequired("credits")
+	_ = adjust.MarkFlagRequired("reason")
+	cmd.AddCommand(create, update, list, topUp, adjust)
 	return cmd
 }
 

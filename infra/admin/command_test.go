@@ -117,6 +117,22 @@ func TestTopUp(t *testing.T) {
 	}
 }
 
+func TestAdjust(t *testing.T) {
+	o := newOperator(t)
+	var a account.Account
+	o.run(&a, "account", "create", "--name", "Acme")
+	o.run(nil, "account", "top-up", a.ID, "--credits", "500")
+	var e ledger.Entry
+	o.run(&e, "account", "adjust", a.ID, "--credits", "-20", "--reason", "charged twice by us")
+	if e.Credits != -20 || e.Kind != "adjust" {
+		t.Errorf("%+v", e)
+	}
+	o.run(&e, "account", "adjust", a.ID, "--credits=5", "--reason", "and a little back")
+	if it, err := o.db.Get(t.Context(), ledger.BalanceKey(a.ID)); err != nil || it.Counter != 485 {
+		t.Errorf("the balance is %d, %v", it.Counter, err)
+	}
+}
+
 func TestKeys(t *testing.T) {
 	o := newOperator(t)
 	var a account.Account
@@ -190,6 +206,12 @@ func TestMistakesAreToldInASentence(t *testing.T) {
 		{"account top-up " + a.ID + " --credits -5", "/credits: must be between 1 and"},
 		{"account top-up " + a.ID + " --credits 1.5", `invalid argument "1.5" for "--credits"`},
 		{"account top-up " + unknown + " --credits 5", "There is no account"},
+		{"account adjust " + a.ID + " --reason why", `required flag(s) "credits" not set`},
+		{"account adjust " + a.ID + " --credits -5", `required flag(s) "reason" not set`},
+		{"account adjust " + a.ID + " --credits -5 --reason=", "/reason: must have 1 to 500 characters"},
+		{"account adjust " + a.ID + " --credits 0 --reason why", "/credits: must be between -1000000000000 and 1000000000000, and not 0"},
+		{"account adjust " + a.ID + " --credits -5 --reason why", "/credits: would take the balance of 0 below 0"},
+		{"account adjust " + unknown + " --credits 5 --reason why", "There is no account"},
 		{"account list " + a.ID, `unknown command`},
 		{"key create " + unknown, "There is no account"},
 		{"key create " + a.ID + " --kind demo", "--kind must be live or test"},

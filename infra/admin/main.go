@@ -1,5 +1,5 @@
 // Command admin is the operator's tool: it creates and changes accounts, tops up
-// their balance, and makes and revokes their API keys. It works on the state
+// and corrects their balance, and makes and revokes their API keys. It works on the state
 // table that TABLE_NAME or --table names, with the usual AWS configuration; for
 // the local system `make run` writes both into .local/aws-env.
 package main

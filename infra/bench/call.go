@@ -23,6 +23,7 @@ type request struct {
 	id        string // of the resource in the path
 	part      string // id of the part of it that the path names, too
 	body      any
+	live      bool // made with the live key
 }
 
 // answer is what a call gave, and what it cost.
@@ -91,6 +92,9 @@ func (w *world) compose(r request) (events.APIGatewayProxyRequest, error) {
 			RequestTimeEpoch: w.now().UnixMilli(),
 			Identity:         events.APIGatewayRequestIdentity{SourceIP: "192.0.2.1", UserAgent: "bench/1.0"},
 		},
+	}
+	if r.live {
+		e.Headers["Authorization"] = "Bearer " + w.live
 	}
 	ids := []string{r.id, r.part}
 	for i, m := range parameter.FindAllStringSubmatch(route.Path, -1) {

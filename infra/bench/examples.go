@@ -18,6 +18,8 @@ type example struct {
 	// part is the id of a part of it, where the path names one.
 	part *string
 	body any
+	// live tells that it is made with a live key: the sandbox has nothing of the kind.
+	live bool
 	// undo is the operation that takes the made resource away again, where there may
 	// only be so many of them.
 	undo string
@@ -35,10 +37,11 @@ func (w *world) examples() map[string]example {
 		return func(ctx context.Context) (string, error) { return w.make(ctx, operation) }
 	}
 	return map[string]example{
-		"getMe":            {},
-		"listAuditEntries": {},
-		"listEvents":       {},
-		"getEvent":         {id: of(&w.event)},
+		"getMe":              {},
+		"listBalanceEntries": {live: true},
+		"listAuditEntries":   {},
+		"listEvents":         {},
+		"getEvent":           {id: of(&w.event)},
 
 		"listApiKeys": {},
 		"createApiKey": {undo: "revokeApiKey", body: object{

@@ -59,7 +59,7 @@ func (c *cost) parts() [3]*reading { return [3]*reading{&c.authorizer, &c.functi
 
 // example makes one call, and takes away what it made.
 func (w *world) example(ctx context.Context, operation string, e example, weigh bool) (cost, error) {
-	r := request{operation: operation, body: e.body}
+	r := request{operation: operation, body: e.body, live: e.live}
 	if e.id != nil {
 		var err error
 		if r.id, err = e.id(ctx); err != nil {

@@ -42,7 +42,7 @@ const webhooksListed = 19
 const plenty = 1_000_000
 
 // world is the whole service in one process, but for the engine of its tables: the
-// authorizer and the functions of all areas, metered, and an account that calls.
+// authorizer and the functions of all areas, metered, and two accounts that call.
 type world struct {
 	meter      *meter
 	with       []func(*aws.Config)
@@ -52,7 +52,7 @@ type world struct {
 	functions  map[string]lambda.Handler
 	routes     map[string]httpapi.Route
 	clock      time.Time
-	key        string
+	key, live  string // secrets of a test key and a live one
 	drops      []func(context.Context) error
 
 	// Ids of resources of the account, one of each kind.
@@ -142,20 +142,29 @@ func (w *world) close(ctx context.Context) error {
 	return all
 }
 
-// fill makes an account with a key and with some of everything.
-func (w *world) fill(ctx context.Context, state *store.DB) error {
+// fill makes an account for each mode, with a key and with some of everything.
+func (w *world) fill(ctx context.Context, state *store.DB) (err error) {
 	accounts := account.NewService(state, w.now)
-	name, limit := "Bench", plenty
-	a, err := accounts.Create(ctx, account.Settings{Name: &name, TestLimit: &limit})
-	if err != nil {
-		return err
+	keys := apikey.NewService(state, accounts, w.now, rand.Reader)
+	// Two accounts, so that each lists keys of one mode alone: what a query reads and
+	// does not give cannot be weighed.
+	made := map[auth.Mode]string{}
+	for mode, secret := range map[auth.Mode]*string{auth.Test: &w.key, auth.Live: &w.live} {
+		name, limit := "Bench", plenty
+		a, err := accounts.Create(ctx, account.Settings{Name: &name, TestLimit: &limit, LiveLimit: &limit})
+		if err != nil {
+			return err
+		}
+		k, err := keys.Issue(ctx, a.ID, mode, apikey.Settings{Name: "bench", Scopes: auth.AllScopes()})
+		if err != nil {
+			return err
+		}
+		made[mode], *secret = a.ID, k.Secret
 	}
-	k, err := apikey.NewService(state, accounts, w.now, rand.Reader).Issue(ctx, a.ID, auth.Test, apikey.Settings{Name: "bench", Scopes: auth.AllScopes()})
-	if err != nil {
-		return err
-	}
-	w.key = k.Secret
 	for i := range listed {
+		if _, err := accounts.TopUp(ctx, made[auth.Live], 1000); err != nil {
+			return err
+		}
 		if w.apiKey, err = w.make(ctx, "createApiKey"); err != nil {
 			return err
 		}
@@ -172,9 +181,13 @@ func (w *world) fill(ctx context.Context, state *store.DB) error {
 		}
 		// The item is generated, which makes an event.
 		worker := content.NewWorker(state, sandbox.New(w.now), described{}, w.now)
-		if _, err := worker.Do(ctx, job.Job{Subject: w.item, Attempt: 1, Account: a.ID, Mode: string(auth.Test)}); err != nil {
+		if _, err := worker.Do(ctx, job.Job{Subject: w.item, Attempt: 1, Account: made[auth.Test], Mode: string(auth.Test)}); err != nil {
 			return fmt.Errorf("generate %s: %w", w.item, err)
 		}
+	}
+	// The first call of a minute is weighed by itself.
+	if err := w.list(ctx, request{operation: "listBalanceEntries", live: true}, new([]json.RawMessage)); err != nil {
+		return err
 	}
 	return w.dispatch(ctx, state)
 }

@@ -111,6 +111,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		{account.Settings{IPAllowList: to([]string{"10.0.0.0/8", "10.0.0.1/8"})}, "/ip_allow_list/1"},
 		{account.Settings{LowThreshold: to(int64(0))}, ""},
 		{account.Settings{LowThreshold: to(int64(-1))}, "/low_threshold"},
+		{account.Settings{LowThreshold: to(int64(ledger.MaxCredits + 1))}, "/low_threshold"},
 	} {
 		before := storetest.Snapshot(t, w.db)
 		_, err := w.accounts.Update(t.Context(), a.ID, c.set)

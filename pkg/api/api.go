@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
@@ -23,6 +24,7 @@ import (
 func router() *httpapi.Router {
 	r := httpapi.NewDocument(huma.Config{OpenAPI: header()})
 	(&account.Service{}).Register(r)
+	(&ledger.Service{}).Register(r)
 	(&audit.Log{}).Register(r)
 	(&event.Service{}).Register(r)
 	(&apikey.Service{}).Register(r)

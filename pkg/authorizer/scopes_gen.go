@@ -13,6 +13,7 @@ var Scopes = map[string]auth.Scope{
 	"PATCH /v1/api-keys/{api_key_id}":          "account:manage",
 	"POST /v1/api-keys/{api_key_id}/rotate":    "account:manage",
 	"GET /v1/audit-log":                        "account:manage",
+	"GET /v1/balance/entries":                  "account:read",
 	"GET /v1/catalog/models":                   "account:read",
 	"GET /v1/catalog/plans":                    "account:read",
 	"GET /v1/content-items":                    "content:read",

@@ -54,16 +54,19 @@ const (
 
 // newEntry makes an entry, and its item.
 func newEntry(now time.Time, account, kind, subject string, credits int64) (Entry, store.Item, error) {
+	const mode = string(auth.Live)
 	e := Entry{Resource: httpapi.NewResource(id.New(id.LedgerEntry, now), now, nil), Kind: kind, Credits: credits, Subject: subject}
-	it, err := store.NewItem(Kind, account, string(auth.Live), e.ID, e)
+	it, err := store.NewItem(Kind, account, mode, e.ID, e)
 	it.Filters = map[string]string{"kind": kind}
-	it.Parent = store.Key{PK: subjectPartition(account, subject), SK: e.ID}
+	it.Parent = store.Key{PK: subjectPartition(account, mode, subject), SK: e.ID}
 	return e, it, err
 }
 
 // subjectPartition is the partition of store.ByParent that lists the entries of
 // one subject.
-func subjectPartition(account, subject string) string { return "entries#" + account + "#" + subject }
+func subjectPartition(account, mode, subject string) string {
+	return "entries#" + account + "#" + mode + "#" + subject
+}
 
 // EntryOf gives the entry of its item.
 func EntryOf(it store.Item) (Entry, error) {
