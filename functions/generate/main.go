@@ -1,29 +1,42 @@
-// Command generate is the Lambda function that generates content items.
+// Command generate is the Lambda function that takes the steps of generation work.
 package main
 
 import (
+	"crypto/rand"
+	"os"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media/objects"
-	"github.com/content-automation/api/pkg/provider/sandbox"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/registry"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 )
 
 func main() {
 	logging.Setup()
-	cfg := awsenv.Must(awsenv.Config())
-	worker := content.NewWorker(
-		store.Open(cfg, awsenv.Need("TABLE_NAME")), sandbox.New(time.Now),
-		objects.New(cfg, awsenv.Need("MEDIA_BUCKET")), time.Now,
-	)
-	again := job.NewRequeuer(sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("GENERATE_QUEUE_URL")))
-	lambda.Start(job.NewConsumer(worker, again).Handle)
+	cfg, bucket := awsenv.Must(awsenv.Config()), awsenv.Need("MEDIA_BUCKET")
+	worker := engine.NewWorker(engine.Config{
+		DB:    store.Open(cfg, awsenv.Need("TABLE_NAME")),
+		Areas: map[string]engine.Area{content.ItemKind: content.Area{}},
+		Providers: registry.New(registry.Config{
+			Configured: provider.ParseConfigured(os.Getenv("PROVIDERS")), AWS: cfg, Secret: os.Getenv("PROVIDER_SECRET"),
+			Bucket: bucket, Endpoint: os.Getenv("PROVIDER_ENDPOINT"), Now: time.Now,
+		}),
+		Objects: objects.New(cfg, bucket), Now: time.Now, Name: rand.Text,
+	})
+	queues := sqsqueue.Jobs(cfg, map[job.Queue]string{
+		job.GenerateText:  awsenv.Need("GENERATE_TEXT_QUEUE_URL"),
+		job.GenerateImage: awsenv.Need("GENERATE_IMAGE_QUEUE_URL"),
+		job.GenerateAudio: awsenv.Need("GENERATE_AUDIO_QUEUE_URL"),
+		job.GenerateVideo: awsenv.Need("GENERATE_VIDEO_QUEUE_URL"),
+	})
+	lambda.Start(job.NewConsumer(worker, job.NewSender(queues)).Handle)
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -88,7 +88,7 @@ func (w *world) examples() map[string]example {
 // described stands in for the object store: it describes files and keeps none.
 type described struct{}
 
-var _ content.Objects = described{}
+var _ engine.Objects = described{}
 
 // Save describes a file.
 func (described) Save(_ context.Context, place media.Place, n int, body io.Reader) (media.File, error) {

@@ -20,11 +20,12 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/authorizer"
 	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/provider/sandbox"
+	"github.com/content-automation/api/pkg/provider/registry"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -180,8 +181,7 @@ func (w *world) fill(ctx context.Context, state *store.DB) (err error) {
 			}
 		}
 		// The item is generated, which makes an event.
-		worker := content.NewWorker(state, sandbox.New(w.now), described{}, w.now)
-		if _, err := worker.Do(ctx, job.Job{Subject: w.item, Attempt: 1, Account: made[auth.Test], Mode: string(auth.Test)}); err != nil {
+		if err := w.generate(ctx, state, w.item); err != nil {
 			return fmt.Errorf("generate %s: %w", w.item, err)
 		}
 	}
@@ -190,6 +190,22 @@ func (w *world) fill(ctx context.Context, state *store.DB) (err error) {
 		return err
 	}
 	return w.dispatch(ctx, state)
+}
+
+// generate takes all steps of the work of an item.
+func (w *world) generate(ctx context.Context, state *store.DB, itemID string) error {
+	worker := engine.NewWorker(engine.Config{
+		DB: state, Areas: map[string]engine.Area{content.ItemKind: content.Area{}},
+		Providers: registry.New(registry.Config{Now: w.now}), Objects: described{}, Now: w.now, Name: rand.Text,
+	})
+	j := job.Job{ID: "job#" + itemID + "#1", Subject: itemID, Attempt: 1, Turn: 1}
+	for {
+		next, err := worker.Do(ctx, j)
+		if err != nil || next == nil {
+			return err
+		}
+		j = next.Job
+	}
 }
 
 // nowhere is a queue that forgets what it takes.

@@ -1,5 +1,7 @@
 package stack
 
+import "slices"
+
 // Access is what a function may do with a table or the bucket.
 type Access int
 
@@ -23,7 +25,7 @@ const (
 	Authorizer
 	// Stream calls the function with the changes of the state table.
 	Stream
-	// Queue calls the function with the messages of the queue named in Consumes.
+	// Queue calls the function with the messages of the queues named in Consumes.
 	Queue
 	// Schedule calls the function regularly, as often as Every says.
 	Schedule
@@ -31,10 +33,17 @@ const (
 
 // The queues, each named for its work.
 const (
-	GenerateQueue = "generate"
-	DispatchQueue = "dispatch"
-	DeliverQueue  = "deliver"
+	GenerateTextQueue  = "generate-text"
+	GenerateImageQueue = "generate-image"
+	GenerateAudioQueue = "generate-audio"
+	GenerateVideoQueue = "generate-video"
+	DispatchQueue      = "dispatch"
+	DeliverQueue       = "deliver"
 )
+
+// generateQueues are the queues of generation: one for each kind of work, so that
+// what takes long does not hold back what is quick.
+var generateQueues = []string{GenerateTextQueue, GenerateImageQueue, GenerateAudioQueue, GenerateVideoQueue}
 
 // Function is one Lambda function: how large it is, what calls it, and all that
 // it may touch. Its environment and its permissions follow from that.
@@ -46,8 +55,8 @@ type Function struct {
 	Memory int
 	// Timeout is in seconds.
 	Timeout int
-	// Consumes is the queue that calls it; Batch is how many messages or records at most.
-	Consumes string
+	// Consumes are the queues that call it; Batch is how many messages or records at most.
+	Consumes []string
 	Batch    int
 	// Every is after how many minutes its schedule calls it again.
 	Every int
@@ -73,21 +82,22 @@ var Functions = []Function{
 	{Name: "webhook", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Webhooks: true},
 	{Name: "docs", Trigger: Gateway, Memory: 256, Timeout: 10},
 
-	{Name: "relay", Trigger: Stream, Memory: 512, Timeout: 60, Batch: 100, Sends: []string{GenerateQueue, DeliverQueue, DispatchQueue}, Publishes: true},
-	{Name: "generate", Trigger: Queue, Memory: 1024, Timeout: 120, Consumes: GenerateQueue, Batch: 5,
-		State: Write, Media: Write, Sends: []string{GenerateQueue}},
-	{Name: "dispatch", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: DispatchQueue, Batch: 10,
+	{Name: "relay", Trigger: Stream, Memory: 512, Timeout: 60, Batch: 100, Sends: append([]string{DeliverQueue, DispatchQueue}, generateQueues...), Publishes: true},
+	{Name: "generate", Trigger: Queue, Memory: 1024, Timeout: 120, Consumes: generateQueues, Batch: 5,
+		State: Write, Media: Write, Sends: generateQueues},
+	{Name: "dispatch", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: []string{DispatchQueue}, Batch: 10,
 		State: Write, Sends: []string{DeliverQueue, DispatchQueue}},
-	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 60, Consumes: DeliverQueue, Batch: 10,
+	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 60, Consumes: []string{DeliverQueue}, Batch: 10,
 		State: Write, Media: Read, Sends: []string{DeliverQueue}, Webhooks: true},
 	// It ends before it is called again.
 	{Name: "sweep", Trigger: Schedule, Memory: 512, Timeout: 240, Every: 5, State: Write, Sends: []string{DeliverQueue}},
+	{Name: "resume", Trigger: Schedule, Memory: 256, Timeout: 240, Every: 5, State: Read, Sends: generateQueues},
 }
 
 // consumer is the function that a queue calls.
 func consumer(queue string) Function {
 	for _, f := range Functions {
-		if f.Consumes == queue {
+		if slices.Contains(f.Consumes, queue) {
 			return f
 		}
 	}

@@ -93,10 +93,16 @@ func (l lambdas) environment(f Function) *map[string]*string {
 		env["ALLOW_LOOPBACK_WEBHOOKS"] = jsii.String(strconv.FormatBool(s.AllowLoopbackWebhooks))
 	}
 	for _, name := range f.Sends {
-		env[strings.ToUpper(name)+"_QUEUE_URL"] = l.queues[name].QueueUrl()
+		env[strings.ToUpper(strings.ReplaceAll(name, "-", "_"))+"_QUEUE_URL"] = l.queues[name].QueueUrl()
 	}
 	return &env
 }
 
-// title gives a name the case of a construct's id.
-func title(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+// title gives a name the case of a construct's id: GenerateText of generate-text.
+func title(name string) string {
+	var id strings.Builder
+	for word := range strings.SplitSeq(name, "-") {
+		id.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return id.String()
+}

@@ -34,9 +34,9 @@ func (l lambdas) permissions(f Function, logs awslogs.LogGroup) []awsiam.PolicyS
 		all = append(all, allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"},
 			d.state.TableStreamArn()))
 	}
-	if f.Consumes != "" {
+	for _, name := range f.Consumes {
 		all = append(all, allow([]string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"},
-			l.queues[f.Consumes].QueueArn()))
+			l.queues[name].QueueArn()))
 	}
 	for _, name := range f.Sends {
 		all = append(all, allow([]string{"sqs:SendMessage"}, l.queues[name].QueueArn()))

@@ -105,7 +105,7 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 			t.Errorf("%s sends webhooks to the loopback address: %v", f.Name, allowed)
 		}
 		for _, queue := range f.Sends {
-			if env[strings.ToUpper(queue)+"_QUEUE_URL"] == nil {
+			if env[strings.ToUpper(strings.ReplaceAll(queue, "-", "_"))+"_QUEUE_URL"] == nil {
 				t.Errorf("%s does not know the queue %s", f.Name, queue)
 			}
 		}

@@ -20,7 +20,7 @@ type work struct {
 func newWork(app constructs.Construct, d *data) *work {
 	stack := newStack(app, d.settings, "work", "the asynchronous path: queues and the functions behind them")
 	w := &work{stack: stack, queues: map[string]awssqs.Queue{}, alarms: alarms{stack, d.alarms}}
-	for _, name := range []string{GenerateQueue, DispatchQueue, DeliverQueue} {
+	for _, name := range append([]string{DispatchQueue, DeliverQueue}, generateQueues...) {
 		w.queues[name] = w.newQueue(name)
 		output(stack, title(name)+"QueueUrl", w.queues[name].QueueUrl())
 	}
@@ -64,13 +64,15 @@ func (w *work) feedFromStream(fn awslambda.Function, f Function, d *data) {
 	w.alarms.age(f, fn)
 }
 
-// feedFromQueue calls the function with its queue's messages; it answers which
-// of them failed, and only those come again.
+// feedFromQueue calls the function with its queues' messages; it answers which
+// of them failed, and only those come again. Each queue has pollers of its own.
 func (w *work) feedFromQueue(fn awslambda.Function, f Function) {
-	awslambda.NewEventSourceMapping(w.stack, jsii.String(title(f.Name)+"Source"), &awslambda.EventSourceMappingProps{
-		Target:                  fn,
-		EventSourceArn:          w.queues[f.Consumes].QueueArn(),
-		BatchSize:               jsii.Number(float64(f.Batch)),
-		ReportBatchItemFailures: jsii.Bool(true),
-	})
+	for _, name := range f.Consumes {
+		awslambda.NewEventSourceMapping(w.stack, jsii.String(title(name)+"Source"), &awslambda.EventSourceMappingProps{
+			Target:                  fn,
+			EventSourceArn:          w.queues[name].QueueArn(),
+			BatchSize:               jsii.Number(float64(f.Batch)),
+			ReportBatchItemFailures: jsii.Bool(true),
+		})
+	}
 }

@@ -36,25 +36,8 @@ func TestEveryQueueHasDeadLettersAndTime(t *testing.T) {
 		if f.Trigger != stack.Queue {
 			continue
 		}
-		title := strings.ToUpper(f.Consumes[:1]) + f.Consumes[1:]
-		queueID, queue := named(t, work, "AWS::SQS::Queue", title+"Queue")
-		deadID, _ := named(t, work, "AWS::SQS::Queue", title+"DeadLetters")
-		dead[deadID] = true
-		if !pointsAt(queue.at("RedrivePolicy", "deadLetterTargetArn"), deadID) {
-			t.Errorf("%s has no dead-letter queue", queueID)
-		}
-		if n, _ := queue.at("RedrivePolicy", "maxReceiveCount").(float64); n < 3 {
-			t.Errorf("%s gives up after %v attempts", queueID, n)
-		}
-		functionID, function := named(t, work, "AWS::Lambda::Function", strings.ToUpper(f.Name[:1])+f.Name[1:]+"Function")
-		visibility, _ := queue["VisibilityTimeout"].(float64)
-		timeout, _ := function["Timeout"].(float64)
-		if timeout == 0 || visibility < 6*timeout {
-			t.Errorf("%s shows a message again after %v s; its function may take %v s", queueID, visibility, timeout)
-		}
-		_, source := named(t, work, "AWS::Lambda::EventSourceMapping", strings.ToUpper(f.Name[:1])+f.Name[1:]+"Source")
-		if !pointsAt(source["EventSourceArn"], queueID) || !pointsAt(source["FunctionName"], functionID) {
-			t.Errorf("%s does not call %s", queueID, functionID)
+		for _, name := range f.Consumes {
+			checkQueue(t, f, name, dead)
 		}
 	}
 	// Nor is there a queue that nobody reads, but for dead letters.
@@ -75,6 +58,35 @@ func TestEveryQueueHasDeadLettersAndTime(t *testing.T) {
 	}
 }
 
+// checkQueue checks the queue of a name and how it calls its function.
+func checkQueue(t *testing.T, f stack.Function, name string, dead map[string]bool) {
+	t.Helper()
+	work := acme[workStack]
+	var title string
+	for word := range strings.SplitSeq(name, "-") {
+		title += strings.ToUpper(word[:1]) + word[1:]
+	}
+	queueID, queue := named(t, work, "AWS::SQS::Queue", title+"Queue")
+	deadID, _ := named(t, work, "AWS::SQS::Queue", title+"DeadLetters")
+	dead[deadID] = true
+	if !pointsAt(queue.at("RedrivePolicy", "deadLetterTargetArn"), deadID) {
+		t.Errorf("%s has no dead-letter queue", queueID)
+	}
+	if n, _ := queue.at("RedrivePolicy", "maxReceiveCount").(float64); n < 3 {
+		t.Errorf("%s gives up after %v attempts", queueID, n)
+	}
+	functionID, function := named(t, work, "AWS::Lambda::Function", strings.ToUpper(f.Name[:1])+f.Name[1:]+"Function")
+	visibility, _ := queue["VisibilityTimeout"].(float64)
+	timeout, _ := function["Timeout"].(float64)
+	if timeout == 0 || visibility < 6*timeout {
+		t.Errorf("%s shows a message again after %v s; its function may take %v s", queueID, visibility, timeout)
+	}
+	_, source := named(t, work, "AWS::Lambda::EventSourceMapping", title+"Source")
+	if !pointsAt(source["EventSourceArn"], queueID) || !pointsAt(source["FunctionName"], functionID) {
+		t.Errorf("%s does not call %s", queueID, functionID)
+	}
+}
+
 func TestConsumersAnswerWhichMessagesFailed(t *testing.T) {
 	sources := acme.of("AWS::Lambda::EventSourceMapping")
 	for id, r := range sources {
@@ -85,7 +97,8 @@ func TestConsumersAnswerWhichMessagesFailed(t *testing.T) {
 	}
 	want := 0
 	for _, f := range stack.Functions {
-		if f.Trigger == stack.Queue || f.Trigger == stack.Stream {
+		want += len(f.Consumes)
+		if f.Trigger == stack.Stream {
 			want++
 		}
 	}

@@ -3,23 +3,22 @@ package content_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -44,18 +43,17 @@ type world struct {
 	clock    *apitest.Clock
 	provider *recorded
 	objects  *memory
-	worker   *content.Worker
-	queue    *queue
+	worker   *engine.Worker
 	factory  string // id of a factory of the caller
 	signer   *media.Signer
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{files: map[string][]byte{}}, queue: &queue{}}
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{files: map[string][]byte{}}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.provider = &recorded{Provider: sandbox.New(w.clock.Now), running: "none", kinds: map[provider.Handle]provider.Kind{}}
-	w.worker = content.NewWorker(w.db, w.provider, w.objects, w.clock.Now)
+	w.worker = w.workerAt(w.clock.Now)
 	var err error
 	w.signer, err = media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
@@ -112,14 +110,37 @@ func (w *world) job(itemID string) (j job.Job) {
 	return j
 }
 
-// do has the worker do the job of an item, which must succeed.
+// workerAt makes a worker with a clock.
+func (w *world) workerAt(now func() time.Time) *engine.Worker {
+	return engine.NewWorker(engine.Config{
+		DB: w.db, Areas: map[string]engine.Area{content.ItemKind: content.Area{}}, Providers: only{w.provider}, Objects: w.objects, Now: now, Name: rand.Text,
+	})
+}
+
+// only is the one provider of everything.
+type only struct{ provider.Provider }
+
+func (o only) For(string, string) (provider.Provider, error) { return o.Provider, nil }
+
+// do has the worker take the steps of an item's job until it has to wait, and gives
+// for how long; 0 where it is done.
 func (w *world) do(itemID string) (wait time.Duration) {
 	w.t.Helper()
-	wait, err := w.worker.Do(w.t.Context(), w.job(itemID))
-	if err != nil {
-		w.t.Fatal(err)
+	j := w.job(itemID)
+	for range 100 {
+		next, err := w.worker.Do(w.t.Context(), j)
+		switch {
+		case err != nil:
+			w.t.Fatal(err)
+		case next == nil:
+			return 0
+		case next.Delay > 0:
+			return next.Delay
+		}
+		j = next.Job
 	}
-	return wait
+	w.t.Fatal("100 steps are no end")
+	return 0
 }
 
 // generated makes an item and has it generated.
@@ -130,23 +151,6 @@ func (w *world) generated(members ...any) content.Item {
 		w.t.Fatalf("the worker asks for %v", wait)
 	}
 	return w.get(it.ID)
-}
-
-// deliver brings the item's job to the consumer of the queue for the n-th time,
-// and tells whether it is to come again.
-func (w *world) deliver(ctx context.Context, itemID string, n int) (again bool) {
-	w.t.Helper()
-	b, err := json.Marshal(w.job(itemID))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	out, err := job.NewConsumer(w.worker, w.queue).Handle(ctx, events.SQSEvent{Records: []events.SQSMessage{{
-		MessageId: "m-1", Body: string(b), Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(n)},
-	}}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return len(out.BatchItemFailures) > 0
 }
 
 // events gives the events of an item, as they lie in the table.
@@ -183,17 +187,6 @@ func (w *world) happened(itemID string, want ...event.Type) {
 	if len(got) != len(want) {
 		w.t.Errorf("the events are %v, want %v", got, want)
 	}
-}
-
-// queue remembers what is put back into it.
-type queue struct {
-	jobs  []job.Job
-	waits []time.Duration
-}
-
-func (q *queue) Requeue(_ context.Context, j job.Job, delay time.Duration) error {
-	q.jobs, q.waits = append(q.jobs, j), append(q.waits, delay)
-	return nil
 }
 
 // recorded is a provider that remembers what it was asked for, and fails where a
@@ -301,8 +294,6 @@ func (w *world) live() (*apitest.Caller, string) {
 	c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Live"}).Into(w.t, http.StatusCreated, &f)
 	return c, f.ID
 }
-
-var errInjected = errors.New("injected")
 
 // shape describes a file: its type, its format and its sides.
 func shape(v media.View) string {

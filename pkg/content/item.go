@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -119,16 +119,8 @@ type record struct {
 	Sandbox *Rehearsal   `json:"sandbox,omitempty"`
 	// Accepted is when the current attempt was accepted.
 	Accepted time.Time `json:"accepted"`
-	// Parts are the generations that make the item, in the order of its pipeline.
-	Parts []part `json:"parts,omitempty"`
-}
-
-// part is one generation and how far it is.
-type part struct {
-	Handle provider.Handle `json:"handle,omitempty"`
-	Text   *provider.Text  `json:"text,omitempty"`
-	Files  []media.File    `json:"files,omitempty"`
-	Done   bool            `json:"done,omitempty"`
+	// Ticket is the accepted work of the current attempt.
+	Ticket engine.Ticket `json:"ticket,omitzero"`
 }
 
 // entry writes the record as an item of the table.

@@ -8,11 +8,12 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
-	"github.com/content-automation/api/pkg/job"
+	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -149,17 +150,15 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[I
 		// pass for live content, so live work is refused before it is accepted.
 		return none, errs.New(errs.ProviderUnavailable, "No generation provider is connected for live keys yet. Use a test key; nothing was created or spent.")
 	}
+	tx := &store.Tx{}
+	if r.Ticket, err = engine.Accept(tx, now, r.accepted(p), ledger.Balance{}); err != nil {
+		return none, err
+	}
 	it, err := r.entry(p.Account, string(p.Mode))
 	if err != nil {
 		return none, err
 	}
-	work, err := job.New(now, job.Generate, p.Account, string(p.Mode), r.ID, r.Attempt)
-	if err != nil {
-		return none, err
-	}
-	tx := &store.Tx{}
 	tx.Create(it, nil)
-	tx.Create(work, nil)
 	v, err := r.view(ctx, s.signer)
 	return httpapi.Change[Item]{Data: v, Tx: tx}, err
 }

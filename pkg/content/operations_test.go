@@ -56,7 +56,7 @@ func TestCreateEachKind(t *testing.T) {
 		if read := w.get(got.ID); !reflect.DeepEqual(read, want) {
 			t.Errorf("read as %+v", read)
 		}
-		wantJob := job.Job{ID: "job#" + got.ID + "#1", Queue: job.Generate, Subject: got.ID, Attempt: 1, Account: w.Principal.Account, Mode: "test"}
+		wantJob := job.Job{ID: "job#" + got.ID + "#1", Queue: job.GenerateText, Subject: got.ID, Attempt: 1, Account: w.Principal.Account, Mode: "test", Turn: 1}
 		if j := w.job(got.ID); j != wantJob {
 			t.Errorf("the job is %+v", j)
 		}

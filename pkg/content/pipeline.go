@@ -1,9 +1,11 @@
 package content
 
 import (
-	"fmt"
+	"time"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/provider"
 )
 
@@ -34,18 +36,29 @@ func (k Kind) modelKind() provider.Kind {
 	return p[len(p)-1].kind
 }
 
-// request is what the n-th step of the record's pipeline asks a provider for. The
-// item's model makes the item itself; what goes with it, such as its text, is made
-// by the catalog's default.
+// accepted is the work of the record's current attempt. The item's model makes the
+// item itself; what goes with it, such as its text, is made by the catalog's
+// default.
+func (r *record) accepted(p *auth.Principal) engine.Accepted {
+	a := engine.Accepted{Account: p.Account, Mode: string(p.Mode), Subject: r.ID, Attempt: r.Attempt}
+	for n, st := range pipelines[r.Kind] {
+		m := catalog.Default(st.kind)
+		if n == len(pipelines[r.Kind])-1 {
+			m, _ = catalog.Find(r.Model) // it was chosen from there
+		}
+		a.Parts = append(a.Parts, engine.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider})
+	}
+	if r.Sandbox != nil {
+		a.Delay = time.Duration(r.Sandbox.DelaySeconds) * time.Second
+	}
+	return a
+}
+
+// request is what the n-th step of the record's pipeline asks a provider for.
 func (r *record) request(n int) provider.Request {
 	st := pipelines[r.Kind][n]
-	model := r.Model
-	if n != len(pipelines[r.Kind])-1 {
-		model = catalog.Default(st.kind).ID
-	}
 	req := provider.Request{
-		Kind: st.kind, Model: model, Prompt: r.Prompt, Language: r.Language,
-		ClientToken: fmt.Sprintf("%s-%d-%d", r.ID, r.Attempt, n),
+		Prompt: r.Prompt, Language: r.Language,
 		AspectRatio: st.aspectRatio, Seconds: st.seconds, Count: st.count,
 	}
 	if r.Kind == Video && r.Format != nil && *r.Format == FormatLong && st.kind == provider.KindVideo {
@@ -58,20 +71,4 @@ func (r *record) request(n int) provider.Request {
 		req.Slides = len(r.Slides)
 	}
 	return req
-}
-
-// firstFile is the number of the first file of the n-th step. It depends on the
-// pipeline alone, not on which step was done first.
-func (r *record) firstFile(n int) int {
-	first := 1
-	for _, st := range pipelines[r.Kind][:n] {
-		switch {
-		case st.kind == provider.KindText:
-		case st.count == slides:
-			first += len(r.Slides)
-		default:
-			first += max(st.count, 1)
-		}
-	}
-	return first
 }

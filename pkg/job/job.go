@@ -5,7 +5,7 @@
 package job
 
 import (
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/store"
@@ -16,10 +16,18 @@ type Queue string
 
 // The queues.
 const (
-	Generate Queue = "generate" // media and text of content items
-	Deliver  Queue = "deliver"  // attempts at webhooks
-	Dispatch Queue = "dispatch" // deliveries of events, and replays
+	GenerateText  Queue = "generate-text"  // texts, and what is made of texts
+	GenerateImage Queue = "generate-image" // pictures
+	GenerateAudio Queue = "generate-audio" // speech and music
+	GenerateVideo Queue = "generate-video" // clips and avatars
+	Deliver       Queue = "deliver"        // attempts at webhooks
+	Dispatch      Queue = "dispatch"       // deliveries of events, and replays
 )
+
+// Generation lists the queues of generation.
+func Generation() []Queue {
+	return []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVideo}
+}
 
 // Kind is the kind of a job's item; the relay acts on it.
 const Kind = "job"
@@ -38,17 +46,29 @@ type Job struct {
 	Attempt int    `json:"attempt"`
 	Account string `json:"account"`
 	Mode    string `json:"mode"`
+	// Turn numbers the steps of work that takes many: a message is for one step, and
+	// one for a step that was taken is a repeat. 1 for the first.
+	Turn int `json:"turn,omitempty"`
+	// Receives is how often the queue has brought this message; more than once where
+	// its function died or failed.
+	Receives int `json:"-"`
 }
 
-// New makes a job and its item; the transaction that accepts the work creates it.
-// The id follows from the subject and the attempt: one attempt has one job.
-func New(now time.Time, queue Queue, account, mode, subject string, attempt int) (store.Item, error) {
-	j := Job{
-		ID:    "job#" + subject + "#" + strconv.Itoa(attempt),
-		Queue: queue, Subject: subject, Attempt: attempt, Account: account, Mode: mode,
-	}
-	return Item(now, j, j)
+// Next is the message that follows a step.
+type Next struct {
+	Job   Job
+	Delay time.Duration
 }
+
+// batchOf begins the subject of a job that starts the work of several resources.
+const batchOf = "batch#"
+
+// BatchOf is the subject of the job that starts the work of several resources,
+// which is named for the first of them.
+func BatchOf(first string) string { return batchOf + first }
+
+// IsBatch tells whether the job starts the work of several resources.
+func (j Job) IsBatch() bool { return strings.HasPrefix(j.Subject, batchOf) }
 
 // Item makes the item of a job whose message carries more than the job itself:
 // the message is sent as it is, so it must have the members of a Job.

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,7 +23,8 @@ import (
 func TestAJobIsAnItemThatTheRelayKnows(t *testing.T) {
 	clock := apitest.NewClock()
 	db := storetest.Open(t, clock.Now)
-	it, err := New(clock.Now(), Generate, "acc_1", "test", "cnt_1", 2)
+	j := Job{ID: "job#cnt_1#2", Queue: GenerateText, Subject: "cnt_1", Attempt: 2, Account: "acc_1", Mode: "test", Turn: 1}
+	it, err := Item(clock.Now(), j, j)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,53 +37,44 @@ func TestAJobIsAnItemThatTheRelayKnows(t *testing.T) {
 	if row["kind"] != "job" || row["pk"] != "job#cnt_1#2" || row["g1pk"] != "" || row["ttl"] != fmt.Sprint(clock.Now().Add(7*24*time.Hour).Unix()) {
 		t.Errorf("%v", row)
 	}
-	var j Job
-	if err := json.Unmarshal([]byte(row["doc"]), &j); err != nil || j != (Job{ID: "job#cnt_1#2", Queue: "generate", Subject: "cnt_1", Attempt: 2, Account: "acc_1", Mode: "test"}) {
-		t.Errorf("%+v, %v", j, err)
-	}
-	// One attempt has one job.
-	again, err := New(clock.Now().Add(time.Hour), Generate, "acc_1", "test", "cnt_1", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tx = &store.Tx{}
-	tx.Create(again, nil)
-	if err := db.Commit(t.Context(), tx); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("a second job of the attempt: %v", err)
+	var read Job
+	if err := json.Unmarshal([]byte(row["doc"]), &read); err != nil || read != j {
+		t.Errorf("%+v, %v", read, err)
 	}
 }
 
-// worker notes what it is asked for, and answers as its functions say.
+// worker notes what it is asked for, and answers as its function says.
 type worker struct {
-	do     func(ctx context.Context, j Job) (time.Duration, error)
-	giveUp func(ctx context.Context, j Job, cause error) error
-	log    []string
+	do  func(ctx context.Context, j Job) (*Next, error)
+	mu  sync.Mutex
+	log []string
 }
 
-func (w *worker) Do(ctx context.Context, j Job) (time.Duration, error) {
-	w.log = append(w.log, "do "+j.Subject)
+func (w *worker) Do(ctx context.Context, j Job) (*Next, error) {
+	w.note("do " + j.Subject)
 	return w.do(ctx, j)
 }
 
-func (w *worker) GiveUp(ctx context.Context, j Job, cause error) error {
-	w.log = append(w.log, "give up "+j.Subject)
-	return w.giveUp(ctx, j, cause)
+func (w *worker) note(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.log = append(w.log, what)
 }
 
-// back is a queue that notes in the worker's log what is put back.
+// back is a queue that notes in the worker's log what is sent.
 type back struct {
 	w   *worker
 	err error
 }
 
-func (b back) Requeue(_ context.Context, j Job, delay time.Duration) error {
-	b.w.log = append(b.w.log, fmt.Sprint("put back ", j.Subject, " for ", delay))
+func (b back) Send(_ context.Context, n Next) error {
+	b.w.note(fmt.Sprint("send ", n.Job.Subject, " in ", n.Delay))
 	return b.err
 }
 
 // message is a message that comes for the n-th time.
 func message(subject string, n string) events.SQSMessage {
-	b, _ := json.Marshal(Job{ID: "job#" + subject, Queue: Generate, Subject: subject, Attempt: 1, Account: "acc_1", Mode: "test"})
+	b, _ := json.Marshal(Job{ID: "job#" + subject, Queue: GenerateText, Subject: subject, Attempt: 1, Account: "acc_1", Mode: "test"})
 	return events.SQSMessage{MessageId: "m-" + subject, Body: string(b), Attributes: map[string]string{"ApproximateReceiveCount": n}}
 }
 
@@ -100,11 +93,16 @@ func handle(t *testing.T, c *Consumer, batch ...events.SQSMessage) (failed []str
 var errDo = errors.New("it failed")
 
 func TestABatchTellsWhichMessagesFailed(t *testing.T) {
-	w := &worker{do: func(_ context.Context, j Job) (time.Duration, error) {
+	var mu sync.Mutex
+	received := map[string]int{}
+	w := &worker{do: func(_ context.Context, j Job) (*Next, error) {
+		mu.Lock()
+		received[j.Subject] = j.Receives
+		mu.Unlock()
 		if strings.HasPrefix(j.Subject, "bad") {
-			return 0, errDo
+			return nil, errDo
 		}
-		return 0, nil
+		return nil, nil
 	}}
 	broken := message("x", "1")
 	broken.MessageId, broken.Body = "m-broken", "{"
@@ -112,13 +110,13 @@ func TestABatchTellsWhichMessagesFailed(t *testing.T) {
 	if want := []string{"m-bad1", "m-broken", "m-bad2"}; !slices.Equal(failed, want) {
 		t.Errorf("failed are %v, want %v", failed, want)
 	}
-	if want := []string{"do a", "do bad1", "do b", "do bad2", "do c"}; !slices.Equal(w.log, want) {
-		t.Errorf("the worker was asked for %v", w.log)
+	if want := map[string]int{"a": 1, "bad1": 1, "b": 3, "bad2": 3, "c": 0}; !reflect.DeepEqual(received, want) {
+		t.Errorf("the worker was asked for %v", received)
 	}
 }
 
 func TestNoFailureIsAnEmptyList(t *testing.T) {
-	w := &worker{do: func(context.Context, Job) (time.Duration, error) { return 0, nil }}
+	w := &worker{do: func(context.Context, Job) (*Next, error) { return nil, nil }}
 	for _, batch := range [][]events.SQSMessage{nil, {message("a", "1")}} {
 		out, err := NewConsumer(w, back{w: w}).Handle(t.Context(), events.SQSEvent{Records: batch})
 		if err != nil {
@@ -130,53 +128,19 @@ func TestNoFailureIsAnEmptyList(t *testing.T) {
 	}
 }
 
-func TestAJobIsGivenUpAtTheFourthTry(t *testing.T) {
-	var cause error
-	w := &worker{
-		do:     func(context.Context, Job) (time.Duration, error) { return 0, errDo },
-		giveUp: func(_ context.Context, _ Job, c error) error { cause = c; return nil },
-	}
-	c := NewConsumer(w, back{w: w})
-	for _, n := range []string{"1", "2", "3", "", "many"} {
-		if failed := handle(t, c, message("a", n)); len(failed) != 1 {
-			t.Errorf("try %s is the last", n)
-		}
-	}
-	if slices.Contains(w.log, "give up a") {
-		t.Errorf("%v", w.log)
-	}
-	for _, n := range []string{"4", "5"} {
-		w.log, cause = nil, nil
-		if failed := handle(t, c, message("a", n)); len(failed) != 0 || !slices.Equal(w.log, []string{"do a", "give up a"}) || !errors.Is(cause, errDo) {
-			t.Errorf("try %s: failed %v, %v for %v", n, failed, w.log, cause)
-		}
-	}
-	// What cannot even be given up comes again, until the queue puts it aside.
-	w.giveUp = func(context.Context, Job, error) error { return errors.New("the table is gone") }
-	if failed := handle(t, c, message("a", "4")); len(failed) != 1 {
-		t.Error("it is gone")
-	}
-	// A job that another delivery of it has overtaken has not failed.
-	w.log = nil
-	w.do = func(context.Context, Job) (time.Duration, error) { return 0, fmt.Errorf("save: %w", store.ErrConflict) }
-	if failed := handle(t, c, message("a", "4")); len(failed) != 1 || !slices.Equal(w.log, []string{"do a"}) {
-		t.Errorf("failed %v, %v", failed, w.log)
-	}
-}
-
-func TestAJobThatWaitsIsPutBackBeforeItsMessageEnds(t *testing.T) {
-	w := &worker{do: func(context.Context, Job) (time.Duration, error) { return 7 * time.Second, nil }}
+func TestWhatFollowsIsSentBeforeTheMessageEnds(t *testing.T) {
+	w := &worker{do: func(_ context.Context, j Job) (*Next, error) { return &Next{j, 7 * time.Second}, nil }}
 	if failed := handle(t, NewConsumer(w, back{w: w}), message("a", "1")); len(failed) != 0 {
 		t.Errorf("failed %v", failed)
 	}
-	if want := []string{"do a", "put back a for 7s"}; !slices.Equal(w.log, want) {
+	if want := []string{"do a", "send a in 7s"}; !slices.Equal(w.log, want) {
 		t.Errorf("%v", w.log)
 	}
 	// If that fails the message must stay: otherwise nobody would come back.
 	if failed := handle(t, NewConsumer(w, back{w, errors.New("no queue")}), message("a", "4")); len(failed) != 1 {
 		t.Error("the job is lost")
 	}
-	w.do = func(context.Context, Job) (time.Duration, error) { return 0, nil }
+	w.do = func(context.Context, Job) (*Next, error) { return nil, nil }
 	w.log = nil
 	if handle(t, NewConsumer(w, back{w: w}), message("a", "1")); !slices.Equal(w.log, []string{"do a"}) {
 		t.Errorf("%v", w.log)
@@ -184,12 +148,12 @@ func TestAJobThatWaitsIsPutBackBeforeItsMessageEnds(t *testing.T) {
 }
 
 func TestTheAnswerIsGivenInTime(t *testing.T) {
-	w := &worker{do: func(ctx context.Context, j Job) (time.Duration, error) {
+	w := &worker{do: func(ctx context.Context, j Job) (*Next, error) {
 		if j.Subject == "a" {
-			return 0, nil
+			return nil, nil
 		}
 		<-ctx.Done()
-		return 0, ctx.Err()
+		return nil, ctx.Err()
 	}}
 	end := time.Now().Add(margin + 30*time.Millisecond)
 	ctx, cancel := context.WithDeadline(t.Context(), end)
@@ -200,29 +164,37 @@ func TestTheAnswerIsGivenInTime(t *testing.T) {
 	}
 }
 
-// sender is a queue that remembers what was sent.
-type sender struct {
-	sent []queue.Message
-	err  error
+// sent is a queue that remembers what was sent.
+type sent struct {
+	messages []queue.Message
+	err      error
 }
 
-func (s *sender) Send(_ context.Context, messages ...queue.Message) []error {
-	s.sent = append(s.sent, messages...)
-	return []error{s.err}
+func (s *sent) Send(_ context.Context, messages ...queue.Message) []error {
+	s.messages = append(s.messages, messages...)
+	failed := make([]error, len(messages))
+	for i := range failed {
+		failed[i] = s.err
+	}
+	return failed
 }
 
-func TestRequeue(t *testing.T) {
-	s := &sender{}
-	j := Job{ID: "job#cnt_1#1", Queue: Generate, Subject: "cnt_1", Attempt: 1, Account: "acc_1", Mode: "test"}
-	if err := NewRequeuer(s).Requeue(t.Context(), j, time.Minute); err != nil {
+func TestMessagesGoIntoTheQueuesOfTheirJobs(t *testing.T) {
+	text, video := &sent{}, &sent{}
+	s := NewSender(map[Queue]queue.Sender{GenerateText: text, GenerateVideo: video})
+	j := Job{ID: "job#cnt_1#1", Queue: GenerateVideo, Subject: "cnt_1", Attempt: 1, Account: "acc_1", Mode: "test", Turn: 3}
+	if err := s.Send(t.Context(), Next{j, time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	b, _ := json.Marshal(j)
-	if want := []queue.Message{{Body: string(b), Group: "acc_1", Delay: time.Minute}}; !reflect.DeepEqual(s.sent, want) {
-		t.Errorf("sent %+v", s.sent)
+	if want := []queue.Message{{Body: string(b), Group: "acc_1", Delay: time.Minute}}; !reflect.DeepEqual(video.messages, want) || len(text.messages) != 0 {
+		t.Errorf("sent %+v, %+v", video.messages, text.messages)
 	}
-	s.err = errors.New("no queue")
-	if err := NewRequeuer(s).Requeue(t.Context(), j, 0); !errors.Is(err, s.err) || !strings.Contains(err.Error(), j.ID) {
-		t.Errorf("%v", err)
+	video.err = errors.New("no queue")
+	other, unknown := j, j
+	other.Queue, unknown.Queue = GenerateText, "none"
+	failed := s.SendAll(t.Context(), Next{Job: j}, Next{Job: other}, Next{Job: unknown})
+	if !errors.Is(failed[0], video.err) || !strings.Contains(failed[0].Error(), j.ID) || failed[1] != nil || failed[2] == nil {
+		t.Errorf("%v", failed)
 	}
 }

@@ -14,9 +14,10 @@ type Type string
 
 // The types of media.
 const (
-	Image Type = "image"
-	Video Type = "video"
-	Audio Type = "audio"
+	Image    Type = "image"
+	Video    Type = "video"
+	Audio    Type = "audio"
+	Captions Type = "captions" // WebVTT
 )
 
 // File is one stored file as a resource keeps it: with the key of its object,
@@ -36,7 +37,7 @@ type File struct {
 // View is a File as the API answers it.
 type View struct {
 	ID              string  `json:"id" doc:"Stable id of the file: the id of its resource, the attempt that made it, and its number" example:"cnt_01h455vb4pex5vsknk084sn02q_1_1"`
-	Type            Type    `json:"type" enum:"image,video,audio" doc:"What the file is"`
+	Type            Type    `json:"type" enum:"image,video,audio,captions" doc:"What the file is"`
 	MIMEType        string  `json:"mime_type" doc:"Format, read from the content itself" example:"image/png"`
 	URL             string  `json:"url" format:"uri" doc:"Signed address that answers GET for one hour; read the resource again for a fresh one"`
 	Width           int     `json:"width,omitempty" doc:"Pixels; images and videos only" example:"1080"`

@@ -28,7 +28,11 @@ const (
 	KindAvatar Kind = "avatar"
 )
 
-// Kinds lists all kinds.
+// KindCaptions is the kind of the captions that the service makes of a script by
+// itself: there are no models of it.
+const KindCaptions Kind = "captions"
+
+// Kinds lists the kinds that there are models of.
 func Kinds() []Kind { return []Kind{KindText, KindImage, KindVideo, KindMusic, KindVoice, KindAvatar} }
 
 // MaxHandle bounds the length of a handle: it is kept on the item it works for.

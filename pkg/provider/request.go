@@ -1,9 +1,11 @@
 package provider
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Capabilities is what a provider can be asked for. A single model may do less;
@@ -14,7 +16,17 @@ type Capabilities struct {
 	// ClientToken tells whether submitting the same request twice gives the same
 	// generation.
 	ClientToken bool
+
+	// Submission is the most that a submission may take; 0: usualSubmission. A
+	// provider that answers with the result needs longer than one that queues.
+	Submission time.Duration
 }
+
+// usualSubmission is how long a submission may take where the provider queues it.
+const usualSubmission = 15 * time.Second
+
+// SubmitTime is the most that a submission may take.
+func (c Capabilities) SubmitTime() time.Duration { return cmp.Or(c.Submission, usualSubmission) }
 
 // Capability is what can be asked for in one kind.
 type Capability struct {

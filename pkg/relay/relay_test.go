@@ -84,7 +84,7 @@ type path struct {
 
 func newPath() path {
 	p := path{bus: &fakeBus{}, generate: &fakeQueue{}, deliver: &fakeQueue{}}
-	p.Relay = New(map[job.Queue]queue.Sender{job.Generate: p.generate, job.Deliver: p.deliver}, p.bus, "acme-prod")
+	p.Relay = New(map[job.Queue]queue.Sender{job.GenerateText: p.generate, job.Deliver: p.deliver}, p.bus, "acme-prod")
 	return p
 }
 
@@ -144,7 +144,8 @@ var now = apitest.NewClock().Now()
 
 func aJob(t *testing.T, name job.Queue, account, subject string) store.Item {
 	t.Helper()
-	it, err := job.New(now, name, account, "test", subject, 1)
+	j := job.Job{ID: "job#" + subject + "#1", Queue: name, Subject: subject, Attempt: 1, Account: account, Mode: "test"}
+	it, err := job.Item(now, j, j)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func TestJobsGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 	}
 	happened := anEvent(t, event.ContentGenerated)
 	failed := p.handle(t, stream(t,
-		other, aJob(t, job.Generate, "acc_1", "cnt_1"), happened, aJob(t, job.Deliver, "acc_2", "dlv_1"), aJob(t, job.Generate, "acc_2", "cnt_2"),
+		other, aJob(t, job.GenerateText, "acc_1", "cnt_1"), happened, aJob(t, job.Deliver, "acc_2", "dlv_1"), aJob(t, job.GenerateText, "acc_2", "cnt_2"),
 	)...)
 	if len(failed) != 0 {
 		t.Errorf("failed: %v", failed)
@@ -184,7 +185,7 @@ func TestJobsGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 		}
 		subjects = append(subjects, string(j.Queue)+" "+j.Subject)
 	}
-	if want := []string{"generate cnt_1", "generate cnt_2", "deliver dlv_1"}; !slices.Equal(subjects, want) {
+	if want := []string{"generate-text cnt_1", "generate-text cnt_2", "deliver dlv_1"}; !slices.Equal(subjects, want) {
 		t.Errorf("sent %v, want %v", subjects, want)
 	}
 	if len(p.bus.taken) != 1 {
@@ -205,7 +206,7 @@ func TestJobsGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 
 func TestChangesAndRemovalsAreNotSent(t *testing.T) {
 	p := newPath()
-	records := stream(t, aJob(t, job.Generate, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated))
+	records := stream(t, aJob(t, job.GenerateText, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated))
 	records[0].EventName, records[1].EventName = "MODIFY", "REMOVE"
 	records = append(records, events.DynamoDBEventRecord{EventName: "INSERT", Change: events.DynamoDBStreamRecord{
 		SequenceNumber: "9", NewImage: map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("x"), "n": events.NewNumberAttribute("1")},
@@ -248,7 +249,7 @@ func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPath()
 			records := stream(t,
-				aJob(t, job.Generate, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated), aJob(t, job.Generate, "acc_1", "cnt_2"),
+				aJob(t, job.GenerateText, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated), aJob(t, job.GenerateText, "acc_1", "cnt_2"),
 				anEvent(t, event.BalanceLow), aJob(t, job.Deliver, "acc_1", "dlv_1"),
 			)
 			c.spoil(p, records)

@@ -84,6 +84,17 @@ func (tx *Tx) Require(key Key, filter, want string, failed error) {
 	tx.check(key, expression{cond: "#f = :f", names: map[string]string{"#f": filterPrefix + filter}, values: attributes{":f": str(want)}}, failed)
 }
 
+// Change moves the filter of an item from one value to another without reading the
+// item, and counts as a write of it. If the filter has another value, or there is
+// no item, the commit gives failed.
+func (tx *Tx) Change(key Key, filter, from, to string, failed error) {
+	tx.ops = append(tx.ops, op{failed: failed, write: types.TransactWriteItem{Update: &types.Update{
+		Key: key.attributes(), UpdateExpression: aws.String("SET #f = :to ADD #v :one"), ConditionExpression: aws.String("#f = :from"),
+		ExpressionAttributeNames:  map[string]string{"#f": filterPrefix + filter, "#v": attrVersion},
+		ExpressionAttributeValues: attributes{":from": str(from), ":to": str(to), ":one": num(1)},
+	}}})
+}
+
 // Unchanged makes the commit give ErrConflict unless the item still has the
 // version that it was read with.
 func (tx *Tx) Unchanged(it Item) {

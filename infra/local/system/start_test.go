@@ -30,7 +30,7 @@ func TestStartAndStop(t *testing.T) {
 	}
 	for name, value := range map[string]string{
 		"base URL": s.BaseURL, "endpoint": s.Endpoint, "table": s.Table, "audit table": s.AuditTable, "bucket": s.MediaBucket, "bus": s.Bus,
-		"generate queue": s.GenerateQueueURL, "dispatch queue": s.DispatchQueueURL, "deliver queue": s.DeliverQueueURL,
+		"queue of videos": s.GenerateQueueURLs["video"], "queue of texts": s.GenerateQueueURLs["text"], "dispatch queue": s.DispatchQueueURL, "deliver queue": s.DeliverQueueURL,
 	} {
 		if value == "" {
 			t.Errorf("it does not tell its %s", name)

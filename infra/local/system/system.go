@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,8 +48,10 @@ type System struct {
 	Endpoint string
 	Region   string
 	// What the stacks hold, by the names that the functions know.
-	Table, AuditTable, MediaBucket, Bus                 string
-	GenerateQueueURL, DispatchQueueURL, DeliverQueueURL string
+	Table, AuditTable, MediaBucket, Bus string
+	DispatchQueueURL, DeliverQueueURL   string
+	// GenerateQueueURLs are those of the queues of generation, by the kind of work.
+	GenerateQueueURLs map[string]string
 	// Outputs are all the outputs of the stacks.
 	Outputs map[string]string
 	// Logs is the folder of the logs: functions.log is what the functions write,
@@ -147,11 +150,17 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 	s.Outputs = outputs
 	for name, field := range map[string]*string{
 		"TableName": &s.Table, "AuditTableName": &s.AuditTable, "MediaBucket": &s.MediaBucket, "BusName": &s.Bus,
-		"GenerateQueueUrl": &s.GenerateQueueURL, "DispatchQueueUrl": &s.DispatchQueueURL, "DeliverQueueUrl": &s.DeliverQueueURL,
+		"DispatchQueueUrl": &s.DispatchQueueURL, "DeliverQueueUrl": &s.DeliverQueueURL,
 		"ApiId": new(string),
 	} {
 		if *field = outputs[name]; *field == "" {
 			return fmt.Errorf("the stacks have no output %s", name)
+		}
+	}
+	s.GenerateQueueURLs = map[string]string{}
+	for name, url := range outputs {
+		if kind, ok := strings.CutPrefix(strings.TrimSuffix(name, "QueueUrl"), "Generate"); ok && strings.HasSuffix(name, "QueueUrl") {
+			s.GenerateQueueURLs[strings.ToLower(kind)] = url
 		}
 	}
 	return nil

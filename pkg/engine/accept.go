@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// MaxWaiting is how much work of one account and mode may wait for its end.
+const MaxWaiting = 1000
+
+// retryQueueFull is when a caller whose queue is full should come again.
+const retryQueueFull = 30 * time.Second
+
+// Accepted is work to accept for a resource that the same transaction creates or
+// sets back to its beginning.
+type Accepted struct {
+	Account string `json:"account"`
+	Mode    string `json:"mode"`
+	// Subject is the id of the resource, and Attempt the number of this try.
+	Subject string `json:"subject"`
+	Attempt int    `json:"attempt"`
+	// Parts are what is to be made, in order; at least one.
+	Parts []Part `json:"parts"`
+	// Credits is the price of all parts together; 0 with a test key.
+	Credits int64 `json:"credits"`
+	// Delay is how much longer than usual the work may take: a rehearsed wait.
+	Delay time.Duration `json:"delay,omitempty"`
+}
+
+// longest is how long the work may take.
+func (a Accepted) longest() time.Duration {
+	d := a.Delay
+	for _, p := range a.Parts {
+		d += kinds[p.Kind].deadline
+	}
+	return d
+}
+
+// waitingKey is the key of the count of an account's waiting work.
+func waitingKey(account, mode string) store.Key {
+	return store.IDKey("waiting#" + account + "#" + mode)
+}
+
+// Accept adds to the transaction what begins the work of one resource: its run,
+// the reservation of its price, and its place among the account's waiting work.
+// The ticket goes into the resource's document. b is the balance as it was read.
+// The commit refuses with insufficient_balance and with queue_full.
+func Accept(tx *store.Tx, now time.Time, a Accepted, b ledger.Balance) (Ticket, error) {
+	hold, err := reserve(tx, now, a, b)
+	if err != nil {
+		return Ticket{}, err
+	}
+	it, err := newRun(now, a)
+	if err != nil {
+		return Ticket{}, err
+	}
+	tx.Create(it, nil)
+	enter(tx, a, 1)
+	return Ticket{Hold: hold}, nil
+}
+
+func reserve(tx *store.Tx, now time.Time, a Accepted, b ledger.Balance) (ledger.Hold, error) {
+	return ledger.Reserve(tx, now, ledger.Reservation{Account: a.Account, Subject: a.Subject, Credits: a.Credits}, b)
+}
+
+// enter counts work that waits; the commit gives queue_full where there is too much.
+func enter(tx *store.Tx, a Accepted, n int64) {
+	full := errs.New(errs.QueueFull, "%d pieces of work of this account are waiting already, which is the most. Wait until some have ended; nothing was created or spent.", MaxWaiting)
+	full.RetryAfter = retryQueueFull
+	tx.Count(waitingKey(a.Account, a.Mode), n, MaxWaiting, full)
+}
+
+// leave counts off work that has ended. That the count is there follows from the
+// run that ends: only a fault of ours could make this fail.
+func leave(tx *store.Tx, account, mode string) {
+	tx.Count(waitingKey(account, mode), -1, math.MaxInt64, fmt.Errorf("engine: the waiting work of %s %s is miscounted", account, mode))
+}
+
+// Cancel adds to the transaction what ends the work of a resource early: its money
+// is released at once; the provider is told in the background. The resource itself
+// is the caller's to write, and must be written on condition that it is as it was
+// read. Where the work has just ended, the commit gives store.ErrConflict.
+func Cancel(tx *store.Tx, now time.Time, account, mode, subject string, attempt int, t *Ticket) error {
+	leave(tx, account, mode)
+	if t.Batch != "" {
+		return nil // nothing was begun: whoever begins it finds it canceled, and releases its money
+	}
+	tx.Change(store.IDKey(runID(subject, attempt)), stateFilter, running, canceled, store.ErrConflict)
+	return ledger.Release(tx, now, account, t.Hold)
+}

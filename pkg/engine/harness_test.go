@@ -1,0 +1,525 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/job"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+const account = "acc_1"
+
+var errInjected = errors.New("injected")
+
+// thing is a resource that the engine works for. Its id names it.
+type thing struct {
+	ID      string
+	State   string
+	Attempt int
+	Percent int
+	Made    []engine.Made
+	Failure engine.Failure
+	Ticket  engine.Ticket
+}
+
+type area struct{}
+
+func (area) Open(it store.Item) (engine.Work, error) {
+	w := &thingWork{item: it}
+	return w, it.Decode(&w.thing)
+}
+
+type thingWork struct {
+	item store.Item
+	thing
+}
+
+func (w *thingWork) Waits() int {
+	if w.State == "queued" || w.State == "generating" {
+		return w.Attempt
+	}
+	return 0
+}
+func (w *thingWork) Ticket() *engine.Ticket { return &w.thing.Ticket }
+func (w *thingWork) Request(n int, made []engine.Made) (provider.Request, error) {
+	return provider.Request{Prompt: fmt.Sprintf("part %d after %d", n, len(made)), AspectRatio: "1:1"}, nil
+}
+func (w *thingWork) Start(time.Time) { w.State = "generating" }
+func (w *thingWork) Progress(_ time.Time, percent int) bool {
+	changed := percent > w.Percent
+	w.Percent = max(w.Percent, percent)
+	return changed
+}
+func (w *thingWork) Succeed(_ time.Time, made []engine.Made) ([]store.Item, error) {
+	w.State, w.Made = "generated", made
+	return w.tell()
+}
+func (w *thingWork) Fail(_ time.Time, f engine.Failure) ([]store.Item, error) {
+	w.State, w.Failure = "failed", f
+	return w.tell()
+}
+func (w *thingWork) tell() ([]store.Item, error) {
+	it, err := store.NewItem("event", account, "live", rand.Text(), map[string]string{"id": w.ID, "state": w.State})
+	return []store.Item{it}, err
+}
+func (w *thingWork) Item() (store.Item, error) { return w.item, w.item.Encode(w.thing) }
+
+// world is an engine with everything around it.
+type world struct {
+	t       *testing.T
+	db      *store.DB
+	faults  *storetest.Faults
+	clock   *apitest.Clock
+	fake    *fake
+	objects *memory
+	worker  *engine.Worker
+	// queue holds the messages, with the time from which on they are seen.
+	queue []message
+	seen  map[string]bool // jobs that were relayed
+}
+
+type message struct {
+	job job.Job
+	at  time.Time
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{}, seen: map[string]bool{}}
+	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
+	w.fake = &fake{now: w.clock.Now, polls: 1, live: map[provider.Handle]*generation{}}
+	w.worker = engine.NewWorker(engine.Config{
+		DB: w.db, Areas: map[string]engine.Area{"thing": area{}}, Providers: w.fake, Objects: w.objects, Now: w.clock.Now, Name: rand.Text,
+	})
+	w.topUp(1000)
+	return w
+}
+
+func (w *world) commit(tx *store.Tx) {
+	w.t.Helper()
+	if err := w.db.Commit(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) topUp(credits int64) {
+	w.t.Helper()
+	tx := &store.Tx{}
+	if _, err := ledger.TopUp(tx, w.clock.Now(), account, credits); err != nil {
+		w.t.Fatal(err)
+	}
+	w.commit(tx)
+}
+
+func (w *world) balance() ledger.Balance {
+	w.t.Helper()
+	items, err := w.db.GetAll(w.t.Context(), ledger.BalanceKey(account))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return ledger.BalanceOf(items[0])
+}
+
+// entries gives the sum of the ledger's entries, and how many reservations there
+// are in each state.
+func (w *world) entries() (sum int64, states map[string]int) {
+	w.t.Helper()
+	states = map[string]int{}
+	for _, row := range storetest.Rows(w.t, w.db) {
+		if row["kind"] != "balance_entry" {
+			continue
+		}
+		it, err := w.db.Get(w.t.Context(), store.Key{PK: row["pk"], SK: row["sk"]})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		e, err := ledger.EntryOf(it)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		sum += e.Credits
+		if e.State != nil {
+			states[*e.State]++
+		}
+	}
+	return sum, states
+}
+
+// parts are a text and a picture.
+func parts() []engine.Part {
+	return []engine.Part{{Kind: provider.KindText, Provider: "fake"}, {Kind: provider.KindImage, Provider: "fake"}}
+}
+
+func work(id string) engine.Accepted {
+	return engine.Accepted{Account: account, Mode: "live", Subject: id, Attempt: 1, Parts: parts(), Credits: 10}
+}
+
+func item(t *testing.T, v thing) store.Item {
+	t.Helper()
+	it, err := store.NewItem("thing", account, "live", v.ID, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return it
+}
+
+// accept accepts the work of a new thing.
+func (w *world) accept(id string) { w.acceptWork(work(id)) }
+
+func (w *world) acceptWork(a engine.Accepted) {
+	w.t.Helper()
+	tx := &store.Tx{}
+	ticket, err := engine.Accept(tx, w.clock.Now(), a, w.balance())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	tx.Create(item(w.t, thing{ID: a.Subject, State: "queued", Attempt: a.Attempt, Ticket: ticket}), nil)
+	w.commit(tx)
+	w.relay()
+}
+
+// acceptAll accepts the work of new things together.
+func (w *world) acceptAll(ids ...string) {
+	w.t.Helper()
+	var all []engine.Accepted
+	for _, id := range ids {
+		all = append(all, work(id))
+	}
+	tx := &store.Tx{}
+	ticket, err := engine.AcceptBatch(tx, w.clock.Now(), all, w.balance())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, id := range ids {
+		tx.Create(item(w.t, thing{ID: id, State: "queued", Attempt: 1, Ticket: ticket}), nil)
+	}
+	w.commit(tx)
+	w.relay()
+}
+
+// cancel cancels the work of a thing, as an operation does.
+func (w *world) cancel(id string) {
+	w.t.Helper()
+	for {
+		v, it := w.read(id)
+		if v.State != "queued" && v.State != "generating" {
+			w.t.Fatalf("%s cannot be canceled: %s", id, v.State)
+		}
+		tx := &store.Tx{}
+		if err := engine.Cancel(tx, w.clock.Now(), account, "live", id, v.Attempt, &v.Ticket); err != nil {
+			w.t.Fatal(err)
+		}
+		v.State = "canceled"
+		if err := it.Encode(v); err != nil {
+			w.t.Fatal(err)
+		}
+		tx.Replace(it)
+		err := w.db.Commit(w.t.Context(), tx)
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, store.ErrConflict) {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) read(id string) (thing, store.Item) {
+	w.t.Helper()
+	it, err := w.db.Get(context.Background(), store.IDKey(id))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var v thing
+	if err := it.Decode(&v); err != nil {
+		w.t.Fatal(err)
+	}
+	return v, it
+}
+
+// relay puts the jobs that were committed into the queue, as the relay does.
+func (w *world) relay() {
+	w.t.Helper()
+	for _, row := range storetest.Rows(w.t, w.db) {
+		if row["kind"] != job.Kind || w.seen[row["pk"]] {
+			continue
+		}
+		w.seen[row["pk"]] = true
+		var j job.Job
+		if err := json.Unmarshal([]byte(row["doc"]), &j); err != nil {
+			w.t.Fatal(err)
+		}
+		w.queue = append(w.queue, message{j, w.clock.Now()})
+	}
+}
+
+// pop takes the message that is seen first, and lets the time come.
+func (w *world) pop() (job.Job, bool) {
+	if len(w.queue) == 0 {
+		return job.Job{}, false
+	}
+	slices.SortStableFunc(w.queue, func(a, b message) int { return a.at.Compare(b.at) })
+	m := w.queue[0]
+	w.queue = w.queue[1:]
+	if wait := m.at.Sub(w.clock.Now()); wait > 0 {
+		w.clock.Add(wait)
+	}
+	return m.job, true
+}
+
+// do has the worker do a message, and sends what follows.
+func (w *world) do(ctx context.Context, j job.Job) error {
+	next, err := w.worker.Do(ctx, j)
+	if err == nil && next != nil {
+		w.queue = append(w.queue, message{next.Job, w.clock.Now().Add(next.Delay)})
+	}
+	return err
+}
+
+// most bounds the messages of one test.
+const most = 3000
+
+// drain does all messages until there are none; a failed one comes again.
+func (w *world) drain() {
+	w.t.Helper()
+	for range most {
+		w.relay()
+		j, ok := w.pop()
+		if !ok {
+			return
+		}
+		j.Receives++
+		if err := w.do(w.t.Context(), j); err != nil {
+			w.clock.Add(time.Second)
+			w.queue = append(w.queue, message{j, w.clock.Now()})
+		}
+	}
+	w.t.Fatalf("%d messages are no end", most)
+}
+
+// ended checks how a thing ended, and that this was told once.
+func (w *world) ended(id, state string) thing {
+	w.t.Helper()
+	v, _ := w.read(id)
+	if v.State != state {
+		w.t.Errorf("%s is %s, want %s: %+v", id, v.State, state, v.Failure)
+	}
+	want := 1
+	if state == "canceled" {
+		want = 0 // whoever canceled it knows
+	}
+	if told := w.told(id); told != want {
+		w.t.Errorf("the end of %s is told %d times", id, told)
+	}
+	return v
+}
+
+func (w *world) told(id string) (n int) {
+	w.t.Helper()
+	for _, row := range storetest.Rows(w.t, w.db) {
+		var e struct{ ID string }
+		if row["kind"] == "event" && json.Unmarshal([]byte(row["doc"]), &e) == nil && e.ID == id {
+			n++
+		}
+	}
+	return n
+}
+
+// settled checks that all work has ended: what it cost, that nothing is held, and
+// that nothing counts as waiting.
+func (w *world) settled(cost int64) {
+	w.t.Helper()
+	sum, states := w.entries()
+	if b := w.balance(); b.Credits != 1000-cost || sum != b.Credits || states["held"] != 0 {
+		w.t.Errorf("the balance is %d, want %d; the entries add up to %d; reservations: %v", b.Credits, 1000-cost, sum, states)
+	}
+	if it, err := w.db.Get(w.t.Context(), store.IDKey("waiting#"+account+"#live")); err == nil && it.Counter != 0 {
+		w.t.Errorf("%d pieces of work still wait", it.Counter)
+	}
+	for _, row := range storetest.Rows(w.t, w.db) {
+		if row["kind"] == job.Kind && row["g2pk"] != "" {
+			w.t.Errorf("%s is still due", row["pk"])
+		}
+	}
+}
+
+// memory keeps no files, but describes them.
+type memory struct {
+	mu    sync.Mutex
+	saved map[string]int
+	after func(step string) error
+	err   error
+	typ   media.Type
+}
+
+func (m *memory) Save(_ context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		return media.File{}, m.err
+	}
+	if _, err := io.Copy(io.Discard, body); err != nil {
+		return media.File{}, err
+	}
+	if m.saved == nil {
+		m.saved = map[string]int{}
+	}
+	m.saved[place.Key(n, "png")]++
+	f := media.File{ID: place.ID(n), Type: media.Image, Key: place.Key(n, "png"), Width: 8, Height: 8, Bytes: 1}
+	if m.typ != "" {
+		f.Type = m.typ
+	}
+	if m.after != nil {
+		return f, m.after("save")
+	}
+	return f, nil
+}
+
+// generation is one that the fake provider runs.
+type generation struct {
+	token    string
+	polls    int
+	canceled bool
+}
+
+// fake is a provider that answers texts at once and queues pictures.
+type fake struct {
+	now func() time.Time
+	// polls is how often a picture is asked for before it is there.
+	polls int
+	// token tells whether it takes client tokens.
+	token bool
+	// What goes wrong.
+	submit, poll, fetch error
+	status              *provider.Status
+	none                bool // not configured
+	// hook is called when a picture was submitted, before that is answered.
+	hook  func()
+	after func(step string) error
+
+	mu          sync.Mutex
+	submissions []provider.Request
+	live        map[provider.Handle]*generation
+}
+
+func (f *fake) For(name, mode string) (provider.Provider, error) {
+	if f.none || name != "fake" {
+		return nil, errs.New(errs.ProviderUnavailable, "There is no %s for %s.", name, mode)
+	}
+	return f, nil
+}
+func (f *fake) Name() string { return "fake" }
+func (f *fake) Capabilities() provider.Capabilities {
+	return provider.Capabilities{ClientToken: f.token}
+}
+
+func (f *fake) told(step string) error {
+	if f.after != nil {
+		return f.after(step)
+	}
+	return nil
+}
+
+func (f *fake) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	if err := ctx.Err(); err != nil {
+		return provider.Submission{}, err
+	}
+	if f.submit != nil {
+		return provider.Submission{}, f.submit
+	}
+	f.mu.Lock()
+	f.submissions = append(f.submissions, req)
+	n := len(f.submissions)
+	f.mu.Unlock()
+	if req.Kind == provider.KindText {
+		return provider.Submission{Result: &provider.Result{Text: &provider.Text{Title: "title"}}}, f.told("submit")
+	}
+	h := provider.Handle(fmt.Sprint("handle-", n))
+	if f.token {
+		h = provider.Handle(req.ClientToken)
+	}
+	f.mu.Lock()
+	f.live[h] = &generation{token: req.ClientToken, polls: f.polls}
+	f.mu.Unlock()
+	if f.hook != nil {
+		f.hook()
+	}
+	return provider.Submission{Handle: h}, f.told("submit")
+}
+
+func (f *fake) Poll(_ context.Context, h provider.Handle) (provider.Status, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	g := f.live[h]
+	switch {
+	case g == nil:
+		return provider.Status{}, &provider.Error{Kind: provider.BadInput, Code: "unknown_generation", Message: "There is none."}
+	case f.poll != nil:
+		return provider.Status{}, f.poll
+	case f.status != nil:
+		return *f.status, nil
+	}
+	if err := f.told("poll"); err != nil {
+		return provider.Status{}, err
+	}
+	if g.polls > 0 {
+		g.polls--
+		return provider.Status{State: provider.Running, Progress: 50, Wait: 3 * time.Second}, nil
+	}
+	return provider.Status{State: provider.Succeeded, Progress: 100}, nil
+}
+
+func (f *fake) Fetch(context.Context, provider.Handle) (provider.Result, error) {
+	if f.fetch != nil {
+		return provider.Result{}, f.fetch
+	}
+	return provider.Result{Media: []provider.File{{Open: func(context.Context) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader([]byte("x"))), nil
+	}}}}, f.told("fetch")
+}
+
+func (f *fake) Cancel(_ context.Context, h provider.Handle) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if g := f.live[h]; g != nil {
+		g.canceled = true
+	}
+	return nil
+}
+
+// count counts the submissions of a kind.
+func (f *fake) count(kind provider.Kind) (n int) {
+	for _, req := range f.submissions {
+		if req.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// running counts the generations that nobody has canceled.
+func (f *fake) running() (n int) {
+	for _, g := range f.live {
+		if !g.canceled {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,39 @@
+// Package metric counts what operators watch. A count is a line of the log in
+// CloudWatch's embedded metric format, which needs no call and no client.
+// https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+package metric
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+)
+
+// Namespace is where CloudWatch shows the counts.
+const Namespace = "ContentAutomation"
+
+// out is where counts are written: the log of a function is what it prints.
+var out io.Writer = os.Stdout
+
+// Count counts one event. A dimension may have few values only: each combination
+// is a metric that is paid for.
+func Count(name, dimension, value string) {
+	line, err := json.Marshal(map[string]any{
+		name: 1, dimension: value,
+		"_aws": map[string]any{
+			"Timestamp": time.Now().UnixMilli(),
+			"CloudWatchMetrics": []any{map[string]any{
+				"Namespace": Namespace, "Dimensions": [][]string{{dimension}},
+				"Metrics": []any{map[string]string{"Name": name, "Unit": "Count"}},
+			}},
+		},
+	})
+	if err == nil {
+		_, err = out.Write(append(line, '\n'))
+	}
+	if err != nil {
+		slog.Error("metric lost", "name", name, "error", err)
+	}
+}
