@@ -61,7 +61,7 @@ func TestConformance(t *testing.T) {
 		return err
 	}
 	impatient := func(ctx context.Context, p provider.Provider) error {
-		ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 		defer cancel()
 		return submit(ctx, p)
 	}

@@ -1,0 +1,58 @@
+package heygen
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/wire"
+)
+
+// refused reads the code of a refusal, where its status says too little.
+func refused(call wire.Call, status int, body []byte) *provider.Error {
+	var answer struct {
+		Error struct {
+			Code string `json:"code"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return nil
+	}
+	code := answer.Error.Code
+	switch {
+	case code == "quota_exceeded": // as a 429
+		return &provider.Error{Kind: provider.Quota, Code: "provider_quota", Message: "The allowance at the provider is used up for now."}
+	case code == "avatar_not_found":
+		return invalid("unknown_avatar", "The provider has no such avatar.")
+	case code == "voice_not_found":
+		return invalid("unknown_voice", "The provider has no such voice.")
+	case code == "resource_access_denied" && call.Submits: // as a 403, which our key would be to blame for
+		return invalid("unknown_avatar", "The avatar or the voice belongs to somebody else.")
+	case offends(code) && status < http.StatusInternalServerError:
+		return invalid("content_refused", "The provider does not make this content.")
+	case status == http.StatusNotFound && !call.Submits:
+		return invalid("unknown_generation", "The provider knows no such generation.")
+	default:
+		return nil
+	}
+}
+
+// failure tells why a video has failed. The provider's own words go to the log.
+func failure(d details) *provider.Error {
+	e := &provider.Error{
+		Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not make the video.",
+		Cause: fmt.Errorf("heygen: %.100q: %.300q", d.FailureCode, d.FailureMessage),
+	}
+	if offends(d.FailureCode) {
+		e.Code, e.Message = "content_refused", "The provider does not make this content."
+	}
+	return e
+}
+
+// offends tells whether a code is about what is said or shown.
+func offends(code string) bool {
+	code = strings.ToLower(code)
+	return strings.Contains(code, "moderation") || strings.Contains(code, "policy") || strings.Contains(code, "blocked_words")
+}

@@ -1,0 +1,129 @@
+// Package heygen is a fake of HeyGen's API of version 3: videos of avatars and of
+// pictures that speak, as the provider's API reference has them, and stricter than
+// the provider in what it is sent. The videos are real files at addresses that are
+// signed and end.
+package heygen
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/strict"
+)
+
+// Name is the provider's name, for faults.
+const Name = "heygen"
+
+// AddressTime is how long the address of a file is good.
+const AddressTime = time.Hour
+
+// Config is what a fake needs.
+type Config struct {
+	Control *control.Control
+	Media   fs.FS // has avatar-16x9.mp4 and avatar-9x16.mp4
+	Now     func() time.Time
+	Took    time.Duration // how long a video takes; control.JobTime when 0
+	Key     string        // the one that is accepted
+	// BaseURL is where the fake is reached, for the addresses of files. Empty: as
+	// the request says.
+	BaseURL string
+}
+
+type fake struct {
+	Config
+	jobs   *control.Jobs[video]
+	secret []byte // signs addresses
+}
+
+// New makes a fake. It has the operations control.Submit, control.Status and
+// control.Media.
+func New(cfg Config) http.Handler {
+	f := &fake{Config: cfg, jobs: control.NewJobs[video](cfg.Now, cfg.Took), secret: []byte(rand.Text())}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v3/videos", f.authorized(cfg.Control.Handle(Name, control.Submit, f.create)))
+	mux.HandleFunc("GET /v3/videos/{video_id}", f.authorized(cfg.Control.Handle(Name, control.Status, f.details)))
+	mux.HandleFunc("GET /files/{name}", cfg.Control.Handle(Name, control.Media, f.file))
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusNotFound, "not_found", "Not found.", "")
+	})
+	return mux
+}
+
+// create is POST /v3/videos.
+func (f *fake) create(w http.ResponseWriter, r *http.Request) {
+	var v video
+	sent, err := strict.JSON(r, &v)
+	if err == nil {
+		err = strict.Query(r.URL.Query())
+	}
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "invalid_parameter", err.Error(), "")
+		return
+	}
+	if e := v.check(); e != nil {
+		refuse(w, e.status, e.code, e.message, e.param)
+		return
+	}
+	id := "v_" + strings.ToLower(rand.Text())
+	f.jobs.Start(id, v, control.JobFails(r.Context()))
+	f.Control.Accept(control.Acceptance{
+		Provider: Name, Operation: control.Submit, ID: id, Model: *v.Type, Prompt: or(v.Script, or(v.AudioURL, "")), Input: sent,
+	})
+	answer(w, map[string]any{"video_id": id, "status": "waiting"})
+}
+
+// details is GET /v3/videos/{video_id}.
+func (f *fake) details(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("video_id")
+	job, phase, _, found := f.jobs.Find(id)
+	if !found {
+		refuse(w, http.StatusNotFound, "video_not_found", "Video not found.", "")
+		return
+	}
+	status := map[control.Phase]string{
+		control.Waiting: "pending", control.Working: "processing", control.Succeeded: "completed", control.Failed: "failed",
+	}[phase]
+	data := map[string]any{"id": id, "title": job.Work.Title, "status": status, "created_at": job.Began.Unix()}
+	switch phase {
+	case control.Succeeded:
+		data["completed_at"] = job.Ends.Unix()
+		data["video_url"] = f.sign(r, job.Work.fileName())
+		data["duration"] = 3.0
+	case control.Failed:
+		data["failure_code"] = "rendering_failed"
+		data["failure_message"] = "Avatar rendering timed out"
+	}
+	answer(w, data)
+}
+
+func (f *fake) authorized(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Api-Key") != f.Key {
+			refuse(w, http.StatusUnauthorized, "unauthorized", "Invalid or expired API key. Verify your x-api-key header.", "")
+			return
+		}
+		h(w, r)
+	}
+}
+
+func answer(w http.ResponseWriter, data any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"data": data}) // the caller may have gone
+}
+
+// refuse answers as the provider does for all that it does not do.
+func refuse(w http.ResponseWriter, status int, code, message, param string) {
+	e := map[string]any{"code": code, "message": message, "param": nil, "doc_url": fmt.Sprintf("https://developers.heygen.com/docs/error-codes#%s", strings.ReplaceAll(code, "_", "-"))}
+	if param != "" {
+		e["param"] = param
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": e}) // the caller may have gone
+}
