@@ -1,0 +1,167 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// charactersPerSecond is how fast speech is taken to be where its length decides
+// the price before it is spoken.
+const charactersPerSecond = 12
+
+// The lengths that are asked for where none is given and the model has no list.
+const (
+	usualVideo = 5
+	usualMusic = 30
+	// maxSpokenSeconds bounds avatars of models that tell no bound.
+	maxSpokenSeconds = 300
+)
+
+// maxImages is the most pictures of one request.
+const maxImages = 10
+
+// PriceOf is what a request costs, in credits. It follows from the request alone:
+// what is estimated, reserved and charged is the same. Models without a price give
+// ErrNoPrice.
+func (m Model) PriceOf(req provider.Request) (int64, error) { return m.Cost(m.quantity(req)) }
+
+func (m Model) quantity(req provider.Request) Quantity {
+	q := Quantity{Tracks: 1}
+	switch m.Kind {
+	case provider.KindText:
+		req.Options = m.ProviderOptions
+		tokens := provider.TextTokens(req)
+		q.InputTokens, q.OutputTokens = tokens.Input, tokens.Output
+	case provider.KindImage:
+		q.Images = max(req.Count, 1)
+	case provider.KindVoice:
+		q.Characters = utf8.RuneCountInString(req.Prompt)
+	case provider.KindVideo, provider.KindMusic:
+		q.Length = seconds(m.Length(req.Seconds))
+	case provider.KindAvatar:
+		q.Length = seconds(SpokenSeconds(req))
+	}
+	return q
+}
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+// SpokenSeconds is how long the speech of an avatar is taken to be: as told where
+// there is a recording, else by the length of the text.
+func SpokenSeconds(req provider.Request) int {
+	if req.Seconds > 0 {
+		return req.Seconds
+	}
+	return max(1, int(ceil(int64(utf8.RuneCountInString(req.Prompt)), charactersPerSecond)))
+}
+
+// Length is the length in seconds that a model makes where asked is wanted: itself
+// where the model can, else the shortest that is longer, else the longest; 0 asks
+// for the usual one.
+func (m Model) Length(asked int) int {
+	c := m.Capabilities
+	if asked == 0 {
+		if asked = usualVideo; m.Kind == provider.KindMusic {
+			asked = usualMusic
+		}
+	}
+	if len(c.Seconds) > 0 {
+		for _, s := range slices.Sorted(slices.Values(c.Seconds)) {
+			if s >= asked {
+				return s
+			}
+		}
+		return slices.Max(c.Seconds)
+	}
+	if c.MaxSeconds > 0 {
+		return min(asked, c.MaxSeconds)
+	}
+	return asked
+}
+
+// Check refuses a request that the model cannot carry out, naming the member at
+// fault by its JSON pointer below prefix: /aspect_ratio, /seconds, /count, /text,
+// /language, /image_url, /audio_url, /video_url, /lyrics.
+func (m Model) Check(req provider.Request, prefix string) error {
+	refuse := func(member, format string, args ...any) error {
+		return errs.Invalid(prefix+member, "%s", fmt.Sprintf(format, args...))
+	}
+	c := m.Capabilities
+	given := []struct {
+		input  Input
+		member string
+		value  string
+		takes  bool
+	}{
+		{InputImage, "/image_url", req.ImageURL, c.FromImage || slices.Contains(c.Requires, InputImage)},
+		{InputAudio, "/audio_url", req.AudioURL, c.FromAudio || slices.Contains(c.Requires, InputAudio)},
+		{InputVideo, "/video_url", req.VideoURL, slices.Contains(c.Requires, InputVideo)},
+		{InputLyrics, "/lyrics", req.Lyrics, slices.Contains(c.Requires, InputLyrics)},
+	}
+	for _, g := range given {
+		switch {
+		case g.value != "" && !g.takes:
+			return refuse(g.member, "is not taken by the model %s", m.ID)
+		case g.value == "" && slices.Contains(c.Requires, g.input):
+			return refuse(g.member, "is needed by the model %s", m.ID)
+		}
+	}
+	switch {
+	case req.AspectRatio != "" && len(c.AspectRatios) == 0:
+		return refuse("/aspect_ratio", "cannot be chosen for the model %s", m.ID)
+	case req.AspectRatio != "" && !slices.Contains(c.AspectRatios, req.AspectRatio):
+		return refuse("/aspect_ratio", "must be one of %s for the model %s", strings.Join(c.AspectRatios, ", "), m.ID)
+	case req.Count < 0 || req.Count > maxImages:
+		return refuse("/count", "must be between 1 and %d", maxImages)
+	}
+	switch m.Kind {
+	case provider.KindVideo, provider.KindMusic:
+		if req.Seconds != 0 && m.Length(req.Seconds) != req.Seconds {
+			return refuse("/seconds", "must be %s for the model %s", m.lengths(), m.ID)
+		}
+	case provider.KindAvatar:
+		most := maxSpokenSeconds
+		if c.MaxSeconds > 0 {
+			most = c.MaxSeconds
+		}
+		if n := SpokenSeconds(req); n > most {
+			if req.Seconds > 0 {
+				return refuse("/seconds", "must be at most %d for the model %s", most, m.ID)
+			}
+			return refuse("/text", "takes about %d seconds to speak; the model %s speaks at most %d", n, m.ID, most)
+		}
+	case provider.KindVoice:
+		if n := utf8.RuneCountInString(req.Prompt); c.MaxCharacters > 0 && n > c.MaxCharacters {
+			return refuse("/text", "has %d characters; the model %s speaks at most %d", n, m.ID, c.MaxCharacters)
+		}
+		if req.Language != "" && !m.Speaks(req.Language) {
+			return refuse("/language", "must be one of %s for the model %s", strings.Join(c.Languages, ", "), m.ID)
+		}
+	}
+	return nil
+}
+
+// Speaks tells whether the model speaks a language (BCP 47), as far as its provider
+// tells.
+func (m Model) Speaks(language string) bool {
+	base, _, _ := strings.Cut(strings.ToLower(language), "-")
+	return len(m.Capabilities.Languages) == 0 || slices.Contains(m.Capabilities.Languages, base)
+}
+
+// lengths tells the lengths that can be asked for.
+func (m Model) lengths() string {
+	if c := m.Capabilities; len(c.Seconds) > 0 {
+		words := make([]string, len(c.Seconds))
+		for i, s := range c.Seconds {
+			words[i] = fmt.Sprint(s)
+		}
+		return "one of " + strings.Join(words, ", ")
+	}
+	return fmt.Sprintf("at most %d", m.Capabilities.MaxSeconds)
+}

@@ -1,0 +1,110 @@
+package catalog
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+func model(t *testing.T, id string) Model {
+	t.Helper()
+	m, ok := Find(id)
+	if !ok {
+		t.Fatalf("there is no model %s", id)
+	}
+	return m
+}
+
+func TestPriceOfRequests(t *testing.T) {
+	type request = provider.Request
+	for name, c := range map[string]struct {
+		model string
+		req   request
+		want  int64
+	}{
+		"one picture":             {"flux-pro-1.1", request{Prompt: "A shoe"}, 4},
+		"five pictures":           {"flux-pro-1.1", request{Prompt: "A shoe", Count: 5}, 20},
+		"below a credit":          {"flux-schnell", request{Prompt: "A shoe"}, 1},
+		"ten of them":             {"flux-schnell", request{Prompt: "A shoe", Count: 10}, 3},
+		"a clip":                  {"kling-3-turbo-pro", request{Prompt: "A shoe", Seconds: 6}, 84},
+		"a clip of usual length":  {"kling-3-turbo-pro", request{Prompt: "A shoe"}, 70},
+		"a longer one than usual": {"veo-3.1", request{Prompt: "A shoe"}, 120},
+		"a voice":                 {"eleven-multilingual-2", request{Prompt: strings.Repeat("ä", 1000)}, 8},
+		"a short voice":           {"eleven-multilingual-2", request{Prompt: "ä"}, 1},
+		"a track":                 {"stable-audio-2.5", request{Prompt: "calm", Seconds: 90}, 20},
+		"music by the second":     {"ace-step", request{Prompt: "calm", Seconds: 101}, 3},
+		"an avatar by its text":   {"heygen-avatar-4", request{Prompt: strings.Repeat("x", 121)}, 110},
+		"an avatar by its speech": {"heygen-avatar-4", request{AudioURL: "https://example.com/a.mp3", Seconds: 7}, 70},
+		"a text":                  {"claude-sonnet-4.5", request{Kind: provider.KindText, Prompt: "A shoe"}, 2},
+	} {
+		m := model(t, c.model)
+		c.req.Kind = m.Kind
+		if got, err := m.PriceOf(c.req); err != nil || (got != c.want && name != "a text") || got < 1 {
+			t.Errorf("%s costs %d, %v; want %d", name, got, err, c.want)
+		}
+	}
+	// A text that may be longer costs more.
+	m := model(t, "claude-sonnet-4.5")
+	short, _ := m.PriceOf(request{Kind: provider.KindText, Prompt: "A shoe"})
+	long, _ := m.PriceOf(request{Kind: provider.KindText, Prompt: "A shoe", Slides: 10, ScriptSeconds: 60})
+	if short >= long {
+		t.Errorf("%d and %d", short, long)
+	}
+	if _, err := model(t, "lyria-2").PriceOf(request{}); !errors.Is(err, ErrNoPrice) {
+		t.Errorf("a model without a price: %v", err)
+	}
+}
+
+func TestLength(t *testing.T) {
+	for _, c := range []struct {
+		model       string
+		asked, want int
+	}{
+		{"veo-3.1", 0, 6}, {"veo-3.1", 4, 4}, {"veo-3.1", 5, 6}, {"veo-3.1", 60, 8}, {"ovi", 3, 5}, {"ace-step", 0, 30}, {"ace-step", 500, 240},
+		{"kling-2.5-turbo-pro", 6, 10}, {"stable-audio-2.5", 190, 190},
+	} {
+		if got := model(t, c.model).Length(c.asked); got != c.want {
+			t.Errorf("%s makes %d s of %d, want %d", c.model, got, c.asked, c.want)
+		}
+	}
+}
+
+func TestCheckNamesTheMember(t *testing.T) {
+	type request = provider.Request
+	const url = "https://example.com/a"
+	for name, c := range map[string]struct {
+		model string
+		req   request
+		param string // empty: it is fine
+	}{
+		"fine":                   {"flux-pro-1.1", request{Prompt: "x", AspectRatio: "9:16", Count: 10}, ""},
+		"another ratio":          {"flux-pro-1.1", request{Prompt: "x", AspectRatio: "7:1"}, "/input/aspect_ratio"},
+		"no ratio to choose":     {"kling-2.5-turbo-pro", request{Prompt: "x", ImageURL: url, AspectRatio: "16:9"}, "/input/aspect_ratio"},
+		"too many":               {"flux-pro-1.1", request{Prompt: "x", Count: 11}, "/input/count"},
+		"no picture":             {"kling-2.5-turbo-pro", request{Prompt: "x"}, "/input/image_url"},
+		"a picture too many":     {"veo-3.1", request{Prompt: "x", ImageURL: url}, "/input/image_url"},
+		"from a picture":         {"runway-gen-4.5", request{Prompt: "x", ImageURL: url, Seconds: 10}, ""},
+		"another length":         {"veo-3.1", request{Prompt: "x", Seconds: 5}, "/input/seconds"},
+		"a negative length":      {"veo-3.1", request{Prompt: "x", Seconds: -4}, "/input/seconds"},
+		"too long a track":       {"stable-audio-2.5", request{Prompt: "x", Seconds: 191}, "/input/seconds"},
+		"no lyrics":              {"minimax-music-2", request{Prompt: "x"}, "/input/lyrics"},
+		"lyrics too many":        {"stable-audio-2.5", request{Prompt: "x", Lyrics: "la"}, "/input/lyrics"},
+		"too long a text":        {"eleven-3", request{Prompt: strings.Repeat("x", 5001)}, "/input/text"},
+		"another language":       {"polly-long-form", request{Prompt: "x", Language: "de-AT"}, "/input/language"},
+		"a region of a language": {"polly-long-form", request{Prompt: "x", Language: "en-GB"}, ""},
+		"speech that is long":    {"omnihuman-1.5", request{ImageURL: url, AudioURL: url, Seconds: 61}, "/input/seconds"},
+		"a text that is long":    {"heygen-avatar-4", request{Prompt: strings.Repeat("x", 12*301), ImageURL: url}, "/input/text"},
+		"no speech":              {"omnihuman-1.5", request{Prompt: "x", ImageURL: url}, "/input/audio_url"},
+	} {
+		m := model(t, c.model)
+		c.req.Kind = m.Kind
+		err := m.Check(c.req, "/input")
+		var e *errs.Error
+		if c.param == "" && err != nil || c.param != "" && (!errors.As(err, &e) || e.Param != c.param || e.Code != errs.ValidationFailed) {
+			t.Errorf("%s: %v, want the param %q", name, err, c.param)
+		}
+	}
+}
