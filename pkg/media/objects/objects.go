@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/media"
@@ -110,6 +111,22 @@ func (s *Store) Save(ctx context.Context, place media.Place, n int, body io.Read
 		Bytes:           size,
 		SHA256:          hex.EncodeToString(sum),
 	}, nil
+}
+
+// Open starts reading the object of a key, which a provider has put into the
+// bucket. The error has the code not_found if there is none of that key, and
+// provider_unavailable where that cannot be told.
+func (s *Store) Open(ctx context.Context, key string) (io.ReadCloser, error) {
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(s.bucket), Key: aws.String(key)})
+	var missing *types.NoSuchKey
+	switch {
+	case errors.As(err, &missing):
+		return nil, errs.Wrap(err, errs.NotFound, "The file is not there.")
+	case err != nil:
+		return nil, errs.Wrap(err, errs.ProviderUnavailable, "The file could not be read.")
+	default:
+		return out.Body, nil
+	}
 }
 
 // cancelable ends a copy when its context ends, between two reads.

@@ -45,6 +45,10 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.calls++
+	if r.Method == http.MethodGet {
+		b.get(w, r)
+		return
+	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil || r.Method != http.MethodPut {
 		w.WriteHeader(http.StatusBadRequest)
@@ -62,6 +66,23 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b.objects[r.URL.Path] = object{body, r.Header.Get("Content-Type")}
+}
+
+// get answers for an object that was put, after the failures.
+func (b *bucket) get(w http.ResponseWriter, r *http.Request) {
+	if len(b.failures) > 0 {
+		status := b.failures[0]
+		b.failures = b.failures[1:]
+		w.WriteHeader(status)
+		return
+	}
+	o, ok := b.objects[r.URL.Path]
+	if !ok {
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `<Error><Code>NoSuchKey</Code><Message>There is no such key.</Message></Error>`)
+		return
+	}
+	_, _ = w.Write(o.body)
 }
 
 func start(t *testing.T, failures ...int) (*bucket, *Store) {
@@ -86,7 +107,7 @@ func start(t *testing.T, failures ...int) (*bucket, *Store) {
 
 func sample(t *testing.T, name string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "provider", "sandbox", "media", name))
+	content, err := os.ReadFile(filepath.Join("..", "..", "provider", "sample", "media", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,5 +224,33 @@ func TestSaveLeavesNothingInTheTemporaryFolder(t *testing.T) {
 	left, err := os.ReadDir(os.TempDir())
 	if err != nil || len(left) != 0 {
 		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+func TestOpenReadsAnObject(t *testing.T) {
+	b, store := start(t, http.StatusServiceUnavailable)
+	b.objects["/media-bucket/raw/bedrock/x/output.mp4"] = object{body: []byte("a video")}
+	body, err := store.Open(t.Context(), "raw/bedrock/x/output.mp4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(body)
+	if err != nil || string(content) != "a video" {
+		t.Errorf("got %q, %v", content, err)
+	}
+	if err := body.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenTellsWhatIsMissing(t *testing.T) {
+	for want, failures := range map[errs.Code][]int{
+		errs.NotFound:            nil,
+		errs.ProviderUnavailable: {http.StatusForbidden},
+	} {
+		_, store := start(t, failures...)
+		if _, err := store.Open(t.Context(), "raw/nothing"); errs.CodeOf(err) != want {
+			t.Errorf("after %v: got %v, want %s", failures, err, want)
+		}
 	}
 }

@@ -1,0 +1,151 @@
+// Package bedrock is the adapter for Amazon Bedrock: texts by Converse, images by
+// InvokeModel, videos by StartAsyncInvoke into a bucket of ours. It goes by the
+// role of the function; there is no credential to keep.
+//
+// Nothing here repeats a call: the engine does, through its queue.
+package bedrock
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// Name is the provider's name.
+const Name = "bedrock"
+
+// Bounds of the calls. Models that answer at once take their time.
+const (
+	textTimeout  = 60 * time.Second
+	imageTimeout = 60 * time.Second
+	quickTimeout = 10 * time.Second
+
+	// keepIdle is short: what a function that was frozen finds in a connection is
+	// less likely to be alive the older that is.
+	keepIdle = 30 * time.Second
+)
+
+// Objects reads the bucket that Bedrock writes videos to.
+type Objects interface {
+	// Open starts reading an object. The error has the code not_found if there is
+	// none of that key.
+	Open(ctx context.Context, key string) (io.ReadCloser, error)
+}
+
+// Config is what the adapter needs from outside.
+type Config struct {
+	// AWS gives region and credentials. Its endpoint, retries and HTTP client are
+	// those of other services, and left aside.
+	AWS aws.Config
+	// Endpoint replaces Bedrock's own address.
+	Endpoint string
+	// Bucket is where videos go, and Objects what reads them there.
+	Bucket  string
+	Objects Objects
+}
+
+// Provider is the adapter.
+type Provider struct {
+	client  *bedrockruntime.Client
+	region  string
+	bucket  string
+	objects Objects
+}
+
+var _ provider.Provider = (*Provider)(nil)
+
+// New makes the adapter. It calls nobody.
+func New(cfg Config) *Provider {
+	c := cfg.AWS.Copy()
+	c.BaseEndpoint = nil
+	if cfg.Endpoint != "" {
+		c.BaseEndpoint = aws.String(cfg.Endpoint)
+	}
+	c.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.IdleConnTimeout = keepIdle })
+	client := bedrockruntime.NewFromConfig(c, func(o *bedrockruntime.Options) { o.Retryer = aws.NopRetryer{} })
+	return &Provider{client: client, region: cfg.AWS.Region, bucket: cfg.Bucket, objects: cfg.Objects}
+}
+
+// Name implements provider.Provider.
+func (p *Provider) Name() string { return Name }
+
+// Capabilities implements provider.Provider. Only videos take a client token.
+func (p *Provider) Capabilities() provider.Capabilities {
+	return provider.Capabilities{Kinds: map[provider.Kind]provider.Capability{
+		provider.KindText:  {},
+		provider.KindImage: {AspectRatios: imageRatios},
+		provider.KindVideo: {AspectRatios: videoRatios, MaxSeconds: maxSeconds},
+	}}
+}
+
+// Submit implements provider.Provider. Texts and images are answered at once.
+func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	if err := req.Validate(p.Capabilities()); err != nil {
+		return provider.Submission{}, err
+	}
+	switch req.Kind {
+	case provider.KindText:
+		return p.write(ctx, req)
+	case provider.KindImage:
+		return p.draw(ctx, req)
+	default:
+		return p.film(ctx, req)
+	}
+}
+
+// Cancel implements provider.Provider. Bedrock ends what it has begun.
+func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return check(h)
+}
+
+// OptionProfiles is the option of a model that Bedrock serves by cross-region
+// inference profiles: the geographies that there is one for, separated by commas.
+const OptionProfiles = "profiles"
+
+// global is the profile that is everywhere.
+const global = "global"
+
+// ProfileFor gives the profile by which a model is called in a region: the one of
+// the region's geography, else the global one, else none. A model that has
+// profiles can, in most regions, be called by them alone.
+func ProfileFor(region string, options map[string]string) string {
+	geography, _, _ := strings.Cut(region, "-")
+	if geography == "ap" {
+		geography = "apac"
+	}
+	best := ""
+	for name := range strings.SplitSeq(options[OptionProfiles], ",") {
+		switch strings.TrimSpace(name) {
+		case geography:
+			return geography
+		case global:
+			best = global
+		}
+	}
+	return best
+}
+
+// model gives the id by which a request's model is called from here.
+func (p *Provider) model(req provider.Request) *string {
+	if profile := ProfileFor(p.region, req.Options); profile != "" {
+		return aws.String(profile + "." + req.Model)
+	}
+	return aws.String(req.Model)
+}
+
+// refuse is for requests that no model here can fulfil.
+func refuse(format string, args ...any) *provider.Error {
+	return &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,58 @@
+package bedrock
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// write has a text written.
+func (p *Provider) write(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	system, user := provider.TextPrompt(req)
+	var out *bedrockruntime.ConverseOutput
+	err := p.call(ctx, call{"Converse", textTimeout, true}, func(ctx context.Context) (err error) {
+		out, err = p.client.Converse(ctx, &bedrockruntime.ConverseInput{
+			ModelId:  p.model(req),
+			System:   []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: system}},
+			Messages: []types.Message{{Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: user}}}},
+			// The price was fixed by what the answer may take at most.
+			InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(provider.TextTokens(req).Output))},
+		})
+		return err
+	})
+	if err != nil {
+		return provider.Submission{}, err
+	}
+	switch out.StopReason {
+	case types.StopReasonContentFiltered, types.StopReasonGuardrailIntervened:
+		return provider.Submission{}, filtered(errors.New("Converse stopped: " + string(out.StopReason)))
+	case types.StopReasonModelContextWindowExceeded:
+		return provider.Submission{}, refuse("The prompt is longer than the model can read.")
+	}
+	text, err := provider.ParseText(words(out.Output), req)
+	if err != nil {
+		return provider.Submission{}, err
+	}
+	return provider.Submission{Result: &provider.Result{Text: &text}}, nil
+}
+
+// words are what the model says. What it thinks before, it keeps to itself.
+func words(out types.ConverseOutput) string {
+	message, ok := out.(*types.ConverseOutputMemberMessage)
+	if !ok {
+		return ""
+	}
+	var b strings.Builder
+	for _, block := range message.Value.Content {
+		if text, ok := block.(*types.ContentBlockMemberText); ok {
+			b.WriteString(text.Value)
+		}
+	}
+	return b.String()
+}

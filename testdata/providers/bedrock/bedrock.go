@@ -1,0 +1,177 @@
+// Package bedrock is a fake of Amazon Bedrock's runtime: Converse, InvokeModel and
+// asynchronous invocations, as AWS documents the protocol and the models. It is
+// stricter than the service in what it is sent, and answers with real files.
+package bedrock
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/strict"
+)
+
+// Name is the provider's name, for faults.
+const Name = "bedrock"
+
+// Filtered is in prompts that the rules of content forbid.
+const Filtered = "something forbidden"
+
+// Config is what a fake needs.
+type Config struct {
+	Control *control.Control
+	Samples control.Samples
+	Now     func() time.Time
+	// Took is how long a video takes; control.JobTime if 0.
+	Took time.Duration
+	// Write puts an object into the bucket of a caller, as Bedrock does with the
+	// caller's permissions.
+	Write func(ctx context.Context, bucket, key string, content []byte) error
+}
+
+type fake struct {
+	Config
+	jobs *control.Jobs[work]
+
+	mu     sync.Mutex
+	tokens map[string]begun // by ClientRequestToken
+	stored map[string]bool  // whose video is in the bucket
+	count  int
+}
+
+// New makes a fake. It has the operations control.Submit and control.Status.
+func New(cfg Config) http.Handler {
+	f := &fake{Config: cfg, jobs: control.NewJobs[work](cfg.Now, cfg.Took), tokens: map[string]begun{}, stored: map[string]bool{}}
+	mux := http.NewServeMux()
+	handle := func(pattern, operation string, h http.HandlerFunc) {
+		mux.HandleFunc(pattern, signed(cfg.Control.Handle(Name, operation, h)))
+	}
+	handle("POST /model/{model}/converse", control.Submit, f.converse)
+	handle("POST /model/{model}/invoke", control.Submit, f.invoke)
+	handle("POST /async-invoke", control.Submit, f.start)
+	handle("GET /async-invoke/{arn}", control.Status, f.get)
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusNotFound, "UnknownOperationException", "")
+	})
+	return mux
+}
+
+// authorization is the form of a signature of version 4 for this service. Whose it
+// is cannot be told here: nobody but AWS knows the keys.
+var authorization = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=[^/ ]+/\d{8}/[a-z0-9-]+/bedrock/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=[0-9a-f]{64}$`)
+
+// signed is h for requests that are signed.
+func signed(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		match := authorization.FindStringSubmatch(r.Header.Get("Authorization"))
+		if match == nil || !slices.Contains(strings.Split(match[1], ";"), "host") || r.Header.Get("X-Amz-Date") == "" {
+			refuse(w, http.StatusForbidden, "UnrecognizedClientException", "The security token included in the request is invalid.")
+			return
+		}
+		h(w, r)
+	}
+}
+
+// family is what the models whose ids begin with a prefix are like.
+type family struct {
+	prefix string
+	kind   string // text, image or video
+	// profile tells that they are called by an inference profile alone.
+	profile bool
+	ended   bool
+}
+
+var families = []family{
+	{prefix: "amazon.nova-micro-", kind: "text", profile: true},
+	{prefix: "amazon.nova-lite-", kind: "text", profile: true},
+	{prefix: "amazon.nova-pro-", kind: "text", profile: true},
+	{prefix: "amazon.nova-premier-", kind: "text", profile: true},
+	{prefix: "amazon.nova-2-lite-", kind: "text", profile: true},
+	{prefix: "anthropic.claude-haiku-4-5-", kind: "text", profile: true},
+	{prefix: "anthropic.claude-sonnet-4-5-", kind: "text", profile: true},
+	{prefix: "meta.llama3-3-70b-", kind: "text", profile: true},
+	{prefix: "deepseek.r1-", kind: "text", profile: true},
+	{prefix: "openai.gpt-oss-120b-", kind: "text"},
+	{prefix: "mistral.mistral-large-2407-", kind: "text"},
+	{prefix: "stability.", kind: "image"},
+	{prefix: "amazon.titan-image-generator-v2:", kind: "image"},
+	{prefix: "luma.ray-v2:", kind: "video"},
+	{prefix: "amazon.nova-canvas-", kind: "image", ended: true},
+	{prefix: "amazon.nova-reel-", kind: "video", ended: true},
+}
+
+var profiles = []string{"us.", "eu.", "apac.", "global."}
+
+// check refuses a model that cannot be called in this way, and gives its id
+// without the profile.
+func check(w http.ResponseWriter, model, kind string) (id string, ok bool) {
+	id = model
+	for _, p := range profiles {
+		id = strings.TrimPrefix(id, p)
+	}
+	i := slices.IndexFunc(families, func(f family) bool { return strings.HasPrefix(id, f.prefix) })
+	switch {
+	case i < 0 || families[i].kind != kind:
+		invalid(w, "The provided model identifier is invalid.")
+	case families[i].ended:
+		refuse(w, http.StatusNotFound, "ResourceNotFoundException", "This model version has reached the end of its life.")
+	case families[i].profile && id == model:
+		invalid(w, fmt.Sprintf("Invocation of model ID %s with on-demand throughput isn't supported. Retry your request with the ID or ARN of an inference profile that contains this model.", model))
+	case !families[i].profile && id != model:
+		invalid(w, "The provided model identifier is invalid.")
+	default:
+		return id, true
+	}
+	return "", false
+}
+
+// read reads the body of a request; what is wrong with it is answered.
+func read(w http.ResponseWriter, r *http.Request, into any) (sent map[string]any, ok bool) {
+	sent, err := strict.JSON(r, into)
+	if err == nil {
+		err = strict.Query(r.URL.Query())
+	}
+	if err != nil {
+		invalid(w, "Malformed input request: "+err.Error())
+		return nil, false
+	}
+	return sent, true
+}
+
+// decode reads a part of a body as strictly as the whole.
+func decode(raw json.RawMessage, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is something behind the object")
+	}
+	return nil
+}
+
+func invalid(w http.ResponseWriter, message string) {
+	refuse(w, http.StatusBadRequest, "ValidationException", message)
+}
+
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	w.Header().Set("X-Amzn-Errortype", code)
+	write(w, status, map[string]string{"message": message})
+}
+
+func write(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // the caller may have gone
+}

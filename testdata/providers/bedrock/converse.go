@@ -1,0 +1,160 @@
+package bedrock
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/content-automation/api/testdata/providers/control"
+)
+
+type block struct {
+	Text *string `json:"text"`
+}
+
+type message struct {
+	Role    string  `json:"role"`
+	Content []block `json:"content"`
+}
+
+// maxTokens is the most that any of the models writes.
+const maxTokens = 65_536
+
+// converse is POST /model/{model}/converse.
+func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Messages        []message `json:"messages"`
+		System          []block   `json:"system"`
+		InferenceConfig struct {
+			MaxTokens     *int     `json:"maxTokens"`
+			Temperature   *float64 `json:"temperature"`
+			TopP          *float64 `json:"topP"`
+			StopSequences []string `json:"stopSequences"`
+		} `json:"inferenceConfig"`
+	}
+	model, ok := check(w, r.PathValue("model"), "text")
+	if !ok {
+		return
+	}
+	sent, ok := read(w, r, &body)
+	if !ok {
+		return
+	}
+	system, prompt := "", ""
+	for _, b := range body.System {
+		if b.Text == nil || *b.Text == "" {
+			invalid(w, "The text field in the system prompt is blank.")
+			return
+		}
+		system += *b.Text
+	}
+	for i, m := range body.Messages {
+		if want := []string{"user", "assistant"}[i%2]; m.Role != want || len(m.Content) == 0 {
+			invalid(w, "A conversation must alternate between user and assistant roles, beginning with a user's.")
+			return
+		}
+		for _, b := range m.Content {
+			if b.Text == nil || strings.TrimSpace(*b.Text) == "" {
+				invalid(w, "The text field in the ContentBlock object is blank.")
+				return
+			}
+			prompt = *b.Text
+		}
+	}
+	most := maxTokens
+	if body.InferenceConfig.MaxTokens != nil {
+		most = *body.InferenceConfig.MaxTokens
+	}
+	switch {
+	case len(body.Messages)%2 != 1:
+		invalid(w, "A conversation must end with a user message.")
+		return
+	case most < 1 || most > maxTokens:
+		invalid(w, "The maximum tokens you requested exceeds the model limit.")
+		return
+	}
+	f.Control.Accept(control.Acceptance{Provider: Name, Operation: control.Submit, Model: model, Prompt: prompt, Input: sent})
+	if control.JobFails(r.Context()) || strings.Contains(prompt, Filtered) {
+		answer(w, model, "", "content_filtered", system+prompt)
+		return
+	}
+	text, stop := post(system, prompt), "end_turn"
+	if runes := []rune(text); len(runes) > most*charactersPerToken {
+		text, stop = string(runes[:most*charactersPerToken]), "max_tokens"
+	}
+	answer(w, model, text, stop, system+prompt)
+}
+
+// charactersPerToken is what a token is worth here.
+const charactersPerToken = 3
+
+// What the prompt asks for, as far as it can be told from its words.
+var (
+	slidesAsked = regexp.MustCompile(`exactly (\d+) headings`)
+	wordsAsked  = regexp.MustCompile(`about (\d+) words`)
+)
+
+// post is what a model writes about a prompt, in the form that it was asked for.
+func post(system, prompt string) string {
+	topic := []rune(strings.Join(strings.Fields(prompt), " "))
+	if len(topic) > 60 {
+		topic = topic[:60]
+	}
+	about := strings.TrimSpace(string(topic))
+	text := map[string]any{
+		"title": about, "caption": "All about " + about + ".\n\nWritten by a model that is none.", "hashtags": []string{"#rehearsal", "live"},
+	}
+	if n := asked(slidesAsked, system); n > 0 {
+		var slides []string
+		for i := range n {
+			slides = append(slides, fmt.Sprintf("Point %d: %s", i+1, about))
+		}
+		text["slides"] = slides
+	}
+	if n := asked(wordsAsked, system); n > 0 {
+		text["script"] = strings.TrimSpace(strings.Repeat("These are five spoken words. ", n/5+1))
+	}
+	raw, err := json.MarshalIndent(text, "", "  ")
+	if err != nil {
+		panic(err) // strings can always be written down
+	}
+	return string(raw)
+}
+
+func asked(what *regexp.Regexp, system string) int {
+	match := what.FindStringSubmatch(system)
+	if match == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(match[1])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// answer writes a model's answer. Some think aloud before, and some cannot do
+// without a fence around JSON.
+func answer(w http.ResponseWriter, model, text, stop, read string) {
+	var content []any
+	switch {
+	case strings.HasPrefix(model, "deepseek."), strings.HasPrefix(model, "openai."):
+		content = append(content, map[string]any{"reasoningContent": map[string]any{"reasoningText": map[string]string{"text": "The user wants {a post}."}}})
+	case strings.HasPrefix(model, "anthropic."):
+		text = "```json\n" + text + "\n```"
+	case strings.HasPrefix(model, "mistral."):
+		text = "Here is the post:\n\n" + text
+	}
+	content = append(content, map[string]string{"text": text})
+	in, out := utf8.RuneCountInString(read)/charactersPerToken+1, utf8.RuneCountInString(text)/charactersPerToken+1
+	write(w, http.StatusOK, map[string]any{
+		"output":     map[string]any{"message": map[string]any{"role": "assistant", "content": content}},
+		"stopReason": stop,
+		"usage":      map[string]int{"inputTokens": in, "outputTokens": out, "totalTokens": in + out},
+		"metrics":    map[string]int{"latencyMs": 1},
+	})
+}
