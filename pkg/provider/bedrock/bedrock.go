@@ -80,11 +80,14 @@ func (p *Provider) Name() string { return Name }
 
 // Capabilities implements provider.Provider. Only videos take a client token.
 func (p *Provider) Capabilities() provider.Capabilities {
-	return provider.Capabilities{Kinds: map[provider.Kind]provider.Capability{
-		provider.KindText:  {},
-		provider.KindImage: {AspectRatios: imageRatios},
-		provider.KindVideo: {AspectRatios: videoRatios, MaxSeconds: maxSeconds},
-	}}
+	return provider.Capabilities{
+		Submission: max(textTimeout, imageTimeout),
+		Kinds: map[provider.Kind]provider.Capability{
+			provider.KindText:  {},
+			provider.KindImage: {AspectRatios: imageRatios},
+			provider.KindVideo: {AspectRatios: videoRatios, MaxSeconds: maxSeconds},
+		},
+	}
 }
 
 // Submit implements provider.Provider. Texts and images are answered at once.

@@ -4,11 +4,34 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/bedrock"
+	"github.com/content-automation/api/pkg/provider/elevenlabs"
+	"github.com/content-automation/api/pkg/provider/heygen"
+	"github.com/content-automation/api/pkg/provider/wire"
+	"github.com/content-automation/api/pkg/safehttp"
 )
 
 // builders make the providers, by the names that the catalog has for them.
-var builders = map[string]func(*Registry) provider.Provider{}
+var builders = map[string]func(*Registry) provider.Provider{
+	bedrock.Name: func(r *Registry) provider.Provider {
+		return bedrock.New(bedrock.Config{
+			AWS: r.cfg.AWS, Endpoint: r.at(bedrock.Name), Bucket: r.cfg.Bucket, Objects: objects.New(r.cfg.AWS, r.cfg.Bucket),
+		})
+	},
+	elevenlabs.Name: func(r *Registry) provider.Provider { return elevenlabs.New(r.wire(elevenlabs.Name)) },
+	heygen.Name:     func(r *Registry) provider.Provider { return heygen.New(r.wire(heygen.Name)) },
+}
+
+// wire is what the adapter of a provider with a credential needs.
+func (r *Registry) wire(name string) wire.Config {
+	return wire.Config{
+		HTTP: r.client(), BaseURL: r.at(name), Key: r.secrets.Key(name), Now: r.cfg.Now,
+		// The fakes' files are on this machine; those of providers never are.
+		Files: wire.NewFiles(safehttp.Options{AllowLoopback: r.cfg.Endpoint != ""}),
+	}
+}
 
 // client makes the HTTP client of a provider with a credential. Where the provider
 // refuses the credential, the secret is read again before the next call.

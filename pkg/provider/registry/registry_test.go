@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -148,6 +150,16 @@ func TestARefusedCredentialIsReadAgain(t *testing.T) {
 	}
 	if n := reads.Load(); n != 2 {
 		t.Errorf("the secret was read %d times", n)
+	}
+}
+
+// Whatever can be configured can be built, and knows its name.
+func TestEachProviderIsBuiltUnderItsName(t *testing.T) {
+	r := New(Config{Configured: provider.ParseConfigured(strings.Join(slices.Collect(maps.Keys(builders)), ",")), AWS: aws.Config{Region: "eu-central-1"}, Now: time.Now})
+	for name := range builders {
+		if p, err := r.For(name, "live"); err != nil || p.Name() != name || len(p.Capabilities().Kinds) == 0 {
+			t.Errorf("%s: %v, %v", name, p, err)
+		}
 	}
 }
 

@@ -1,0 +1,116 @@
+package bedrock_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/provider/sample"
+	fake "github.com/content-automation/api/testdata/providers/bedrock"
+	"github.com/content-automation/api/testdata/providers/control"
+)
+
+const signature = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261101/us-west-2/bedrock/aws4_request, SignedHeaders=content-type;host;x-amz-date, Signature=" +
+	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+func call(t *testing.T, h http.Handler, method, path, body, authorization string) (status int, code string, answer map[string]any) {
+	t.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", authorization)
+	r.Header.Set("X-Amz-Date", "20261101T000000Z")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if err := json.NewDecoder(w.Body).Decode(&answer); err != nil && err != io.EOF {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return w.Code, w.Header().Get("X-Amzn-Errortype"), answer
+}
+
+func newFake(c *control.Control) http.Handler {
+	return fake.New(fake.Config{
+		Control: c, Samples: sample.File, Now: time.Now,
+		Write: func(context.Context, string, string, []byte) error { return nil },
+	})
+}
+
+const (
+	converse = "/model/us.amazon.nova-lite-v1%3A0/converse"
+	core     = "/model/stability.stable-image-core-v1%3A1/invoke"
+	titan    = "/model/amazon.titan-image-generator-v2%3A0/invoke"
+	async    = "/async-invoke"
+)
+
+// Each is taken as it is, and refused with any one of the changes.
+var bodies = map[string]struct {
+	path, body string
+	spoilt     map[string]string // what is replaced, and by what
+}{
+	"converse": {converse, `{"messages": [{"role": "user", "content": [{"text": "x"}]}], "system": [{"text": "y"}], "inferenceConfig": {"maxTokens": 9}}`, map[string]string{
+		`"messages"`: `"message"`, `"role"`: `"rolle"`, `"user"`: `"assistant"`, `"x"`: `" "`, `"y"`: `""`, `"maxTokens"`: `"max_tokens"`, `9`: `0`,
+		`[{"text": "x"}]`: `[]`,
+	}},
+	"core": {core, `{"prompt": "x", "mode": "text-to-image", "aspect_ratio": "1:1", "seed": 1, "output_format": "png"}`, map[string]string{
+		`"prompt"`: `"text"`, `"x"`: `""`, `"1:1"`: `"7:1"`, `"seed": 1`: `"seed": -1`, `"png"`: `"gif"`, `"text-to-image"`: `"image-to-image"`,
+	}},
+	"titan": {titan, `{"taskType": "TEXT_IMAGE", "textToImageParams": {"text": "x"}, "imageGenerationConfig": {"numberOfImages": 1, "width": 1024, "height": 1024, "seed": 1}}`, map[string]string{
+		`TEXT_IMAGE`: `INPAINTING`, `"text"`: `"prompt"`, `"x"`: `"` + strings.Repeat("x", 513) + `"`, `"width": 1024`: `"width": 1000`, `"numberOfImages": 1`: `"numberOfImages": 6`,
+		`"seed": 1`: `"seed": 4294967295`, `"height": 1024, `: ``,
+	}},
+	"async": {async, `{"modelId": "luma.ray-v2:0", "modelInput": {"prompt": "x", "duration": "5s", "resolution": "720p", "aspect_ratio": "9:16"}, "clientRequestToken": "abc", "outputDataConfig": {"s3OutputDataConfig": {"s3Uri": "s3://media-bucket/raw"}}}`, map[string]string{
+		`luma.ray-v2:0`: `amazon.nova-reel-v1:1`, `"prompt"`: `"text"`, `"5s"`: `"5"`, `"720p"`: `"4k"`, `"9:16"`: `"7:1"`, `"abc"`: `"a b"`, `s3://`: `https://`, `"s3Uri"`: `"uri"`,
+		`"outputDataConfig"`: `"output"`,
+	}},
+}
+
+func TestWhatIsNotKnownIsRefused(t *testing.T) {
+	for name, c := range bodies {
+		log := control.New()
+		h := newFake(log)
+		for what, by := range c.spoilt {
+			body := strings.Replace(c.body, what, by, 1)
+			if body == c.body {
+				t.Errorf("%s: there is no %s", name, what)
+			}
+			if status, code, answer := call(t, h, http.MethodPost, c.path, body, signature); status < 400 || code == "" || answer["message"] == "" {
+				t.Errorf("%s with %s for %s: %d %s %v", name, by, what, status, code, answer)
+			}
+		}
+		if n := len(log.Accepted()); n != 0 {
+			t.Errorf("%s: %d refused requests were accepted", name, n)
+		}
+		if status, _, answer := call(t, h, http.MethodPost, c.path, c.body, signature); status != http.StatusOK || len(log.Accepted()) != 1 {
+			t.Errorf("%s: %d %v", name, status, answer)
+		}
+	}
+}
+
+func TestModelsAndSignaturesAreChecked(t *testing.T) {
+	h := newFake(control.New())
+	for name, c := range map[string]struct {
+		path, authorization, code string
+		status                    int
+	}{
+		"no signature":              {converse, "", "UnrecognizedClientException", 403},
+		"one for another service":   {converse, strings.Replace(signature, "/bedrock/", "/s3/", 1), "UnrecognizedClientException", 403},
+		"one that leaves out hosts": {converse, strings.Replace(signature, "host;", "", 1), "UnrecognizedClientException", 403},
+		"a model without profile":   {"/model/amazon.nova-lite-v1%3A0/converse", signature, "ValidationException", 400},
+		"a model unheard of":        {"/model/acme.writer-v1/converse", signature, "ValidationException", 400},
+		"a model of images":         {strings.Replace(core, "invoke", "converse", 1), signature, "ValidationException", 400},
+		"a model that has ended":    {"/model/amazon.nova-canvas-v1%3A0/invoke", signature, "ResourceNotFoundException", 404},
+		"a path unheard of":         {"/model/amazon.nova-lite-v1%3A0/dance", signature, "UnknownOperationException", 404},
+	} {
+		if status, code, _ := call(t, h, http.MethodPost, c.path, bodies["converse"].body, c.authorization); status != c.status || code != c.code {
+			t.Errorf("%s: %d %s, want %d %s", name, status, code, c.status, c.code)
+		}
+	}
+	if status, code, _ := call(t, h, http.MethodGet, async+"/"+url.PathEscape("arn:aws:bedrock:us-west-2:000000000000:async-invoke/nobody000000"), "", signature); status != 400 || code != "ValidationException" {
+		t.Errorf("an invocation unheard of: %d %s", status, code)
+	}
+}
