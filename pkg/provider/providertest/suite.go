@@ -43,6 +43,7 @@ type Fault struct {
 	Arrange func(t *testing.T) // puts the fake into trouble for the next call
 	Call    func(ctx context.Context, p provider.Provider) error
 	Want    provider.ErrorKind
+	After   time.Duration // the RetryAfter that it has to be told with
 }
 
 // maxPolls ends a generation that never comes to an end.
@@ -64,7 +65,12 @@ func Run(t *testing.T, s Suite) {
 	for _, f := range s.Faults {
 		t.Run("tells "+f.Name, func(t *testing.T) {
 			f.Arrange(t)
-			wantKind(t, f.Call(t.Context(), s.Provider), f.Want)
+			err := f.Call(t.Context(), s.Provider)
+			wantKind(t, err, f.Want)
+			var e *provider.Error
+			if errors.As(err, &e) && e.RetryAfter != f.After {
+				t.Errorf("to be repeated after %v, want %v", e.RetryAfter, f.After)
+			}
 		})
 	}
 }

@@ -109,7 +109,7 @@ func TestASlowFakeEndsWithItsCaller(t *testing.T) {
 	c.Queue("acme", control.Submit, control.Fault{Kind: control.Slow, Seconds: 3600})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, "GET", server.URL+"/submit", nil)
+	req, err := http.NewRequestWithContext(ctx, "POST", server.URL+"/submit", strings.NewReader("a body"))
 	if err != nil {
 		t.Fatal(err)
 	}
