@@ -1,0 +1,106 @@
+package fal
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/testdata/providers/control"
+)
+
+// output is what a request makes.
+type output struct {
+	kind  provider.Kind
+	ratio string
+	count int
+	hex   bool // the sound itself instead of its address
+	named string
+}
+
+// made is the body of a result.
+func (f *Fake) made(r *http.Request, job control.Job[request]) (map[string]any, error) {
+	o := job.Work.output
+	files := make([]map[string]any, o.count)
+	for i := range files {
+		name, content, err := f.samples(o.kind, o.ratio, uint(i))
+		if err != nil {
+			return nil, err
+		}
+		files[i] = map[string]any{
+			"url":          fmt.Sprintf("%s/files/%s/%d/%s", control.Base(r), job.ID, i, name),
+			"content_type": mime.TypeByExtension(path.Ext(name)), "file_name": name, "file_size": len(content),
+		}
+		if o.hex {
+			return map[string]any{"audio": hex.EncodeToString(content)}, nil
+		}
+	}
+	if o.kind == provider.KindImage {
+		safe := make([]bool, o.count)
+		return map[string]any{"images": files, "has_nsfw_concepts": safe, "seed": 42}, nil
+	}
+	return map[string]any{o.named: files[0], "seed": 42}, nil
+}
+
+// media serves a file of a request. Like the real ones, it needs no credential.
+func (f *Fake) media(w http.ResponseWriter, r *http.Request) {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	job, phase, _, found := f.jobs.Find(parts[1])
+	n, err := strconv.ParseUint(parts[2], 10, 8)
+	if !found || err != nil || phase != control.Succeeded || int(n) >= job.Work.output.count || !f.now().Before(job.Work.gone) {
+		http.NotFound(w, r)
+		return
+	}
+	name, content, err := f.samples(job.Work.output.kind, job.Work.output.ratio, uint(n))
+	if err != nil || name != parts[3] {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+	_, _ = w.Write(content) // the caller may have gone
+}
+
+// shapes are the aspect ratios that can come out.
+var shapes = []string{"1:1", "4:5", "9:16", "16:9", "3:4", "4:3", "2:3", "3:2", "5:4", "21:9"}
+
+// nearest is the ratio that a size comes closest to.
+func nearest(width, height float64) string {
+	best, off := "", math.Inf(1)
+	for _, s := range shapes {
+		across, down, _ := strings.Cut(s, ":")
+		w, _ := strconv.ParseFloat(across, 64)
+		h, _ := strconv.ParseFloat(down, 64)
+		if d := math.Abs(math.Log(width / height * h / w)); d < off {
+			best, off = s, d
+		}
+	}
+	return best
+}
+
+// shapeOf is the shape that an input asks for; empty where it asks for none.
+func shapeOf(input map[string]any) string {
+	if ratio, ok := input["aspect_ratio"].(string); ok && ratio != "auto" {
+		return ratio
+	}
+	switch size := input["image_size"].(type) {
+	case map[string]any:
+		width, _ := size["width"].(float64)
+		height, _ := size["height"].(float64)
+		return nearest(width, height)
+	case string:
+		return map[string]string{"portrait_4_3": "3:4", "portrait_16_9": "9:16", "landscape_4_3": "4:3", "landscape_16_9": "16:9"}[size]
+	}
+	if resolution, ok := input["resolution"].(string); ok {
+		if across, down, ok := strings.Cut(resolution, "x"); ok {
+			w, _ := strconv.ParseFloat(across, 64)
+			h, _ := strconv.ParseFloat(down, 64)
+			return nearest(w, h)
+		}
+	}
+	return ""
+}
