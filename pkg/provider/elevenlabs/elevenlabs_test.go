@@ -210,7 +210,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"no such voice":      {404, `{"detail":{"status":"voice_not_found","message":"m"}}`, provider.BadInput, "unknown_voice"},
 		"too long":           {400, `{"detail":{"status":"max_character_limit_exceeded","message":"m"}}`, provider.BadInput, "text_too_long"},
-		"a bad prompt":       {400, `{"detail":{"status":"bad_prompt","message":"m","data":{"prompt_suggestion":"x"}}}`, provider.BadInput, "content_refused"},
+		"a bad prompt":       {400, `{"detail":{"status":"bad_prompt","message":"m","data":{"prompt_suggestion":"x"}}}`, provider.BadInput, "content_policy"},
 		"another 400":        {400, `{"detail":{"status":"model_not_found","message":"m"}}`, provider.BadInput, ""},
 		"a wrong member":     {422, `{"detail":[{"type":"missing","loc":["body","text"],"msg":"m"}]}`, provider.BadInput, ""},
 		"a bad key":          {401, `{"detail":{"status":"invalid_api_key","message":"m"}}`, provider.Quota, ""},

@@ -9,16 +9,14 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"github.com/content-automation/api/testdata/providers/control"
 )
 
 // sign gives the address of a file, good for a while.
 func (f *fake) sign(r *http.Request, name string) string {
-	base := f.BaseURL
-	if base == "" {
-		base = "http://" + r.Host
-	}
 	expires := strconv.FormatInt(f.Now().Add(AddressTime).Unix(), 10)
-	return base + "/files/" + name + "?" + url.Values{"Expires": {expires}, "Signature": {f.signature(name, expires)}}.Encode()
+	return control.Base(r) + "/files/" + name + "?" + url.Values{"Expires": {expires}, "Signature": {f.signature(name, expires)}}.Encode()
 }
 
 func (f *fake) signature(name, expires string) string {

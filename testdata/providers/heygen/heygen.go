@@ -29,10 +29,7 @@ type Config struct {
 	Media   fs.FS // has avatar-16x9.mp4 and avatar-9x16.mp4
 	Now     func() time.Time
 	Took    time.Duration // how long a video takes; control.JobTime when 0
-	Key     string        // the one that is accepted
-	// BaseURL is where the fake is reached, for the addresses of files. Empty: as
-	// the request says.
-	BaseURL string
+	Key     string        // the one that is accepted; empty: any
 }
 
 type fake struct {
@@ -104,7 +101,7 @@ func (f *fake) details(w http.ResponseWriter, r *http.Request) {
 
 func (f *fake) authorized(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("X-Api-Key") != f.Key {
+		if key := r.Header.Get("X-Api-Key"); key == "" || f.Key != "" && key != f.Key {
 			refuse(w, http.StatusUnauthorized, "unauthorized", "Invalid or expired API key. Verify your x-api-key header.", "")
 			return
 		}

@@ -1,6 +1,7 @@
 package heygen
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -81,6 +82,36 @@ func TestFilesNeedASignature(t *testing.T) {
 		if w.Code != http.StatusForbidden {
 			t.Errorf("%q: status %d", query, w.Code)
 		}
+	}
+}
+
+// A fake can lie below a prefix, with those of other providers.
+func TestAddressesHaveThePrefixOfTheFake(t *testing.T) {
+	now := time.Now()
+	clock := func() time.Time { return now }
+	mux := http.NewServeMux()
+	mux.Handle("/heygen/", http.StripPrefix("/heygen", New(Config{Control: control.New(), Media: sample.Files, Now: clock, Took: time.Second})))
+	call := func(method, path, body string) (into struct {
+		Data struct {
+			ID  string `json:"video_id"`
+			URL string `json:"video_url"`
+		}
+	}) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, request(method, path, body, "any"))
+		if err := json.Unmarshal(w.Body.Bytes(), &into); err != nil || w.Code != http.StatusOK {
+			t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+		}
+		return into
+	}
+	id := call("POST", "/heygen/v3/videos", `{"type":"avatar","avatar_id":"Angela-inTshirt-20220820","audio_url":"https://example.test/a.mp3"}`).Data.ID
+	now = now.Add(time.Second)
+	address := call("GET", "/heygen/v3/videos/"+id, "").Data.URL
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, httptest.NewRequest("GET", address, nil))
+	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "video/mp4" || w.Body.Len() == 0 {
+		t.Errorf("%s: %d, %d bytes", address, w.Code, w.Body.Len())
 	}
 }
 

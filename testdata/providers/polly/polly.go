@@ -1,0 +1,263 @@
+// Package polly is a fake of Amazon Polly: SynthesizeSpeech and the tasks, in the
+// REST-JSON protocol that the SDKs speak, and stricter than the service in what it
+// is sent. The speech is a real file, whatever the text says.
+package polly
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf16"
+
+	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/strict"
+)
+
+// Name is the provider's name, for faults.
+const Name = "polly"
+
+// Put writes an object, as the service does with the results of tasks.
+type Put func(ctx context.Context, bucket, key, contentType string, content []byte) error
+
+// Config is what a fake needs.
+type Config struct {
+	Control *control.Control
+	Speech  []byte // an MP3
+	Put     Put
+	Now     func() time.Time
+	Took    time.Duration // how long a task takes; control.JobTime when 0
+}
+
+type fake struct {
+	Config
+	tasks *control.Jobs[*task]
+}
+
+// New makes a fake. It has the operations control.Submit, for both ways to speak,
+// and control.Status.
+func New(cfg Config) http.Handler {
+	f := &fake{Config: cfg, tasks: control.NewJobs[*task](cfg.Now, cfg.Took)}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/speech", signed(cfg.Control.Handle(Name, control.Submit, f.speak)))
+	mux.HandleFunc("POST /v1/synthesisTasks", signed(cfg.Control.Handle(Name, control.Submit, f.start)))
+	mux.HandleFunc("GET /v1/synthesisTasks/{TaskId}", signed(cfg.Control.Handle(Name, control.Status, f.find)))
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "UnknownOperation", "") })
+	return mux
+}
+
+// speech is what both ways to speak take.
+type speech struct {
+	Engine          *string  `json:"Engine"`
+	LanguageCode    *string  `json:"LanguageCode"`
+	LexiconNames    []string `json:"LexiconNames"`
+	OutputFormat    *string  `json:"OutputFormat"`
+	SampleRate      *string  `json:"SampleRate"`
+	SpeechMarkTypes []string `json:"SpeechMarkTypes"`
+	Text            *string  `json:"Text"`
+	TextType        *string  `json:"TextType"`
+	VoiceID         *string  `json:"VoiceId"`
+}
+
+// The most characters of each way.
+const (
+	maxSpeech = 3_000
+	maxTask   = 100_000
+)
+
+// refusal is an error of the service.
+type refusal struct{ code, message string }
+
+// check refuses what the protocol does not allow.
+func (s speech) check(most int) *refusal {
+	invalid := func(format string, args ...any) *refusal {
+		return &refusal{"ValidationException", fmt.Sprintf(format, args...)}
+	}
+	if s.Text == nil || s.OutputFormat == nil || s.VoiceID == nil {
+		return invalid("Text, OutputFormat and VoiceId are required")
+	}
+	engine := or(s.Engine, "standard")
+	voice, known := speakers[*s.VoiceID]
+	switch {
+	case engines[engine] == "":
+		return invalid("Value %q at 'engine' failed to satisfy constraint", engine)
+	case !known:
+		return invalid("Value %q at 'voiceId' failed to satisfy constraint", *s.VoiceID)
+	case *s.OutputFormat != "mp3":
+		return invalid("the fake speaks mp3, not %q", *s.OutputFormat)
+	case or(s.TextType, "text") != "text":
+		return invalid("the fake reads text, not %q", *s.TextType)
+	case s.SampleRate != nil && !slices.Contains([]string{"8000", "16000", "22050", "24000"}, *s.SampleRate):
+		return &refusal{"InvalidSampleRateException", "The specified sample rate is not valid."}
+	case len(s.SpeechMarkTypes) > 0:
+		return &refusal{"MarksNotSupportedForFormatException", "Speech marks are not supported for the OutputFormat selected."}
+	case len(s.LexiconNames) > 0:
+		return &refusal{"LexiconNotFoundException", "There is no such lexicon."}
+	case *s.Text == "":
+		return invalid("Text is empty")
+	case len(utf16.Encode([]rune(*s.Text))) > most:
+		return &refusal{"TextLengthExceededException", "Maximum text length has been exceeded"}
+	case !voice.has(engine):
+		return &refusal{"EngineNotSupportedException", "This voice does not support the selected engine: " + engine}
+	case s.LanguageCode != nil && !voice.speaks(*s.LanguageCode):
+		return &refusal{"LanguageNotSupportedException", "The voice does not speak " + *s.LanguageCode}
+	}
+	return nil
+}
+
+// speak is SynthesizeSpeech.
+func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
+	var s speech
+	sent, err := strict.JSON(r, &s)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "SerializationException", err.Error())
+		return
+	}
+	if e := s.check(maxSpeech); e != nil {
+		refuse(w, http.StatusBadRequest, e.code, e.message)
+		return
+	}
+	if control.JobFails(r.Context()) {
+		refuse(w, http.StatusInternalServerError, "ServiceFailureException", "An unknown condition has caused a service failure.")
+		return
+	}
+	f.accept("", s, sent)
+	w.Header().Set("Content-Type", "audio/mpeg")
+	w.Header().Set("X-Amzn-Requestcharacters", strconv.Itoa(len(utf16.Encode([]rune(*s.Text)))))
+	_, _ = w.Write(f.Speech) // the caller may have gone
+}
+
+func (f *fake) accept(id string, s speech, sent map[string]any) {
+	f.Control.Accept(control.Acceptance{
+		Provider: Name, Operation: control.Submit, ID: id, Model: or(s.Engine, "standard"), Prompt: *s.Text, Input: sent,
+	})
+}
+
+// task is a StartSpeechSynthesisTask with its result.
+type task struct {
+	speech
+	Bucket   *string `json:"OutputS3BucketName"`
+	Prefix   *string `json:"OutputS3KeyPrefix"`
+	TopicARN *string `json:"SnsTopicArn"`
+
+	region string
+	key    string
+
+	put    sync.Once
+	broken error // why the file could not be written
+}
+
+var (
+	bucketName = regexp.MustCompile(`^[a-z0-9][.\-a-z0-9]{1,61}[a-z0-9]$`)
+	keyPrefix  = regexp.MustCompile(`^[0-9a-zA-Z/!\-_.*'()]{0,800}$`)
+)
+
+// start is StartSpeechSynthesisTask.
+func (f *fake) start(w http.ResponseWriter, r *http.Request) {
+	t := &task{region: scope.FindStringSubmatch(r.Header.Get("Authorization"))[1]}
+	sent, err := strict.JSON(r, t)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "SerializationException", err.Error())
+		return
+	}
+	e := t.check(maxTask)
+	switch {
+	case e != nil:
+	case t.Bucket == nil || !bucketName.MatchString(*t.Bucket):
+		e = &refusal{"InvalidS3BucketException", "The provided Amazon S3 bucket name is invalid."}
+	case !keyPrefix.MatchString(or(t.Prefix, "")):
+		e = &refusal{"InvalidS3KeyException", "The provided Amazon S3 key prefix is invalid."}
+	case t.TopicARN != nil:
+		e = &refusal{"InvalidSnsTopicArnException", "The provided SNS topic ARN is invalid."}
+	}
+	if e != nil {
+		refuse(w, http.StatusBadRequest, e.code, e.message)
+		return
+	}
+	id := strings.ToLower(rand.Text())
+	t.key = id + ".mp3"
+	if prefix := or(t.Prefix, ""); prefix != "" {
+		t.key = prefix + "." + t.key
+	}
+	f.tasks.Start(id, t, control.JobFails(r.Context()))
+	f.accept(id, t.speech, sent)
+	f.show(w, r, id)
+}
+
+// find is GetSpeechSynthesisTask.
+func (f *fake) find(w http.ResponseWriter, r *http.Request) {
+	if _, _, _, found := f.tasks.Find(r.PathValue("TaskId")); !found {
+		refuse(w, http.StatusBadRequest, "SynthesisTaskNotFoundException", "The Speech Synthesis task with requested Task ID cannot be found.")
+		return
+	}
+	f.show(w, r, r.PathValue("TaskId"))
+}
+
+// show answers with a task. The file of one that is done is written then.
+func (f *fake) show(w http.ResponseWriter, r *http.Request, id string) {
+	job, phase, _, _ := f.tasks.Find(id)
+	t := job.Work
+	status, reason := map[control.Phase]string{
+		control.Waiting: "scheduled", control.Working: "inProgress", control.Succeeded: "completed", control.Failed: "failed",
+	}[phase], ""
+	if phase == control.Failed {
+		reason = "Error occurred while synthesizing the speech."
+	}
+	if phase == control.Succeeded {
+		t.put.Do(func() { t.broken = f.Put(context.WithoutCancel(r.Context()), *t.Bucket, t.key, "audio/mpeg", f.Speech) })
+		if t.broken != nil {
+			status, reason = "failed", "Error occurred while writing to S3: "+t.broken.Error()
+		}
+	}
+	shown := map[string]any{
+		"TaskId": id, "TaskStatus": status, "CreationTime": float64(job.Began.UnixMilli()) / 1000,
+		"Engine": or(t.Engine, "standard"), "OutputFormat": *t.OutputFormat, "VoiceId": *t.VoiceID, "TextType": "text",
+		"RequestCharacters": len(utf16.Encode([]rune(*t.Text))),
+		"OutputUri":         fmt.Sprintf("https://s3.%s.amazonaws.com/%s/%s", t.region, *t.Bucket, t.key),
+	}
+	if reason != "" {
+		shown["TaskStatusReason"] = reason
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"SynthesisTask": shown}) // the caller may have gone
+}
+
+// scope is what a signature of version 4 has to say for this service.
+var scope = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=[^/]+/[0-9]{8}/([a-z0-9-]+)/polly/aws4_request, SignedHeaders=[a-z0-9;-]*host[a-z0-9;-]*, Signature=[0-9a-f]{64}$`)
+
+// signed refuses requests without a signature, as it looks: there is no secret
+// here to check it with.
+func signed(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("Authorization") == "":
+			refuse(w, http.StatusForbidden, "MissingAuthenticationTokenException", "Missing Authentication Token")
+		case !scope.MatchString(r.Header.Get("Authorization")) || r.Header.Get("X-Amz-Date") == "":
+			refuse(w, http.StatusForbidden, "IncompleteSignatureException", "The signature is not one for polly")
+		default:
+			h(w, r)
+		}
+	}
+}
+
+// refuse answers as the service does for all that it does not do.
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Amzn-Errortype", code)
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"message": message}) // the caller may have gone
+}
+
+func or(s *string, other string) string {
+	if s == nil {
+		return other
+	}
+	return *s
+}
