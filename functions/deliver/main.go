@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/awsdest"
 )
 
 // gcPercent lets the heap grow to five times what is live before it is collected:
@@ -33,5 +34,5 @@ func main() {
 	signer := awsenv.Must(media.NewSigner(cfg, awsenv.Need("MEDIA_BUCKET"), time.Now))
 	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("DELIVER_QUEUE_URL"))
 	random := webhook.Randomness{Chance: mathrand.Float64, Name: rand.Text}
-	lambda.Start(webhook.NewDeliverer(db, signer, webhook.NewClient(loopback), deliveries, time.Now, random).Handle)
+	lambda.Start(webhook.NewDeliverer(db, signer, webhook.NewClient(loopback), awsdest.New(cfg), deliveries, time.Now, random).Handle)
 }

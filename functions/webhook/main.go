@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/webhook"
@@ -14,6 +16,7 @@ import (
 func main() {
 	function.Serve(func(a function.Area) {
 		loopback := awsenv.Must(webhook.AllowLoopback(os.Getenv("ALLOW_LOOPBACK_WEBHOOKS"), awsenv.Need("STAGE")))
-		webhook.NewService(a.DB, webhook.NewClient(loopback), time.Now, rand.Reader).Register(a.Router)
+		principal := awsenv.Must(arn.Parse(awsenv.Need("DELIVER_ROLE_ARN")))
+		webhook.NewService(a.DB, webhook.NewClient(loopback), principal, time.Now, rand.Reader).Register(a.Router)
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/audit"
@@ -39,7 +41,7 @@ func (p parts) functions() map[string]*httpapi.Router {
 		"factory": {factories.Register},
 		// Addresses of webhooks are looked up when they are saved: one on the machine
 		// itself needs no look-up.
-		"webhook": {webhook.NewService(p.db, webhook.NewClient(true), p.now, rand.Reader).Register},
+		"webhook": {webhook.NewService(p.db, webhook.NewClient(true), arn.ARN{Partition: "aws"}, p.now, rand.Reader).Register},
 	} {
 		r := httpapi.NewRouter(p.db, p.recorder, p.now)
 		for _, area := range register {

@@ -1,19 +1,13 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
@@ -22,38 +16,12 @@ import (
 )
 
 // sweep calls the function as an operator does who knows that messages were lost.
-// The request is signed by hand: one call is not worth the whole client of Lambda.
 func sweep(t *testing.T) webhook.Swept {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	body := []byte(`{"now":true}`)
-	address := running.Endpoint + "/2015-03-31/functions/local-local-sweep/invocations"
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := running.AWS()
-	credentials, err := cfg.Credentials.Retrieve(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hash := sha256.Sum256(body)
-	if err := v4.NewSigner().SignHTTP(ctx, credentials, req, hex.EncodeToString(hash[:]), "lambda", running.Region, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
 	var swept webhook.Swept
-	if err == nil {
-		err = json.Unmarshal(raw, &swept)
-	}
-	if err != nil || resp.StatusCode != http.StatusOK || resp.Header.Get("X-Amz-Function-Error") != "" {
-		t.Fatalf("the sweep answered %d %s: %v", resp.StatusCode, raw, err)
+	status, raw := signed(t, running.AWS(), http.MethodPost, "/2015-03-31/functions/local-local-sweep/invocations", "lambda", []byte(`{"now":true}`))
+	if err := json.Unmarshal(raw, &swept); err != nil || status != http.StatusOK || strings.Contains(string(raw), "errorMessage") {
+		t.Fatalf("the sweep answered %d %s: %v", status, raw, err)
 	}
 	return swept
 }

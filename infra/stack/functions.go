@@ -68,6 +68,12 @@ type Function struct {
 	Publishes bool
 	// Webhooks marks the functions that check or call a customer's addresses.
 	Webhooks bool
+	// Assumes lets it assume the roles that customers have made for webhooks into
+	// their own AWS accounts. Its own role then has a name of its own, which stays:
+	// customers trust it.
+	Assumes bool
+	// Introduces lets it tell the role of the function that assumes.
+	Introduces bool
 }
 
 // Functions are all the functions of the service.
@@ -79,7 +85,7 @@ var Functions = []Function{
 	{Name: "catalog", Trigger: Gateway, Memory: 512, Timeout: 15, Audit: Append},
 	{Name: "factory", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append},
 	{Name: "content", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Media: Read},
-	{Name: "webhook", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Webhooks: true},
+	{Name: "webhook", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Webhooks: true, Introduces: true},
 	{Name: "docs", Trigger: Gateway, Memory: 256, Timeout: 10},
 
 	{Name: "relay", Trigger: Stream, Memory: 512, Timeout: 60, Batch: 100, Sends: append([]string{DeliverQueue, DispatchQueue}, generateQueues...), Publishes: true},
@@ -88,10 +94,20 @@ var Functions = []Function{
 	{Name: "dispatch", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: []string{DispatchQueue}, Batch: 10,
 		State: Write, Sends: []string{DeliverQueue, DispatchQueue}},
 	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 60, Consumes: []string{DeliverQueue}, Batch: 10,
-		State: Write, Media: Read, Sends: []string{DeliverQueue}, Webhooks: true},
+		State: Write, Media: Read, Sends: []string{DeliverQueue}, Webhooks: true, Assumes: true},
 	// It ends before it is called again.
 	{Name: "sweep", Trigger: Schedule, Memory: 512, Timeout: 240, Every: 5, State: Write, Sends: []string{DeliverQueue}},
 	{Name: "resume", Trigger: Schedule, Memory: 256, Timeout: 240, Every: 5, State: Read, Sends: generateQueues},
+}
+
+// assumer is the function that assumes the roles of customers.
+func assumer() Function {
+	for _, f := range Functions {
+		if f.Assumes {
+			return f
+		}
+	}
+	panic("stack: no function assumes the roles of customers")
 }
 
 // consumer is the function that a queue calls.

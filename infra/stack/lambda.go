@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -26,7 +27,12 @@ type lambdas struct {
 func (l lambdas) new(f Function) awslambda.Function {
 	s := l.data.settings
 	logs := newLogGroup(l.stack, s, l.data.key, title(f.Name)+"Log")
+	var roleName *string
+	if f.Assumes {
+		roleName = jsii.String(s.roleName(f.Name))
+	}
 	role := awsiam.NewRole(l.stack, jsii.String(title(f.Name)+"Role"), &awsiam.RoleProps{
+		RoleName:    roleName,
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		Description: jsii.String("What the function " + f.Name + " of " + s.Customer + " may do"),
 	})
@@ -91,6 +97,9 @@ func (l lambdas) environment(f Function) *map[string]*string {
 	}
 	if f.Webhooks {
 		env["ALLOW_LOOPBACK_WEBHOOKS"] = jsii.String(strconv.FormatBool(s.AllowLoopbackWebhooks))
+	}
+	if f.Introduces {
+		env["DELIVER_ROLE_ARN"] = jsii.String(fmt.Sprintf("arn:%s:iam::%s:role/%s", *l.stack.Partition(), *l.stack.Account(), s.roleName(assumer().Name)))
 	}
 	for _, name := range f.Sends {
 		env[strings.ToUpper(strings.ReplaceAll(name, "-", "_"))+"_QUEUE_URL"] = l.queues[name].QueueUrl()

@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/pkg/webhook"
 )
 
 var (
@@ -43,6 +45,11 @@ func (l lambdas) permissions(f Function, logs awslogs.LogGroup) []awsiam.PolicyS
 	}
 	if f.Publishes {
 		all = append(all, allow([]string{"events:PutEvents"}, d.bus.EventBusArn()))
+	}
+	if f.Assumes {
+		// Their accounts are not known here. That a role may be assumed is up to its
+		// own trust policy; that it is meant to be, its name must tell.
+		all = append(all, allow([]string{"sts:AssumeRole"}, jsii.String(fmt.Sprintf("arn:%s:iam::*:role/%s*", *l.stack.Partition(), webhook.RolePrefix))))
 	}
 	switch {
 	case f.State == Write || f.Audit == Write || f.Audit == Append || f.Media == Write:

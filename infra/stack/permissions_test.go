@@ -95,7 +95,7 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 		env := variables[f.Name]
 		for name, want := range map[string]bool{
 			"TABLE_NAME": f.State != stack.None, "AUDIT_TABLE_NAME": f.Audit != stack.None, "MEDIA_BUCKET": f.Media != stack.None,
-			"BUS_NAME": f.Publishes, "ALLOW_LOOPBACK_WEBHOOKS": f.Webhooks,
+			"BUS_NAME": f.Publishes, "DELIVER_ROLE_ARN": f.Introduces, "ALLOW_LOOPBACK_WEBHOOKS": f.Webhooks,
 		} {
 			if _, ok := env[name]; ok != want {
 				t.Errorf("%s: %s is set: %v, want %v", f.Name, name, ok, want)
@@ -113,6 +113,53 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 	for _, r := range local.of("AWS::Lambda::Function") {
 		if allowed := r.Properties.at("Environment", "Variables", "ALLOW_LOOPBACK_WEBHOOKS"); allowed != nil && allowed != "true" {
 			t.Errorf("the local system refuses webhooks to this machine: %v", allowed)
+		}
+	}
+}
+
+// TestRolesOfCustomers looks at who assumes the roles that customers make for
+// webhooks into their accounts, and at what customers are told of who that is.
+func TestRolesOfCustomers(t *testing.T) {
+	for customer, c := range map[string]struct {
+		stacks stacks
+		role   string
+	}{
+		"acme":  {acme, "acme-prod-eu-central-1-deliver"},
+		"local": {local, "local-local-us-east-1-deliver"},
+	} {
+		named := map[string]string{} // of the role's logical id
+		for id, r := range c.stacks.of("AWS::IAM::Role") {
+			if name := r.Properties["RoleName"]; name != nil {
+				named[id[strings.LastIndex(id, "/")+1:]] = fmt.Sprint(name)
+			}
+		}
+		if len(named) != 1 {
+			t.Errorf("%s: the roles %v have names", customer, named)
+		}
+		may := 0
+		for id, r := range c.stacks.of("AWS::IAM::Policy") {
+			for _, statement := range list(r.Properties.at("PolicyDocument", "Statement")) {
+				p := properties(statement.(map[string]any))
+				if !strings.Contains(fmt.Sprint(p["Action"]), "sts:") {
+					continue
+				}
+				may++
+				roles := list(r.Properties["Roles"])
+				role, _ := roles[0].(map[string]any)["Ref"].(string)
+				if p["Action"] != "sts:AssumeRole" || p["Resource"] != "arn:aws:iam::*:role/content-automation-*" || len(roles) != 1 || named[role] != c.role {
+					t.Errorf("%s: %s permits %v of %v to %v", customer, id, p["Action"], p["Resource"], roles)
+				}
+			}
+		}
+		if may != 1 {
+			t.Errorf("%s: %d statements permit to assume roles", customer, may)
+		}
+		for _, r := range c.stacks.of("AWS::Lambda::Function") {
+			if told := r.Properties.at("Environment", "Variables", "DELIVER_ROLE_ARN"); told != nil {
+				if text := fmt.Sprint(told); !strings.Contains(text, "arn:aws:iam::") || !strings.Contains(text, ":role/"+c.role) {
+					t.Errorf("%s: customers are told of %s", customer, text)
+				}
+			}
 		}
 	}
 }

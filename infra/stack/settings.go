@@ -54,6 +54,15 @@ func (s Settings) Local() bool { return s.Stage == StageLocal }
 // Name is the common beginning of the customer's stack names.
 func (s Settings) Name() string { return s.Customer + "-" + s.Region }
 
+// roleName names the role of a function where others must know it. Names of roles
+// hold for all regions of an account.
+func (s Settings) roleName(function string) string {
+	return s.Customer + "-" + s.Stage + "-" + s.Region + "-" + function
+}
+
+// longestRoleName is the most that AWS takes.
+const longestRoleName = 64
+
 var (
 	nameShape   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
 	regionShape = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
@@ -126,6 +135,8 @@ func (s Settings) validate() error {
 		return fmt.Errorf("%q is not an AWS region: add -c region=<region>", s.Region)
 	case !nameShape.MatchString(s.Stage):
 		return fmt.Errorf("the stage %q is not made of lower-case letters, digits and hyphens", s.Stage)
+	case len(s.roleName(assumer().Name)) > longestRoleName:
+		return fmt.Errorf("the names of the customer, %s, and the stage, %s, are too long: the role %s would have more than %d characters", s.Customer, s.Stage, s.roleName(assumer().Name), longestRoleName)
 	case s.Arch != "arm64" && s.Arch != "x86_64":
 		return fmt.Errorf("the architecture %q is neither arm64 nor x86_64", s.Arch)
 	case s.AllowLoopbackWebhooks && !s.Local():

@@ -55,10 +55,12 @@ func TestRefusedSettings(t *testing.T) {
 		values map[string]any
 		says   string
 	}{
-		"no customer":        {nil, "add -c customer=<name>; cdk.json knows acme, globex"},
-		"unknown customer":   {map[string]any{"customer": "initech"}, `no customer "initech": cdk.json knows acme, globex`},
-		"no region":          {map[string]any{"customer": "acme", "region": "europe"}, `"europe" is not an AWS region`},
-		"bad stage":          {map[string]any{"customer": "acme", "stage": "Prod!"}, "the stage"},
+		"no customer":      {nil, "add -c customer=<name>; cdk.json knows acme, globex"},
+		"unknown customer": {map[string]any{"customer": "initech"}, `no customer "initech": cdk.json knows acme, globex`},
+		"no region":        {map[string]any{"customer": "acme", "region": "europe"}, `"europe" is not an AWS region`},
+		"bad stage":        {map[string]any{"customer": "acme", "stage": "Prod!"}, "the stage"},
+		"long names": {map[string]any{"customer": "a-customer-with-quite-a-name", "stage": "production-like", "customers": map[string]any{
+			"a-customer-with-quite-a-name": map[string]any{"region": "ap-southeast-1"}}}, "are too long"},
 		"bad architecture":   {map[string]any{"customer": "acme", "arch": "mips"}, "neither arm64 nor x86_64"},
 		"loopback deployed":  {map[string]any{"customer": "acme", "allowLoopbackWebhooks": "true"}, "for the stage local alone"},
 		"loopback as a bool": {map[string]any{"customer": "acme", "allowLoopbackWebhooks": true}, "for the stage local alone"},

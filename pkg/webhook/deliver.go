@@ -38,6 +38,7 @@ type Deliverer struct {
 	db     *store.DB
 	signer *media.Signer
 	client Caller
+	aws    AWSSender
 	queue  queue.Sender
 	now    func() time.Time
 	random Randomness
@@ -54,8 +55,8 @@ type Randomness struct {
 }
 
 // NewDeliverer makes a deliverer whose queue is the one that it is called by.
-func NewDeliverer(db *store.DB, signer *media.Signer, client Caller, q queue.Sender, now func() time.Time, random Randomness) *Deliverer {
-	return &Deliverer{db, signer, client, q, now, random, tallies{}}
+func NewDeliverer(db *store.DB, signer *media.Signer, client Caller, aws AWSSender, q queue.Sender, now func() time.Time, random Randomness) *Deliverer {
+	return &Deliverer{db, signer, client, aws, q, now, random, tallies{}}
 }
 
 // task is one message with all that it is about.
@@ -306,7 +307,7 @@ func (d *Deliverer) try(ctx context.Context, t *task) error {
 		return err
 	}
 	w, signing := t.hook.target()
-	o, err := d.destination(&w).send(ctx, outgoing{t.EventID, body, signing})
+	o, err := d.destination(&w).send(ctx, outgoing{t.EventID, t.delivery.EventType, body, signing})
 	if err != nil {
 		return err
 	}

@@ -52,10 +52,10 @@ func (Delivery) SchemaName() string { return "Delivery" }
 // Attempt is one attempt at a delivery.
 type Attempt struct {
 	At           time.Time `json:"at" doc:"When it was sent, UTC"`
-	Status       *int      `json:"status" doc:"HTTP status of the answer; null where there was none" example:"503"`
+	Status       *int      `json:"status" doc:"HTTP status of the answer of the receiver, or of AWS; null where there was none" example:"503"`
 	LatencyMS    int64     `json:"latency_ms" doc:"Milliseconds until the answer was read"`
-	Error        *string   `json:"error" doc:"What went wrong; null where it succeeded"`
-	ResponseBody string    `json:"response_body" doc:"The first 1 KiB of the answer's body"`
+	Error        *string   `json:"error" doc:"What went wrong, and what to mend; null where it succeeded"`
+	ResponseBody string    `json:"response_body" doc:"The first 1 KiB of the answer's body; of AWS, the id that it gave the event, or its error"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/content-automation/api/pkg/event"
 )
 
 // destination is where the events of a webhook go.
@@ -15,9 +17,10 @@ type destination interface {
 
 // outgoing is an event on its way to a destination.
 type outgoing struct {
-	id      string
-	body    []byte
-	signing secrets
+	id        string
+	eventType event.Type
+	body      []byte
+	signing   secrets
 }
 
 // outcome is what came of an attempt.
@@ -33,5 +36,8 @@ func (o outcome) gone() bool { return o.Status != nil && *o.Status == http.Statu
 
 // destination gives where the events of a webhook go.
 func (d *Deliverer) destination(w *Webhook) destination {
-	return address{d.client, d.now, w.URL}
+	if t := w.Destination; t != nil {
+		return account{d.aws, d.now, AWSTarget{t.Type, t.ARN, t.RoleARN, t.ExternalID, w.ID}}
+	}
+	return address{d.client, d.now, *w.URL}
 }

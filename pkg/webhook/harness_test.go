@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/store"
@@ -14,9 +16,12 @@ import (
 // hookURL is an address where nobody listens.
 const hookURL = "http://127.0.0.1:9/hook"
 
+// deliverRole is the role of the deliver function.
+var deliverRole = arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/acme-prod-eu-central-1-deliver"}
+
 // newCaller gives a caller of the operations of the area.
 func newCaller(t *testing.T, db *store.DB, c *apitest.Clock, urls URLChecker) *apitest.Caller {
-	return apitest.New(t, db, &apitest.Log{}, c.Now, NewService(db, urls, c.Now, rand.Reader))
+	return apitest.New(t, db, &apitest.Log{}, c.Now, NewService(db, urls, deliverRole, c.Now, rand.Reader))
 }
 
 // create makes a webhook.

@@ -12,7 +12,8 @@ import (
 )
 
 type createBody struct {
-	URL         string           `json:"url" minLength:"1" maxLength:"2048" doc:"Where events are sent: https, and a public address" example:"https://crm.example.com/hooks/content"`
+	URL         string           `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted: https, and a public address. Either this or destination" example:"https://crm.example.com/hooks/content"`
+	Destination *targetBody      `json:"destination,omitempty" doc:"An event bus or queue in your own AWS account. Either this or url"`
 	EventTypes  []pattern        `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
 	FactoryIDs  factoryIDs       `json:"factory_ids,omitempty"`
 	Description string           `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What it is for" example:"CRM"`
@@ -23,7 +24,8 @@ type createBody struct {
 func (createBody) SchemaName() string { return "WebhookCreate" }
 
 type patchBody struct {
-	URL         string                `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are sent: https, and a public address" example:"https://crm.example.com/hooks/content"`
+	URL         string                `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted: https, and a public address. Of a webhook that has a url" example:"https://crm.example.com/hooks/content"`
+	Destination *targetPatch          `json:"destination,omitempty" doc:"Of a webhook that has a destination"`
 	EventTypes  []pattern             `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
 	FactoryIDs  factoryIDs            `json:"factory_ids,omitempty"`
 	Description string                `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What it is for" example:"CRM"`
@@ -73,7 +75,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
-	create := op("createWebhook", http.MethodPost, collection, "Create a webhook", "Events are sent to it from now on, signed by Standard Webhooks. The signing secret is in this answer alone: keep it where secrets are kept.")
+	create := op("createWebhook", http.MethodPost, collection, "Create a webhook", "Events are sent to it from now on, signed by Standard Webhooks. The signing secret is in this answer alone: keep it where secrets are kept.\n\n"+targetGuide)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.InvalidState}
 	create.Example = map[string]any{"url": "https://crm.example.com/hooks/content", "event_types": []string{"content.*", "balance.low"}, "description": "CRM"}
@@ -113,7 +115,8 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 	if err := in.Body.Metadata.Check(); err != nil {
 		return none, err
 	}
-	if err := s.checkURL(ctx, in.Body.URL); err != nil {
+	url, target, err := s.place(ctx, in.Body)
+	if err != nil {
 		return none, err
 	}
 	o := callerOf(ctx)
@@ -128,7 +131,7 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 	r := &record{
 		Webhook: Webhook{
 			Resource: httpapi.NewResource(id.New(id.Webhook, now), now, in.Body.Metadata),
-			URL:      in.Body.URL, EventTypes: names(in.Body.EventTypes), FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description, State: stateEnabled,
+			URL:      url, Destination: target, EventTypes: names(in.Body.EventTypes), FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description, State: stateEnabled,
 		},
 		Secrets: secrets{key},
 	}
@@ -137,6 +140,21 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 		return none, err
 	}
 	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.view(s.now()), Secret: key.reveal()}, Tx: tx}, nil
+}
+
+// place gives where the events of a new webhook go: one of both.
+func (s *Service) place(ctx context.Context, body createBody) (url *string, target *Target, err error) {
+	switch {
+	case body.Destination == nil && body.URL == "":
+		return nil, nil, errs.Invalid("/url", "is missing. Give a url, or a destination in your AWS account")
+	case body.Destination == nil:
+		return &body.URL, nil, s.checkURL(ctx, body.URL)
+	case body.URL != "":
+		return nil, nil, errs.Invalid("/destination", "cannot be given together with url")
+	default:
+		target, err = s.newTarget(*body.Destination)
+		return nil, target, err
+	}
 }
 
 func names(patterns []pattern) []string {
@@ -168,13 +186,13 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[We
 	if err := set.Metadata.Check(); err != nil {
 		return none, err
 	}
-	if set.URL != r.URL {
-		if err := s.checkURL(ctx, set.URL); err != nil {
-			return none, err
-		}
+	target, err := s.redirect(ctx, &r, set)
+	if err != nil {
+		return none, err
 	}
 	was := r.State
 	r.apply(set)
+	r.Destination = target
 	r.Touch(s.now())
 	if at := r.UpdatedAt; was != stateEnabled && r.State == stateEnabled {
 		r.EnabledAt = &at

@@ -30,7 +30,7 @@ func TestTheSecretIsInTheAnswerOfCreateOnly(t *testing.T) {
 	if b, err := base64.StdEncoding.DecodeString(key); !found || err != nil || len(b) != 32 {
 		t.Errorf("secret %q", w.Secret)
 	}
-	if w.State != "enabled" || w.Version != 1 || w.URL != hookURL || w.Description != "CRM" || w.Metadata["team"] != "a" ||
+	if w.State != "enabled" || w.Version != 1 || *w.URL != hookURL || w.Description != "CRM" || w.Metadata["team"] != "a" ||
 		!slices.Equal(w.EventTypes, []string{"content.generated", "balance.*"}) || !id.Valid(id.Webhook, w.ID) {
 		t.Errorf("created %+v", w)
 	}
@@ -99,7 +99,7 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"secret": nil}).Refused(t, 422, "validation_failed", "/secret")
 	var all []Webhook
 	deployed.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
-	if len(all) != 1 || all[0].URL != good || all[0].Version != 1 {
+	if len(all) != 1 || *all[0].URL != good || all[0].Version != 1 {
 		t.Errorf("left over: %+v", all)
 	}
 }
@@ -176,7 +176,7 @@ func TestUpdateChangesWhatItNamesOnly(t *testing.T) {
 	var got Webhook
 	clock.Add(time.Minute)
 	c.Call(http.MethodPatch, path, map[string]any{"event_types": []string{"content.*"}, "metadata": map[string]any{"a": "b"}}).Into(t, http.StatusOK, &got)
-	if got.URL != hookURL || !slices.Equal(got.EventTypes, []string{"content.*"}) || got.Metadata["a"] != "b" || got.Version != 2 || !got.UpdatedAt.Equal(clock.Now()) || !got.CreatedAt.Equal(w.CreatedAt) {
+	if *got.URL != hookURL || !slices.Equal(got.EventTypes, []string{"content.*"}) || got.Metadata["a"] != "b" || got.Version != 2 || !got.UpdatedAt.Equal(clock.Now()) || !got.CreatedAt.Equal(w.CreatedAt) {
 		t.Errorf("%+v", got)
 	}
 	c.Call(http.MethodPatch, path, map[string]any{"state": "disabled"}).Into(t, http.StatusOK, &got)
@@ -193,7 +193,8 @@ func TestUpdateChangesWhatItNamesOnly(t *testing.T) {
 func TestEnablingAWebhookForgetsItsFailures(t *testing.T) {
 	now := apitest.NewClock().Now()
 	gone := reasonGone
-	r := record{Webhook: Webhook{URL: "a", State: stateDisabled, DisabledReason: &gone, FailingSince: &now}}
+	url := "a"
+	r := record{Webhook: Webhook{URL: &url, State: stateDisabled, DisabledReason: &gone, FailingSince: &now}}
 	set := r.settings()
 	set.Description = "x"
 	if r.apply(set); r.FailingSince == nil || r.DisabledReason != &gone {

@@ -9,6 +9,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
@@ -39,7 +41,8 @@ const (
 // Webhook is a webhook as callers see it.
 type Webhook struct {
 	httpapi.Resource
-	URL            string     `json:"url" format:"uri" doc:"Where events are sent" example:"https://crm.example.com/hooks/content"`
+	URL            *string    `json:"url" format:"uri" doc:"Where events are posted; null where they go to a destination in AWS" example:"https://crm.example.com/hooks/content"`
+	Destination    *Target    `json:"destination" doc:"Where events go in an AWS account of your own; null where they are posted to a URL"`
 	EventTypes     []string   `json:"event_types" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything" example:"[\"content.*\",\"balance.low\"]"`
 	FactoryIDs     []string   `json:"factory_ids" nullable:"false" doc:"It gets the events of these factories alone; empty: those of all, and those of none, such as balance.low"`
 	Description    string     `json:"description" doc:"What it is for"`
@@ -64,7 +67,8 @@ func (NewWebhook) SchemaName() string { return "WebhookWithSecret" }
 
 // settings are the members of a webhook that can be changed.
 type settings struct {
-	URL         string           `json:"url"`
+	URL         string           `json:"url,omitempty"`
+	Destination *targetSettings  `json:"destination,omitempty"`
 	EventTypes  []string         `json:"event_types"`
 	FactoryIDs  []string         `json:"factory_ids"`
 	Description string           `json:"description"`
@@ -101,15 +105,17 @@ var _ URLChecker = (*safehttp.Client)(nil)
 
 // Service makes and changes webhooks.
 type Service struct {
-	db     *store.DB
-	urls   URLChecker
-	now    func() time.Time
-	random io.Reader
+	db        *store.DB
+	urls      URLChecker
+	principal arn.ARN
+	now       func() time.Time
+	random    io.Reader
 }
 
-// NewService makes the service; secrets are drawn from random.
-func NewService(db *store.DB, urls URLChecker, now func() time.Time, random io.Reader) *Service {
-	return &Service{db, urls, now, random}
+// NewService makes the service; secrets are drawn from random. The principal is the
+// role of the deliver function, which customers let assume roles of theirs.
+func NewService(db *store.DB, urls URLChecker, principal arn.ARN, now func() time.Time, random io.Reader) *Service {
+	return &Service{db, urls, principal, now, random}
 }
 
 // add puts a new webhook into the transaction.
@@ -168,10 +174,36 @@ func (s *Service) checkURL(ctx context.Context, raw string) error {
 	}
 }
 
-// apply takes over changed settings. Whoever enables a webhook or gives it another
-// address starts afresh: the failures until then are not held against it.
+// goesTo tells where the settings send events.
+func (set settings) goesTo() string {
+	if set.Destination != nil {
+		return set.Destination.ARN + " " + set.Destination.RoleARN
+	}
+	return set.URL
+}
+
+// redirect gives where changed settings send events, or refuses it. A webhook that
+// has a URL keeps one, and one that has a destination in AWS keeps one of its type.
+func (s *Service) redirect(ctx context.Context, r *record, set settings) (*Target, error) {
+	switch was := r.settings(); {
+	case r.Destination == nil && set.Destination != nil:
+		return nil, errs.Invalid("/destination", "cannot be given to a webhook that has a url. Create another webhook.")
+	case r.Destination != nil && set.URL != "":
+		return nil, errs.Invalid("/url", "cannot be given to a webhook that has a destination. Create another webhook.")
+	case set.goesTo() == was.goesTo():
+		return r.Destination, nil
+	case r.Destination == nil:
+		return nil, s.checkURL(ctx, set.URL)
+	}
+	moved := *r.Destination
+	return &moved, s.aim(&moved, *set.Destination)
+}
+
+// apply takes over changed settings. Whoever enables a webhook or sends it elsewhere
+// starts afresh: the failures until then are not held against it.
 func (r *record) apply(set settings) {
-	if set.State == stateEnabled && r.State != stateEnabled || set.URL != r.URL {
+	moved := set.goesTo() != r.settings().goesTo()
+	if set.State == stateEnabled && r.State != stateEnabled || moved {
 		r.FailingSince = nil
 	}
 	switch {
@@ -180,10 +212,13 @@ func (r *record) apply(set settings) {
 	case r.State != stateDisabled:
 		r.disable(reasonRequested)
 	}
-	if set.URL != r.URL {
+	if moved {
 		r.Latencies = latencies{} // they were another receiver's
 	}
-	r.URL, r.EventTypes, r.Description, r.State = set.URL, set.EventTypes, set.Description, set.State
+	if set.Destination == nil {
+		r.URL = &set.URL
+	}
+	r.EventTypes, r.Description, r.State = set.EventTypes, set.Description, set.State
 	if r.FactoryIDs = set.FactoryIDs; r.FactoryIDs == nil {
 		r.FactoryIDs = []string{}
 	}
@@ -193,7 +228,11 @@ func (r *record) apply(set settings) {
 }
 
 func (r *record) settings() settings {
-	return settings{r.URL, r.EventTypes, r.FactoryIDs, r.Description, r.State, r.Metadata}
+	set := settings{"", r.Destination.settings(), r.EventTypes, r.FactoryIDs, r.Description, r.State, r.Metadata}
+	if r.URL != nil {
+		set.URL = *r.URL
+	}
+	return set
 }
 
 func (r *record) disable(reason string) {

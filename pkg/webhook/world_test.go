@@ -65,7 +65,7 @@ func newWorld(t *testing.T) *world {
 	names := 0
 	w.dispatcher = NewDispatcher(w.db, w.attempts, w.clock.Now)
 	w.replayer = NewReplayer(w.dispatcher, w.events)
-	w.deliverer = NewDeliverer(w.db, signer, &fusedHTTP{local(), w.fuse}, w.attempts, w.clock.Now, Randomness{
+	w.deliverer = NewDeliverer(w.db, signer, &fusedHTTP{local(), w.fuse}, nil, w.attempts, w.clock.Now, Randomness{
 		Chance: func() float64 { return w.chance },
 		Name: func() string {
 			mu.Lock()

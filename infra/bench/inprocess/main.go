@@ -24,6 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/awsdest"
 )
 
 func main() {
@@ -67,5 +68,5 @@ func deliverer() lambda.Handler {
 	signer := awsenv.Must(media.NewSigner(cfg, awsenv.Need("MEDIA_BUCKET"), time.Now))
 	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("DELIVER_QUEUE_URL"))
 	random := webhook.Randomness{Chance: mathrand.Float64, Name: rand.Text}
-	return lambda.NewHandler(webhook.NewDeliverer(db, signer, webhook.NewClient(true), deliveries, time.Now, random).Handle)
+	return lambda.NewHandler(webhook.NewDeliverer(db, signer, webhook.NewClient(true), awsdest.New(cfg), deliveries, time.Now, random).Handle)
 }
