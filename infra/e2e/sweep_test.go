@@ -34,12 +34,18 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 	hooks := newReceiver(t)
 	hooks.status = http.StatusServiceUnavailable
 	hooks.subscribe(t, key, "content.generated")
+	queue := sqs.NewFromConfig(running.AWS())
+	purge := func() {
+		if _, err := queue.PurgeQueue(t.Context(), &sqs.PurgeQueueInput{QueueUrl: &running.DeliverQueueURL}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	purge() // what waits there is of other tests, which have ended
 	item := into[contentItem](call(t, key, "POST", "/v1/content-items", object{
 		"factory_id": c.factory(key), "kind": "post", "prompt": "A shoe",
 	}), http.StatusAccepted)
 	eventually(t, "the first attempt", func() bool { return len(hooks.about(item.ID)) == 1 })
 
-	queue := sqs.NewFromConfig(running.AWS())
 	waiting := func() (n int) {
 		out, err := queue.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
 			QueueUrl: &running.DeliverQueueURL, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
@@ -69,9 +75,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 		}
 		return out.Attributes["ApproximateNumberOfMessagesDelayed"] != "0" && waiting() == 1
 	})
-	if _, err := queue.PurgeQueue(t.Context(), &sqs.PurgeQueueInput{QueueUrl: &running.DeliverQueueURL}); err != nil {
-		t.Fatal(err)
-	}
+	purge()
 	if n := waiting(); n != 0 {
 		t.Fatalf("%d messages are left", n)
 	}
