@@ -8,7 +8,9 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/bedrock"
 	"github.com/content-automation/api/pkg/provider/elevenlabs"
+	"github.com/content-automation/api/pkg/provider/fal"
 	"github.com/content-automation/api/pkg/provider/heygen"
+	"github.com/content-automation/api/pkg/provider/replicate"
 	"github.com/content-automation/api/pkg/provider/wire"
 	"github.com/content-automation/api/pkg/safehttp"
 )
@@ -21,7 +23,9 @@ var builders = map[string]func(*Registry) provider.Provider{
 		})
 	},
 	elevenlabs.Name: func(r *Registry) provider.Provider { return elevenlabs.New(r.wire(elevenlabs.Name)) },
+	fal.Name:        func(r *Registry) provider.Provider { return fal.New(r.wire(fal.Name)) },
 	heygen.Name:     func(r *Registry) provider.Provider { return heygen.New(r.wire(heygen.Name)) },
+	replicate.Name:  func(r *Registry) provider.Provider { return replicate.New(r.wire(replicate.Name)) },
 }
 
 // wire is what the adapter of a provider with a credential needs.
