@@ -68,7 +68,7 @@ var models = map[string]model{
 	},
 	"fal-ai/bytedance/omnihuman/v1.5":     {kind: provider.KindAvatar, image: must("image_url"), audio: must("audio_url")},
 	"fal-ai/kling-video/ai-avatar/v2/pro": {kind: provider.KindAvatar, image: must("image_url"), audio: must("audio_url")},
-	"veed/fabric-1.0":                     {kind: provider.KindAvatar, image: must("image_url"), audio: must("audio_url"), fixed: map[string]any{"resolution": "480p"}},
+	"veed/fabric-1.0":                     {kind: provider.KindAvatar, image: must("image_url"), audio: must("audio_url")},
 	"fal-ai/sync-lipsync/v2":              {kind: provider.KindAvatar, video: must("video_url"), audio: must("audio_url")},
 	"fal-ai/ai-avatar/multi-text": {
 		kind: provider.KindAvatar, image: must("image_url"), voice: "voice1", finish: twoSpeakers,
