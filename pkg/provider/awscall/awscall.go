@@ -29,7 +29,8 @@ import (
 )
 
 const (
-	// keepIdle is shorter than what the services' load balancers keep a connection.
+	// keepIdle is short: what a function that was frozen finds in a connection is
+	// less likely to be alive the older that is.
 	keepIdle = 30 * time.Second
 	// maxRetryAfter bounds what a Retry-After may ask for.
 	maxRetryAfter = time.Hour

@@ -9,15 +9,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/awscall"
 )
 
 // Name is the provider's name.
@@ -28,10 +27,6 @@ const (
 	textTimeout  = 60 * time.Second
 	imageTimeout = 60 * time.Second
 	quickTimeout = 10 * time.Second
-
-	// keepIdle is short: what a function that was frozen finds in a connection is
-	// less likely to be alive the older that is.
-	keepIdle = 30 * time.Second
 )
 
 // Objects reads the bucket that Bedrock writes videos to.
@@ -65,13 +60,7 @@ var _ provider.Provider = (*Provider)(nil)
 
 // New makes the adapter. It calls nobody.
 func New(cfg Config) *Provider {
-	c := cfg.AWS.Copy()
-	c.BaseEndpoint = nil
-	if cfg.Endpoint != "" {
-		c.BaseEndpoint = aws.String(cfg.Endpoint)
-	}
-	c.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.IdleConnTimeout = keepIdle })
-	client := bedrockruntime.NewFromConfig(c, func(o *bedrockruntime.Options) { o.Retryer = aws.NopRetryer{} })
+	client := bedrockruntime.NewFromConfig(awscall.Config(cfg.AWS, cfg.Endpoint))
 	return &Provider{client: client, region: cfg.AWS.Region, bucket: cfg.Bucket, objects: cfg.Objects}
 }
 

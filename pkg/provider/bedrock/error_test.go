@@ -57,7 +57,7 @@ func TestRefusalsDecideTheNextStep(t *testing.T) {
 		{refusal{404, "ResourceNotFoundException", "no such model", ""}, provider.BadInput, "provider_refused", 0},
 		{refusal{403, "ExpiredTokenException", "expired", ""}, provider.Quota, "provider_access", 0},
 		{refusal{403, "UnrecognizedClientException", "who", ""}, provider.Quota, "provider_access", 0},
-		{refusal{403, "", "", ""}, provider.BadInput, "provider_access", 0},
+		{refusal{403, "", "", ""}, provider.Quota, "provider_access", 0},
 		{refusal{429, "", "", ""}, provider.Transient, "provider_busy", 0},
 		{refusal{400, "NewException", "?", ""}, provider.BadInput, "provider_refused", 0},
 		{refusal{408, "", "", ""}, provider.Transient, "provider_unavailable", 0},

@@ -66,9 +66,9 @@ func (p *Provider) draw(ctx context.Context, req provider.Request) (provider.Sub
 	if err != nil {
 		return provider.Submission{}, err
 	}
-	c := call{"InvokeModel", imageTimeout, true}
+	c := call("InvokeModel", imageTimeout, true)
 	var out *bedrockruntime.InvokeModelOutput
-	if err := p.call(ctx, c, func(ctx context.Context) (err error) {
+	if err := c.Do(ctx, func(ctx context.Context) (err error) {
 		out, err = p.client.InvokeModel(ctx, &bedrockruntime.InvokeModelInput{
 			ModelId: p.model(req), Body: body, ContentType: aws.String("application/json"), Accept: aws.String("application/json"),
 		})
@@ -78,7 +78,7 @@ func (p *Provider) draw(ctx context.Context, req provider.Request) (provider.Sub
 	}
 	var answer imageOutput
 	if err := json.Unmarshal(out.Body, &answer); err != nil {
-		return provider.Submission{}, c.garbled(err)
+		return provider.Submission{}, c.Garbled(err)
 	}
 	for _, reason := range answer.Reasons {
 		if reason != nil && *reason != "" {
@@ -89,7 +89,7 @@ func (p *Provider) draw(ctx context.Context, req provider.Request) (provider.Sub
 	case answer.Error != "":
 		return provider.Submission{}, ended(answer.Error)
 	case len(answer.Images) != 1 || len(answer.Images[0]) == 0:
-		return provider.Submission{}, c.garbled(fmt.Errorf("%d images", len(answer.Images)))
+		return provider.Submission{}, c.Garbled(fmt.Errorf("%d images", len(answer.Images)))
 	}
 	return provider.Submission{Result: &provider.Result{Media: []provider.File{provider.FileOf(answer.Images[0])}}}, nil
 }

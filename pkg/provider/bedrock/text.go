@@ -16,7 +16,7 @@ import (
 func (p *Provider) write(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	system, user := provider.TextPrompt(req)
 	var out *bedrockruntime.ConverseOutput
-	err := p.call(ctx, call{"Converse", textTimeout, true}, func(ctx context.Context) (err error) {
+	err := call("Converse", textTimeout, true).Do(ctx, func(ctx context.Context) (err error) {
 		out, err = p.client.Converse(ctx, &bedrockruntime.ConverseInput{
 			ModelId:  p.model(req),
 			System:   []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: system}},

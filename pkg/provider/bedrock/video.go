@@ -67,7 +67,7 @@ func (p *Provider) film(ctx context.Context, req provider.Request) (provider.Sub
 	var out *bedrockruntime.StartAsyncInvokeOutput
 	// Submitted again with its token, it is the same invocation: an answer that is
 	// lost leaves nothing open.
-	if err := p.call(ctx, call{"StartAsyncInvoke", quickTimeout, false}, func(ctx context.Context) (err error) {
+	if err := call("StartAsyncInvoke", quickTimeout, false).Do(ctx, func(ctx context.Context) (err error) {
 		out, err = p.client.StartAsyncInvoke(ctx, &bedrockruntime.StartAsyncInvokeInput{
 			ModelId: p.model(req),
 			ModelInput: document.NewLazyDocument(map[string]any{
@@ -84,7 +84,7 @@ func (p *Provider) film(ctx context.Context, req provider.Request) (provider.Sub
 	}
 	h := provider.Handle(aws.ToString(out.InvocationArn))
 	if check(h) != nil {
-		return provider.Submission{}, call{name: "StartAsyncInvoke"}.garbled(fmt.Errorf("the invocation is called %q", h))
+		return provider.Submission{}, call("StartAsyncInvoke", quickTimeout, false).Garbled(fmt.Errorf("the invocation is called %q", h))
 	}
 	return provider.Submission{Handle: h}, nil
 }
@@ -126,7 +126,7 @@ func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status
 	case types.AsyncInvokeStatusFailed:
 		return provider.Status{State: provider.Failed, Failure: failure(out)}, nil
 	default:
-		return provider.Status{}, call{name: "GetAsyncInvoke"}.garbled(fmt.Errorf("the status is %q", out.Status))
+		return provider.Status{}, call("GetAsyncInvoke", quickTimeout, false).Garbled(fmt.Errorf("the status is %q", out.Status))
 	}
 }
 
@@ -156,7 +156,7 @@ func (p *Provider) look(ctx context.Context, h provider.Handle) (out *bedrockrun
 	if err := check(h); err != nil {
 		return nil, err
 	}
-	err = p.call(ctx, call{"GetAsyncInvoke", quickTimeout, false}, func(ctx context.Context) (err error) {
+	err = call("GetAsyncInvoke", quickTimeout, false).Do(ctx, func(ctx context.Context) (err error) {
 		out, err = p.client.GetAsyncInvoke(ctx, &bedrockruntime.GetAsyncInvokeInput{InvocationArn: aws.String(string(h))})
 		return err
 	})

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -59,11 +58,11 @@ type store struct {
 	err     error // of everything
 }
 
-func (s *store) put(_ context.Context, in, key, contentType string, content []byte) error {
+func (s *store) write(_ context.Context, in, key string, content []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if in != bucket || contentType != "audio/mpeg" {
-		return fmt.Errorf("a %s for %s", contentType, in)
+	if in != bucket {
+		return fmt.Errorf("there is no bucket %s", in)
 	}
 	s.objects[key] = content
 	return s.err
@@ -92,15 +91,11 @@ type world struct {
 
 func newWorld(t *testing.T) world {
 	t.Helper()
-	speech, err := fs.ReadFile(sample.Files, sample.VoiceMP3)
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := world{
 		control: control.New(), store: &store{objects: map[string][]byte{}},
 		clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)},
 	}
-	server := httptest.NewServer(fake.New(fake.Config{Control: w.control, Speech: speech, Put: w.put, Now: w.Now, Took: time.Minute}))
+	server := httptest.NewServer(fake.New(fake.Config{Control: w.control, Media: sample.Files, Write: w.write, Now: w.Now, Took: time.Minute}))
 	t.Cleanup(server.Close)
 	w.Provider = at(server.URL, w.store)
 	return w

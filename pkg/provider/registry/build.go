@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/provider/elevenlabs"
 	"github.com/content-automation/api/pkg/provider/fal"
 	"github.com/content-automation/api/pkg/provider/heygen"
+	"github.com/content-automation/api/pkg/provider/polly"
 	"github.com/content-automation/api/pkg/provider/replicate"
 	"github.com/content-automation/api/pkg/provider/wire"
 	"github.com/content-automation/api/pkg/safehttp"
@@ -25,7 +26,12 @@ var builders = map[string]func(*Registry) provider.Provider{
 	elevenlabs.Name: func(r *Registry) provider.Provider { return elevenlabs.New(r.wire(elevenlabs.Name)) },
 	fal.Name:        func(r *Registry) provider.Provider { return fal.New(r.wire(fal.Name)) },
 	heygen.Name:     func(r *Registry) provider.Provider { return heygen.New(r.wire(heygen.Name)) },
-	replicate.Name:  func(r *Registry) provider.Provider { return replicate.New(r.wire(replicate.Name)) },
+	polly.Name: func(r *Registry) provider.Provider {
+		return polly.New(polly.Config{
+			AWS: r.cfg.AWS, Endpoint: r.at(polly.Name), Bucket: r.cfg.Bucket, Objects: objects.New(r.cfg.AWS, r.cfg.Bucket),
+		})
+	},
+	replicate.Name: func(r *Registry) provider.Provider { return replicate.New(r.wire(replicate.Name)) },
 }
 
 // wire is what the adapter of a provider with a credential needs.

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"regexp"
 	"slices"
@@ -24,16 +25,18 @@ import (
 // Name is the provider's name, for faults.
 const Name = "polly"
 
-// Put writes an object, as the service does with the results of tasks.
-type Put func(ctx context.Context, bucket, key, contentType string, content []byte) error
+// file is what the fake speaks.
+const file = "voice.mp3"
 
 // Config is what a fake needs.
 type Config struct {
 	Control *control.Control
-	Speech  []byte // an MP3
-	Put     Put
+	Media   fs.FS // has voice.mp3
 	Now     func() time.Time
 	Took    time.Duration // how long a task takes; control.JobTime when 0
+	// Write puts an object into the bucket of a caller, as Polly does with the
+	// caller's permissions.
+	Write func(ctx context.Context, bucket, key string, content []byte) error
 }
 
 type fake struct {
@@ -128,10 +131,15 @@ func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, "ServiceFailureException", "An unknown condition has caused a service failure.")
 		return
 	}
+	content, err := fs.ReadFile(f.Media, file)
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, "ServiceFailureException", err.Error())
+		return
+	}
 	f.accept("", s, sent)
 	w.Header().Set("Content-Type", "audio/mpeg")
 	w.Header().Set("X-Amzn-Requestcharacters", strconv.Itoa(len(utf16.Encode([]rune(*s.Text)))))
-	_, _ = w.Write(f.Speech) // the caller may have gone
+	_, _ = w.Write(content) // the caller may have gone
 }
 
 func (f *fake) accept(id string, s speech, sent map[string]any) {
@@ -150,8 +158,8 @@ type task struct {
 	region string
 	key    string
 
-	put    sync.Once
-	broken error // why the file could not be written
+	written sync.Once
+	broken  error // why the file could not be written
 }
 
 var (
@@ -211,7 +219,12 @@ func (f *fake) show(w http.ResponseWriter, r *http.Request, id string) {
 		reason = "Error occurred while synthesizing the speech."
 	}
 	if phase == control.Succeeded {
-		t.put.Do(func() { t.broken = f.Put(context.WithoutCancel(r.Context()), *t.Bucket, t.key, "audio/mpeg", f.Speech) })
+		t.written.Do(func() {
+			var content []byte
+			if content, t.broken = fs.ReadFile(f.Media, file); t.broken == nil {
+				t.broken = f.Write(context.WithoutCancel(r.Context()), *t.Bucket, t.key, content)
+			}
+		})
 		if t.broken != nil {
 			status, reason = "failed", "Error occurred while writing to S3: "+t.broken.Error()
 		}

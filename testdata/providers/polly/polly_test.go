@@ -7,10 +7,13 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/content-automation/api/testdata/providers/control"
 )
+
+var media = fstest.MapFS{file: &fstest.MapFile{Data: []byte("ID3")}}
 
 const (
 	signature = "AWS4-HMAC-SHA256 Credential=AKIA/20261121/eu-central-1/polly/aws4_request, SignedHeaders=content-type;host;x-amz-date, " +
@@ -61,7 +64,7 @@ func TestStrictness(t *testing.T) {
 		log := control.New()
 		method, path, _ := strings.Cut(c.operation, " ")
 		w := httptest.NewRecorder()
-		New(Config{Control: log, Speech: []byte("ID3"), Now: time.Now}).ServeHTTP(w, request(method, path, "{"+c.body+"}", c.auth))
+		New(Config{Control: log, Media: media, Now: time.Now}).ServeHTTP(w, request(method, path, "{"+c.body+"}", c.auth))
 		if w.Code != c.status || w.Header().Get("X-Amzn-Errortype") != c.code {
 			t.Errorf("%s: %d %s, want %d %s: %.200s", name, w.Code, w.Header().Get("X-Amzn-Errortype"), c.status, c.code, w.Body)
 		}
@@ -76,10 +79,10 @@ func TestFilesOfTasksAreWrittenOnce(t *testing.T) {
 		now := time.Now()
 		written, log := map[string]string{}, control.New()
 		f := New(Config{
-			Control: log, Speech: []byte("ID3"), Took: time.Second,
+			Control: log, Media: media, Took: time.Second,
 			Now: func() time.Time { return now },
-			Put: func(_ context.Context, bucket, key, contentType string, content []byte) error {
-				written[bucket+"/"+key] += contentType + " " + string(content)
+			Write: func(_ context.Context, bucket, key string, content []byte) error {
+				written[bucket+"/"+key] += string(content)
 				return fails
 			},
 		})
@@ -99,7 +102,7 @@ func TestFilesOfTasksAreWrittenOnce(t *testing.T) {
 				t.Errorf("want it %s: %s", name, got)
 			}
 		}
-		if len(written) != 1 || written["media/raw/a."+id+".mp3"] != "audio/mpeg ID3" {
+		if len(written) != 1 || written["media/raw/a."+id+".mp3"] != "ID3" {
 			t.Errorf("written: %v", written)
 		}
 	}
