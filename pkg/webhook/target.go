@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
@@ -113,20 +114,27 @@ func (s *Service) aim(t *Target, set targetSettings) error {
 }
 
 var (
-	accountShape = regexp.MustCompile(`^[0-9]{12}$`)
+	accountShape = shape(`^[0-9]{12}$`)
 	// A region becomes part of a host name.
-	regionShape = regexp.MustCompile(`^[a-z]{2,5}(-[a-z]{2,12}){1,3}-[0-9]{1,2}$`)
-	queueShape  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
-	busShape    = regexp.MustCompile(`^event-bus/[A-Za-z0-9_./-]{1,256}$`)
+	regionShape = shape(`^[a-z]{2,5}(-[a-z]{2,12}){1,3}-[0-9]{1,2}$`)
+	queueShape  = shape(`^[A-Za-z0-9_-]{1,80}$`)
+	busShape    = shape(`^event-bus/[A-Za-z0-9_./-]{1,256}$`)
 	// A role below a path is not among those that deliver may assume.
-	roleShape = regexp.MustCompile(`^role/` + RolePrefix + `[A-Za-z0-9_+=,.@-]{1,45}$`)
+	roleShape = shape(`^role/` + RolePrefix + `[A-Za-z0-9_+=,.@-]{1,45}$`)
 )
+
+// shape gives what tells whether a text has a shape. It is compiled when it is
+// asked for: most functions that link this never do, and would start later for it.
+func shape(pattern string) func(text string) bool {
+	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+	return func(text string) bool { return compiled().MatchString(text) }
+}
 
 // parseTarget reads the ARN of a queue or an event bus.
 func parseTarget(of, raw, partition string) (arn.ARN, error) {
-	noun, service, shape, example := "a queue", "sqs", queueShape, "arn:aws:sqs:eu-central-1:111122223333:content-events"
+	noun, service, named, example := "a queue", "sqs", queueShape, "arn:aws:sqs:eu-central-1:111122223333:content-events"
 	if of == TypeEventBridge {
-		noun, service, shape, example = "an event bus", "events", busShape, "arn:aws:events:eu-central-1:111122223333:event-bus/content"
+		noun, service, named, example = "an event bus", "events", busShape, "arn:aws:events:eu-central-1:111122223333:event-bus/content"
 	}
 	refuse := func(format string, args ...any) (arn.ARN, error) {
 		return arn.ARN{}, errs.Invalid("/destination/arn", format, args...)
@@ -137,13 +145,13 @@ func parseTarget(of, raw, partition string) (arn.ARN, error) {
 		return refuse("must be the ARN of %s, such as %s", noun, example)
 	case at.Partition != partition:
 		return refuse("must be in the partition %s, as this service is", partition)
-	case !regionShape.MatchString(at.Region):
+	case !regionShape(at.Region):
 		return refuse("must name a region, such as %s", example)
-	case !accountShape.MatchString(at.AccountID):
+	case !accountShape(at.AccountID):
 		return refuse("must name an account by 12 digits, such as %s", example)
 	case of == TypeSQS && strings.HasSuffix(at.Resource, ".fifo"):
 		return refuse("must be a standard queue: events come in no certain order and may come twice, so that a FIFO queue would promise what does not hold")
-	case !shape.MatchString(at.Resource):
+	case !named(at.Resource):
 		return refuse("must end with the name of %s, such as %s", noun, example)
 	}
 	return at, nil
@@ -158,7 +166,7 @@ func checkRole(raw string, target arn.ARN) error {
 		return refuse("must be the ARN of a role, such as arn:aws:iam::111122223333:role/%sevents", RolePrefix)
 	case role.Partition != target.Partition || role.AccountID != target.AccountID:
 		return refuse("must be a role in the account of arn, %s", target.AccountID)
-	case !roleShape.MatchString(role.Resource):
+	case !roleShape(role.Resource):
 		return refuse("must be a role without a path whose name begins with %s: this service may assume no others", RolePrefix)
 	}
 	return nil
