@@ -249,32 +249,43 @@ func (m mortal) Write(p []byte) (int, error) {
 	return m.Conn.Write(p)
 }
 
-// A kept connection that died while nobody used it is no lost answer: net/http
-// sends the request on a new one.
-func TestADeadKeptConnectionIsReplaced(t *testing.T) {
-	var served, dialled atomic.Int32
+// deathly makes a client whose connections die, unnoticed, when kill is called. No
+// more than so many are opened.
+func deathly(t *testing.T, most int32) (c *wire.Client, kill func(), served, dialled *atomic.Int32) {
+	t.Helper()
+	served, dialled = new(atomic.Int32), new(atomic.Int32)
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served.Add(1) }))
-	defer server.Close()
+	t.Cleanup(server.Close)
 	var last *atomic.Bool
 	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-		dialled.Add(1)
+		if dialled.Add(1) > most {
+			return nil, syscall.ECONNREFUSED
+		}
 		last = new(atomic.Bool)
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		return mortal{conn, last}, err
 	}}
-	defer transport.CloseIdleConnections()
-	c := wire.New(wire.Config{
+	t.Cleanup(transport.CloseIdleConnections)
+	return wire.New(wire.Config{
 		HTTP: &http.Client{Transport: transport}, BaseURL: server.URL, Key: func(context.Context) (string, error) { return secret, nil },
-	}, wire.Dialect{Provider: "acme", Authorize: func(http.Header, string) {}})
+	}, wire.Dialect{Provider: "acme", Authorize: func(http.Header, string) {}}), func() { last.Store(true) }, served, dialled
+}
+
+// A kept connection that died while nobody used it is no lost answer: net/http
+// sends the request on a new one.
+func TestADeadKeptConnectionIsReplaced(t *testing.T) {
+	c, kill, served, dialled := deathly(t, 3)
 	for range 3 {
 		if err := c.JSON(t.Context(), post(true), nil); err != nil {
 			t.Fatal(err)
 		}
-		last.Store(true)
+		kill()
 	}
 	if served.Load() != 3 || dialled.Load() != 3 {
 		t.Errorf("served %d times on %d connections, want 3 each", served.Load(), dialled.Load())
 	}
+	// There is no new one: nobody can have got the request all the same.
+	want(t, "no more connections", c.JSON(t.Context(), post(true), nil), provider.Transient, "provider_unavailable")
 }
 
 func TestASlowProviderIsCutOff(t *testing.T) {
