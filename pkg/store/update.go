@@ -32,7 +32,9 @@ type Value struct{ Name, Value string }
 type ChangedError struct{ Item Item }
 
 // Error names the item.
-func (e *ChangedError) Error() string { return fmt.Sprintf("%v: %s %s", ErrConflict, e.Item.PK, e.Item.SK) }
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("%v: %s %s", ErrConflict, e.Item.PK, e.Item.SK)
+}
 
 // Unwrap gives ErrConflict.
 func (e *ChangedError) Unwrap() error { return ErrConflict }
