@@ -1,6 +1,8 @@
-"""Starts the local AWS (ministack) with six things set right for this project."""
+"""Starts the local AWS (ministack) with seven things set right for this project."""
 
+import json
 import os
+import re
 import socketserver
 
 from hypercorn.config import Config
@@ -24,11 +26,25 @@ pin_request_origin = app.pin_request_origin
 app.pin_request_origin = lambda source_ip, _secure: pin_request_origin(source_ip, True)
 
 
-# IAM knows no action of this name: sqs:SendMessage permits batches as well.
+# IAM knows no actions of these names: those for one message permit batches as well.
+batches = {"SendMessageBatch": "SendMessage", "ChangeMessageVisibilityBatch": "ChangeMessageVisibility"}
 action_from_target = iam_actions._action_from_target
-iam_actions._action_from_target = lambda headers: {"SendMessageBatch": "SendMessage"}.get(
-    action := action_from_target(headers), action
-)
+iam_actions._action_from_target = lambda headers: batches.get(action := action_from_target(headers), action)
+
+
+def checks_of_statements(action, body, region, account):
+    """Nor one for a batch of statements: what each of them does to its table must be permitted."""
+    if action != "dynamodb:BatchExecuteStatement":
+        return checks_of_transaction(action, body, region, account)
+    found = [re.match(r'(\w+)[^"]*"([^"]+)"', s["Statement"]) for s in json.loads(body)["Statements"]]
+    return [
+        (f"dynamodb:PartiQL{verb.capitalize()}", f"arn:aws:dynamodb:{region}:{account}:table/{table}")
+        for verb, table in (f.groups() for f in found)
+    ]
+
+
+checks_of_transaction = iam_actions.dynamodb_transaction_checks
+iam_actions.dynamodb_transaction_checks = checks_of_statements
 
 
 class Tee:
