@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/backoff"
 )
 
-// batchSize is how many entries one call takes, of SQS as of EventBridge.
-const batchSize = 10
+// BatchSize is how many entries one call takes, of SQS as of EventBridge.
+const BatchSize = 10
 
 // tries bounds how often an entry is sent that was refused for now.
 const tries = 4
@@ -48,7 +48,7 @@ func InBatches(ctx context.Context, count int, send func(ctx context.Context, ba
 		}
 		var again []int
 		for len(left) > 0 {
-			batch := left[:min(batchSize, len(left))]
+			batch := left[:min(BatchSize, len(left))]
 			left = left[len(batch):]
 			failed, err := send(ctx, batch)
 			for i, entry := range batch {

@@ -39,21 +39,21 @@ func (e *ChangedError) Error() string {
 // Unwrap gives ErrConflict.
 func (e *ChangedError) Unwrap() error { return ErrConflict }
 
-// updateBatch is how many updates one call takes.
-const updateBatch = 25
+// UpdateBatch is how many updates one round trip carries out.
+const UpdateBatch = 25
 
 // UpdateAll carries updates out, each for itself, many in one round trip. At the
 // place of each it gives its error: a *ChangedError where the item has another
 // version. No item may be named twice.
 func (db *DB) UpdateAll(ctx context.Context, updates ...Update) []error {
 	failed := make([]error, len(updates))
-	if len(updates) <= updateBatch {
+	if len(updates) <= UpdateBatch {
 		db.update(ctx, updates, failed)
 		return failed
 	}
 	var group sync.WaitGroup
-	for from := 0; from < len(updates); from += updateBatch {
-		to := min(from+updateBatch, len(updates))
+	for from := 0; from < len(updates); from += UpdateBatch {
+		to := min(from+UpdateBatch, len(updates))
 		group.Go(func() { db.update(ctx, updates[from:to], failed[from:to]) })
 	}
 	group.Wait()

@@ -188,7 +188,7 @@ func TestAnOutcomeIsRecordedThoughTheTableRefusesWrites(t *testing.T) {
 	w := newWorld(t)
 	r := w.receive(func(n int, _ http.ResponseWriter) {
 		if n == 2 { // the first has written what there is to write of the webhook's health
-			w.faults.Refuse("PutItem", "ThrottlingException", 8)
+			w.faults.Refuse("BatchExecuteStatement", "ThrottlingException", 8)
 		}
 	}, "*")
 	w.happen(event.ContentGenerated)
@@ -213,7 +213,7 @@ func TestADeliveryTakesThreeRoundTrips(t *testing.T) {
 	}
 	w.faults.Reset()
 	w.run()
-	if got := w.faults.Operations(); got != "BatchGetItem PutItem PutItem" {
+	if got := w.faults.Operations(); got != "BatchGetItem BatchExecuteStatement BatchExecuteStatement" {
 		t.Errorf("deliver: %s", got)
 	}
 	if len(r.receipts()) != 2 {

@@ -11,14 +11,13 @@ import (
 func TestWhatIsDoneWithAMessage(t *testing.T) {
 	now := apitest.NewClock().Now()
 	held, ended := &claim{By: "x", Until: now.Add(time.Second)}, &claim{By: "x", Until: now}
-	item := store.Item{Kind: deliveryKind}
 	for name, c := range map[string]struct {
 		change func(*task)
 		todo   step
 		reason string
 	}{
 		"the attempt is due":             {func(*task) {}, stepTry, ""},
-		"the delivery is gone":           {func(t *task) { t.item = store.Item{} }, stepNone, ""},
+		"the delivery is gone":           {func(t *task) { t.gone = true }, stepNone, ""},
 		"it was delivered":               {func(t *task) { t.delivery.State = stateDelivered }, stepNone, ""},
 		"it has failed":                  {func(t *task) { t.delivery.State = stateFailed }, stepNone, ""},
 		"the attempt was made":           {func(t *task) { t.Attempt = 2 }, stepResend, ""},
@@ -35,8 +34,8 @@ func TestWhatIsDoneWithAMessage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &task{
-				item: item, delivery: delivery{Delivery: Delivery{State: statePending}, Next: 3},
-				hook: &hook{record: record{Webhook: Webhook{State: stateEnabled}}}, payload: &payload{item: store.Item{Kind: "event"}},
+				delivery: delivery{Delivery: Delivery{State: statePending}, Next: 3},
+				hook:     &hook{record: record{Webhook: Webhook{State: stateEnabled}}}, payload: &payload{item: store.Item{Kind: "event"}},
 			}
 			m.Attempt = 3
 			c.change(m)

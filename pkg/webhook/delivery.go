@@ -61,24 +61,26 @@ type Attempt struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Attempt) SchemaName() string { return "DeliveryAttempt" }
 
-// delivery is the document that is kept of a delivery.
+// delivery is what is kept of a delivery. What an attempt changes lies beside the
+// document, in values of its own: so an attempt writes little, and need not read
+// what was before it.
 type delivery struct {
 	Delivery
 	// Next is the number of the next attempt, 1 for the first. It grows with each
 	// outcome that is recorded, and tells a message that is due from a repeat.
-	Next int `json:"next"`
+	Next int
 	// Failures counts the attempts that failed since the schedule was begun.
-	Failures int `json:"failures"`
+	Failures int
 	// Claim is the attempt that somebody is carrying out.
-	Claim *claim `json:"claim,omitempty"`
+	Claim *claim
 }
 
 // claim is the right to carry out the next attempt.
 type claim struct {
 	// By tells claims apart, so that nobody takes another's for its own.
-	By string `json:"by"`
+	By string
 	// Until is when whoever holds it must have died, and another may take over.
-	Until time.Time `json:"until"`
+	Until time.Time
 }
 
 // newDelivery makes the delivery of an event that happened at the given time.
@@ -92,31 +94,21 @@ func newDelivery(now, at time.Time, ref event.Ref, webhookID string) (delivery, 
 		},
 		Next: 1,
 	}
-	it, err := store.NewItem(deliveryKind, ref.Account, ref.Mode, d.ID, d)
+	it, err := store.NewItem(deliveryKind, ref.Account, ref.Mode, d.ID, document{
+		ID: d.ID, CreatedAt: d.CreatedAt, WebhookID: webhookID, EventID: ref.ID, EventType: ref.Type,
+	})
 	if err != nil {
 		return d, it, err
 	}
 	it.Key, it.Owner = owner{ref.Account, ref.Mode}.deliveryKey(webhookID, d.ID), store.Key{}
-	it.Filters = map[string]string{"state": d.State}
-	it.Parent = d.dueKey()
 	it.ExpireAt = at.Add(keepDeliveries)
+	d.write(&it)
 	return d, it, nil
-}
-
-// write puts the delivery's document and what it is found by into its item.
-func (d *delivery) write(it *store.Item) error {
-	it.Filters = map[string]string{"state": d.State}
-	it.Parent = d.dueKey()
-	return it.Encode(d)
 }
 
 // record takes over the outcome of an attempt. After a failure that is not the
 // last, the next attempt is due after wait.
 func (d *delivery) record(o outcome, now time.Time, wait time.Duration) {
-	d.Attempts = append(d.Attempts, o.Attempt)
-	if over := len(d.Attempts) - maxAttempts; over > 0 {
-		d.Attempts = d.Attempts[over:]
-	}
 	d.Next++
 	d.Claim, d.NextAttemptAt = nil, nil
 	d.Touch(now)

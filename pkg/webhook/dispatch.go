@@ -43,8 +43,8 @@ type fanOut struct {
 	ref     event.Ref
 	webhook string
 	since   time.Time // from when on the webhook gets events
-	// send is the message to be sent; nil where none is needed any more.
-	send *queue.Message
+	// turn is what is to be asked for; nil where nothing is needed any more.
+	turn *turn
 	err  error
 }
 
@@ -133,13 +133,13 @@ func (d *Dispatcher) webhooks(ctx context.Context, o owner) ([]record, error) {
 // already, as after a crash, the others are still made.
 func (d *Dispatcher) create(ctx context.Context, all []*fanOut) {
 	concurrently(len(all), maxWrites, func(i int) {
-		all[i].send, all[i].err = d.createOne(ctx, all[i].ref, all[i].webhook)
+		all[i].turn, all[i].err = d.createOne(ctx, all[i].ref, all[i].webhook)
 	})
 }
 
-// createOne writes a delivery and gives the message to send for it, or nil where
-// a delivery that was there has been attempted already.
-func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, webhookID string) (*queue.Message, error) {
+// createOne writes a delivery and gives the turn to ask for, or nil where a
+// delivery that was there has been attempted already.
+func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, webhookID string) (*turn, error) {
 	at, _ := id.Time(ref.ID) // parseEvent has checked the id
 	now := d.now()
 	made, it, err := newDelivery(now, at, ref, webhookID)
@@ -149,10 +149,10 @@ func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, webhookID str
 	tx := &store.Tx{}
 	tx.CreateExpiring(it, now.Unix(), nil)
 	err = d.db.Commit(ctx, tx)
+	it.Version++
 	if errors.Is(err, store.ErrConflict) {
 		if it, err = d.db.Get(ctx, it.Key); err == nil {
-			made = delivery{}
-			err = it.Decode(&made)
+			made, err = readDelivery(&it)
 		}
 		if err == nil && !made.untouched() {
 			return nil, nil
@@ -161,8 +161,8 @@ func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, webhookID str
 	if err != nil {
 		return nil, err
 	}
-	m, err := made.message(&it, time.Time{}).queued(now)
-	return &m, err
+	t := made.turn(it.Version)
+	return &t, nil
 }
 
 // untouched tells whether no attempt was begun.
@@ -170,16 +170,17 @@ func (d *delivery) untouched() bool {
 	return d.State == statePending && d.Next == 1 && d.Claim == nil
 }
 
-// send sends the messages of all deliveries together.
+// send asks for the first attempts at all deliveries.
 func (d *Dispatcher) send(ctx context.Context, all []*fanOut) {
-	var messages []queue.Message
 	var of []*fanOut
+	var to []bound
+	var turns []turn
 	for _, f := range all {
-		if f.err == nil && f.send != nil {
-			messages, of = append(messages, *f.send), append(of, f)
+		if f.err == nil && f.turn != nil {
+			of, to, turns = append(of, f), append(to, bound{owner{f.ref.Account, f.ref.Mode}, f.webhook}), append(turns, *f.turn)
 		}
 	}
-	for i, err := range d.queue.Send(ctx, messages...) {
+	for i, err := range together(ctx, d.queue, d.now(), to, turns) {
 		of[i].err = err
 	}
 }

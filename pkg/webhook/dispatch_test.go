@@ -53,7 +53,7 @@ func TestAnEventGetsADeliveryForEachWebhookThatWantsIt(t *testing.T) {
 	var groups []string
 	for _, m := range w.attempts.sent {
 		msg, err := parseMessage(m.Body)
-		if err != nil || m.Group != msg.WebhookID || m.Delay != 0 || msg.Attempt != 1 || msg.EventID != ref.ID || msg.Queue != "deliver" {
+		if err != nil || m.Group != msg.WebhookID || m.Delay != 0 || msg.Attempt != 1 || len(msg.Turns) != 1 || msg.Turns[0].EventID != ref.ID || msg.Turns[0].Version != 1 || msg.Queue != "deliver" {
 			t.Errorf("sent %+v: %v", m, err)
 		}
 		groups = append(groups, m.Group)
@@ -135,22 +135,28 @@ func TestOneBadEventDoesNotHoldBackTheOthers(t *testing.T) {
 	}
 }
 
-func TestAFailedSendFailsItsEventOnly(t *testing.T) {
+func TestAFailedSendFailsTheEventsInItOnly(t *testing.T) {
 	w := newWorld(t)
-	hook := create(t, w.api, hookURL, "*")
-	refs := []event.Ref{w.happen(event.ContentGenerated), w.happen(event.ContentFailed), w.happen(event.BalanceLow)}
+	bad := create(t, w.api, hookURL, "content.failed", "content.published")
+	good := create(t, w.api, hookURL, "content.generated", "content.published")
+	refs := []event.Ref{w.happen(event.ContentGenerated), w.happen(event.ContentFailed), w.happen(event.ContentPublished)}
 	w.attempts.refuse = func(m queue.Message) error {
-		if strings.Contains(m.Body, refs[1].ID) {
+		if m.Group == bad.ID {
 			return errors.New("not now")
 		}
 		return nil
 	}
 	w.dispatch()
-	if len(w.events.messages) != 1 || !strings.Contains(w.events.messages[0].body, refs[1].ID) {
+	if len(w.events.messages) != 2 || !strings.Contains(w.events.messages[0].body, refs[1].ID) || !strings.Contains(w.events.messages[1].body, refs[2].ID) {
 		t.Errorf("come again: %+v", w.events.messages)
 	}
-	if got := w.deliveries(hook.ID); len(got) != 3 || len(w.attempts.sent) != 2 {
-		t.Errorf("%d deliveries, %d messages", len(got), len(w.attempts.sent))
+	for _, hook := range []NewWebhook{bad, good} {
+		if got := w.deliveries(hook.ID); len(got) != 2 {
+			t.Errorf("%d deliveries", len(got))
+		}
+	}
+	if len(w.attempts.sent) != 1 || w.attempts.sent[0].Group != good.ID {
+		t.Errorf("sent %+v", w.attempts.sent)
 	}
 }
 
@@ -189,9 +195,12 @@ func TestManyEventsForManyWebhooks(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		seen[fmt.Sprint(msg.WebhookID, msg.EventID)] = true
+		for _, turn := range msg.Turns {
+			seen[fmt.Sprint(msg.WebhookID, turn.EventID)] = true
+		}
 	}
-	if len(seen) != 200 || len(w.attempts.sent) != 200 {
+	// Those to the same webhook travel together.
+	if len(seen) != 200 || len(w.attempts.sent) != len(hooks) {
 		t.Errorf("%d messages for %d deliveries", len(w.attempts.sent), len(seen))
 	}
 }

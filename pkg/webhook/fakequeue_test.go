@@ -52,6 +52,19 @@ func (q *fakeQueue) Send(_ context.Context, messages ...queue.Message) []error {
 	return failed
 }
 
+// asked counts the attempts that the messages sent to deliver ask for.
+func (w *world) asked() (n int) {
+	w.t.Helper()
+	for _, m := range w.attempts.sent {
+		msg, err := parseMessage(m.Body)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		n += len(msg.Turns)
+	}
+	return n
+}
+
 func (q *fakeQueue) put(m queue.Message) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

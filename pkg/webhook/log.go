@@ -45,10 +45,11 @@ func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (http
 	}
 	q := store.Query{
 		Index: store.Table, Partition: callerOf(ctx).deliveries(in.ID), From: from, To: to,
-		Filters: map[string]string{"state": in.State},
+		Filters: map[string]string{stateFilter: in.State},
 	}
-	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (d Delivery, err error) {
-		return d, it.Decode(&d)
+	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Delivery, error) {
+		d, err := readDelivery(&it)
+		return d.Delivery, err
 	})
 	// What lies there is the caller's own. Only where there is nothing is it asked
 	// whether there is such a webhook.
@@ -73,9 +74,7 @@ func (s *Service) redeliver(ctx context.Context, in *redeliverInput) (httpapi.Ch
 	if err != nil {
 		return none, err
 	}
-	if err := d.write(&it); err != nil {
-		return none, err
-	}
+	d.write(&it)
 	tx := &store.Tx{}
 	tx.Replace(it)
 	tx.Create(asked, nil)
@@ -106,5 +105,6 @@ func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w Webho
 	if err := items[0].Decode(&w); err != nil {
 		return w, it, d, err
 	}
-	return w, it, d, it.Decode(&d)
+	d, err = readDelivery(&it)
+	return w, it, d, err
 }

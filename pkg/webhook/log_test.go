@@ -210,13 +210,38 @@ func TestRedeliverWhileAnAttemptIsUnderWay(t *testing.T) {
 }
 
 func TestADeliveryKeepsTheLastAttempts(t *testing.T) {
-	d := delivery{Delivery: Delivery{State: statePending}, Next: 1}
-	message := "no"
+	w := newWorld(t)
+	hook := create(t, w.api, hookURL, "*")
+	ref := w.happen(event.ContentGenerated)
+	w.dispatch()
+	o, reason := w.owner(), "no"
 	for i := range maxAttempts + 5 {
+		it, err := w.db.Get(t.Context(), o.deliveryKey(hook.ID, w.delivery(ref, hook.ID).ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := readDelivery(&it)
+		if err != nil {
+			t.Fatal(err)
+		}
 		d.restart(time.Unix(int64(i), 0))
-		d.record(outcome{Attempt: Attempt{LatencyMS: int64(i), Error: &message}}, time.Unix(int64(i), 0), time.Second)
+		attempt := Attempt{LatencyMS: int64(i), Error: &reason}
+		d.record(outcome{Attempt: attempt}, time.Unix(int64(i), 0), time.Second)
+		update, err := d.recorded(it.Key, it.Version, attempt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.db.UpdateAll(t.Context(), update)[0]; err != nil {
+			t.Fatal(err)
+		}
 	}
-	if len(d.Attempts) != maxAttempts || d.Attempts[0].LatencyMS != 5 || d.Next != maxAttempts+6 {
+	d := w.delivery(ref, hook.ID)
+	if len(d.Attempts) != maxAttempts || d.Next != maxAttempts+6 {
 		t.Errorf("delivery %+v", d)
+	}
+	for i, a := range d.Attempts {
+		if a.LatencyMS != int64(i+5) {
+			t.Errorf("attempt %d is %+v", i, a)
+		}
 	}
 }

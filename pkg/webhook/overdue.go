@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -58,11 +57,11 @@ func (s *Sweeper) overdue(ctx context.Context, shard string, before time.Time, l
 			return stopped(ctx, done, errors.Join(append(failed, err)...))
 		}
 		done.Overdue += len(page.Items)
-		messages, err := s.reminders(page.Items, lost)
+		to, turns, err := s.reminders(page.Items, lost)
 		if err != nil {
 			failed = append(failed, err)
 		}
-		for _, err := range s.dispatcher.queue.Send(ctx, messages...) {
+		for _, err := range together(ctx, s.dispatcher.queue, s.now(), to, turns) {
 			if err != nil {
 				failed = append(failed, err)
 				continue
@@ -79,25 +78,20 @@ func (s *Sweeper) overdue(ctx context.Context, shard string, before time.Time, l
 	}
 }
 
-// reminders gives the messages of deliveries. What is stored decides what becomes
+// reminders gives the turns to ask for again. What is stored decides what becomes
 // of them, so that one too many does nothing.
-func (s *Sweeper) reminders(items []store.Item, lost func(due time.Time) bool) (messages []queue.Message, err error) {
+func (s *Sweeper) reminders(items []store.Item, lost func(due time.Time) bool) (to []bound, turns []turn, err error) {
 	now := s.now()
 	for _, it := range items {
-		var d delivery
-		if failed := it.Decode(&d); failed != nil {
+		d, failed := readDelivery(&it)
+		if failed != nil {
 			err = errors.Join(err, failed)
 			continue
 		}
 		if d.NextAttemptAt == nil || !lost(*d.NextAttemptAt) || d.Claim != nil && now.Before(d.Claim.Until) {
 			continue
 		}
-		m, failed := d.message(&it, time.Time{}).queued(now)
-		if failed != nil {
-			err = errors.Join(err, failed)
-			continue
-		}
-		messages = append(messages, m)
+		to, turns = append(to, bound{owner{it.Account, it.Mode}, d.WebhookID}), append(turns, d.turn(it.Version))
 	}
-	return messages, err
+	return to, turns, err
 }

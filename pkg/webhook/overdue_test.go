@@ -133,11 +133,12 @@ func TestMoreOverdueDeliveriesThanAPage(t *testing.T) {
 
 func TestAReminderThatIsRefusedIsSentByTheNextSweep(t *testing.T) {
 	w := newWorld(t)
-	w.pend(create(t, w.api, hookURL, "*").ID, 3)
+	bad := create(t, w.api, hookURL, "*").ID
+	w.pend(bad, 1)
+	w.pend(create(t, w.api, hookURL, "*").ID, 2)
 	w.clock.Add(OverdueGrace + time.Second)
-	refused := 0
-	w.attempts.refuse = func(queue.Message) error {
-		if refused++; refused == 2 {
+	w.attempts.refuse = func(m queue.Message) error {
+		if m.Group == bad {
 			return errors.New("not now")
 		}
 		return nil

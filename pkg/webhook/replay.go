@@ -192,8 +192,8 @@ func (r *Replayer) deliver(ctx context.Context, w *record, items []store.Item) e
 		switch {
 		case there[i].Kind == "":
 			missing = append(missing, f)
-		case there[i].Filters["state"] == stateFailed:
-			if f.send, f.err = d.restart(ctx, there[i]); f.err != nil {
+		case there[i].Filters[stateFilter] == stateFailed:
+			if f.turn, f.err = d.restart(ctx, there[i]); f.err != nil {
 				return f.err
 			}
 			again = append(again, f)
@@ -209,22 +209,16 @@ func (r *Replayer) deliver(ctx context.Context, w *record, items []store.Item) e
 	return errors.Join(failed...)
 }
 
-// restart begins a delivery's schedule anew, and gives the message to send.
-func (d *Dispatcher) restart(ctx context.Context, it store.Item) (*queue.Message, error) {
-	var old delivery
-	if err := it.Decode(&old); err != nil {
+// restart begins a delivery's schedule anew, and gives the turn to ask for.
+func (d *Dispatcher) restart(ctx context.Context, it store.Item) (*turn, error) {
+	old, err := readDelivery(&it)
+	if err != nil {
 		return nil, err
 	}
-	now := d.now()
-	old.restart(now)
-	if err := old.write(&it); err != nil {
-		return nil, err
-	}
-	tx := &store.Tx{}
-	tx.Replace(it)
-	if err := d.db.Commit(ctx, tx); err != nil {
+	old.restart(d.now())
+	if err := d.db.UpdateAll(ctx, old.change(it.Key, it.Version))[0]; err != nil {
 		return nil, fmt.Errorf("webhook: restart delivery %s: %w", old.ID, err)
 	}
-	m, err := old.message(&it, time.Time{}).queued(now)
-	return &m, err
+	t := old.turn(it.Version + 1)
+	return &t, nil
 }

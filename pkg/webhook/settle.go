@@ -19,20 +19,23 @@ const (
 // one if there is one. What is not recorded is attempted again, so it is tried for
 // as long as the call of the function lasts. It gives store.ErrConflict where the
 // delivery has gone on without this attempt.
-func (d *Deliverer) settle(ctx context.Context, t *task, mine *claim, o outcome) error {
+func (w *worker) settle(ctx context.Context, t *task, o outcome) error {
 	// Chosen once, so that the table knows a repeated write by its content.
-	now := d.now()
-	pause := wait(t.delivery.Failures, o.retryAfter, d.random.Chance())
+	now, chance, mine := w.now(), w.random.Chance(), t.mine
 	for try := 1; ; try++ {
-		item, claimed := t.item, t.delivery
-		t.delivery.record(o, now, pause)
-		err := d.replace(ctx, t)
-		if err == nil {
+		claimed := t.delivery
+		t.delivery.record(o, now, wait(t.delivery.Failures, o.retryAfter, chance))
+		update, err := t.delivery.recorded(t.key, t.stored, o.Attempt)
+		if err != nil {
+			return err
+		}
+		if err = t.take(w.updates.Do(update)); err == nil {
 			break
 		}
-		t.item, t.delivery = item, claimed
-		if errors.Is(err, store.ErrConflict) && d.reread(ctx, t) == nil && !t.mayRecord(mine, o) {
-			return store.ErrConflict
+		if !errors.Is(err, store.ErrConflict) {
+			t.delivery = claimed // where it was written none the less, the next try meets that
+		} else if !t.mayRecord(mine, o) {
+			return err
 		}
 		if ended := backoff.Wait(ctx, try, firstPause, longestPause); ended != nil {
 			return errors.Join(ended, err)
@@ -41,7 +44,7 @@ func (d *Deliverer) settle(ctx context.Context, t *task, mine *claim, o outcome)
 	if t.delivery.State != statePending {
 		return nil
 	}
-	return d.sendNext(ctx, t)
+	return w.sendNext(t)
 }
 
 // mayRecord tells whether an outcome may still be recorded, now that the delivery
@@ -49,7 +52,7 @@ func (d *Deliverer) settle(ctx context.Context, t *task, mine *claim, o outcome)
 // late, when another has taken the claim over, still ends the delivery: there is
 // nothing to attempt any more. A failure that comes late says nothing new.
 func (t *task) mayRecord(mine *claim, o outcome) bool {
-	if t.item.Kind == "" || t.delivery.State != statePending {
+	if t.gone || t.delivery.State != statePending {
 		return false
 	}
 	return o.succeeded() || t.delivery.Claim != nil && t.delivery.Claim.By == mine.By

@@ -165,8 +165,8 @@ func TestEventsOfManyAccountsAndHours(t *testing.T) {
 	each := sweepPage/len(owners) + 3
 	want := Swept{Events: 10 * each, Made: 15 * each}
 	w.sweep(want)
-	if len(w.attempts.sent) != want.Made {
-		t.Errorf("%d messages", len(w.attempts.sent))
+	if n := w.asked(); n != want.Made {
+		t.Errorf("messages ask for %d attempts", n)
 	}
 	seen := map[string]bool{}
 	for _, row := range storetest.Rows(t, w.db) {

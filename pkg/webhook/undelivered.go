@@ -57,10 +57,11 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput) (htt
 	for i, it := range there {
 		d := made[i]
 		if it.Kind != "" {
-			d = Delivery{}
-			if err := it.Decode(&d); err != nil {
+			read, err := readDelivery(&it)
+			if err != nil {
 				return none, err
 			}
+			d = read.Delivery
 		}
 		if d.State != stateDelivered {
 			page.Items = append(page.Items, d)

@@ -146,8 +146,8 @@ func (w *world) deliveries(webhookID string) (all []delivery) {
 		w.t.Fatal(err)
 	}
 	for _, it := range page.Items {
-		var d delivery
-		if err := it.Decode(&d); err != nil {
+		d, err := readDelivery(&it)
+		if err != nil {
 			w.t.Fatal(err)
 		}
 		if it.Filters["state"] != d.State || it.PK != w.owner().deliveries(webhookID) || it.SK != d.ID || it.ExpireAt.IsZero() {
