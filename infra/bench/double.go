@@ -30,8 +30,9 @@ type double struct {
 	server   *http.Server
 
 	mu    sync.Mutex
-	items map[itemKey]storedItem
-	sent  []string // bodies of the messages that queues took
+	items map[itemKey]*storedItem
+	plans map[string]*plan // of statements, by their text
+	sent  []string         // bodies of the messages that queues took
 }
 
 // latency is how long each answer takes at least, which is less than AWS needs. To
@@ -41,10 +42,20 @@ const latency = time.Millisecond
 
 type itemKey struct{ pk, sk string }
 
-// storedItem is an item as it came, and its version, which conditions ask for.
+// storedItem is an item, and its version, which conditions ask for.
 type storedItem struct {
-	raw     json.RawMessage
-	version string
+	// raw is the item as it came; nil where statements have changed it since.
+	raw        json.RawMessage
+	attributes map[string]json.RawMessage
+	version    string
+}
+
+// text gives the item as JSON.
+func (it *storedItem) text() json.RawMessage {
+	if it.raw == nil {
+		it.raw, _ = json.Marshal(it.attributes) // which came as JSON
+	}
+	return it.raw
 }
 
 // value is an attribute: a text or a number.
@@ -64,7 +75,7 @@ func newDouble(ctx context.Context) (*double, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &double{listener: listener, items: map[itemKey]storedItem{}}
+	d := &double{listener: listener, items: map[itemKey]*storedItem{}, plans: map[string]*plan{}}
 	d.server = &http.Server{Handler: d, ReadHeaderTimeout: startLimit}
 	go func() { _ = d.server.Serve(listener) }() // gives ErrServerClosed, when closed
 	return d, nil
@@ -149,6 +160,8 @@ func (d *double) answer(operation string, body []byte) (any, error) {
 		return answered(body, d.getItem)
 	case "BatchGetItem":
 		return answered(body, d.batchGetItem)
+	case "BatchExecuteStatement":
+		return answered(body, d.executeStatements)
 	case "Query":
 		return answered(body, d.query)
 	case "SendMessageBatch":
@@ -177,6 +190,10 @@ func (d *double) putItem(in putInput) (any, error) {
 	if err := json.Unmarshal(in.Item, &a); err != nil {
 		return nil, err
 	}
+	made := &storedItem{raw: in.Item, version: a.Version.N}
+	if err := json.Unmarshal(in.Item, &made.attributes); err != nil {
+		return nil, err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	stored, there := d.items[a.key()]
@@ -190,9 +207,9 @@ func (d *double) putItem(in putInput) (any, error) {
 		return nil, fmt.Errorf("the double does not know the condition %q", in.ConditionExpression)
 	}
 	if !holds {
-		return nil, &refusal{Type: "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException", Message: "The conditional request failed", Item: stored.raw}
+		return nil, &refusal{Type: "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException", Message: "The conditional request failed", Item: stored.text()}
 	}
-	d.items[a.key()] = storedItem{in.Item, a.Version.N}
+	d.items[a.key()] = made
 	return struct{}{}, nil
 }
 
@@ -203,7 +220,7 @@ func (d *double) getItem(in getInput) (any, error) {
 	defer d.mu.Unlock()
 	out := map[string]json.RawMessage{}
 	if stored, there := d.items[in.Key.key()]; there {
-		out["Item"] = stored.raw
+		out["Item"] = stored.text()
 	}
 	return out, nil
 }
@@ -220,7 +237,7 @@ func (d *double) batchGetItem(in batchGetInput) (any, error) {
 		found[table] = []json.RawMessage{}
 		for _, k := range asked.Keys {
 			if stored, there := d.items[k.key()]; there {
-				found[table] = append(found[table], stored.raw)
+				found[table] = append(found[table], stored.text())
 			}
 		}
 	}
@@ -238,7 +255,7 @@ func (d *double) query(in queryInput) (any, error) {
 	found := []json.RawMessage{}
 	for key, stored := range d.items {
 		if key.pk == in.ExpressionAttributeValues[":p"].S {
-			found = append(found, stored.raw)
+			found = append(found, stored.text())
 		}
 	}
 	return map[string]any{"Items": found, "Count": len(found), "ScannedCount": len(found)}, nil
@@ -276,7 +293,7 @@ func (d *double) partition(prefix string) []json.RawMessage {
 	var all []json.RawMessage
 	for _, key := range slices.Collect(maps.Keys(d.items)) {
 		if strings.HasPrefix(key.pk, prefix) {
-			all = append(all, d.items[key].raw)
+			all = append(all, d.items[key].text())
 		}
 	}
 	return all

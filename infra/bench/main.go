@@ -35,6 +35,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	rounds := flags.Int("rounds", 300, "how often each function is started")
 	deliveries := flags.Int("deliveries", 10_000, "how many deliveries a round of the deliver function has")
 	profile := flags.String("profile", "", "only deliver, and write a CPU profile of it to this file")
+	only := flags.Bool("only-deliveries", false, "only measure deliveries, and write their section alone anew")
 	document := flags.String("o", "", "the document whose tables are written anew")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -55,6 +56,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(out, delivered.markdown())
+	if *only {
+		if *document == "" {
+			return nil
+		}
+		return rewrite(*document, deliveriesTitle, delivered.markdown())
+	}
 	fmt.Fprintf(out, "Starting %d programs %d times\n", len(programs), *rounds)
 	starts, err := measureStarts(ctx, programs, *rounds)
 	if err != nil {
@@ -68,7 +75,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	tables := r.markdown()
 	fmt.Fprintf(out, "\n%s\n", tables)
 	if *document != "" {
-		if err := rewrite(*document, tables); err != nil {
+		if err := rewrite(*document, tablesBegin, tables); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ func (r *report) markdown() string {
 		fmt.Fprintf(&b, "| %s | %.1f | %s | %s | %s | %.2f |\n", s.name, float64(s.bytes)/1e6,
 			millis(percentile(s.times, 0)), millis(median(s.times)), millis(percentile(s.times, 90)), s.against(sdk))
 	}
-	b.WriteString(r.delivering.markdown())
+	b.WriteString("\n" + deliveriesTitle + "\n" + r.delivering.markdown())
 	return b.String()
 }
 
@@ -100,21 +100,24 @@ const (
 	tablesEnd   = "<!-- end -->\n"
 )
 
-// rewrite puts new tables in the place of those of a document, and leaves
-// everything around them as it is.
-func rewrite(document, tables string) error {
+// deliveriesTitle is the line above the last section of the tables.
+const deliveriesTitle = "### Deliveries\n"
+
+// rewrite puts new tables in the place of those of a document that follow the
+// line begin, and leaves everything around them as it is.
+func rewrite(document, begin, tables string) error {
 	text, err := os.ReadFile(document)
 	if err != nil {
 		return err
 	}
-	before, rest, found := bytes.Cut(text, []byte(tablesBegin))
+	before, rest, found := bytes.Cut(text, []byte(begin))
 	_, after, ended := bytes.Cut(rest, []byte(tablesEnd))
 	if !found || !ended {
-		return fmt.Errorf("%s has no place for the tables: the lines %q and %q", document, strings.TrimSpace(tablesBegin), strings.TrimSpace(tablesEnd))
+		return fmt.Errorf("%s has no place for the tables: the lines %q and %q", document, strings.TrimSpace(begin), strings.TrimSpace(tablesEnd))
 	}
 	var b bytes.Buffer
 	b.Write(before)
-	b.WriteString(tablesBegin + "\n" + tables + "\n" + tablesEnd)
+	b.WriteString(begin + "\n" + tables + "\n" + tablesEnd)
 	b.Write(after)
 	return os.WriteFile(document, b.Bytes(), 0o644)
 }

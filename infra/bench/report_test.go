@@ -76,7 +76,7 @@ func TestRewriteLeavesTheRest(t *testing.T) {
 	}
 	write("# Bench\n\n" + tablesBegin + "old\n" + tablesEnd + "\nWhy.\n")
 	for range 2 { // the second time it is as it was
-		if err := rewrite(path, "| new |\n"); err != nil {
+		if err := rewrite(path, tablesBegin, "| new |\n"); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(path)
@@ -84,8 +84,16 @@ func TestRewriteLeavesTheRest(t *testing.T) {
 			t.Errorf("it reads %q, %v", text, err)
 		}
 	}
+	write("# Bench\n\n" + tablesBegin + "\n### Operations\n\nkept\n\n" + deliveriesTitle + "\nold\n" + tablesEnd + "\nWhy.\n")
+	if err := rewrite(path, deliveriesTitle, "| new |\n"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if want := "# Bench\n\n" + tablesBegin + "\n### Operations\n\nkept\n\n" + deliveriesTitle + "\n| new |\n\n" + tablesEnd + "\nWhy.\n"; err != nil || string(text) != want {
+		t.Errorf("it reads %q, %v", text, err)
+	}
 	write("# Bench\n" + tablesBegin)
-	if err := rewrite(path, "x"); err == nil || !strings.Contains(err.Error(), "no place for the tables") {
+	if err := rewrite(path, tablesBegin, "x"); err == nil || !strings.Contains(err.Error(), "no place for the tables") {
 		t.Errorf("got %v", err)
 	}
 	if text, err := os.ReadFile(path); err != nil || string(text) != "# Bench\n"+tablesBegin {
