@@ -42,11 +42,11 @@ func open(ctx context.Context, table string) (services, error) {
 }
 
 // root makes the command with all those below it. What they print goes to out.
-func root(out io.Writer, open func(context.Context, string) (services, error)) *cobra.Command {
+func root(out io.Writer, open func(context.Context, string) (services, error), openWork func(context.Context, string) (*work, error)) *cobra.Command {
 	var table string
 	var s services
 	cmd := &cobra.Command{
-		Use: "admin", Short: "Manage the accounts of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
+		Use: "admin", Short: "Manage the accounts and the dead letters of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if !cmd.HasSubCommands() { // which only show their help
@@ -57,7 +57,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error)) *
 	}
 	cmd.SetOut(out)
 	cmd.PersistentFlags().StringVar(&table, "table", os.Getenv("TABLE_NAME"), "name of the state table")
-	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s))
+	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork))
 	return cmd
 }
 

@@ -43,7 +43,7 @@ func (o *operator) try(args ...string) (string, error) {
 		}
 		accounts := account.NewService(o.db, o.clock.Now)
 		return services{accounts, apikey.NewService(o.db, accounts, o.clock.Now, rand.Reader)}, nil
-	})
+	}, nil)
 	cmd.SetArgs(append(args, "--table", "state"))
 	cmd.SetErr(&out)
 	err := cmd.ExecuteContext(o.t.Context())
@@ -268,7 +268,7 @@ func TestTheTableIsThatOfTheEnvironment(t *testing.T) {
 	cmd := root(&bytes.Buffer{}, func(_ context.Context, table string) (services, error) {
 		opened = table
 		return services{}, errors.New("enough")
-	})
+	}, nil)
 	cmd.SetArgs([]string{"account", "list"})
 	if err := cmd.ExecuteContext(t.Context()); err == nil || opened != "from-environment" {
 		t.Errorf("opened %q, %v", opened, err)

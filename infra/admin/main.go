@@ -1,7 +1,8 @@
 // Command admin is the operator's tool: it creates and changes accounts, tops up
-// and corrects their balance, and makes and revokes their API keys. It works on the state
-// table that TABLE_NAME or --table names, with the usual AWS configuration; for
-// the local system `make run` writes both into .local/aws-env.
+// and corrects their balance, and makes and revokes their API keys. It works on the
+// state table that TABLE_NAME or --table names, with the usual AWS configuration. It
+// also lists and sends back the dead letters of the stacks that STACK_NAME or --stack
+// names. For the local system `make run` writes all of that into .local/aws-env.
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := root(os.Stdout, open).ExecuteContext(ctx); err != nil {
+	if err := root(os.Stdout, open, openWork).ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "admin:", sentence(err))
 		stop()
 		os.Exit(1)

@@ -34,7 +34,7 @@ type alarms struct {
 // deadLetters tells that something was given up.
 func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 	a.add(title(of)+"DeadLettersAlarm", alarm{
-		says:   "Work of " + of + " was given up: look at the dead letters, mend the cause, send them back.",
+		says:   "Work of " + of + " was given up: look at them by `admin dead-letters list`, mend the cause, send them back by `admin dead-letters redrive --queue " + of + "`.",
 		metric: queue.MetricApproximateNumberOfMessagesVisible(metric("Maximum")),
 		above:  0,
 	})

@@ -47,6 +47,7 @@ func (w *work) newDeadLetterQueue(of string) awssqs.Queue {
 		RetentionPeriod: awscdk.Duration_Days(jsii.Number(14)),
 	})
 	w.alarms.deadLetters(of, queue)
+	output(w.stack, title(of)+"DeadLettersUrl", queue.QueueUrl())
 	return queue
 }
 

@@ -52,6 +52,11 @@ func TestEveryQueueHasDeadLettersAndTime(t *testing.T) {
 			if days, _ := r.Properties["MessageRetentionPeriod"].(float64); days != 14*24*3600 {
 				t.Errorf("%s keeps dead letters for %v s, want 14 days", id, days)
 			}
+			// The operator's command finds them by the outputs.
+			name := id[:strings.Index(id, "DeadLetters")] + "DeadLettersUrl"
+			if !pointsAt(work.Outputs[name], id) {
+				t.Errorf("the output %s is %v, not the address of %s", name, work.Outputs[name], id)
+			}
 		} else if r.Properties["RedrivePolicy"] == nil {
 			t.Errorf("%s has no dead-letter queue", id)
 		}

@@ -202,8 +202,8 @@ func (s *System) AWS() aws.Config {
 // Environment is what the operator's command reads to work on this system, as
 // lines of NAME=value.
 func (s *System) Environment() string {
-	return fmt.Sprintf("AWS_ENDPOINT_URL=%s\nAWS_REGION=%s\nAWS_ACCESS_KEY_ID=%[3]s\nAWS_SECRET_ACCESS_KEY=%[3]s\nTABLE_NAME=%[4]s\n",
-		s.Endpoint, s.Region, awsKey, s.Table)
+	return fmt.Sprintf("AWS_ENDPOINT_URL=%s\nAWS_REGION=%s\nAWS_ACCESS_KEY_ID=%[3]s\nAWS_SECRET_ACCESS_KEY=%[3]s\nTABLE_NAME=%[4]s\nSTACK_NAME=%[5]s\n",
+		s.Endpoint, s.Region, awsKey, s.Table, customer+"-"+s.Region)
 }
 
 func (o Options) complete() (Options, error) {

@@ -41,13 +41,7 @@ func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) 
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg := aws.Config{
-		Region:       "us-east-1",
-		BaseEndpoint: &address,
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
-		}),
-	}
+	cfg := config(address)
 	table := raw{client: dynamodb.NewFromConfig(cfg), name: "test-" + rand.Text()}
 	if err := createTable(ctx, table.client, table.name); err != nil {
 		return nil, nil, err
@@ -67,6 +61,26 @@ func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) 
 		return nil
 	}
 	return db, drop, nil
+}
+
+// Local gives the configuration of the local AWS itself, which has queues, too.
+func Local(t testing.TB) aws.Config {
+	t.Helper()
+	address, err := started()
+	if err != nil {
+		t.Fatalf("storetest: %v", err)
+	}
+	return config(address)
+}
+
+func config(address string) aws.Config {
+	return aws.Config{
+		Region:       "us-east-1",
+		BaseEndpoint: &address,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
+		}),
+	}
 }
 
 func createTable(ctx context.Context, client *dynamodb.Client, name string) error {

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// unseen is how long, in seconds, a dead letter that was read stays away from other
+// readers, in case that we die before we let it go.
+const unseen = 60
+
+// letter is a dead letter.
+type letter struct {
+	types.Message
+	// body is what is known of it.
+	body struct {
+		// Of a job.
+		ID      string `json:"id"`
+		Subject string `json:"subject"`
+		Attempt int    `json:"attempt"`
+		// Of an event that did not reach its target.
+		DetailType string `json:"detail-type"`
+		Detail     struct {
+			ID string `json:"id"`
+		} `json:"detail"`
+		// Of records of a stream.
+		Records *position `json:"DDBStreamBatchInfo"`
+		Context struct {
+			Invocations int `json:"approximateInvokeCount"`
+		} `json:"requestContext"`
+	}
+}
+
+// shown is what an id may look like to be printed: a letter may hold anything.
+var shown = regexp.MustCompile(`^[\w.:#-]{1,120}$`)
+
+// String tells what a letter is about, and nothing that it only carries.
+func (l *letter) String() string {
+	b := &l.body
+	about, subject, attempt := b.ID, b.Subject, b.Attempt
+	switch {
+	case b.Records != nil:
+		about, subject, attempt = b.Records.Shard, b.Records.First, b.Context.Invocations
+	case b.DetailType != "":
+		about, subject = b.Detail.ID, b.DetailType
+	}
+	for _, s := range []*string{&about, &subject} {
+		if !shown.MatchString(*s) {
+			*s = "-"
+		}
+	}
+	first := "-"
+	if ms, err := strconv.ParseInt(l.attribute(types.MessageSystemAttributeNameApproximateFirstReceiveTimestamp), 10, 64); err == nil {
+		first = time.UnixMilli(ms).UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("%s  job %s  subject %s  attempt %d  first received %s  received %s times",
+		aws.ToString(l.MessageId), about, subject, attempt, first, l.attribute(types.MessageSystemAttributeNameApproximateReceiveCount))
+}
+
+func (l *letter) attribute(name types.MessageSystemAttributeName) string {
+	return l.Attributes[string(name)]
+}
+
+// receive reads up to so many letters, which then stay away from other readers for a
+// while. It gives none where there are no more.
+func (w *work) receive(ctx context.Context, url string, most int) ([]letter, error) {
+	out, err := w.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+		QueueUrl: &url, MaxNumberOfMessages: int32(min(most, 10)), VisibilityTimeout: unseen,
+		WaitTimeSeconds:             1, // without waiting, SQS asks only some of its servers
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
+		MessageAttributeNames:       []string{"All"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	letters := make([]letter, len(out.Messages))
+	for i, m := range out.Messages {
+		letters[i].Message = m
+		// What is no JSON of ours is listed without saying what it is about.
+		_ = json.Unmarshal([]byte(aws.ToString(m.Body)), &letters[i].body)
+	}
+	return letters, nil
+}
+
+// letGo shows letters to other readers again, at once.
+func (w *work) letGo(ctx context.Context, url string, letters []letter) error {
+	var all error
+	for _, l := range letters {
+		_, err := w.sqs.ChangeMessageVisibility(context.WithoutCancel(ctx), &sqs.ChangeMessageVisibilityInput{QueueUrl: &url, ReceiptHandle: l.ReceiptHandle})
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+// count gives how many letters there are, about.
+func (w *work) count(ctx context.Context, url string) (int, error) {
+	names := []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}
+	out, err := w.sqs.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: names})
+	if err != nil {
+		return 0, err
+	}
+	sum := 0
+	for _, name := range names {
+		n, err := strconv.Atoi(out.Attributes[string(name)])
+		if err != nil {
+			return 0, fmt.Errorf("count the messages of %s: %w", url, err)
+		}
+		sum += n
+	}
+	return sum, nil
+}

@@ -1,0 +1,25 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestTheOperatorSeesAllDeadLetters runs the operator's command as README.md tells,
+// with the environment that `make run` writes.
+func TestTheOperatorSeesAllDeadLetters(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "go", "run", "../admin", "dead-letters", "list")
+	cmd.Env = append(os.Environ(), strings.Fields(running.Environment())...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"deliver", "dispatch", "event", "generate-text", "generate-image", "generate-audio", "generate-video", "relay", "sweep"} {
+		if !strings.Contains("\n"+string(out), "\n"+name+": ") {
+			t.Errorf("%s is not in\n%s", name, out)
+		}
+	}
+}
