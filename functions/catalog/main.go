@@ -2,6 +2,7 @@
 package main
 
 import (
+	"os"
 	"time"
 
 	"github.com/content-automation/api/pkg/audit"
@@ -16,6 +17,6 @@ func main() {
 	log := audit.New(store.Open(cfg, awsenv.Need("AUDIT_TABLE_NAME")), time.Now)
 	// The catalog reads no table: what it answers is part of the function.
 	r := httpapi.NewRouter(nil, log, time.Now)
-	catalog.Register(r)
+	catalog.NewOffer(os.Getenv("PROVIDERS")).Register(r)
 	httpapi.StartLambda(r)
 }

@@ -2,9 +2,11 @@
 package main
 
 import (
+	"os"
 	"time"
 
 	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/function"
@@ -14,6 +16,6 @@ import (
 func main() {
 	function.Serve(func(a function.Area) {
 		signer := awsenv.Must(media.NewSigner(a.AWS, awsenv.Need("MEDIA_BUCKET"), time.Now))
-		content.NewService(a.DB, factory.NewService(a.DB, time.Now), signer, time.Now).Register(a.Router)
+		content.NewService(a.DB, factory.NewService(a.DB, time.Now), signer, catalog.NewOffer(os.Getenv("PROVIDERS")), time.Now).Register(a.Router)
 	})
 }

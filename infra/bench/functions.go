@@ -36,8 +36,8 @@ func (p parts) functions() map[string]*httpapi.Router {
 	for name, register := range map[string][]func(*httpapi.Router){
 		"account": {accounts.Register, ledger.NewService(p.db).Register, p.log.Register, event.NewService(p.db, p.signer).Register},
 		"apikey":  {apikey.NewService(p.db, accounts, p.now, rand.Reader).Register},
-		"catalog": {catalog.Register},
-		"content": {content.NewService(p.db, factories, p.signer, p.now).Register},
+		"catalog": {catalog.NewOffer("").Register},
+		"content": {content.NewService(p.db, factories, p.signer, catalog.NewOffer(""), p.now).Register},
 		"factory": {factories.Register},
 		// Addresses of webhooks are looked up when they are saved: one on the machine
 		// itself needs no look-up.

@@ -28,7 +28,7 @@ func router() *httpapi.Router {
 	(&audit.Log{}).Register(r)
 	(&event.Service{}).Register(r)
 	(&apikey.Service{}).Register(r)
-	catalog.Register(r)
+	catalog.Offer{}.Register(r)
 	(&factory.Service{}).Register(r)
 	(&content.Service{}).Register(r)
 	(&webhook.Service{}).Register(r)

@@ -9,7 +9,6 @@
 package catalog
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -29,6 +28,10 @@ const (
 	Available State = "available" // for all work
 	Preview   State = "preview"   // listed and in the sandbox, not yet for live work
 	Retired   State = "retired"   // ended; Successor takes its place
+
+	// Unavailable is not in the table: a live key sees it where the stack has not
+	// configured the model's provider.
+	Unavailable State = "unavailable"
 )
 
 // Input is something that a model cannot do without, beside the prompt.
@@ -67,7 +70,7 @@ type Model struct {
 	Kind          provider.Kind `json:"kind" enum:"text,image,video,music,voice,avatar" doc:"What it makes"`
 	Capabilities  Capabilities  `json:"capabilities" doc:"What it can be asked for"`
 	Price         *Price        `json:"price" doc:"What it costs; null while that is not known, and then it is in preview"`
-	State         State         `json:"state" enum:"available,preview,retired" doc:"available: for all work; preview: test keys only; retired: ended, use the successor"`
+	State         State         `json:"state" enum:"available,preview,unavailable,retired" doc:"available: for all work; preview: test keys only; unavailable: its provider is not set up here, so test keys only; retired: ended, use the successor"`
 	Successor     *string       `json:"successor" doc:"Of a retired model: the id of the one to use instead"`
 	FineTunedFrom *string       `json:"fine_tuned_from" doc:"Of a model that the account trained: the id of the one that it was made from"`
 	Source        string        `json:"source" format:"uri" doc:"Where the provider tells price and capabilities" example:"https://fal.ai/models/fal-ai/flux-pro/v1.1"`
@@ -186,25 +189,6 @@ func Usable(kind, id, param string) error {
 	return err
 }
 
-// Choose gives the id of the model for a piece of work: the one that the caller
-// asked for, else the fallback, else the kind's default. It refuses like Usable,
-// and for live work also a model in preview.
-func Choose(kind, asked, fallback string, live bool) (string, error) {
-	const param = "/model"
-	id := cmp.Or(asked, fallback)
-	if id == "" {
-		return Default(provider.Kind(kind)).ID, nil
-	}
-	m, err := choose(kind, id, param)
-	if err != nil {
-		return "", err
-	}
-	if live && (m.State != Available || m.Price == nil) {
-		return "", unsupported(param, "The model %s is in preview: it works with test keys only. Use %s, say.", id, Default(m.Kind).ID)
-	}
-	return id, nil
-}
-
 func choose(kind, id, param string) (Model, error) {
 	if !slices.Contains(provider.Kinds(), provider.Kind(kind)) {
 		return Model{}, errs.Invalid(param, "is for none of the kinds %v", provider.Kinds())
@@ -219,12 +203,6 @@ func choose(kind, id, param string) (Model, error) {
 		return Model{}, unsupported(param, "The model %s is retired. Use its successor %s.", id, *m.Successor)
 	}
 	return m, nil
-}
-
-func unsupported(param, format string, args ...any) error {
-	e := errs.New(errs.UnsupportedModel, format, args...)
-	e.Param = param
-	return e
 }
 
 // shorten keeps what a caller sent from filling a message.

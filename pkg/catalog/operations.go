@@ -21,7 +21,7 @@ type modelsInput struct {
 }
 
 // Register puts the operations of the area into the router.
-func Register(r *httpapi.Router) {
+func (o Offer) Register(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{
 		ID: "listPlans", Method: http.MethodGet, Path: "/v1/catalog/plans", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
 		Summary:     "List the subscription plans",
@@ -32,16 +32,17 @@ func Register(r *httpapi.Router) {
 		ID: "listModels", Method: http.MethodGet, Path: "/v1/catalog/models", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
 		Summary: "List the generation models",
 		Description: "By kind, in a fixed order. A price is `credits` for every `per` units; what a piece of work costs is rounded up to a whole credit. " +
-			"A model in preview works with test keys only. A retired one is refused with `unsupported_model`, naming its successor.",
+			"A model in preview works with test keys only, and so does one that is unavailable, because its provider is not set up here: that state is seen by live keys alone. A retired one is refused with `unsupported_model`, naming its successor.",
 		Errors: []errs.Code{errs.InvalidCursor},
-	}, listModels)
+	}, o.listModels)
 }
 
 func listPlans(ctx context.Context, in *plansInput) (httpapi.Page[Plan], error) {
 	return httpapi.Slice(ctx, Plans(), nil, in.PageInput, func(p Plan) string { return p.ID })
 }
 
-func listModels(ctx context.Context, in *modelsInput) (httpapi.Page[Model], error) {
+func (o Offer) listModels(ctx context.Context, in *modelsInput) (httpapi.Page[Model], error) {
 	filters := map[string]string{"kind": string(in.Kind), "provider": in.Provider}
-	return httpapi.Slice(ctx, Models(Filter{Kind: in.Kind, Provider: in.Provider}), filters, in.PageInput, func(m Model) string { return m.ID })
+	models := o.Models(Filter{Kind: in.Kind, Provider: in.Provider}, auth.FromContext(ctx).Mode == auth.Live)
+	return httpapi.Slice(ctx, models, filters, in.PageInput, func(m Model) string { return m.ID })
 }

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -33,17 +32,23 @@ type answer struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// get calls the area as the gateway does.
+// get calls the area as the gateway does, with a test key.
 func get(t *testing.T, path string, scopes ...auth.Scope) answer {
 	t.Helper()
-	principal := auth.Principal{Account: "acc_1", KeyID: "key_1", Mode: auth.Test, Scopes: scopes}
+	return getAs(t, auth.Test, Offer{}, path, scopes...)
+}
+
+// getAs calls the area of a stack with a key of a mode.
+func getAs(t *testing.T, mode auth.Mode, offer Offer, path string, scopes ...auth.Scope) answer {
+	t.Helper()
+	principal := auth.Principal{Account: "acc_1", KeyID: "key_1", Mode: mode, Scopes: scopes}
 	authorizer, err := principal.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var log calls
 	r := httpapi.NewRouter(nil, &log, time.Now)
-	Register(r)
+	offer.Register(r)
 	req := httptest.NewRequest(http.MethodGet, path, nil)
 	w := httptest.NewRecorder()
 	r.ServeHTTP(w, req.WithContext(httpapi.WithGateway(t.Context(), httpapi.Gateway{RequestID: "req-1", Authorizer: authorizer})))
@@ -167,40 +172,6 @@ func TestTheProvidersOfTheFilterAreThoseOfTheTable(t *testing.T) {
 	}
 	if want := []string{"bedrock", "elevenlabs", "fal", "heygen", "polly", "replicate"}; !slices.Equal(names, want) {
 		t.Errorf("providers %v, want %v", names, want)
-	}
-}
-
-func TestModelsAreChosen(t *testing.T) {
-	image := Default(provider.KindImage).ID
-	for _, c := range []struct {
-		name, kind, asked, fallback string
-		live                        bool
-		want                        string
-		refusal                     string
-	}{
-		{"the default", "image", "", "", true, image, ""},
-		{"what was asked for", "image", "nano-banana", "qwen-image", true, "nano-banana", ""},
-		{"the fallback", "image", "", "qwen-image", true, "qwen-image", ""},
-		{"a preview in the sandbox", "music", "lyria-2", "", false, "lyria-2", ""},
-		{"a preview for live work", "music", "lyria-2", "", true, "", "preview"},
-		{"a preview with a price for live work", "video", "minimax-h3", "", true, "", "preview"},
-		{"a retired one", "image", "nova-canvas", "", true, "", "stable-image-core"},
-		{"a retired one in the sandbox", "image", "nova-canvas", "", false, "", "stable-image-core"},
-		{"a retired fallback", "video", "", "nova-reel", true, "", "veo-3.1"},
-		{"another kind", "image", "veo-3.1", "", true, "", "video"},
-		{"an unknown one", "image", strings.Repeat("é", 500), "", true, "", "There is no model"},
-	} {
-		got, err := Choose(c.kind, c.asked, c.fallback, c.live)
-		if c.refusal == "" {
-			if err != nil || got != c.want {
-				t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
-			}
-			continue
-		}
-		var e *errs.Error
-		if !errors.As(err, &e) || e.Code != errs.UnsupportedModel || e.Param != "/model" || !strings.Contains(e.Message, c.refusal) || len(e.Message) > 300 {
-			t.Errorf("%s: %q, %v; want a refusal that says %q", c.name, got, err, c.refusal)
-		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
@@ -160,6 +161,7 @@ type Service struct {
 	db        *store.DB
 	factories FactoryFinder
 	signer    *media.Signer
+	offer     catalog.Offer
 	now       func() time.Time
 }
 

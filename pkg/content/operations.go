@@ -27,8 +27,8 @@ type FactoryFinder interface {
 var _ FactoryFinder = (*factory.Service)(nil)
 
 // NewService makes the service.
-func NewService(db *store.DB, factories FactoryFinder, signer *media.Signer, now func() time.Time) *Service {
-	return &Service{db, factories, signer, now}
+func NewService(db *store.DB, factories FactoryFinder, signer *media.Signer, offer catalog.Offer, now func() time.Time) *Service {
+	return &Service{db, factories, signer, offer, now}
 }
 
 // defaultSlides is how many slides a carousel gets that was given none.
@@ -141,7 +141,7 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[I
 	if err != nil {
 		return none, err
 	}
-	r, err := newRecord(in.Body, f, p.Mode, now)
+	r, err := s.newRecord(in.Body, f, p.Mode, now)
 	if err != nil {
 		return none, err
 	}
@@ -179,7 +179,7 @@ func (b *createBody) check(mode auth.Mode) error {
 }
 
 // newRecord makes the item that a body asks for in a factory's voice.
-func newRecord(b createBody, f factory.Factory, mode auth.Mode, now time.Time) (*record, error) {
+func (s *Service) newRecord(b createBody, f factory.Factory, mode auth.Mode, now time.Time) (*record, error) {
 	r := &record{
 		Item: Item{
 			Resource:  httpapi.NewResource(id.New(id.ContentItem, now), now, b.Metadata),
@@ -196,7 +196,7 @@ func newRecord(b createBody, f factory.Factory, mode auth.Mode, now time.Time) (
 		return nil, err
 	}
 	modelKind := string(b.Kind.modelKind())
-	if r.Model, err = catalog.Choose(modelKind, b.Model, f.Models[modelKind], mode == auth.Live); err != nil {
+	if r.Model, err = s.offer.Choose(modelKind, b.Model, f.Models[modelKind], mode == auth.Live); err != nil {
 		return nil, err
 	}
 	switch b.Kind {
@@ -207,8 +207,8 @@ func newRecord(b createBody, f factory.Factory, mode auth.Mode, now time.Time) (
 			r.Format = &short
 		}
 	case Carousel:
-		for _, s := range b.Slides {
-			r.Slides = append(r.Slides, Slide{Text: s.Text})
+		for _, slide := range b.Slides {
+			r.Slides = append(r.Slides, Slide{Text: slide.Text})
 		}
 		if b.Slides == nil {
 			r.Slides = make([]Slide, defaultSlides)

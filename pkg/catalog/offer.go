@@ -1,0 +1,97 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// Offer is what one stack offers of the catalog: live work needs a provider that
+// the stack has configured, while the sandbox stands in for all of them. Its zero
+// value offers nothing for live work.
+type Offer struct{ configured provider.Configured }
+
+// NewOffer makes the offer of a stack with the providers of a list, which
+// provider.ParseConfigured reads.
+func NewOffer(providers string) Offer { return Offer{provider.ParseConfigured(providers)} }
+
+// Models gives the chosen models as keys of a mode see them: to live keys, those
+// of providers that are not configured are unavailable.
+func (o Offer) Models(f Filter, live bool) []Model {
+	chosen := Models(f)
+	for i, m := range chosen {
+		if live && m.State != Retired && !o.configured.Has(m.Provider) {
+			chosen[i].State = Unavailable
+		}
+	}
+	return chosen
+}
+
+// Choose gives the id of the model for a piece of work: the one that the caller
+// asked for, else the fallback, else the kind's default here. It refuses like
+// Usable, and for live work also a model in preview and one that is unavailable.
+func (o Offer) Choose(kind, asked, fallback string, live bool) (string, error) {
+	const param = "/model"
+	id := cmp.Or(asked, fallback)
+	if id == "" {
+		m, err := o.Default(provider.Kind(kind), live)
+		return m.ID, err
+	}
+	m, err := choose(kind, id, param)
+	if err != nil || !live {
+		return id, err
+	}
+	switch {
+	case !o.configured.Has(m.Provider):
+		return "", o.instead(m.Kind, param, "The model %s is not available to live keys here: its provider %s is not set up.", id, m.Provider)
+	case m.State != Available || m.Price == nil:
+		return "", o.instead(m.Kind, param, "The model %s is in preview: it works with test keys only.", id)
+	}
+	return id, nil
+}
+
+// instead is the refusal of a model that ends with one to use in its place.
+func (o Offer) instead(kind provider.Kind, param, format string, args ...any) error {
+	other, err := o.Default(kind, true)
+	if err != nil {
+		return unsupported(param, format+" No other one makes %s for live keys here; a test key works with all.", append(args, kind)...)
+	}
+	return unsupported(param, format+" Use %s, say.", append(args, other.ID)...)
+}
+
+// shapes are the aspect ratios that content items come in.
+var shapes = map[provider.Kind][]string{
+	provider.KindImage: {"4:5", "1:1", "9:16"},
+	provider.KindVideo: {"9:16", "16:9"},
+}
+
+// Default is the model of a kind that is used where none is named: the catalog's,
+// or where that is unavailable to live work, the first other one that can do what
+// content items need. It gives unsupported_model where there is none.
+func (o Offer) Default(kind provider.Kind, live bool) (Model, error) {
+	usual := Default(kind)
+	if !live || o.configured.Has(usual.Provider) {
+		return usual, nil
+	}
+	for _, m := range Models(Filter{Kind: kind}) {
+		fits := m.State == Available && m.Price != nil && o.configured.Has(m.Provider) &&
+			within(shapes[kind], m.Capabilities.AspectRatios) && within(m.Capabilities.Requires, usual.Capabilities.Requires)
+		if fits {
+			return m, nil
+		}
+	}
+	return Model{}, unsupported("", "No provider that makes %s is set up here for live keys. Use a test key; nothing was created or spent.", kind)
+}
+
+// within tells whether all of some are among others.
+func within[T comparable](some, others []T) bool {
+	return !slices.ContainsFunc(some, func(x T) bool { return !slices.Contains(others, x) })
+}
+
+func unsupported(param, format string, args ...any) error {
+	e := errs.New(errs.UnsupportedModel, format, args...)
+	e.Param = param
+	return e
+}

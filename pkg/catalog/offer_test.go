@@ -1,0 +1,129 @@
+package catalog
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// everything is the offer of a stack with all providers.
+var everything = NewOffer(strings.Join(Providers(), ","))
+
+func TestModelsAreChosen(t *testing.T) {
+	image := Default(provider.KindImage).ID
+	few := NewOffer("bedrock,polly")
+	for _, c := range []struct {
+		name                  string
+		offer                 Offer
+		kind, asked, fallback string
+		live                  bool
+		want                  string
+		refusal               string
+	}{
+		{"the default", everything, "image", "", "", true, image, ""},
+		{"what was asked for", everything, "image", "nano-banana", "qwen-image", true, "nano-banana", ""},
+		{"the fallback", everything, "image", "", "qwen-image", true, "qwen-image", ""},
+		{"a preview in the sandbox", Offer{}, "music", "lyria-2", "", false, "lyria-2", ""},
+		{"a preview for live work", everything, "music", "lyria-2", "", true, "", "in preview: it works with test keys only. Use stable-audio-2.5, say."},
+		{"a preview with a price for live work", everything, "video", "minimax-h3", "", true, "", "preview"},
+		{"a retired one", everything, "image", "nova-canvas", "", true, "", "stable-image-core"},
+		{"a retired one in the sandbox", everything, "image", "nova-canvas", "", false, "", "stable-image-core"},
+		{"a retired fallback", everything, "video", "", "nova-reel", true, "", "veo-3.1"},
+		{"another kind", everything, "image", "veo-3.1", "", true, "", "video"},
+		{"an unknown one", everything, "image", strings.Repeat("é", 500), "", true, "", "There is no model"},
+
+		{"the default in the sandbox of few", Offer{}, "image", "", "", false, image, ""},
+		{"a model of another provider in the sandbox of few", few, "image", "nano-banana", "", false, "nano-banana", ""},
+		{"a model of another provider", few, "image", "nano-banana", "", true, "", "its provider fal is not set up. Use stable-image-core, say."},
+		{"a fallback of another provider", few, "voice", "", "eleven-3", true, "", "elevenlabs is not set up. Use polly-"},
+		{"a model of another provider, and no other", few, "video", "veo-3.1", "", true, "", "No other one makes video for live keys here"},
+		{"a preview of another provider", few, "music", "lyria-2", "", true, "", "its provider fal is not set up"},
+		{"a retired one of another provider", NewOffer("fal"), "image", "nova-canvas", "", true, "", "retired. Use its successor stable-image-core"},
+		{"the default of another provider", few, "image", "", "", true, "stable-image-core", ""},
+		{"no provider at all", few, "music", "", "", true, "", "No provider that makes music is set up here"},
+	} {
+		got, err := c.offer.Choose(c.kind, c.asked, c.fallback, c.live)
+		if c.refusal == "" {
+			if err != nil || got != c.want {
+				t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
+			}
+			continue
+		}
+		var e *errs.Error
+		if !errors.As(err, &e) || e.Code != errs.UnsupportedModel || !strings.Contains(e.Message, c.refusal) || len(e.Message) > 300 {
+			t.Errorf("%s: %q, %v; want a refusal that says %q", c.name, got, err, c.refusal)
+			continue
+		}
+		if want := map[bool]string{true: "/model", false: ""}[c.asked+c.fallback != ""]; e.Param != want {
+			t.Errorf("%s: the refusal blames %q, want %q", c.name, e.Param, want)
+		}
+	}
+}
+
+// Whichever providers a stack has: what it uses by default does live work there,
+// in the shapes that content items need.
+func TestDefaultsFitWhatIsConfigured(t *testing.T) {
+	for _, list := range append(Providers(), "", "bedrock,polly", "fal,heygen", strings.Join(Providers(), ",")) {
+		o := NewOffer(list)
+		for _, kind := range provider.Kinds() {
+			if m, err := o.Default(kind, false); err != nil || m.ID != Default(kind).ID {
+				t.Errorf("%s: %s in the sandbox is made by %s, %v", list, kind, m.ID, err)
+			}
+			m, err := o.Default(kind, true)
+			if err != nil {
+				if errs.CodeOf(err) != errs.UnsupportedModel {
+					t.Errorf("%s: %s: %v", list, kind, err)
+				}
+				continue
+			}
+			if id, err := o.Choose(string(kind), m.ID, "", true); err != nil || id != m.ID || m.Kind != kind {
+				t.Errorf("%s: %s is made by %s, which is refused: %v", list, kind, m.ID, err)
+			}
+			for _, ratio := range shapes[kind] {
+				if !slices.Contains(m.Capabilities.AspectRatios, ratio) {
+					t.Errorf("%s: %s is made by %s, which makes no %s", list, kind, m.ID, ratio)
+				}
+			}
+		}
+	}
+	for _, list := range []string{"bedrock,elevenlabs", "bedrock,fal"} {
+		o := NewOffer(list)
+		for _, kind := range []provider.Kind{provider.KindText, provider.KindImage, provider.KindVoice} {
+			if _, err := o.Default(kind, true); err != nil {
+				t.Errorf("%s: %v", list, err)
+			}
+		}
+	}
+}
+
+func TestLiveKeysSeeWhatIsUnavailable(t *testing.T) {
+	offer := NewOffer("bedrock")
+	for mode, want := range map[auth.Mode]State{auth.Live: Unavailable, auth.Test: Available} {
+		a := getAs(t, mode, offer, "/v1/catalog/models?limit=100", auth.AccountRead)
+		if a.status != http.StatusOK || len(a.Data) != len(Models(Filter{})) {
+			t.Fatalf("%s: %d models, status %d", mode, len(a.Data), a.status)
+		}
+		for _, m := range a.Data {
+			model, _ := Find(m["id"].(string))
+			expect := model.State
+			if model.Provider != "bedrock" && model.State != Retired && mode == auth.Live {
+				expect = Unavailable
+			}
+			if m["state"] != string(expect) {
+				t.Errorf("%s: %s is %v, want %s", mode, model.ID, m["state"], expect)
+			}
+			if model.ID == "veo-3.1" && m["state"] != string(want) {
+				t.Errorf("%s: %s is %v, want %s", mode, model.ID, m["state"], want)
+			}
+		}
+	}
+	if m, _ := Find("veo-3.1"); m.State != Available {
+		t.Errorf("the table itself now has %s", m.State)
+	}
+}
