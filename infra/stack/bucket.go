@@ -29,6 +29,11 @@ func newMediaBucket(stack awscdk.Stack, s Settings, key awskms.Key) awss3.Bucket
 				StorageClass:    awss3.StorageClass_INTELLIGENT_TIERING(),
 				TransitionAfter: days(30),
 			}},
+		}, {
+			// What providers put here themselves is stored anew, as what it is found to be.
+			Id:         jsii.String("forget-raw-results"),
+			Prefix:     jsii.String("raw/"),
+			Expiration: days(7),
 		}},
 	})
 }

@@ -50,6 +50,11 @@ func TestCustomersDifferWhereTheyShould(t *testing.T) {
 		}
 		return hash.ReplaceAllString(text, "<hash>")
 	}
+	// Providers differ by customer, and what they need by region as well: all that is
+	// tested apart.
+	dir := t.TempDir()
+	acme := synthesise(dir, map[string]any{"customer": "acme", "region": "eu-central-1", "providers": "fal"})
+	globex := synthesise(dir, map[string]any{"customer": "globex", "region": "us-east-1", "providers": "fal"})
 	for _, part := range []string{"data", "work", "api"} {
 		a := neutral(acme["acme-eu-central-1-"+part].text, "acme", "eu-central-1", "operations@acme.example", `"RetentionInDays": 90`)
 		g := neutral(globex["globex-us-east-1-"+part].text, "globex", "us-east-1", "alerts@globex.example", `"RetentionInDays": 365`)

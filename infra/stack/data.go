@@ -14,15 +14,16 @@ import (
 
 // data is the stack of what must outlive everything else.
 type data struct {
-	stack    awscdk.Stack
-	settings Settings
-	key      awskms.Key
-	state    awsdynamodb.Table
-	audit    awsdynamodb.Table
-	media    awss3.Bucket
-	seal     awssecretsmanager.Secret
-	bus      awsevents.EventBus
-	alarms   awssns.Topic
+	stack     awscdk.Stack
+	settings  Settings
+	key       awskms.Key
+	state     awsdynamodb.Table
+	audit     awsdynamodb.Table
+	media     awss3.Bucket
+	seal      awssecretsmanager.Secret
+	providers awssecretsmanager.Secret
+	bus       awsevents.EventBus
+	alarms    awssns.Topic
 }
 
 func newData(app constructs.Construct, s Settings) *data {
@@ -33,12 +34,14 @@ func newData(app constructs.Construct, s Settings) *data {
 	d.audit = newAuditTable(stack, s, d.key)
 	d.media = newMediaBucket(stack, s, d.key)
 	d.seal = newSealSecret(stack, s, d.key)
+	d.providers = newProviderSecret(stack, s, d.key)
 	d.bus = newBus(stack, s)
 	d.alarms = newAlarmTopic(stack, s, d.key)
 	output(stack, "TableName", d.state.TableName())
 	output(stack, "AuditTableName", d.audit.TableName())
 	output(stack, "MediaBucket", d.media.BucketName())
 	output(stack, "BusName", d.bus.EventBusName())
+	output(stack, "ProviderSecretArn", d.providers.SecretArn())
 	return d
 }
 

@@ -74,6 +74,9 @@ type Function struct {
 	Assumes bool
 	// Introduces lets it tell the role of the function that assumes.
 	Introduces bool
+	// Offers marks the functions that need to know which providers live keys may use,
+	// and Generates those that call them.
+	Offers, Generates bool
 }
 
 // Functions are all the functions of the service.
@@ -82,15 +85,15 @@ var Functions = []Function{
 
 	{Name: "account", Trigger: Gateway, Memory: 512, Timeout: 15, State: Read, Audit: Write, Media: Read},
 	{Name: "apikey", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append},
-	{Name: "catalog", Trigger: Gateway, Memory: 512, Timeout: 15, Audit: Append},
+	{Name: "catalog", Trigger: Gateway, Memory: 512, Timeout: 15, Audit: Append, Offers: true},
 	{Name: "factory", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append},
-	{Name: "content", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Media: Read},
+	{Name: "content", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Media: Read, Offers: true},
 	{Name: "webhook", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Webhooks: true, Introduces: true},
 	{Name: "docs", Trigger: Gateway, Memory: 256, Timeout: 10},
 
 	{Name: "relay", Trigger: Stream, Memory: 512, Timeout: 60, Batch: 100, Sends: append([]string{DeliverQueue, DispatchQueue}, generateQueues...), Publishes: true},
 	{Name: "generate", Trigger: Queue, Memory: 1024, Timeout: 120, Consumes: generateQueues, Batch: 5,
-		State: Write, Media: Write, Sends: generateQueues},
+		State: Write, Media: Write, Sends: generateQueues, Offers: true, Generates: true},
 	{Name: "dispatch", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: []string{DispatchQueue}, Batch: 10,
 		State: Write, Sends: []string{DeliverQueue, DispatchQueue}},
 	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 60, Consumes: []string{DeliverQueue}, Batch: 10,

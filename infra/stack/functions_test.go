@@ -22,7 +22,8 @@ const shared = "pkg/function"
 // in the table both ways: what it needs is there, and nothing else is.
 func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
 	// These are read, where they matter, without being needed.
-	optional := map[string]bool{"STAGE": true, "CUSTOMER": true, "LOG_LEVEL": true, "ALLOW_LOOPBACK_WEBHOOKS": true}
+	optional := map[string]bool{"STAGE": true, "CUSTOMER": true, "LOG_LEVEL": true, "ALLOW_LOOPBACK_WEBHOOKS": true,
+		"PROVIDERS": true, "PROVIDER_SECRET": true, "PROVIDER_ENDPOINT": true}
 	given := map[string]map[string]any{}
 	for _, r := range acme.of("AWS::Lambda::Function") {
 		name := strings.TrimPrefix(r.Properties["FunctionName"].(string), "acme-prod-")
@@ -47,6 +48,11 @@ func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
 				t.Errorf("%s needs %s and is not given it", f.Name, match[1])
 			}
 			delete(missing, match[1])
+		}
+		for name, want := range map[string]bool{"PROVIDERS": f.Offers, "PROVIDER_SECRET": f.Generates, "PROVIDER_ENDPOINT": f.Generates} {
+			if reads := strings.Contains(string(source), `"`+name+`"`); reads != want {
+				t.Errorf("%s reads %s: %v, want %v", f.Name, name, reads, want)
+			}
 		}
 		for name := range missing {
 			if !optional[name] {

@@ -101,6 +101,15 @@ func (l lambdas) environment(f Function) *map[string]*string {
 	if f.Introduces {
 		env["DELIVER_ROLE_ARN"] = jsii.String(fmt.Sprintf("arn:%s:iam::%s:role/%s", *l.stack.Partition(), *l.stack.Account(), s.roleName(assumer().Name)))
 	}
+	if f.Offers && len(s.Providers) > 0 { // Lambda takes no empty variables
+		env["PROVIDERS"] = jsii.String(strings.Join(s.Providers, ","))
+	}
+	if f.Generates {
+		env["PROVIDER_SECRET"] = l.data.providers.SecretArn()
+		if s.ProviderEndpoint != "" {
+			env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
+		}
+	}
 	for _, name := range f.Sends {
 		env[strings.ToUpper(strings.ReplaceAll(name, "-", "_"))+"_QUEUE_URL"] = l.queues[name].QueueUrl()
 	}

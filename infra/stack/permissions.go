@@ -51,6 +51,9 @@ func (l lambdas) permissions(f Function, logs awslogs.LogGroup) []awsiam.PolicyS
 		// own trust policy; that it is meant to be, its name must tell.
 		all = append(all, allow([]string{"sts:AssumeRole"}, jsii.String(fmt.Sprintf("arn:%s:iam::*:role/%s*", *l.stack.Partition(), webhook.RolePrefix))))
 	}
+	if f.Generates {
+		all = append(all, l.providers()...)
+	}
 	switch {
 	case f.State == Write || f.Audit == Write || f.Audit == Append || f.Media == Write:
 		all = append(all, allow(keyWrites, d.key.KeyArn()))

@@ -17,7 +17,10 @@ func list(value any) []any {
 }
 
 // without are the actions for which AWS knows no ARN.
-var without = map[string]bool{"xray:PutTelemetryRecords": true, "xray:PutTraceSegments": true}
+var without = map[string]bool{
+	"xray:PutTelemetryRecords": true, "xray:PutTraceSegments": true,
+	"polly:GetSpeechSynthesisTask": true, "polly:StartSpeechSynthesisTask": true, "polly:SynthesizeSpeech": true,
+}
 
 func TestNothingIsPermittedByWildcard(t *testing.T) {
 	checked := 0
@@ -96,6 +99,7 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 		for name, want := range map[string]bool{
 			"TABLE_NAME": f.State != stack.None, "AUDIT_TABLE_NAME": f.Audit != stack.None, "MEDIA_BUCKET": f.Media != stack.None,
 			"BUS_NAME": f.Publishes, "DELIVER_ROLE_ARN": f.Introduces, "ALLOW_LOOPBACK_WEBHOOKS": f.Webhooks,
+			"PROVIDERS": f.Offers, "PROVIDER_SECRET": f.Generates, "PROVIDER_ENDPOINT": false,
 		} {
 			if _, ok := env[name]; ok != want {
 				t.Errorf("%s: %s is set: %v, want %v", f.Name, name, ok, want)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/content-automation/api/pkg/catalog"
 )
 
 // StageLocal is the stage of the local system: nothing in it is worth keeping,
@@ -38,6 +40,11 @@ type Settings struct {
 	// AllowLoopbackWebhooks lets webhooks go to the machine itself. Only the
 	// local system may: elsewhere it would open the functions' own network.
 	AllowLoopbackWebhooks bool `json:"allowLoopbackWebhooks"`
+	// Providers are the generation providers that live keys may use.
+	Providers []string `json:"providers"`
+	// ProviderEndpoint is the address of the fakes that stand in for all providers.
+	// Only the local system may have them: elsewhere customers would pay for samples.
+	ProviderEndpoint string `json:"providerEndpoint"`
 	// Domains are the customer's own names by region.
 	Domains map[string]Domain `json:"domains"`
 }
@@ -66,6 +73,7 @@ const longestRoleName = 64
 var (
 	nameShape   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
 	regionShape = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
+	loopback    = regexp.MustCompile(`^http://127\.0\.0\.1:\d{1,5}$`)
 )
 
 // ReadSettings takes the settings of the customer that the context names: the
@@ -108,11 +116,14 @@ func ReadSettings(context func(key string) any) (Settings, error) {
 func (s *Settings) override(context func(key string) any) error {
 	for key, field := range map[string]*string{
 		"region": &s.Region, "account": &s.Account, "stage": &s.Stage, "arch": &s.Arch,
-		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel,
+		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel, "providerEndpoint": &s.ProviderEndpoint,
 	} {
 		if value, ok := context(key).(string); ok && value != "" {
 			*field = value
 		}
+	}
+	if list, ok := context("providers").(string); ok {
+		s.Providers = slices.DeleteFunc(strings.Split(list, ","), func(name string) bool { return name == "" })
 	}
 	switch value := context("allowLoopbackWebhooks").(type) {
 	case bool:
@@ -141,6 +152,19 @@ func (s Settings) validate() error {
 		return fmt.Errorf("the architecture %q is neither arm64 nor x86_64", s.Arch)
 	case s.AllowLoopbackWebhooks && !s.Local():
 		return fmt.Errorf("allowLoopbackWebhooks is for the stage %s alone: the stage %s would let webhooks reach the service's own network", StageLocal, s.Stage)
+	case s.ProviderEndpoint != "" && !s.Local():
+		return fmt.Errorf("providerEndpoint is for the stage %s alone: with it, customers of the stage %s would pay for samples", StageLocal, s.Stage)
+	case s.ProviderEndpoint != "" && !loopback.MatchString(s.ProviderEndpoint):
+		return fmt.Errorf("the providerEndpoint %q is not http://127.0.0.1:<port>", s.ProviderEndpoint)
+	}
+	for i, name := range s.Providers {
+		if known := catalog.Providers(); !slices.Contains(known, name) {
+			slices.Sort(known)
+			return fmt.Errorf("the catalog knows no provider %q: providers are some of %s", name, strings.Join(known, ", "))
+		}
+		if slices.Contains(s.Providers[:i], name) {
+			return fmt.Errorf("the provider %s is named twice", name)
+		}
 	}
 	if _, err := retention(s.LogRetentionDays); err != nil {
 		return err

@@ -50,6 +50,21 @@ func TestSettingsGivenAsText(t *testing.T) {
 	}
 }
 
+func TestProviders(t *testing.T) {
+	s, err := read(map[string]any{"customer": "acme"})
+	if err != nil || len(s.Providers) != 0 || s.ProviderEndpoint != "" {
+		t.Errorf("by default: %v at %q, %v", s.Providers, s.ProviderEndpoint, err)
+	}
+	s, err = read(map[string]any{"customer": "acme", "stage": "local", "providers": "fal,polly", "providerEndpoint": "http://127.0.0.1:9000"})
+	if err != nil || strings.Join(s.Providers, "+") != "fal+polly" || s.ProviderEndpoint != "http://127.0.0.1:9000" {
+		t.Errorf("on the command line: %v at %q, %v", s.Providers, s.ProviderEndpoint, err)
+	}
+	s, err = read(map[string]any{"customer": "acme", "customers": map[string]any{"acme": map[string]any{"region": "eu-central-1", "providers": []string{"heygen"}}}})
+	if err != nil || strings.Join(s.Providers, "+") != "heygen" {
+		t.Errorf("in cdk.json: %v, %v", s.Providers, err)
+	}
+}
+
 func TestRefusedSettings(t *testing.T) {
 	for name, c := range map[string]struct {
 		values map[string]any
@@ -61,10 +76,14 @@ func TestRefusedSettings(t *testing.T) {
 		"bad stage":        {map[string]any{"customer": "acme", "stage": "Prod!"}, "the stage"},
 		"long names": {map[string]any{"customer": "a-customer-with-quite-a-name", "stage": "production-like", "customers": map[string]any{
 			"a-customer-with-quite-a-name": map[string]any{"region": "ap-southeast-1"}}}, "are too long"},
-		"bad architecture":   {map[string]any{"customer": "acme", "arch": "mips"}, "neither arm64 nor x86_64"},
-		"loopback deployed":  {map[string]any{"customer": "acme", "allowLoopbackWebhooks": "true"}, "for the stage local alone"},
-		"loopback as a bool": {map[string]any{"customer": "acme", "allowLoopbackWebhooks": true}, "for the stage local alone"},
-		"loopback as a word": {map[string]any{"customer": "acme", "allowLoopbackWebhooks": "perhaps"}, "true or false"},
+		"bad architecture":       {map[string]any{"customer": "acme", "arch": "mips"}, "neither arm64 nor x86_64"},
+		"loopback deployed":      {map[string]any{"customer": "acme", "allowLoopbackWebhooks": "true"}, "for the stage local alone"},
+		"loopback as a bool":     {map[string]any{"customer": "acme", "allowLoopbackWebhooks": true}, "for the stage local alone"},
+		"loopback as a word":     {map[string]any{"customer": "acme", "allowLoopbackWebhooks": "perhaps"}, "true or false"},
+		"fakes deployed":         {map[string]any{"customer": "acme", "providerEndpoint": "http://127.0.0.1:9000"}, "for the stage local alone"},
+		"fakes elsewhere":        {map[string]any{"customer": "acme", "stage": "local", "providerEndpoint": "https://fakes.example"}, "is not http://127.0.0.1:<port>"},
+		"an unheard-of provider": {map[string]any{"customer": "acme", "providers": "fal,midjourney"}, `"midjourney": providers are some of bedrock, elevenlabs, fal`},
+		"a provider twice":       {map[string]any{"customer": "acme", "providers": "fal,polly,fal"}, "fal is named twice"},
 		"customers not a map": {map[string]any{"customer": "acme", "customers": "acme"},
 			"not a map of customers"},
 		"retention": {map[string]any{"customer": "acme", "customers": map[string]any{

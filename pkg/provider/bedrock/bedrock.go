@@ -129,6 +129,19 @@ func ProfileFor(region string, options map[string]string) string {
 	return best
 }
 
+// RegionsOf gives the regions that a profile may send a call to, as patterns of
+// ARNs. The global one may also send it to wherever AWS names no region.
+func RegionsOf(profile string) []string {
+	switch profile {
+	case global:
+		return []string{"", "*"}
+	case "apac":
+		return []string{"ap-*"}
+	default:
+		return []string{profile + "-*"}
+	}
+}
+
 // model gives the id by which a request's model is called from here.
 func (p *Provider) model(req provider.Request) *string {
 	if profile := ProfileFor(p.region, req.Options); profile != "" {

@@ -1,0 +1,79 @@
+package stack
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/bedrock"
+	"github.com/content-automation/api/pkg/provider/polly"
+)
+
+// newProviderSecret makes the secret with the credentials of all providers. It has
+// none at first: an operator puts them there, and no template ever holds them.
+func newProviderSecret(stack awscdk.Stack, s Settings, key awskms.Key) awssecretsmanager.Secret {
+	return awssecretsmanager.NewSecret(stack, jsii.String("ProviderSecret"), &awssecretsmanager.SecretProps{
+		Description:       jsii.String("Credentials of the generation providers of " + s.Customer),
+		EncryptionKey:     key,
+		SecretStringValue: awscdk.SecretValue_UnsafePlainText(jsii.String("{}")),
+		RemovalPolicy:     kept(s),
+	})
+}
+
+// providers is what a function needs to call the providers that are configured.
+func (l lambdas) providers() []awsiam.PolicyStatement {
+	all := []awsiam.PolicyStatement{
+		allow([]string{"secretsmanager:GetSecretValue"}, l.data.providers.SecretArn()),
+	}
+	configured := l.data.settings.Providers
+	if slices.Contains(configured, bedrock.Name) {
+		all = append(all, l.bedrock()...)
+	}
+	if slices.Contains(configured, polly.Name) {
+		// AWS knows no ARN for speech: it is made for whoever may ask for it.
+		all = append(all, allow(speechActions, jsii.String("*")))
+	}
+	return all
+}
+
+var speechActions = []string{"polly:GetSpeechSynthesisTask", "polly:StartSpeechSynthesisTask", "polly:SynthesizeSpeech"}
+
+// bedrock permits the models of the catalog. Videos are made by invocations that
+// are asked after by an ARN of their own.
+func (l lambdas) bedrock() []awsiam.PolicyStatement {
+	region := l.data.settings.Region
+	arn := func(region, account, resource string) *string {
+		return jsii.String(fmt.Sprintf("arn:%s:bedrock:%s:%s:%s", *l.stack.Partition(), region, account, resource))
+	}
+	var models, videos []*string
+	for _, m := range catalog.Models(catalog.Filter{Provider: bedrock.Name}) {
+		if m.State == catalog.Retired {
+			continue
+		}
+		arns := []*string{arn(region, "", "foundation-model/"+m.ProviderModel)}
+		if profile := bedrock.ProfileFor(region, m.ProviderOptions); profile != "" {
+			arns = []*string{arn(region, *l.stack.Account(), "inference-profile/"+profile+"."+m.ProviderModel)}
+			// AWS sends the call to a region of the profile's choice, where the model itself is called.
+			for _, to := range bedrock.RegionsOf(profile) {
+				arns = append(arns, arn(to, "", "foundation-model/"+m.ProviderModel))
+			}
+		}
+		models = append(models, arns...)
+		if m.Kind == provider.KindVideo {
+			videos = append(videos, arns...)
+		}
+	}
+	invocations := arn(region, *l.stack.Account(), "async-invoke/*")
+	return []awsiam.PolicyStatement{
+		allow([]string{"bedrock:InvokeModel"}, models...),
+		allow([]string{"bedrock:StartAsyncInvoke"}, append(videos, invocations)...),
+		allow([]string{"bedrock:GetAsyncInvoke"}, invocations),
+	}
+}

@@ -1,0 +1,142 @@
+package stack_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/catalog"
+)
+
+// permitted gives the resources, as the template has them, that a function may take
+// an action on.
+func permitted(t *testing.T, s stacks, function, action string) []string {
+	t.Helper()
+	var all []string
+	for id, r := range s.of("AWS::IAM::Policy") {
+		if !strings.Contains(id, "/"+function+"Role") {
+			continue
+		}
+		for _, statement := range list(r.Properties.at("PolicyDocument", "Statement")) {
+			p := properties(statement.(map[string]any))
+			if p["Effect"] != "Allow" || !slices.Contains(list(p["Action"]), any(action)) {
+				continue
+			}
+			for _, resource := range list(p["Resource"]) {
+				text, err := json.Marshal(resource)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, string(text))
+			}
+		}
+	}
+	return all
+}
+
+func TestTheProvidersSecretHoldsNothingAtFirst(t *testing.T) {
+	for name, s := range map[string]stacks{"acme": acme, "initech": initech, "local": local} {
+		secrets := secretsOf(s, "ProviderSecret")
+		if len(secrets) != 1 {
+			t.Fatalf("%s has %d secrets for its providers", name, len(secrets))
+		}
+		for id, r := range secrets {
+			if r.Properties["SecretString"] != "{}" || !holdsKey(r.Properties["KmsKeyId"]) {
+				t.Errorf("%s is %v", id, r.Properties)
+			}
+			if want := map[bool]string{true: "Delete", false: "Retain"}[name == "local"]; r.DeletionPolicy != want {
+				t.Errorf("%s: %s when its stack goes, want %s", id, r.DeletionPolicy, want)
+			}
+		}
+		for _, r := range s.of("AWS::Lambda::Function") {
+			function := fmt.Sprint(r.Properties["FunctionName"])
+			reads := permitted(t, s, title(function[strings.LastIndex(function, "-")+1:]), "secretsmanager:GetSecretValue")
+			if want := map[bool]int{true: 1}[strings.HasSuffix(function, "-generate")]; len(reads) != want {
+				t.Errorf("%s may read %v", function, reads)
+			}
+			for _, resource := range reads {
+				if !strings.Contains(resource, "ProviderSecret") {
+					t.Errorf("%s may read %s", function, resource)
+				}
+			}
+		}
+	}
+}
+
+func title(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+
+func TestFunctionsKnowWhatIsConfigured(t *testing.T) {
+	for name, c := range map[string]struct {
+		stacks stacks
+		want   any
+	}{
+		"acme": {acme, "bedrock,polly,fal,elevenlabs"}, "local": {local, "bedrock,polly,fal,replicate,elevenlabs,heygen"}, "initech": {initech, nil},
+	} {
+		for id, r := range c.stacks.of("AWS::Lambda::Function") {
+			function := fmt.Sprint(r.Properties["FunctionName"])
+			if !strings.HasSuffix(function, "-catalog") && !strings.HasSuffix(function, "-content") && !strings.HasSuffix(function, "-generate") {
+				continue
+			}
+			if got := r.Properties.at("Environment", "Variables", "PROVIDERS"); got != c.want {
+				t.Errorf("%s: %s is told of %v, want %v", name, id, got, c.want)
+			}
+		}
+	}
+}
+
+func TestModelsOfBedrockArePermittedOneByOne(t *testing.T) {
+	invoked := strings.Join(permitted(t, acme, "Generate", "bedrock:InvokeModel"), "\n")
+	for _, m := range catalog.Models(catalog.Filter{Provider: "bedrock"}) {
+		if named := strings.Contains(invoked, "foundation-model/"+m.ProviderModel+`"`); named != (m.State != catalog.Retired) {
+			t.Errorf("%s is permitted: %v", m.ID, named)
+		}
+	}
+	for _, want := range []string{":inference-profile/eu.amazon.nova-lite-v1:0", ":bedrock:eu-*::foundation-model/amazon.nova-lite-v1:0", ":bedrock:eu-central-1::foundation-model/stability.stable-image-core-v1:1"} {
+		if !strings.Contains(invoked, want) {
+			t.Errorf("%s is not permitted by\n%s", want, invoked)
+		}
+	}
+	if us := strings.Join(permitted(t, globex, "Generate", "bedrock:InvokeModel"), "\n"); !strings.Contains(us, "inference-profile/us.deepseek.r1-v1:0") || strings.Contains(us, "eu-") {
+		t.Errorf("in the US it is permitted\n%s", us)
+	}
+	started := strings.Join(permitted(t, acme, "Generate", "bedrock:StartAsyncInvoke"), "\n")
+	if !strings.Contains(started, "luma.ray-v2:0") || !strings.Contains(started, ":async-invoke/*") || strings.Contains(started, "nova") {
+		t.Errorf("videos are permitted by\n%s", started)
+	}
+	for action, want := range map[string]int{"bedrock:InvokeModel": 0, "bedrock:StartAsyncInvoke": 0, "bedrock:GetAsyncInvoke": 0, "polly:SynthesizeSpeech": 0} {
+		if got := permitted(t, initech, "Generate", action); len(got) != want {
+			t.Errorf("without providers, %s is permitted on %v", action, got)
+		}
+	}
+}
+
+func TestFakesAreToldToTheLocalSystemAlone(t *testing.T) {
+	s := synthesise(t.TempDir(), map[string]any{"customer": "local", "providerEndpoint": "http://127.0.0.1:9000"})
+	told := 0
+	for id, r := range s.of("AWS::Lambda::Function") {
+		if endpoint := r.Properties.at("Environment", "Variables", "PROVIDER_ENDPOINT"); endpoint != nil {
+			told++
+			if endpoint != "http://127.0.0.1:9000" || !strings.Contains(id, "Generate") {
+				t.Errorf("%s is told of fakes at %v", id, endpoint)
+			}
+		}
+	}
+	if told != 1 {
+		t.Errorf("%d functions are told of the fakes", told)
+	}
+}
+
+func TestRawResultsAreForgotten(t *testing.T) {
+	for id, r := range acme.of("AWS::S3::Bucket") {
+		rules, _ := r.Properties.at("LifecycleConfiguration", "Rules").([]any)
+		forgotten := slices.ContainsFunc(rules, func(rule any) bool {
+			p := properties(rule.(map[string]any))
+			return p["Prefix"] == "raw/" && p["ExpirationInDays"] == 7.0 && p["Status"] == "Enabled"
+		})
+		if !forgotten {
+			t.Errorf("%s keeps raw results: %v", id, rules)
+		}
+	}
+}
