@@ -12,8 +12,11 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// mostTries bounds how often the store itself tries a commit.
-const mostTries = 6
+// The bounds of how often the store itself tries a call, and a transaction.
+const (
+	mostTries   = 6
+	mostCommits = 9
+)
 
 // pair is a transaction of two writes.
 func pair(t *testing.T) func(*store.Tx) {
@@ -68,6 +71,7 @@ func TestContentionPasses(t *testing.T) {
 		"a limit of the whole account": func(f *storetest.Faults, n int) { f.Refuse("TransactWriteItems", "RequestLimitExceeded", n) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			db, faults, _ := faulty(t)
 			cause(faults, 3)
 			commit(t, db, pair(t))
@@ -85,7 +89,7 @@ func TestContentionPasses(t *testing.T) {
 			if errs.CodeOf(err) != errs.ProviderUnavailable {
 				t.Errorf("without an end: %v", err)
 			}
-			if n := len(faults.Calls()); n > 1+mostTries*storetest.Attempts {
+			if n := len(faults.Calls()); n > 1+mostCommits*storetest.Attempts {
 				t.Errorf("it was tried %d times", n)
 			}
 			if n := counted(t, db); n != 1 {

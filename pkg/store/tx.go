@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/content-automation/api/pkg/backoff"
 	"github.com/content-automation/api/pkg/errs"
 )
 
@@ -156,6 +157,11 @@ func (tx *Tx) put(it Item, x expression, failed error) {
 	}}})
 }
 
+// maxCommits bounds how often a transaction is tried that met another one. Many may
+// meet on one item, such as an account's balance: the waits between the tries add up
+// to a second, about what 200 of them take one after another.
+const maxCommits = 9
+
 // Commit carries the writes out, all or none. Each failed condition has its
 // error; the first one in the order of the writes is given. Contention with
 // another transaction is retried a few times.
@@ -175,8 +181,8 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 	// try is told of its own success and does nothing twice.
 	token := rand.Text()
 	var busy error
-	for attempt := range maxConflicts {
-		if err := db.pause(ctx, attempt); err != nil {
+	for attempt := range maxCommits {
+		if err := backoff.Wait(ctx, attempt, 10*time.Millisecond, 640*time.Millisecond); err != nil {
 			return err
 		}
 		_, err := db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{

@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -147,14 +148,48 @@ func (f *Faults) Refuse(operation, code string, times int) {
 // each of their writes.
 func (f *Faults) Cancel(times int, reasons ...string) {
 	f.plan("TransactWriteItems", times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
-		all := make([]map[string]any, len(reasons))
-		for i, r := range reasons {
-			all[i] = map[string]any{"Code": r, "Message": "injected"}
+		return canceled(req, reasons), nil
+	})
+}
+
+// Fail makes the next transactions be canceled because the condition of one of
+// their writes does not hold: the first one that asked to be shown its item, which
+// is shown as given, in the attributes of DynamoDB.
+func (f *Faults) Fail(times int, item json.RawMessage) {
+	f.plan("TransactWriteItems", times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
+		var sent struct {
+			TransactItems []map[string]struct{ ReturnValuesOnConditionCheckFailure string }
+		}
+		if err := json.NewDecoder(req.Body).Decode(&sent); err != nil {
+			return nil, err
+		}
+		all, failed := make([]map[string]any, len(sent.TransactItems)), false
+		for i, write := range sent.TransactItems {
+			all[i] = map[string]any{"Code": "None"}
+			for _, w := range write {
+				if !failed && w.ReturnValuesOnConditionCheckFailure == "ALL_OLD" {
+					all[i], failed = map[string]any{"Code": "ConditionalCheckFailed", "Message": "injected", "Item": item}, true
+				}
+			}
+		}
+		if !failed {
+			return nil, errors.New("storetest: no write of the transaction asked to be shown its item")
 		}
 		return refusal(req, map[string]any{
 			"__type":  "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-			"Message": fmt.Sprintf("Transaction cancelled: %v", reasons), "CancellationReasons": all,
+			"Message": "Transaction cancelled", "CancellationReasons": all,
 		}), nil
+	})
+}
+
+func canceled(req *http.Request, reasons []string) *http.Response {
+	all := make([]map[string]any, len(reasons))
+	for i, r := range reasons {
+		all[i] = map[string]any{"Code": r, "Message": "injected"}
+	}
+	return refusal(req, map[string]any{
+		"__type":  "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+		"Message": fmt.Sprintf("Transaction cancelled: %v", reasons), "CancellationReasons": all,
 	})
 }
 
