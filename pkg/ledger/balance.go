@@ -69,7 +69,7 @@ func Change(tx *store.Tx, now time.Time, account string, b Balance, threshold in
 // becomes of too low a balance is told by missing.
 func take(tx *store.Tx, now time.Time, account string, b Balance, credits int64, missing func(balance int64) error) error {
 	tell := b.Above < credits && !b.Low
-	tx.TakeCredits(BalanceKey(account), credits, tell, b.Credits, func(is store.Item) error {
+	tx.TakeCredits(BalanceKey(account), credits, tell, store.Reading{Credits: b.Credits, Above: b.Above}, func(is store.Item) error {
 		if is.Counter < credits {
 			return missing(is.Counter)
 		}

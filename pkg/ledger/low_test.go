@@ -142,6 +142,17 @@ func TestTheEventIsDecidedByTheBalanceAsItIs(t *testing.T) {
 		_, err := w.reserve("cnt_4", 40, again)
 		conflict(t, "the reservation", err)
 	})
+	same := w.balance()
+	if err := w.setThreshold(49, same); err != nil {
+		t.Fatal(err)
+	}
+	w.unchanged("a crossing of another threshold than was read", func() {
+		_, err := w.reserve("cnt_4", same.Credits, same)
+		conflict(t, "the reservation", err)
+	})
+	if err := w.setThreshold(50, w.balance()); err != nil {
+		t.Fatal(err)
+	}
 	above := w.balance()
 	w.hold("cnt_5", 79)
 	low := w.balance()

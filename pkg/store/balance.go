@@ -60,13 +60,16 @@ func (tx *Tx) AddCredits(key Key, credits, most int64, failed error) {
 	}, op{failed: failed})
 }
 
+// Reading is a balance as it was read.
+type Reading struct{ Credits, Above int64 }
+
 // TakeCredits takes from a balance what it must have. With tell, the account is
 // told in the same transaction that this makes its balance low: the condition is
 // that it does, that nobody has told so since it was last not low, and that the
-// credits are those that were read. Without tell, the condition is that the account
+// balance is as it was read, since the account is told of it. Without tell, the condition is that the account
 // need not be told. If the condition fails, the commit gives what failed makes of
 // the item as it is, which is empty where there is none.
-func (tx *Tx) TakeCredits(key Key, credits int64, tell bool, read int64, failed func(Item) error) {
+func (tx *Tx) TakeCredits(key Key, credits int64, tell bool, read Reading, failed func(Item) error) {
 	u := update{
 		add:    "#n :taken, #above :taken",
 		cond:   "#n >= :credits AND (#above >= :credits OR (#above < :zero AND attribute_exists(#low)))",
@@ -74,8 +77,8 @@ func (tx *Tx) TakeCredits(key Key, credits int64, tell bool, read int64, failed 
 		values: attributes{":taken": num(-credits), ":credits": num(credits), ":zero": num(0)},
 	}
 	if tell {
-		u.cond = "#n >= :credits AND #above < :credits AND #n = :read AND (#above >= :zero OR attribute_not_exists(#low))"
-		u.values[":read"] = num(read)
+		u.cond = "#n >= :credits AND #above < :credits AND #n = :n AND #above = :above AND (#above >= :zero OR attribute_not_exists(#low))"
+		u.values[":n"], u.values[":above"] = num(read.Credits), num(read.Above)
 		u.markLow()
 	}
 	tx.update(key, u, op{judge: failed})

@@ -61,29 +61,32 @@ func TestCreditsAreTakenAsTheyAre(t *testing.T) {
 	for name, c := range map[string]struct {
 		threshold, credits, take int64
 		told, tell               bool
-		read                     int64
+		read                     store.Reading
 		want                     error
 	}{
-		"above the threshold":                 {10, 30, 20, false, false, 30, nil},
-		"above it, whatever was read":         {10, 30, 20, false, false, 99, nil},
-		"below it, without telling":           {10, 30, 21, false, false, 30, missing},
-		"below it":                            {10, 30, 21, false, true, 30, nil},
-		"below it, by another balance":        {10, 30, 21, false, true, 31, missing},
-		"telling without need":                {10, 30, 20, false, true, 30, missing},
-		"from below it":                       {50, 30, 1, false, true, 30, nil},
-		"from below it, told before":          {50, 30, 1, true, false, 30, nil},
-		"from below it, told before, telling": {50, 30, 1, true, true, 30, missing},
-		"from below it, not told, untold":     {50, 30, 1, false, false, 30, missing},
-		"all":                                 {0, 30, 30, false, false, 30, nil},
-		"more than there is":                  {0, 30, 31, false, false, 30, missing},
-		"more than there is, telling":         {0, 30, 31, false, true, 30, missing},
-		"more than there is, told before":     {50, 30, 31, true, false, 30, missing},
+		"above the threshold":                 {10, 30, 20, false, false, store.Reading{Credits: 30, Above: 20}, nil},
+		"above it, whatever was read":         {10, 30, 20, false, false, store.Reading{Credits: 99, Above: 89}, nil},
+		"below it, without telling":           {10, 30, 21, false, false, store.Reading{Credits: 30, Above: 20}, missing},
+		"below it":                            {10, 30, 21, false, true, store.Reading{Credits: 30, Above: 20}, nil},
+		"below it, by another balance":        {10, 30, 21, false, true, store.Reading{Credits: 31, Above: 21}, missing},
+		"below it, by another threshold":      {10, 30, 21, false, true, store.Reading{Credits: 30, Above: 19}, missing},
+		"telling without need":                {10, 30, 20, false, true, store.Reading{Credits: 30, Above: 20}, missing},
+		"from below it":                       {50, 30, 1, false, true, store.Reading{Credits: 30, Above: -20}, nil},
+		"from below it, told before":          {50, 30, 1, true, false, store.Reading{Credits: 30, Above: -20}, nil},
+		"from below it, told before, telling": {50, 30, 1, true, true, store.Reading{Credits: 30, Above: -20}, missing},
+		"from below it, not told, untold":     {50, 30, 1, false, false, store.Reading{Credits: 30, Above: -20}, missing},
+		"all":                                 {0, 30, 30, false, false, store.Reading{Credits: 30, Above: 30}, nil},
+		"more than there is":                  {0, 30, 31, false, false, store.Reading{Credits: 30, Above: 30}, missing},
+		"more than there is, telling":         {0, 30, 31, false, true, store.Reading{Credits: 30, Above: 30}, missing},
+		"more than there is, told before":     {50, 30, 31, true, false, store.Reading{Credits: 30, Above: -20}, missing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPurse(t, c.threshold, c.credits)
 			if c.told {
 				commit(t, p.db, func(tx *store.Tx) { tx.AddCredits(balanceKey, 1, 1000, nil) })
-				commit(t, p.db, func(tx *store.Tx) { tx.TakeCredits(balanceKey, 1, true, c.credits+1, nil) })
+				commit(t, p.db, func(tx *store.Tx) {
+					tx.TakeCredits(balanceKey, 1, true, store.Reading{Credits: c.credits + 1, Above: c.credits + 1 - c.threshold}, nil)
+				})
 			}
 			before := storetest.Snapshot(t, p.db)
 			var is store.Item
@@ -108,7 +111,7 @@ func TestCreditsAreTakenAsTheyAre(t *testing.T) {
 	}
 	db := storetest.Open(t, apitest.NewClock().Now)
 	is(t, "where there is no balance", try(t.Context(), db, func(tx *store.Tx) {
-		tx.TakeCredits(balanceKey, 1, true, 0, func(it store.Item) error {
+		tx.TakeCredits(balanceKey, 1, true, store.Reading{}, func(it store.Item) error {
 			if it.PK != "" || it.Counter != 0 {
 				t.Errorf("it was shown %+v", it)
 			}
@@ -120,17 +123,17 @@ func TestCreditsAreTakenAsTheyAre(t *testing.T) {
 // What was told before the credits rose to the threshold does not count below it again.
 func TestALowBalanceThatRises(t *testing.T) {
 	p := newPurse(t, 10, 10)
-	take := func(tell bool, read int64) error {
+	take := func(tell bool) error {
 		return try(t.Context(), p.db, func(tx *store.Tx) {
-			tx.TakeCredits(balanceKey, 1, tell, read, func(store.Item) error { return store.ErrConflict })
+			tx.TakeCredits(balanceKey, 1, tell, store.Reading{Credits: 10}, func(store.Item) error { return store.ErrConflict })
 		})
 	}
-	is(t, "a first", take(true, 10), nil)
+	is(t, "a first", take(true), nil)
 	p.is("below", 9, -1, true)
 	commit(t, p.db, func(tx *store.Tx) { tx.AddCredits(balanceKey, 1, 1000, nil) })
 	p.is("risen", 10, 0, false)
-	is(t, "a second that tells nothing", take(false, 10), store.ErrConflict)
-	is(t, "a second", take(true, 10), nil)
+	is(t, "a second that tells nothing", take(false), store.ErrConflict)
+	is(t, "a second", take(true), nil)
 	p.is("below again", 9, -1, true)
 }
 

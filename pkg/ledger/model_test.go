@@ -1,0 +1,141 @@
+package ledger_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/content-automation/api/pkg/ledger"
+)
+
+// books is what a balance is to be: the rules of the ledger without a table.
+type books struct {
+	credits, threshold int64
+	// told tells that the account knows of its low balance; it forgets that as soon as
+	// the balance is not low.
+	told  bool
+	lows  []low
+	holds map[string]held // by entry
+}
+
+// low is what one event balance.low tells.
+type low struct{ credits, threshold int64 }
+
+// held is how a reservation stands.
+type held struct {
+	state string
+	left  int64
+}
+
+func (b *books) clone() *books {
+	c := *b
+	c.lows, c.holds = slices.Clone(b.lows), maps.Clone(b.holds)
+	return &c
+}
+
+// same tells whether both are alike; events have no order.
+func (b *books) same(o *books) bool {
+	return b.credits == o.credits && b.threshold == o.threshold && b.told == o.told && maps.Equal(b.holds, o.holds) &&
+		slices.Equal(sorted(b.lows), sorted(o.lows))
+}
+
+func sorted(all []low) []low {
+	return slices.SortedFunc(slices.Values(all), func(a, b low) int {
+		return int((a.credits-b.credits)*1000 + a.threshold - b.threshold)
+	})
+}
+
+func (b *books) String() string {
+	return fmt.Sprintf("%d credits, threshold %d, told %v, events %v, holds %v", b.credits, b.threshold, b.told, b.lows, b.holds)
+}
+
+func (b *books) tell() {
+	b.told = true
+	b.lows = append(b.lows, low{b.credits, b.threshold})
+}
+
+// add gives credits.
+func (b *books) add(credits int64) {
+	if b.credits += credits; b.credits >= b.threshold {
+		b.told = false
+	}
+}
+
+// take takes credits, if they are there.
+func (b *books) take(credits int64) bool {
+	if b.credits < credits {
+		return false
+	}
+	if b.credits -= credits; b.credits < b.threshold && !b.told {
+		b.tell()
+	}
+	return true
+}
+
+// move sets the threshold.
+func (b *books) move(threshold int64) bool {
+	fell := b.credits >= b.threshold && b.credits < threshold
+	if b.threshold = threshold; b.credits >= threshold {
+		b.told = false
+	}
+	if fell {
+		b.tell()
+	}
+	return true
+}
+
+func (b *books) reserve(h ledger.Hold) bool {
+	if h.Credits == 0 {
+		return true
+	}
+	if !b.take(h.Credits) {
+		return false
+	}
+	b.holds[h.Entry] = held{"held", h.Credits}
+	return true
+}
+
+// settle ends a reservation, if it stands as whoever settles it believes.
+func (b *books) settle(h ledger.Hold, state string) bool {
+	if h == (ledger.Hold{}) {
+		return true
+	}
+	if b.holds[h.Entry] != (held{"held", h.Credits}) {
+		return false
+	}
+	b.holds[h.Entry] = held{state, 0}
+	if state == "released" {
+		b.add(h.Credits)
+	}
+	return true
+}
+
+// split moves parts of a reservation to reservations of their own, and frees others.
+func (b *books) split(batch ledger.Hold, parts []ledger.Part, holds []ledger.Hold) bool {
+	var all, free int64
+	for _, p := range parts {
+		all += p.Credits
+		if p.Free {
+			free += p.Credits
+		}
+	}
+	switch {
+	case all == 0:
+		return true
+	case b.holds[batch.Entry] != held{"held", batch.Credits}:
+		return false
+	case all == batch.Credits:
+		b.holds[batch.Entry] = held{"released", 0}
+	default:
+		b.holds[batch.Entry] = held{"held", batch.Credits - all}
+	}
+	for _, h := range holds {
+		if h != (ledger.Hold{}) {
+			b.holds[h.Entry] = held{"held", h.Credits}
+		}
+	}
+	if free > 0 {
+		b.add(free)
+	}
+	return true
+}
