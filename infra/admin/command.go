@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/spf13/cobra"
 
@@ -29,16 +30,22 @@ func open(ctx context.Context, table string) (services, error) {
 	if table == "" {
 		return services{}, errors.New("name the state table by --table or TABLE_NAME: it is the output TableName of the data stack")
 	}
-	cfg, err := config.LoadDefaultConfig(ctx)
+	cfg, err := configuration(ctx)
 	if err != nil {
 		return services{}, err
-	}
-	if cfg.Region == "" {
-		return services{}, errors.New("name the region by AWS_REGION")
 	}
 	db := store.Open(cfg, table)
 	accounts := account.NewService(db, time.Now)
 	return services{accounts, apikey.NewService(db, accounts, time.Now, rand.Reader)}, nil
+}
+
+// configuration is the usual one of the operator's machine.
+func configuration(ctx context.Context) (aws.Config, error) {
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err == nil && cfg.Region == "" {
+		err = errors.New("name the region by AWS_REGION")
+	}
+	return cfg, err
 }
 
 // root makes the command with all those below it. What they print goes to out.
@@ -46,7 +53,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 	var table string
 	var s services
 	cmd := &cobra.Command{
-		Use: "admin", Short: "Manage the accounts and the dead letters of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
+		Use: "admin", Short: "Manage the accounts, the dead letters and the providers of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if !cmd.HasSubCommands() { // which only show their help
@@ -57,7 +64,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 	}
 	cmd.SetOut(out)
 	cmd.PersistentFlags().StringVar(&table, "table", os.Getenv("TABLE_NAME"), "name of the state table")
-	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork))
+	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork), providersCommand(out, keep))
 	return cmd
 }
 

@@ -2,7 +2,8 @@
 // and corrects their balance, and makes and revokes their API keys. It works on the
 // state table that TABLE_NAME or --table names, with the usual AWS configuration. It
 // also lists and sends back the dead letters of the stacks that STACK_NAME or --stack
-// names. For the local system `make run` writes all of that into .local/aws-env.
+// names, and stores the credentials of providers in the secret that PROVIDER_SECRET
+// or --secret names. For the local system `make run` writes all of that into .local/aws-env.
 package main
 
 import (

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
@@ -40,12 +39,9 @@ func openWork(ctx context.Context, stack string) (*work, error) {
 	if stack == "" {
 		return nil, errors.New("name the stacks by --stack or STACK_NAME: <customer>-<region>, such as acme-eu-central-1")
 	}
-	cfg, err := config.LoadDefaultConfig(ctx)
+	cfg, err := configuration(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if cfg.Region == "" {
-		return nil, errors.New("name the region by AWS_REGION")
 	}
 	client := cloudformation.NewFromConfig(cfg)
 	outputs := map[string]string{}

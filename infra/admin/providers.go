@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/spf13/cobra"
+
+	"github.com/content-automation/api/pkg/provider/credentials"
+)
+
+// keeper stores the value of a secret.
+type keeper func(ctx context.Context, secret, value string) error
+
+// keep stores it in AWS Secrets Manager.
+func keep(ctx context.Context, secret, value string) error {
+	if secret == "" {
+		return errors.New("name the secret by --secret or PROVIDER_SECRET: it is the output ProviderSecretArn of the data stack")
+	}
+	cfg, err := configuration(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = secretsmanager.NewFromConfig(cfg).PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{
+		SecretId: aws.String(secret), SecretString: aws.String(value),
+	})
+	return err
+}
+
+// maxCredentials bounds what is read: a secret has 64 KiB at most.
+const maxCredentials = 64 << 10
+
+func providersCommand(out io.Writer, keep keeper) *cobra.Command {
+	cmd := group("providers", "Set the credentials of the generation providers")
+	// In place of that of the root, which wants a table.
+	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
+	var secret string
+	set := &cobra.Command{
+		Use: "set", Short: "Read all credentials as JSON from standard input, and put them in the place of the earlier ones",
+		Long: "Read all credentials as JSON from standard input, and put them in the place of the earlier ones. Functions use them five minutes later at most.",
+		Example: `  admin providers set < credentials.json
+  {"fal": {"key": "…"}, "replicate": {"token": "…"}, "elevenlabs": {"key": "…"}, "heygen": {"key": "…"}}`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			value, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxCredentials+1))
+			if err != nil {
+				return err
+			}
+			if len(value) > maxCredentials {
+				return fmt.Errorf("the credentials are longer than %d KiB", maxCredentials>>10)
+			}
+			if err := credentials.Check(string(value)); err != nil {
+				return err
+			}
+			if err := keep(cmd.Context(), secret, string(value)); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(out, "The credentials are stored.")
+			return err
+		},
+	}
+	set.Flags().StringVar(&secret, "secret", os.Getenv("PROVIDER_SECRET"), "ARN or name of the secret")
+	cmd.AddCommand(set)
+	return cmd
+}
