@@ -50,6 +50,10 @@ func TestRefusals(t *testing.T) {
 		b[member] = value
 		return b
 	}
+	const queue, role = "arn:aws:sqs:us-east-1:111122223333:content", "arn:aws:iam::111122223333:role/content-automation-events"
+	target := func(arn, role string) object {
+		return object{"destination": object{"type": "sqs", "arn": arn, "role_arn": role}, "event_types": []string{"*"}}
+	}
 	eventually(t, "the end of a key", func() bool { return time.Now().After(soon) })
 
 	tests := []struct {
@@ -118,6 +122,10 @@ func TestRefusals(t *testing.T) {
 		{"webhook to a private address", key, "POST", "/v1/webhooks", object{"url": "https://10.0.0.1/", "event_types": []string{"*"}}, nil, 422, "validation_failed", "/url"},
 		{"webhook to the metadata address", key, "POST", "/v1/webhooks", object{"url": "https://169.254.169.254/", "event_types": []string{"*"}}, nil, 422, "validation_failed", "/url"},
 		{"unknown event type", key, "POST", "/v1/webhooks", object{"url": "http://127.0.0.1:9/", "event_types": []string{"content.made"}}, nil, 422, "validation_failed", "/event_types/0"},
+		{"webhook to nowhere", key, "POST", "/v1/webhooks", object{"event_types": []string{"*"}}, nil, 422, "validation_failed", "/url"},
+		{"webhook to a FIFO queue", key, "POST", "/v1/webhooks", target(queue+".fifo", role), nil, 422, "validation_failed", "/destination/arn"},
+		{"webhook by the role of another account", key, "POST", "/v1/webhooks", target(queue, strings.Replace(role, "1111", "9999", 1)), nil, 422, "validation_failed", "/destination/role_arn"},
+		{"webhook by any role", key, "POST", "/v1/webhooks", target(queue, "arn:aws:iam::111122223333:role/admin"), nil, 422, "validation_failed", "/destination/role_arn"},
 		// Ids.
 		{"malformed id", key, "GET", "/v1/factories/7", nil, nil, 404, "not_found", ""},
 		{"id of another kind", key, "GET", "/v1/content-items/" + factory, nil, nil, 404, "not_found", ""},

@@ -136,6 +136,29 @@ func TestTwentyWebhooksAndNoMore(t *testing.T) {
 	c.Call(http.MethodPost, "/v1/webhooks", body).Refused(t, 409, "invalid_state", "")
 }
 
+func TestWebhooksMadeAtTheSameTimeAreCountedToo(t *testing.T) {
+	_, _, c := on(t)
+	statuses := make([]int, maxWebhooks+10)
+	concurrently(len(statuses), len(statuses), func(i int) {
+		statuses[i] = c.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"*"}}).Status
+	})
+	made := 0
+	for _, s := range statuses {
+		switch s {
+		case http.StatusCreated:
+			made++
+		case http.StatusConflict:
+		default:
+			t.Errorf("answered %d", s)
+		}
+	}
+	var all []Webhook
+	c.Call(http.MethodGet, "/v1/webhooks?limit=100", nil).Into(t, http.StatusOK, &all)
+	if made != maxWebhooks || len(all) != maxWebhooks {
+		t.Errorf("%d webhooks were made, %d are there", made, len(all))
+	}
+}
+
 func TestOthersWebhooksAreNotFound(t *testing.T) {
 	_, clock, c := on(t)
 	w := create(t, c, hookURL, "*")

@@ -1,7 +1,7 @@
 package webhook
 
 import (
-	"context"
+	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +13,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/safehttp"
 )
 
 // receiver is a server that webhooks are sent to. It checks the signature of all
@@ -138,20 +139,91 @@ func TestThereIsNoWayIntoOurOwnNetwork(t *testing.T) {
 	}
 }
 
-// stalled is a receiver that never answers.
-type stalled struct{}
+// TestReceiversThatTakeTheirTime has receivers that would hold an attempt for ever.
+func TestReceiversThatTakeTheirTime(t *testing.T) {
+	// drip sends a byte now and then.
+	drip := func(stop <-chan struct{}, send func()) {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				send()
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		plan         func(stop <-chan struct{}, rw http.ResponseWriter)
+		state, error string
+	}{
+		"never answers": {func(stop <-chan struct{}, _ http.ResponseWriter) { <-stop }, "pending", "The server did not answer in time."},
+		"drips its headers": {func(stop <-chan struct{}, rw http.ResponseWriter) {
+			conn, _, err := rw.(http.Hijacker).Hijack()
+			if err != nil {
+				panic(err)
+			}
+			defer func() { _ = conn.Close() }()
+			_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\nX-Drip: "))
+			drip(stop, func() { _, _ = conn.Write([]byte(".")) })
+		}, "pending", "The server did not answer in time."},
+		"drips its answer": {func(stop <-chan struct{}, rw http.ResponseWriter) {
+			drip(stop, func() { _, _ = rw.Write([]byte(".")); _ = http.NewResponseController(rw).Flush() })
+		}, "delivered", ""}, // its status has said that it took the event
+		"drips a failure": {func(stop <-chan struct{}, rw http.ResponseWriter) {
+			rw.WriteHeader(http.StatusBadGateway)
+			drip(stop, func() { _, _ = rw.Write([]byte(".")); _ = http.NewResponseController(rw).Flush() })
+		}, "pending", "The receiver answered 502 Bad Gateway."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.deliverer.client = safehttp.New(safehttp.Options{AllowLoopback: true, Timeout: 200 * time.Millisecond})
+			stop := make(chan struct{})
+			r := w.receive(func(_ int, rw http.ResponseWriter) { c.plan(stop, rw) }, "*")
+			t.Cleanup(func() { close(stop) }) // before the server waits for its requests
+			ref := w.happen(event.ContentGenerated)
+			began := time.Now()
+			w.run(w.clock.Now().Add(time.Second))
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("took %v", took)
+			}
+			d := w.delivery(ref, r.hook.ID)
+			if d.State != c.state || len(d.Attempts) != 1 {
+				t.Fatalf("delivery %+v", d)
+			}
+			if got := d.Attempts[0].Error; (got == nil) != (c.error == "") || got != nil && *got != c.error {
+				t.Errorf("error %v, want %q", got, c.error)
+			}
+		})
+	}
+}
 
-func (stalled) Do(*http.Request) (*http.Response, error) { return nil, context.DeadlineExceeded }
-
-func TestAReceiverThatNeverAnswers(t *testing.T) {
-	w := newWorld(t)
-	r := w.receive(nil, "*")
-	w.deliverer.client = stalled{}
-	ref := w.happen(event.ContentGenerated)
-	w.run(w.clock.Now().Add(time.Second))
-	d := w.delivery(ref, r.hook.ID)
-	if d.State != "pending" || len(d.Attempts) != 1 || *d.Attempts[0].Error != "The server did not answer in time." {
-		t.Errorf("delivery %+v", d)
+// TestAReceiverThatSends100MB counts what it gets rid of: some of it lies in the
+// buffers of the connection when that is closed.
+func TestAReceiverThatSends100MB(t *testing.T) {
+	const all, most = 100 << 20, 20 << 20
+	for status, state := range map[int]string{200: "delivered", 500: "pending"} {
+		w := newWorld(t)
+		sent := make(chan int, 1)
+		r := w.receive(func(_ int, rw http.ResponseWriter) {
+			rw.WriteHeader(status)
+			n := 0
+			for chunk := bytes.Repeat([]byte("a"), 1<<16); n < all; n += len(chunk) {
+				if _, err := rw.Write(chunk); err != nil {
+					break
+				}
+			}
+			sent <- n
+		}, "*")
+		ref := w.happen(event.ContentGenerated)
+		w.run(w.clock.Now().Add(time.Second))
+		if n := <-sent; n > most {
+			t.Errorf("%d: %d bytes were sent", status, n)
+		}
+		if d := w.delivery(ref, r.hook.ID); d.State != state || len(d.Attempts) != 1 || *d.Attempts[0].Status != status || d.Attempts[0].ResponseBody != strings.Repeat("a", keptBody) {
+			t.Errorf("%d: delivery %+v", status, d)
+		}
 	}
 }
 
