@@ -1,13 +1,19 @@
-// Command sweep is the Lambda function that repairs deliveries: it looks for
-// events and messages that were lost on the way, and sends them on.
+// Command sweep is the Lambda function of what is to be looked after regularly. It
+// repairs deliveries: it looks for events and messages that were lost on the way, and
+// sends them on. And it tells of API keys that are about to expire.
 package main
 
 import (
+	"context"
+	"crypto/rand"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
@@ -20,5 +26,11 @@ func main() {
 	cfg := awsenv.Must(awsenv.Config())
 	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
 	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("DELIVER_QUEUE_URL"))
-	lambda.Start(webhook.NewSweeper(db, deliveries, time.Now).Handle)
+	sweeper := webhook.NewSweeper(db, deliveries, time.Now)
+	keys := apikey.NewService(db, account.NewService(db, time.Now), time.Now, rand.Reader)
+	lambda.Start(func(ctx context.Context, in webhook.Sweep) (webhook.Swept, error) {
+		_, warned := keys.Warn(ctx)
+		swept, err := sweeper.Handle(ctx, in)
+		return swept, errors.Join(warned, err)
+	})
 }

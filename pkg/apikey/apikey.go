@@ -78,6 +78,8 @@ type record struct {
 	Key
 	// Old are the secrets that rotations have replaced and that still work.
 	Old []oldSecret `json:"old_secrets,omitempty"`
+	// WarnAt is when the account is to be told that the key expires; nil: not any more.
+	WarnAt *time.Time `json:"warn_at,omitempty"`
 }
 
 type oldSecret struct {
@@ -117,7 +119,7 @@ func (s *Service) Create(ctx context.Context, accountID string, kind auth.Mode, 
 		Resource: httpapi.NewResource(id.New(id.APIKey, now), now, set.Metadata),
 		Kind:     kind, State: stateActive, CreatedBy: createdBy,
 	}}
-	r.apply(set)
+	r.apply(set, now)
 	r.show(secret)
 	it, err := store.NewItem("api_key", accountID, "", r.ID, r)
 	if err != nil {
@@ -126,6 +128,7 @@ func (s *Service) Create(ctx context.Context, accountID string, kind auth.Mode, 
 	it.Key, it.Owner = store.APIKeyKey(accountID, r.ID), store.Key{}
 	it.Filters = map[string]string{"kind": string(kind)}
 	it.Extra = map[string]string{account.SecretExtra: auth.HashKey(secret)}
+	it.Parent = r.warning()
 	tx := &store.Tx{}
 	tx.Create(it, nil)
 	addSecret(tx, r.secret(a, auth.HashKey(secret)), owner)
@@ -273,7 +276,7 @@ func (s *Service) Update(k held, set Settings) (Key, *store.Tx, error) {
 	if err := s.validate(&set, r.ExpiresAt); err != nil {
 		return Key{}, nil, err
 	}
-	r.apply(set)
+	r.apply(set, s.now())
 	if r.State == stateExpired && (r.ExpiresAt == nil || s.now().Before(*r.ExpiresAt)) {
 		r.State = stateActive
 	}
@@ -297,12 +300,14 @@ func (s *Service) replace(tx *store.Tx, r *record, it store.Item) error {
 	if err := it.Encode(stored); err != nil {
 		return err
 	}
+	it.Parent = r.warning()
 	tx.Replace(it)
 	return nil
 }
 
 // apply takes over settings that were validated.
-func (r *record) apply(set Settings) {
+func (r *record) apply(set Settings, now time.Time) {
+	r.plan(set.ExpiresAt, now)
 	r.Name, r.Scopes, r.IPAllowList = set.Name, set.Scopes, set.IPAllowList
 	r.ExpiresAt = set.ExpiresAt
 	if r.Metadata = set.Metadata; r.Metadata == nil {

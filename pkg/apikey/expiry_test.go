@@ -1,0 +1,125 @@
+package apikey_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+const day = 24 * time.Hour
+
+// warn tells of the keys that are due, and gives how many.
+func (w *world) warn() int {
+	w.t.Helper()
+	n, err := w.keys.Warn(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+// told gives the keys of the events that there are, sorted.
+func (w *world) told() (all []string) {
+	w.t.Helper()
+	for _, row := range storetest.Rows(w.t, w.db) {
+		if row["kind"] != "event" {
+			continue
+		}
+		var e struct {
+			Type   string
+			Object apikey.Key
+		}
+		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
+			w.t.Fatal(err)
+		}
+		if e.Type != "api_key.expiring" || e.Object.ExpiresAt == nil || row["acc"] != w.account.ID || row["mode"] != string(e.Object.Kind) || e.Object.State != "active" {
+			w.t.Errorf("the event %v", row)
+		}
+		all = append(all, e.Object.ID)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestTheAccountIsToldOnceSevenDaysBeforeAKeyExpires(t *testing.T) {
+	w := newWorld(t)
+	start := w.clock.Now()
+	in := func(d time.Duration) string { return start.Add(d).Format(time.RFC3339) }
+	soon := w.create("name", "Soon", "expires_at", in(10*day))
+	live := w.create("name", "Live", "kind", "live", "expires_at", in(20*day))
+	w.create("name", "Never")
+	w.create("name", "Short", "expires_at", in(6*day)) // whoever sets that knows
+	revoked := w.create("name", "Revoked", "expires_at", in(10*day))
+	w.Call(http.MethodDelete, path(revoked), nil)
+	later := w.create("name", "Later", "expires_at", in(10*day))
+	w.patch(later, object{"expires_at": in(30 * day)})
+	endless := w.create("name", "Endless", "expires_at", in(10*day))
+	w.patch(endless, object{"expires_at": nil})
+
+	w.clock.Add(start.Add(3*day - time.Second).Sub(w.clock.Now()))
+	if n := w.warn(); n != 0 || len(w.told()) != 0 {
+		t.Errorf("too early: %d, %v", n, w.told())
+	}
+	// A change of something else takes nothing away, even when it is time.
+	w.clock.Add(time.Second)
+	w.patch(soon, object{"name": "Still soon"})
+	rotated := w.rotate(soon, 0)
+	if n := w.warn(); n != 1 || !slices.Equal(w.told(), []string{soon.ID}) {
+		t.Errorf("in time: %d, %v", n, w.told())
+	}
+	// The caller's version is the same, so that If-Match holds.
+	if got := w.get(soon); got.Version != rotated.Version {
+		t.Errorf("version %d has become %d", rotated.Version, got.Version)
+	}
+	w.patch(soon, object{"name": "Sooner"}, "If-Match", `"3"`)
+	w.works(true, rotated.Secret)
+	for range 2 {
+		w.clock.Add(time.Hour)
+		if n := w.warn(); n != 0 || len(w.told()) != 1 {
+			t.Errorf("again: %d, %v", n, w.told())
+		}
+	}
+	w.clock.Add(start.Add(24 * day).Sub(w.clock.Now()))
+	// The live key has ended before anybody could tell.
+	want := []string{soon.ID, later.ID}
+	slices.Sort(want)
+	if n := w.warn(); n != 1 || !slices.Equal(w.told(), want) {
+		t.Errorf("at last: %d, %v; the key that has ended is %s", n, w.told(), live.ID)
+	}
+	if n := w.warn(); n != 0 {
+		t.Errorf("again: %d", n)
+	}
+	// A new end is told of anew.
+	w.patch(later, object{"expires_at": in(60 * day)})
+	w.clock.Add(30 * day)
+	if n := w.warn(); n != 1 || len(w.told()) != 3 {
+		t.Errorf("a new end: %d, %v", n, w.told())
+	}
+}
+
+func TestAWarningThatFailsIsMadeUpFor(t *testing.T) {
+	w := newWorld(t)
+	k := w.create("expires_at", w.clock.Now().Add(8*day).Format(time.RFC3339))
+	w.clock.Add(2 * day)
+	w.faults.Refuse("TransactWriteItems", "ValidationException", 1)
+	if n, err := w.keys.Warn(t.Context()); n != 0 || err == nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	// Another sweep is quicker.
+	w.faults.Before("TransactWriteItems", func() {
+		if n := w.warn(); n != 1 {
+			t.Errorf("the other told of %d", n)
+		}
+	})
+	if n := w.warn(); n != 0 {
+		t.Errorf("told of %d", n)
+	}
+	if got := w.told(); !slices.Equal(got, []string{k.ID}) {
+		t.Errorf("told of %v", got)
+	}
+}
