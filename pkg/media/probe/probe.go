@@ -32,9 +32,9 @@ type Info struct {
 	Type     media.Type
 	MIMEType string
 	Ext      string // of a file name, without the dot
-	Width    int    // 0 for audio
+	Width    int    // 0 for audio and captions
 	Height   int
-	Duration time.Duration // 0 for images
+	Duration time.Duration // 0 for images and captions
 }
 
 // Seconds is the length in seconds, to the millisecond.
@@ -47,8 +47,8 @@ func Bytes(content []byte) (Info, error) {
 	return Read(bytes.NewReader(content), int64(len(content)))
 }
 
-// Read reads a file of the given size. PNG, JPEG, WebP, MP4, MP3 and WAV are
-// known; for anything else the error wraps ErrUnsupported.
+// Read reads a file of the given size. PNG, JPEG, WebP, MP4, MP3, WAV and
+// WebVTT are known; for anything else the error wraps ErrUnsupported.
 func Read(r io.ReaderAt, size int64) (Info, error) {
 	f := file{r: r, size: size}
 	head := make([]byte, min(size, 12))
@@ -67,6 +67,8 @@ func Read(r io.ReaderAt, size int64) (Info, error) {
 		return f.picture("image/webp", "webp", webp.DecodeConfig)
 	case has(0, "RIFF") && has(8, "WAVE"):
 		return f.wav()
+	case has(0, webvttMagic), has(0, byteOrderMark+webvttMagic):
+		return f.webvtt()
 	case has(4, "ftyp"):
 		return f.mp4()
 	case has(0, "ID3"), len(head) > 1 && head[0] == 0xff && head[1]&0xe0 == 0xe0:

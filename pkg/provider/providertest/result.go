@@ -47,10 +47,10 @@ func checkResult(t *testing.T, req provider.Request, p provider.Provider, result
 		if want := typeOf(req.Kind); info.Type != want {
 			t.Errorf("file %d is %s, want %s", i, info.MIMEType, want)
 		}
-		if info.Type != media.Image && info.Duration <= 0 {
+		if (info.Type == media.Audio || info.Type == media.Video) && info.Duration <= 0 {
 			t.Errorf("file %d plays %v", i, info.Duration)
 		}
-		if info.Type != media.Audio && ratio != "" {
+		if (info.Type == media.Image || info.Type == media.Video) && ratio != "" {
 			if got, want := float64(info.Width)/float64(info.Height), parseRatio(t, ratio); math.Abs(got/want-1) > tolerance {
 				t.Errorf("file %d is %d x %d, want %s", i, info.Width, info.Height, ratio)
 			}
@@ -75,6 +75,9 @@ func checkText(t *testing.T, req provider.Request, result provider.Result) {
 	}
 	if len(text.Slides) != req.Slides {
 		t.Errorf("%d headings, want %d", len(text.Slides), req.Slides)
+	}
+	if n := len([]rune(text.Script)); (n > 0) != (req.ScriptSeconds > 0) || n > provider.MaxScript(req.ScriptSeconds) {
+		t.Errorf("a script of %d characters for %d s", n, req.ScriptSeconds)
 	}
 	for _, tag := range text.Hashtags {
 		if tag == "" || strings.ContainsAny(tag, "# ") || strings.ContainsFunc(tag, unicode.IsControl) {
@@ -105,6 +108,8 @@ func typeOf(kind provider.Kind) media.Type {
 		return media.Image
 	case provider.KindVideo, provider.KindAvatar:
 		return media.Video
+	case provider.KindCaptions:
+		return media.Captions
 	default:
 		return media.Audio
 	}

@@ -1,6 +1,7 @@
 // Package registry finds the providers of generation work by the names that the
 // catalog has for them. Test keys get the sandbox, whatever the name; live keys
-// get the provider itself, if the stack has it configured.
+// get the provider itself, if the stack has it configured. Captions, which the
+// service makes by itself, are the same for both.
 //
 // Nothing is built before it is asked for, and building reaches nobody: what a
 // function never generates costs its start nothing.
@@ -16,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/provider/credentials"
 	"github.com/content-automation/api/pkg/provider/sandbox"
 )
@@ -67,6 +69,10 @@ func (r *Registry) Configured(name string) bool { return r.cfg.Configured.Has(na
 // the code provider_unavailable, and is final: this stack does not offer that
 // provider.
 func (r *Registry) For(name, mode string) (provider.Provider, error) {
+	if name == captions.Name {
+		// Nobody else makes them: they are the service's own work in both modes.
+		return r.get(name, func(*Registry) provider.Provider { return captions.New() }), nil
+	}
 	if auth.Mode(mode) == auth.Test {
 		return r.get(sandbox.Name, func(r *Registry) provider.Provider { return sandbox.New(r.cfg.Now) }), nil
 	}

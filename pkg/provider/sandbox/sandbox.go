@@ -62,6 +62,7 @@ type work struct {
 	Ratio  string        `json:"r,omitempty"`
 	Count  int           `json:"n,omitempty"`
 	Slides int           `json:"s,omitempty"`
+	Script int           `json:"q,omitempty"` // of a text: the seconds of its script
 	Lang   string        `json:"l,omitempty"`
 	Topic  string        `json:"t,omitempty"` // of a text: the beginning of the prompt
 	Seed   uint32        `json:"h,omitempty"` // hash of the prompt
@@ -92,7 +93,8 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	case provider.KindImage:
 		w.Count = max(req.Count, 1)
 	case provider.KindText:
-		w.Slides, w.Lang, w.Topic = min(req.Slides, maxImages), baseLanguage(req.Language), topic(req.Prompt)
+		w.Slides, w.Script = min(req.Slides, maxImages), min(max(req.ScriptSeconds, 0), maxSeconds)
+		w.Lang, w.Topic = baseLanguage(req.Language), topic(req.Prompt)
 	}
 	if r := req.Rehearsal; r.Delay > 0 {
 		w.Start, w.End = r.Start.UnixMilli(), r.Start.Add(r.Delay).UnixMilli()
@@ -198,7 +200,7 @@ func parse(ctx context.Context, h provider.Handle) (work, error) {
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return work{}, badHandle(err)
 	}
-	if w.Count < 0 || w.Count > maxImages || w.Slides < 0 || w.Slides > maxImages || w.End < w.Start {
+	if w.Count < 0 || w.Count > maxImages || w.Slides < 0 || w.Slides > maxImages || w.Script < 0 || w.Script > maxSeconds || w.End < w.Start {
 		return work{}, badHandle(fmt.Errorf("%+v is out of bounds", w))
 	}
 	if w.Kind != provider.KindText {

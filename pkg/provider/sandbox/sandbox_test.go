@@ -45,6 +45,8 @@ func TestConformance(t *testing.T) {
 		provider.Request{Kind: provider.KindText, Prompt: "A carousel", Slides: 7},
 		provider.Request{Kind: provider.KindText, Prompt: strings.Repeat("длинный запрос ", 500), Language: "ru", Rehearsal: provider.Rehearsal{Start: noon, Delay: 12 * time.Hour}},
 		provider.Request{Kind: provider.KindText, Prompt: "?!…"},
+		provider.Request{Kind: provider.KindText, Prompt: "A short video", ScriptSeconds: 8},
+		provider.Request{Kind: provider.KindText, Prompt: strings.Repeat("long ", 500), Language: "fr", ScriptSeconds: 3},
 		provider.Request{Kind: provider.KindText, Prompt: "bad \x00 bytes \xff\x1b[31m and\ttabs\r\n"},
 		provider.Request{Kind: provider.KindVideo, Prompt: "From a picture", ImageURL: "https://example.test/a.png", Seconds: 10},
 		provider.Request{Kind: provider.KindAvatar, AudioURL: "https://example.test/a.mp3"},
@@ -128,6 +130,7 @@ func TestHandlesOfOthersAreRefused(t *testing.T) {
 		"a path":               {Kind: provider.KindVideo, Ratio: "../../x"},
 		"too many files":       {Kind: provider.KindImage, Ratio: "4:5", Count: 1 << 30},
 		"too many slides":      {Kind: provider.KindText, Slides: 1 << 30},
+		"too long a script":    {Kind: provider.KindText, Script: 1 << 30},
 		"an end before start":  {Kind: provider.KindMusic, Start: 2, End: 1},
 	} {
 		h, err := w.handle()
@@ -170,6 +173,17 @@ func TestTextFollowsFromPromptAndLanguage(t *testing.T) {
 		}
 		if got := *submission.Result.Text; !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q in %s:\n got %+v\nwant %+v", c.prompt, c.language, got, c.want)
+		}
+	}
+}
+
+func TestAScriptIsWrittenWhereOneIsWanted(t *testing.T) {
+	for language, want := range map[string]string{
+		"en": "This is a sample script to be spoken. It is about: sea.", "de-AT": "Dies ist ein Beispieltext zum Sprechen. Es geht um: sea.",
+	} {
+		submission, err := New(time.Now).Submit(t.Context(), provider.Request{Kind: provider.KindText, Prompt: "sea", Language: language, ScriptSeconds: 8})
+		if err != nil || submission.Result.Text.Script != want {
+			t.Errorf("%+v, %v", submission, err)
 		}
 	}
 }

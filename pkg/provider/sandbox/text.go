@@ -18,14 +18,14 @@ const (
 )
 
 // phrases are what the sandbox writes around the topic, by language: a caption
-// with the topic in it, and the heading of a slide with its number.
-var phrases = map[string][2]string{
-	"de": {"Ein Beispieltext der Sandbox zum Thema: %s.\n\nMit einem Live-Schlüssel schreibt ihn ein Sprachmodell.", "Punkt %d"},
-	"en": {"A sample caption from the sandbox about: %s.\n\nWith a live key a language model writes it.", "Point %d"},
-	"es": {"Un texto de ejemplo del sandbox sobre: %s.\n\nCon una clave real lo escribe un modelo de lenguaje.", "Punto %d"},
-	"fr": {"Un texte d’exemple du bac à sable sur : %s.\n\nAvec une clé réelle, un modèle de langage l’écrit.", "Point %d"},
-	"pt": {"Um texto de exemplo do sandbox sobre: %s.\n\nCom uma chave real, um modelo de linguagem o escreve.", "Ponto %d"},
-	"ru": {"Пример подписи из песочницы на тему: %s.\n\nС боевым ключом её пишет языковая модель.", "Пункт %d"},
+// with the topic in it, the heading of a slide with its number, and a script.
+var phrases = map[string][3]string{
+	"de": {"Ein Beispieltext der Sandbox zum Thema: %s.\n\nMit einem Live-Schlüssel schreibt ihn ein Sprachmodell.", "Punkt %d", "Dies ist ein Beispieltext zum Sprechen. Es geht um: %s."},
+	"en": {"A sample caption from the sandbox about: %s.\n\nWith a live key a language model writes it.", "Point %d", "This is a sample script to be spoken. It is about: %s."},
+	"es": {"Un texto de ejemplo del sandbox sobre: %s.\n\nCon una clave real lo escribe un modelo de lenguaje.", "Punto %d", "Este es un guion de ejemplo para hablar. Trata de: %s."},
+	"fr": {"Un texte d’exemple du bac à sable sur : %s.\n\nAvec une clé réelle, un modèle de langage l’écrit.", "Point %d", "Ceci est un exemple de texte à dire. Il parle de : %s."},
+	"pt": {"Um texto de exemplo do sandbox sobre: %s.\n\nCom uma chave real, um modelo de linguagem o escreve.", "Ponto %d", "Este é um roteiro de exemplo para falar. É sobre: %s."},
+	"ru": {"Пример подписи из песочницы на тему: %s.\n\nС боевым ключом её пишет языковая модель.", "Пункт %d", "Это пример текста для озвучивания. Он о теме: %s."},
 }
 
 // baseLanguage is the language of a BCP 47 tag, where the sandbox writes it, and
@@ -75,6 +75,9 @@ func (w work) text() provider.Text {
 	t := provider.Text{Title: title, Caption: fmt.Sprintf(phrase[0], w.Topic), Hashtags: hashtags(w.Topic)}
 	for i := range w.Slides {
 		t.Slides = append(t.Slides, fmt.Sprintf(phrase[1], i+1)+": "+title)
+	}
+	if w.Script > 0 {
+		t.Script = clip(fmt.Sprintf(phrase[2], w.Topic), provider.MaxScript(w.Script))
 	}
 	return t
 }
