@@ -80,8 +80,18 @@ func (w *world) examples() map[string]example {
 		"rotateWebhookSecret": {id: of(&w.webhook)},
 		"replayEvents":        {id: of(&w.webhook), body: object{"since": w.now().Add(-time.Hour).Format(time.RFC3339)}},
 		"testWebhook":         {id: of(&w.webhook), body: object{"event_type": "content.generated"}},
-		"listDeliveries":      {id: of(&w.webhook)},
-		"redeliver":           {id: of(&w.webhook), part: &w.delivery},
+		"createVideo":         {body: object{"prompt": "A trail running shoe on wet rock", "aspect_ratio": "9:16"}},
+		"createImage":         {body: object{"prompt": "A trail running shoe on wet rock", "aspect_ratio": "4:5"}},
+		"createMusic":         {body: object{"prompt": "Calm piano over soft rain", "seconds": 30}},
+		"createVoice":         {body: object{"text": "Made of recycled nets.", "language": "en"}},
+		"createAvatar":        {body: object{"text": "Made of recycled nets.", "image_url": "http://127.0.0.1:9/anna.jpg"}},
+		"estimateGeneration":  {body: object{"kind": "image", "input": object{"prompt": "A trail running shoe on wet rock"}}},
+		"listGenerations":     {},
+		"getGeneration":       {id: of(&w.generation)},
+		"deleteGeneration":    {id: fresh("createImage")},
+
+		"listDeliveries": {id: of(&w.webhook)},
+		"redeliver":      {id: of(&w.webhook), part: &w.delivery},
 	}
 }
 
@@ -89,6 +99,9 @@ func (w *world) examples() map[string]example {
 type described struct{}
 
 var _ engine.Objects = described{}
+
+// Remove has nothing to remove.
+func (described) Remove(context.Context, media.Place) error { return nil }
 
 // Save describes a file.
 func (described) Save(_ context.Context, place media.Place, n int, body io.Reader) (media.File, error) {

@@ -30,7 +30,8 @@ func (l lambdas) permissions(f Function, logs awslogs.LogGroup) []awsiam.PolicyS
 	case Read:
 		all = append(all, allow([]string{"s3:GetObject"}, objects))
 	case Write:
-		all = append(all, allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, objects))
+		all = append(all, allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, objects),
+			allow([]string{"s3:ListBucket"}, d.media.BucketArn()))
 	}
 	if f.Trigger == Stream {
 		all = append(all, allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"},

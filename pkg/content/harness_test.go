@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -286,6 +288,13 @@ func (m *memory) Save(_ context.Context, place media.Place, n int, body io.Reade
 		return f, m.after("save")
 	}
 	return f, nil
+}
+
+func (m *memory) Remove(_ context.Context, place media.Place) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.files, func(key string, _ []byte) bool { return strings.HasPrefix(key, place.Prefix()) })
+	return nil
 }
 
 // live gives a caller with a live key of the account, and the id of a factory of it.

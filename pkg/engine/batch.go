@@ -23,6 +23,9 @@ type batch struct {
 	Due  time.Time  `json:"due"`
 }
 
+// taskStart is the task of a batch's job.
+const taskStart = "start"
+
 // startAtOnce is how many pieces of work one transaction starts: each writes its
 // resource, its run and its reservation, and a transaction takes 100 writes.
 const startAtOnce = 20
@@ -41,7 +44,7 @@ func AcceptBatch(tx *store.Tx, now time.Time, all []Accepted, b ledger.Balance) 
 		return Ticket{}, err
 	}
 	j := batch{Hold: hold, All: all, Due: now, Job: job.Job{
-		ID: "job#batch#" + first.Subject, Queue: job.GenerateText, Subject: job.BatchOf(first.Subject),
+		ID: "job#batch#" + first.Subject, Queue: job.GenerateText, Subject: first.Subject, Task: taskStart,
 		Attempt: first.Attempt, Account: first.Account, Mode: first.Mode, Turn: 1,
 	}}
 	it, err := job.Item(now, j.Job, j)

@@ -107,4 +107,7 @@ type Objects interface {
 	// same place and number replace the same object. It gives unsupported_media
 	// for what is no file that we serve.
 	Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error)
+	// Remove removes all files of an attempt, those that nobody knows of included.
+	// Where there are none, that is fine.
+	Remove(ctx context.Context, place media.Place) error
 }

@@ -509,3 +509,50 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 		t.Errorf("after the end: %+v", done)
 	}
 }
+
+func TestFilesOfWhatEndsBadlyAreRemoved(t *testing.T) {
+	// After the picture was stored, the work is canceled, or fails.
+	for name, end := range map[string]func(w *world){
+		"canceled": func(w *world) { w.cancel("thing_1") },
+		"failed":   func(w *world) { w.clock.Add(time.Hour) },
+	} {
+		w := newWorld(t)
+		w.accept("thing_1")
+		for len(w.objects.saved) == 0 {
+			w.relay()
+			j, _ := w.pop()
+			if err := w.do(t.Context(), j); err != nil {
+				t.Fatal(err)
+			}
+		}
+		end(w)
+		w.drain()
+		w.ended("thing_1", name)
+		if len(w.objects.saved) != 0 {
+			t.Errorf("%s: there is still %v", name, w.objects.saved)
+		}
+	}
+}
+
+func TestFilesOfADeletedResourceAreRemoved(t *testing.T) {
+	w := newWorld(t)
+	w.accept("thing_1")
+	w.accept("thing_2")
+	w.drain()
+	tx := &store.Tx{}
+	if err := engine.Remove(tx, w.clock.Now(), account, "live", "thing_1", 2); err != nil {
+		t.Fatal(err)
+	}
+	w.commit(tx)
+	w.relay()
+	j, _ := w.pop()
+	for range 2 {
+		if err := w.do(t.Context(), j); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(w.objects.saved) != 1 {
+		t.Errorf("there is still %v", w.objects.saved)
+	}
+	w.settled(20)
+}

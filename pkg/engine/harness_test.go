@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -390,6 +392,13 @@ func (m *memory) Save(_ context.Context, place media.Place, n int, body io.Reade
 		return f, m.after("save")
 	}
 	return f, nil
+}
+
+func (m *memory) Remove(_ context.Context, place media.Place) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.saved, func(key string, _ int) bool { return strings.HasPrefix(key, place.Prefix()) })
+	return nil
 }
 
 // generation is one that the fake provider runs.

@@ -114,6 +114,9 @@ func (w *Worker) request(work Work, r *run, n int) (provider.Request, error) {
 			return req, fmt.Errorf("engine: the catalog has lost the model %q", id)
 		}
 		req.Model, req.Options = m.ProviderModel, m.ProviderOptions
+		if m.Kind == provider.KindVideo || m.Kind == provider.KindMusic {
+			req.Seconds = m.Length(req.Seconds) // what the price is for
+		}
 	}
 	return req, nil
 }
@@ -190,7 +193,7 @@ func (w *Worker) store(ctx context.Context, t *turn, n int) error {
 func (w *Worker) keep(ctx context.Context, r *run, n int, result provider.Result) error {
 	part := &r.Parts[n]
 	made := Made{Text: result.Text}
-	place := media.Place{Account: r.Account, Mode: r.Mode, Resource: r.Subject, Attempt: r.Attempt}
+	place := placeOf(r.Job, r.Attempt)
 	first := r.firstFile(n)
 	for i, f := range result.Media {
 		saved, err := w.saveFile(ctx, place, first+i, f)
@@ -244,6 +247,7 @@ func (w *Worker) fail(ctx context.Context, t *turn, f Failure, cause error) erro
 	if n := t.run.current(); n < len(t.run.Parts) && t.run.Parts[n].Handle != "" && !t.run.Parts[n].Ready && f.Code == string(errs.Timeout) {
 		w.stop(ctx, &t.run, n) // nobody will want it any more
 	}
+	w.clear(ctx, &t.run)
 	return w.end(ctx, t, func(tx *store.Tx, work Work) ([]store.Item, error) {
 		if err := ledger.Release(tx, w.now(), t.run.Account, work.Ticket().Hold); err != nil {
 			return nil, err
@@ -274,6 +278,7 @@ func (w *Worker) abandon(ctx context.Context, t *turn) error {
 	if n := t.run.current(); n < len(t.run.Parts) && t.run.Parts[n].Handle != "" && !t.run.Parts[n].Ready {
 		w.stop(ctx, &t.run, n)
 	}
+	w.clear(ctx, &t.run)
 	t.run.advance(w.now(), 0)
 	return w.save(ctx, t, ended, nil)
 }

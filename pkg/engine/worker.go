@@ -62,8 +62,11 @@ type turn struct {
 
 // Do takes the step that a message is for, if it is still to be taken.
 func (w *Worker) Do(ctx context.Context, j job.Job) (*job.Next, error) {
-	if j.IsBatch() {
+	switch j.Task {
+	case taskStart:
 		return nil, w.startBatch(ctx, j)
+	case taskRemove:
+		return nil, w.remove(ctx, j)
 	}
 	for range maxTurns {
 		next, err := w.take(ctx, j)

@@ -5,7 +5,6 @@
 package job
 
 import (
-	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/store"
@@ -46,6 +45,8 @@ type Job struct {
 	Attempt int    `json:"attempt"`
 	Account string `json:"account"`
 	Mode    string `json:"mode"`
+	// Task tells what is to be done where that is not a step of the subject's work.
+	Task string `json:"task,omitempty"`
 	// Turn numbers the steps of work that takes many: a message is for one step, and
 	// one for a step that was taken is a repeat. 1 for the first.
 	Turn int `json:"turn,omitempty"`
@@ -59,16 +60,6 @@ type Next struct {
 	Job   Job
 	Delay time.Duration
 }
-
-// batchOf begins the subject of a job that starts the work of several resources.
-const batchOf = "batch#"
-
-// BatchOf is the subject of the job that starts the work of several resources,
-// which is named for the first of them.
-func BatchOf(first string) string { return batchOf + first }
-
-// IsBatch tells whether the job starts the work of several resources.
-func (j Job) IsBatch() bool { return strings.HasPrefix(j.Subject, batchOf) }
 
 // Item makes the item of a job whose message carries more than the job itself:
 // the message is sent as it is, so it must have the members of a Job.

@@ -129,6 +129,29 @@ func (s *Store) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	}
 }
 
+// Remove removes all files of an attempt. Where there are none, that is fine.
+func (s *Store) Remove(ctx context.Context, place media.Place) error {
+	if err := place.Validate(); err != nil {
+		return err
+	}
+	// What was listed is removed before more is listed, so that the first page is
+	// always the next.
+	for {
+		page, err := s.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: aws.String(place.Prefix())})
+		if err != nil {
+			return fmt.Errorf("objects: list %s: %w", place.Prefix(), err)
+		}
+		for _, object := range page.Contents {
+			if _, err := s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: object.Key}); err != nil {
+				return fmt.Errorf("objects: remove %s: %w", *object.Key, err)
+			}
+		}
+		if !aws.ToBool(page.IsTruncated) {
+			return nil
+		}
+	}
+}
+
 // cancelable ends a copy when its context ends, between two reads.
 type cancelable struct {
 	ctx context.Context

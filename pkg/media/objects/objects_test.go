@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -45,8 +46,16 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.calls++
-	if r.Method == http.MethodGet {
+	switch {
+	case r.Method == http.MethodGet && r.URL.Query().Get("list-type") == "2":
+		b.list(w, r)
+		return
+	case r.Method == http.MethodGet:
 		b.get(w, r)
+		return
+	case r.Method == http.MethodDelete:
+		delete(b.objects, r.URL.Path)
+		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	body, err := io.ReadAll(r.Body)
@@ -83,6 +92,21 @@ func (b *bucket) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = w.Write(o.body)
+}
+
+// list answers two objects a page.
+func (b *bucket) list(w http.ResponseWriter, r *http.Request) {
+	var found []string
+	for path := range b.objects {
+		if key := strings.TrimPrefix(path, "/media-bucket/"); strings.HasPrefix(key, r.URL.Query().Get("prefix")) {
+			found = append(found, key)
+		}
+	}
+	fmt.Fprintf(w, "<ListBucketResult><IsTruncated>%v</IsTruncated>", len(found) > 2)
+	for _, key := range found[:min(2, len(found))] {
+		fmt.Fprintf(w, "<Contents><Key>%s</Key></Contents>", key)
+	}
+	fmt.Fprint(w, "</ListBucketResult>")
 }
 
 func start(t *testing.T, failures ...int) (*bucket, *Store) {
@@ -252,5 +276,30 @@ func TestOpenTellsWhatIsMissing(t *testing.T) {
 		if _, err := store.Open(t.Context(), "raw/nothing"); errs.CodeOf(err) != want {
 			t.Errorf("after %v: got %v, want %s", failures, err, want)
 		}
+	}
+}
+
+func TestRemoveRemovesAnAttemptAlone(t *testing.T) {
+	b, store := start(t)
+	other := place
+	other.Attempt = 11 // begins like the first one
+	for n := range 5 {
+		if _, err := store.Save(t.Context(), place, n+1, bytes.NewReader(sample(t, "image-1x1.png"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := store.Save(t.Context(), other, 1, bytes.NewReader(sample(t, "image-1x1.png"))); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := store.Remove(t.Context(), place); err != nil {
+			t.Fatal(err)
+		}
+		if len(b.objects) != 1 || b.objects["/media-bucket/"+other.Key(1, "png")].body == nil {
+			t.Errorf("there are %d objects", len(b.objects))
+		}
+	}
+	if err := store.Remove(t.Context(), media.Place{Account: "acc_1"}); err == nil {
+		t.Error("a place that is none would be everything")
 	}
 }

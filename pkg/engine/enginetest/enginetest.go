@@ -1,0 +1,156 @@
+// Package enginetest carries the work of an area to its end in that area's tests:
+// with the relay and the queues in memory, and a clock that moves on by itself.
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/job"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/probe"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+// Only is the one provider of everything.
+type Only struct{ provider.Provider }
+
+var _ engine.Providers = Only{}
+
+// For implements engine.Providers.
+func (o Only) For(string, string) (provider.Provider, error) { return o.Provider, nil }
+
+// Objects stores files in memory, read as they are read for S3.
+type Objects struct {
+	mu    sync.Mutex
+	files map[string][]byte
+}
+
+var _ engine.Objects = (*Objects)(nil)
+
+// Save implements engine.Objects.
+func (o *Objects) Save(_ context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+	b, err := io.ReadAll(body)
+	if err != nil {
+		return media.File{}, err
+	}
+	info, err := probe.Read(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return media.File{}, errs.Wrap(err, errs.UnsupportedMedia, "The generated file is of no known format.")
+	}
+	key := place.Key(n, info.Ext)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.files == nil {
+		o.files = map[string][]byte{}
+	}
+	o.files[key] = b
+	sum := sha256.Sum256(b)
+	return media.File{
+		ID: place.ID(n), Type: info.Type, MIMEType: info.MIMEType, Key: key, Width: info.Width, Height: info.Height,
+		DurationSeconds: info.Seconds(), Bytes: int64(len(b)), SHA256: hex.EncodeToString(sum[:]),
+	}, nil
+}
+
+// Remove implements engine.Objects.
+func (o *Objects) Remove(_ context.Context, place media.Place) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	maps.DeleteFunc(o.files, func(key string, _ []byte) bool { return strings.HasPrefix(key, place.Prefix()) })
+	return nil
+}
+
+// Keys lists what is stored.
+func (o *Objects) Keys() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Sorted(maps.Keys(o.files))
+}
+
+// Engine is an engine with a relay and queues in memory.
+type Engine struct {
+	t       testing.TB
+	db      *store.DB
+	clock   *apitest.Clock
+	worker  *engine.Worker
+	Objects *Objects
+	queue   []message
+	relayed map[string]bool
+}
+
+type message struct {
+	job job.Job
+	at  time.Time
+}
+
+// New makes an engine for areas, by the kind of their items.
+func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers engine.Providers, areas map[string]engine.Area) *Engine {
+	e := &Engine{t: t, db: db, clock: clock, Objects: &Objects{}, relayed: map[string]bool{}}
+	e.worker = engine.NewWorker(engine.Config{DB: db, Areas: areas, Providers: providers, Objects: e.Objects, Now: clock.Now, Name: rand.Text})
+	return e
+}
+
+// Step does the message that is due first, and moves the clock to when that is. It
+// tells whether there was one.
+func (e *Engine) Step() bool {
+	e.t.Helper()
+	for _, row := range storetest.Rows(e.t, e.db) {
+		if row["kind"] != job.Kind || e.relayed[row["pk"]] {
+			continue
+		}
+		e.relayed[row["pk"]] = true
+		var j job.Job
+		if err := json.Unmarshal([]byte(row["doc"]), &j); err != nil {
+			e.t.Fatal(err)
+		}
+		e.queue = append(e.queue, message{j, e.clock.Now()})
+	}
+	if len(e.queue) == 0 {
+		return false
+	}
+	slices.SortStableFunc(e.queue, func(a, b message) int { return a.at.Compare(b.at) })
+	m := e.queue[0]
+	e.queue = e.queue[1:]
+	if wait := m.at.Sub(e.clock.Now()); wait > 0 {
+		e.clock.Add(wait)
+	}
+	m.job.Receives = 1
+	next, err := e.worker.Do(context.Background(), m.job)
+	if err != nil {
+		e.t.Fatalf("%s: %v", m.job.ID, err)
+	}
+	if next != nil {
+		e.queue = append(e.queue, message{next.Job, e.clock.Now().Add(next.Delay)})
+	}
+	return true
+}
+
+// mostSteps ends work that never comes to an end.
+const mostSteps = 5000
+
+// Drain does all messages until there are none.
+func (e *Engine) Drain() {
+	e.t.Helper()
+	for range mostSteps {
+		if !e.Step() {
+			return
+		}
+	}
+	e.t.Fatalf("%d steps are no end", mostSteps)
+}
