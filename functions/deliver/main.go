@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
+	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/awsdest"
@@ -29,7 +30,7 @@ func main() {
 	logging.Setup()
 	debug.SetGCPercent(gcPercent)
 	cfg := awsenv.Must(awsenv.Config())
-	loopback := awsenv.Must(webhook.AllowLoopback(os.Getenv("ALLOW_LOOPBACK_WEBHOOKS"), awsenv.Need("STAGE")))
+	loopback := awsenv.Must(safehttp.AllowLoopback(os.Getenv("ALLOW_LOOPBACK_WEBHOOKS"), awsenv.Need("STAGE")))
 	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
 	signer := awsenv.Must(media.NewSigner(cfg, awsenv.Need("MEDIA_BUCKET"), time.Now))
 	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("DELIVER_QUEUE_URL"))

@@ -1,9 +1,6 @@
 package webhook
 
 import (
-	"fmt"
-	"strconv"
-
 	"github.com/content-automation/api/pkg/safehttp"
 )
 
@@ -13,24 +10,4 @@ const userAgent = "ContentAutomation-Webhooks/1.0"
 // NewClient makes the client that checks and calls the addresses of webhooks.
 func NewClient(allowLoopback bool) *safehttp.Client {
 	return safehttp.New(safehttp.Options{AllowLoopback: allowLoopback, UserAgent: userAgent, Timeout: attemptTimeout})
-}
-
-// localStage is the stage of the local system.
-const localStage = "local"
-
-// AllowLoopback reads the setting ALLOW_LOOPBACK_WEBHOOKS. It gives an error where
-// a stage other than the local one has it: there, it would open the network that
-// the functions run in to everybody who can make a webhook.
-func AllowLoopback(setting, stage string) (bool, error) {
-	if setting == "" {
-		return false, nil
-	}
-	allow, err := strconv.ParseBool(setting)
-	if err != nil {
-		return false, fmt.Errorf("webhook: ALLOW_LOOPBACK_WEBHOOKS is true or false, not %q", setting)
-	}
-	if allow && stage != localStage {
-		return false, fmt.Errorf("webhook: ALLOW_LOOPBACK_WEBHOOKS is for the stage %s alone: in the stage %q webhooks could reach the service's own network", localStage, stage)
-	}
-	return allow, nil
 }

@@ -158,20 +158,7 @@ func (w *Webhook) requireEnabled() error {
 
 // checkURL refuses an address that may not be called.
 func (s *Service) checkURL(ctx context.Context, raw string) error {
-	err := s.urls.CheckURL(ctx, raw)
-	var blocked *safehttp.BlockedError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &blocked):
-		return errs.Invalid("/url", "%s", blocked.Reason)
-	case errors.Is(err, safehttp.ErrLookup):
-		e := errs.Invalid("/url", "The host name could not be looked up. Try again, or check its name servers.")
-		e.Cause = err
-		return e
-	default:
-		return err
-	}
+	return safehttp.Refusal(s.urls.CheckURL(ctx, raw), "/url")
 }
 
 // goesTo tells where the settings send events.
