@@ -48,6 +48,7 @@ const (
 // Capabilities is what a model can be asked for.
 type Capabilities struct {
 	AspectRatios  []string `json:"aspect_ratios,omitempty" doc:"Shapes that can be asked for; absent where the picture to start from decides, or there is none" example:"[\"9:16\",\"16:9\"]"`
+	MaxImages     int      `json:"max_images,omitempty" doc:"Most images of one request; absent: one" example:"4"`
 	Resolution    string   `json:"resolution,omitempty" doc:"Resolution of the videos it makes" example:"1080p"`
 	Seconds       []int    `json:"seconds,omitempty" doc:"Lengths that can be asked for, where only certain ones can" example:"[5,10]"`
 	MaxSeconds    int      `json:"max_seconds,omitempty" doc:"Longest length that can be asked for" example:"10"`

@@ -23,9 +23,6 @@ const (
 	maxSpokenSeconds = 300
 )
 
-// maxImages is the most pictures of one request.
-const maxImages = 10
-
 // PriceOf is what a request costs, in credits. It follows from the request alone:
 // what is estimated, reserved and charged is the same. Models without a price give
 // ErrNoPrice.
@@ -117,8 +114,8 @@ func (m Model) Check(req provider.Request, prefix string) error {
 		return refuse("/aspect_ratio", "cannot be chosen for the model %s", m.ID)
 	case req.AspectRatio != "" && !slices.Contains(c.AspectRatios, req.AspectRatio):
 		return refuse("/aspect_ratio", "must be one of %s for the model %s", strings.Join(c.AspectRatios, ", "), m.ID)
-	case req.Count < 0 || req.Count > maxImages:
-		return refuse("/count", "must be between 1 and %d", maxImages)
+	case req.Count < 0 || req.Count > max(c.MaxImages, 1):
+		return refuse("/count", "must be between 1 and %d for the model %s", max(c.MaxImages, 1), m.ID)
 	}
 	switch m.Kind {
 	case provider.KindVideo, provider.KindMusic:

@@ -80,10 +80,10 @@ func TestCheckNamesTheMember(t *testing.T) {
 		req   request
 		param string // empty: it is fine
 	}{
-		"fine":                   {"flux-pro-1.1", request{Prompt: "x", AspectRatio: "9:16", Count: 10}, ""},
+		"fine":                   {"flux-pro-1.1", request{Prompt: "x", AspectRatio: "9:16", Count: 4}, ""},
 		"another ratio":          {"flux-pro-1.1", request{Prompt: "x", AspectRatio: "7:1"}, "/input/aspect_ratio"},
 		"no ratio to choose":     {"kling-2.5-turbo-pro", request{Prompt: "x", ImageURL: url, AspectRatio: "16:9"}, "/input/aspect_ratio"},
-		"too many":               {"flux-pro-1.1", request{Prompt: "x", Count: 11}, "/input/count"},
+		"too many":               {"flux-pro-1.1", request{Prompt: "x", Count: 5}, "/input/count"},
 		"no picture":             {"kling-2.5-turbo-pro", request{Prompt: "x"}, "/input/image_url"},
 		"a picture too many":     {"veo-3.1", request{Prompt: "x", ImageURL: url}, "/input/image_url"},
 		"from a picture":         {"runway-gen-4.5", request{Prompt: "x", ImageURL: url, Seconds: 10}, ""},
