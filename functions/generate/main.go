@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/provider/registry"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/studio"
 )
 
 func main() {
@@ -25,7 +26,7 @@ func main() {
 	cfg, bucket := awsenv.Must(awsenv.Config()), awsenv.Need("MEDIA_BUCKET")
 	worker := engine.NewWorker(engine.Config{
 		DB:    store.Open(cfg, awsenv.Need("TABLE_NAME")),
-		Areas: map[string]engine.Area{content.ItemKind: content.Area{}},
+		Areas: map[string]engine.Area{content.ItemKind: content.Area{}, studio.ItemKind: studio.Area{}},
 		Providers: registry.New(registry.Config{
 			Configured: provider.ParseConfigured(os.Getenv("PROVIDERS")), AWS: cfg, Secret: os.Getenv("PROVIDER_SECRET"),
 			Bucket: bucket, Endpoint: os.Getenv("PROVIDER_ENDPOINT"), Now: time.Now,

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
@@ -41,6 +42,7 @@ func (p parts) functions() map[string]*httpapi.Router {
 		"factory": {factories.Register},
 		// Addresses of webhooks are looked up when they are saved: one on the machine
 		// itself needs no look-up.
+		"studio":  {studio.NewService(p.db, p.signer, webhook.NewClient(true), catalog.NewOffer("fal"), p.now).Register},
 		"webhook": {webhook.NewService(p.db, webhook.NewClient(true), arn.ARN{Partition: "aws"}, p.now, rand.Reader).Register},
 	} {
 		r := httpapi.NewRouter(p.db, p.recorder, p.now)

@@ -57,7 +57,7 @@ type world struct {
 	drops      []func(context.Context) error
 
 	// Ids of resources of the account, one of each kind.
-	apiKey, factory, item, event, webhook, delivery string
+	apiKey, factory, item, generation, event, webhook, delivery string
 }
 
 // meteredRecorder notes what an audit entry costs.
@@ -170,6 +170,9 @@ func (w *world) fill(ctx context.Context, state *store.DB) (err error) {
 			return err
 		}
 		if w.factory, err = w.make(ctx, "createFactory"); err != nil {
+			return err
+		}
+		if w.generation, err = w.make(ctx, "createImage"); err != nil {
 			return err
 		}
 		if w.item, err = w.make(ctx, "createContentItem"); err != nil {

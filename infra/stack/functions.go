@@ -88,6 +88,7 @@ var Functions = []Function{
 	{Name: "catalog", Trigger: Gateway, Memory: 512, Timeout: 15, Audit: Append, Offers: true},
 	{Name: "factory", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append},
 	{Name: "content", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Media: Read, Offers: true},
+	{Name: "studio", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Media: Read, Webhooks: true, Offers: true},
 	{Name: "webhook", Trigger: Gateway, Memory: 512, Timeout: 15, State: Write, Audit: Append, Webhooks: true, Introduces: true},
 	{Name: "docs", Trigger: Gateway, Memory: 256, Timeout: 10},
 

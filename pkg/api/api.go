@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
@@ -31,6 +32,7 @@ func router() *httpapi.Router {
 	catalog.Offer{}.Register(r)
 	(&factory.Service{}).Register(r)
 	(&content.Service{}).Register(r)
+	(&studio.Service{}).Register(r)
 	(&webhook.Service{}).Register(r)
 	return r
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
@@ -24,8 +24,8 @@ var payloads = map[event.Type]reflect.Type{
 	event.ProposalApplied:             reflect.TypeFor[Proposal](),
 	event.BalanceLow:                  reflect.TypeFor[account.View](),
 	event.ContentPlanCompleted:        reflect.TypeFor[ContentPlan](),
-	event.StudioGenerated:             reflect.TypeFor[Generation](),
-	event.StudioFailed:                reflect.TypeFor[Generation](),
+	event.StudioGenerated:             reflect.TypeFor[studio.Generation](),
+	event.StudioFailed:                reflect.TypeFor[studio.Generation](),
 	event.TrainingCompleted:           reflect.TypeFor[Training](),
 	event.TrainingFailed:              reflect.TypeFor[Training](),
 	event.DiagnosisCompleted:          reflect.TypeFor[Diagnosis](),
@@ -68,19 +68,6 @@ type ContentPlanItems struct {
 	Generated int `json:"generated"`
 	Failed    int `json:"failed"`
 	Published int `json:"published"`
-}
-
-// Generation is a generation of the studio.
-type Generation struct {
-	httpapi.Resource
-	Kind        string           `json:"kind" enum:"video,image,music,voice,avatar"`
-	Model       string           `json:"model"`
-	Input       map[string]any   `json:"input"`
-	State       string           `json:"state" enum:"queued,generating,generated,failed,canceled"`
-	Progress    int              `json:"progress" minimum:"0" maximum:"100"`
-	Media       []media.View     `json:"media" nullable:"false"`
-	CostCredits int64            `json:"cost_credits"`
-	Failure     *content.Failure `json:"failure"`
 }
 
 // Training is the making of a fine-tuned model.

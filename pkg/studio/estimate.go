@@ -1,0 +1,83 @@
+package studio
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// Estimate is what a generation would cost.
+type Estimate struct {
+	Kind    provider.Kind  `json:"kind" enum:"video,image,music,voice,avatar" doc:"What would be made"`
+	Model   string         `json:"model" doc:"The model that would make it" example:"flux-pro-1.1"`
+	Credits int64          `json:"credits" doc:"What is charged for it with a live key, to the credit" example:"4"`
+	Price   *catalog.Price `json:"price" doc:"The model's price that this follows from"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Estimate) SchemaName() string { return "StudioEstimate" }
+
+type estimateBody struct {
+	Kind  provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"What to make"`
+	Model string        `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog; left out: the catalog's default"`
+	Input Input         `json:"input" doc:"What the creating operation of the kind would be asked for"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (estimateBody) SchemaName() string { return "StudioEstimateCreate" }
+
+type estimateInput struct{ Body estimateBody }
+
+// registerEstimate puts the operation into the router.
+func (s *Service) registerEstimate(r *httpapi.Router) {
+	estimate := op("estimateGeneration", http.MethodPost, "/v1/studio/estimates", "Estimate a generation",
+		"Tells what a generation would cost with a live key, and spends nothing. The input is checked as the creating operation checks it, so that what is estimated would be accepted. The price of a generation follows from its request alone: what is estimated is what is charged.")
+	estimate.Errors = []errs.Code{errs.UnsupportedModel, errs.ProviderUnavailable}
+	estimate.Example = map[string]any{"kind": "video", "model": "kling-3-turbo-pro", "input": map[string]any{"prompt": "A trail running shoe on wet rock", "seconds": 6}}
+	httpapi.Write(r, estimate, s.estimate)
+}
+
+func (s *Service) estimate(ctx context.Context, in *estimateInput) (httpapi.Change[Estimate], error) {
+	none := httpapi.Change[Estimate]{}
+	b := in.Body
+	if err := b.fits(); err != nil {
+		return none, err
+	}
+	// As for live work, also with a test key: it is the live price that is asked for.
+	o, err := s.order(ctx, b.Kind, b.Model, b.Input, "/input", true)
+	if err != nil {
+		return none, err
+	}
+	return httpapi.Change[Estimate]{Data: Estimate{Kind: b.Kind, Model: o.model.ID, Credits: o.credits, Price: o.model.Price}}, nil
+}
+
+// fits refuses members that the kind does not have: the creating operation would.
+func (b estimateBody) fits() error {
+	raw, err := json.Marshal(b.Input)
+	if err != nil {
+		return err
+	}
+	var given map[string]any
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return err
+	}
+	names := make([]string, 0, len(given))
+	for name := range given {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if !slices.Contains(members[b.Kind], name) {
+			return errs.Invalid("/input/"+name, "%s", fmt.Sprintf("is none of the members of kind %s: %s", b.Kind, strings.Join(members[b.Kind], ", ")))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+// Package studio holds the generations of the studio: one picture, clip, track,
+// voice or avatar each, asked of one model, from the call to its end.
+package studio
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// ItemKind is the kind of a generation in the table.
+const ItemKind = "generation"
+
+// State tells where a generation stands.
+type State string
+
+// The states. The last three are final.
+const (
+	Queued     State = "queued"
+	Generating State = "generating"
+	Generated  State = "generated"
+	Failed     State = "failed"
+	Canceled   State = "canceled"
+)
+
+// Failure tells why a generation failed.
+type Failure struct {
+	Code      string `json:"code" doc:"Machine-readable reason" example:"generation_failed"`
+	Message   string `json:"message" doc:"What happened and what to do"`
+	Retryable bool   `json:"retryable" doc:"Whether the same request may succeed when it is sent again"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Failure) SchemaName() string { return "GenerationFailure" }
+
+// Generation is a generation as callers see it.
+type Generation struct {
+	httpapi.Resource
+	Kind        provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"What it makes"`
+	Model       string        `json:"model" doc:"The model that makes it" example:"flux-pro-1.1"`
+	Input       Input         `json:"input" doc:"What was asked for"`
+	State       State         `json:"state" enum:"queued,generating,generated,failed,canceled"`
+	Progress    int           `json:"progress" minimum:"0" maximum:"100" doc:"How far it is, in percent, as far as the provider tells"`
+	Media       []media.View  `json:"media" nullable:"false" doc:"Its files; their addresses are signed for one hour by each GET"`
+	CostCredits int64         `json:"cost_credits" doc:"What was charged for it; 0 until it is generated, and always in the sandbox"`
+	Failure     *Failure      `json:"failure" doc:"Why it failed; null where it did not"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Generation) SchemaName() string { return "Generation" }
+
+// Rehearsal is how a test key wants a generation to end.
+type Rehearsal struct {
+	Outcome      string `json:"outcome,omitempty" enum:"generated,failed" default:"generated" doc:"How it ends"`
+	DelaySeconds int    `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"How long it takes"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Rehearsal) SchemaName() string { return "StudioRehearsal" }
+
+// record is the document that is kept of a generation.
+type record struct {
+	Generation
+	Files   []media.File `json:"files,omitempty"`
+	Sandbox *Rehearsal   `json:"sandbox,omitempty"`
+	// Ticket is its accepted work, and Credits the price of it.
+	Ticket  engine.Ticket `json:"ticket,omitzero"`
+	Credits int64         `json:"credits,omitempty"`
+}
+
+// attempt is the number of a generation's only attempt.
+const attempt = 1
+
+// entry writes the record as an item of the table.
+func (r *record) entry(account, mode string) (store.Item, error) {
+	it, err := store.NewItem(ItemKind, account, mode, r.ID, r)
+	it.Filters = r.filters()
+	return it, err
+}
+
+func (r *record) filters() map[string]string {
+	return map[string]string{"kind": string(r.Kind), "state": string(r.State), "model": r.Model}
+}
+
+// runs tells whether the engine works for it.
+func (r *record) runs() bool { return r.State == Queued || r.State == Generating }
+
+// Service makes and reads generations.
+type Service struct {
+	db     *store.DB
+	signer *media.Signer
+	urls   URLChecker
+	offer  catalog.Offer
+	now    func() time.Time
+}
+
+// URLChecker refuses addresses that lead to where nobody may be sent.
+type URLChecker interface {
+	// CheckURL gives nil for an address of the public internet.
+	CheckURL(ctx context.Context, raw string) error
+}
+
+// view gives the generation as its GET answers it, with its media signed.
+func (s *Service) view(ctx context.Context, r *record) (Generation, error) {
+	v := r.Generation
+	var err error
+	v.Media, err = s.signer.Views(ctx, r.Files)
+	return v, err
+}
+
+// find reads a generation of the caller's account and mode.
+func (s *Service) find(ctx context.Context, generationID string) (*record, store.Item, error) {
+	it, err := httpapi.Find(ctx, s.db, id.Generation, "generation", generationID)
+	if err != nil {
+		return nil, it, err
+	}
+	r, err := decode(&it)
+	return r, it, err
+}
+
+func decode(it *store.Item) (*record, error) {
+	var r record
+	return &r, it.Decode(&r)
+}

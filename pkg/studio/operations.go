@@ -1,0 +1,234 @@
+package studio
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/safehttp"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// NewService makes the service. The offer is what the stack has of the catalog.
+func NewService(db *store.DB, signer *media.Signer, urls URLChecker, offer catalog.Offer, now func() time.Time) *Service {
+	return &Service{db, signer, urls, offer, now}
+}
+
+type createInput[B body] struct{ Body B }
+
+// Path names the generation of a call.
+type Path struct {
+	ID string `path:"generation_id" doc:"Id of the generation" example:"gen_01h455vb4pex5vsknk084sn02q"`
+}
+
+type deleteInput struct {
+	Path
+	httpapi.IfMatch
+}
+
+type listInput struct {
+	httpapi.PageInput
+	httpapi.Period
+	Kind  string `query:"kind" enum:"video,image,music,voice,avatar" doc:"Only generations of this kind"`
+	State string `query:"state" enum:"queued,generating,generated,failed,canceled" doc:"Only generations in this state"`
+	Model string `query:"model" doc:"Only generations of this model"`
+}
+
+func op(id, method, path, summary, description string) httpapi.Op {
+	return httpapi.Op{
+		ID: id, Method: method, Path: path, Scope: auth.StudioUse, Function: "studio", Tag: "Studio",
+		Summary: summary, Description: description,
+	}
+}
+
+// Register puts the operations of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	register[videoBody](s, r, "createVideo", "videos", "Make a video", "From a text, or from a picture.", map[string]any{"prompt": "A trail running shoe on wet rock, morning light", "aspect_ratio": "9:16", "seconds": 5})
+	register[imageBody](s, r, "createImage", "images", "Make images", "From a text; some models start from a picture.", map[string]any{"prompt": "A trail running shoe on wet rock, morning light", "aspect_ratio": "4:5"})
+	register[musicBody](s, r, "createMusic", "music", "Make music", "A track from a description, with lyrics where the model sings.", map[string]any{"prompt": "Calm piano over soft rain", "seconds": 30})
+	register[voiceBody](s, r, "createVoice", "voices", "Speak a text", "", map[string]any{"text": "Made of recycled nets.", "language": "en"})
+	register[avatarBody](s, r, "createAvatar", "avatars", "Make a talking avatar", "From a text or from speech.", map[string]any{"text": "Made of recycled nets.", "image_url": "https://www.example.com/anna.jpg"})
+	s.registerEstimate(r)
+
+	list := op("listGenerations", http.MethodGet, "/v1/studio/generations", "List the generations", "Newest first.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
+	const one = "/v1/studio/generations/{generation_id}"
+	httpapi.Read(r, op("getGeneration", http.MethodGet, one, "Get a generation", "With fresh addresses of its media."), s.get)
+	remove := op("deleteGeneration", http.MethodDelete, one, "Delete a generation", "Where it still runs it is canceled, and what was reserved for it is released at once. Its media are removed.")
+	remove.Errors = []errs.Code{errs.VersionMismatch}
+	httpapi.Write(r, remove, s.remove)
+}
+
+// register puts the operation that creates generations of one kind into the router.
+func register[B body](s *Service, r *httpapi.Router, id, path, summary, description string, example map[string]any) {
+	if description != "" {
+		description += " "
+	}
+	create := op(id, http.MethodPost, "/v1/studio/"+path, summary,
+		description+"Accepted at once and made in the background: `studio.generated` or `studio.failed` tells when it is done. What it costs is reserved now, charged when it is ready and released when it fails; `POST /v1/studio/estimates` tells it beforehand. With a test key nothing is spent, and `sandbox` rehearses each outcome.")
+	create.Status = http.StatusAccepted
+	create.Errors = []errs.Code{errs.UnsupportedModel, errs.InsufficientBalance, errs.QueueFull, errs.ProviderUnavailable}
+	create.Example = example
+	httpapi.Write(r, create, func(ctx context.Context, in *createInput[B]) (httpapi.Change[Generation], error) {
+		return s.create(ctx, in.Body)
+	})
+}
+
+// order is a generation that could be made: of which model, how, and for how much.
+type order struct {
+	model   catalog.Model
+	input   Input
+	credits int64
+}
+
+// order finds the model for an input and refuses what it cannot carry out. Prefix
+// is where the input is in the body. Live work needs a model that the stack offers
+// and that has a price.
+func (s *Service) order(ctx context.Context, kind provider.Kind, model string, in Input, prefix string, live bool) (order, error) {
+	if err := in.check(kind, prefix); err != nil {
+		return order{}, err
+	}
+	chosen, err := s.offer.Choose(string(kind), model, "", live)
+	if err != nil {
+		return order{}, err
+	}
+	m, _ := catalog.Find(chosen) // it was chosen from there
+	req := in.request(kind)
+	if err := m.Check(req, prefix); err != nil {
+		return order{}, err
+	}
+	for member, url := range map[string]string{"/image_url": in.ImageURL, "/audio_url": in.AudioURL, "/video_url": in.VideoURL} {
+		if url == "" {
+			continue
+		}
+		if err := s.urls.CheckURL(ctx, url); err != nil {
+			return order{}, safehttp.Refusal(err, prefix+member)
+		}
+	}
+	o := order{model: m, input: in}
+	if m.Price != nil {
+		o.credits, err = m.PriceOf(req)
+	}
+	return o, err
+}
+
+func (s *Service) create(ctx context.Context, b body) (httpapi.Change[Generation], error) {
+	none := httpapi.Change[Generation]{}
+	kind, c, in := b.asked()
+	p, now := auth.FromContext(ctx), s.now()
+	live := p.Mode == auth.Live
+	if c.Sandbox != nil && live {
+		return none, errs.Invalid("/sandbox", "works with a test key only; leave it out for live work")
+	}
+	if err := c.Metadata.Check(); err != nil {
+		return none, err
+	}
+	o, err := s.order(ctx, kind, c.Model, in, "", live)
+	if err != nil {
+		return none, err
+	}
+	r := &record{
+		Generation: Generation{
+			Resource: httpapi.NewResource(id.New(id.Generation, now), now, c.Metadata),
+			Kind:     kind, Model: o.model.ID, Input: in, State: Queued,
+		},
+		Sandbox: c.Sandbox,
+	}
+	a := engine.Accepted{
+		Account: p.Account, Mode: string(p.Mode), Subject: r.ID, Attempt: attempt,
+		Parts: []engine.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider}},
+	}
+	if c.Sandbox != nil {
+		a.Delay = time.Duration(c.Sandbox.DelaySeconds) * time.Second
+	}
+	var balance ledger.Balance
+	if live {
+		r.Credits, a.Credits = o.credits, o.credits
+		if balance, err = s.balance(ctx, p.Account); err != nil {
+			return none, err
+		}
+	}
+	tx := &store.Tx{}
+	if r.Ticket, err = engine.Accept(tx, now, a, balance); err != nil {
+		return none, err
+	}
+	it, err := r.entry(p.Account, string(p.Mode))
+	if err != nil {
+		return none, err
+	}
+	tx.Create(it, nil)
+	v, err := s.view(ctx, r)
+	return httpapi.Change[Generation]{Data: v, Tx: tx}, err
+}
+
+func (s *Service) balance(ctx context.Context, account string) (ledger.Balance, error) {
+	items, err := s.db.GetAll(ctx, ledger.BalanceKey(account))
+	if err != nil {
+		return ledger.Balance{}, err
+	}
+	return ledger.BalanceOf(items[0]), nil
+}
+
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Generation], error) {
+	from, to, err := in.Bounds(id.Generation)
+	if err != nil {
+		return httpapi.Page[Generation]{}, err
+	}
+	p := auth.FromContext(ctx)
+	q := store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(p.Mode), ItemKind), From: from, To: to,
+		Filters: map[string]string{"kind": in.Kind, "state": in.State, "model": in.Model},
+	}
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Generation, error) {
+		r, err := decode(&it)
+		if err != nil {
+			return Generation{}, err
+		}
+		return s.view(ctx, r)
+	})
+}
+
+func (s *Service) get(ctx context.Context, in *Path) (Generation, error) {
+	r, _, err := s.find(ctx, in.ID)
+	if err != nil {
+		return Generation{}, err
+	}
+	return s.view(ctx, r)
+}
+
+// remove deletes a generation. The answer shows it as it was left: without media,
+// for those are gone, and canceled where it still ran.
+func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[Generation], error) {
+	none := httpapi.Change[Generation]{}
+	r, it, err := s.find(ctx, in.ID)
+	if err != nil {
+		return none, err
+	}
+	if err := in.Check(r.Version); err != nil {
+		return none, err
+	}
+	now, tx := s.now(), &store.Tx{}
+	tx.Delete(it)
+	if r.runs() {
+		if err := engine.Cancel(tx, now, it.Account, it.Mode, r.ID, attempt, &r.Ticket); err != nil {
+			return none, err
+		}
+		r.State = Canceled
+	}
+	if err := engine.Remove(tx, now, it.Account, it.Mode, r.ID, attempt); err != nil {
+		return none, err
+	}
+	r.Touch(now)
+	r.Media = []media.View{}
+	return httpapi.Change[Generation]{Data: r.Generation, Tx: tx}, nil
+}
