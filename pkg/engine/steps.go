@@ -141,7 +141,7 @@ func (w *Worker) poll(ctx context.Context, t *turn, n int) error {
 	if err != nil {
 		return err
 	}
-	part := &r.Parts[n]
+	part, before := &r.Parts[n], r.percent()
 	status, err := p.Poll(ctx, part.Handle)
 	if err != nil {
 		return err
@@ -163,6 +163,9 @@ func (w *Worker) poll(ctx context.Context, t *turn, n int) error {
 	}
 	r.Failures = 0
 	r.advance(w.now(), wait)
+	if r.percent() == before {
+		return w.save(ctx, t, running, nil) // nothing to show: the resource need not be read
+	}
 	work, err := w.work(ctx, r)
 	if err != nil {
 		return err
