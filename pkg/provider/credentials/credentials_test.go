@@ -197,6 +197,29 @@ func TestCheckTellsTheOperatorWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestDocumentIsWhatIsParsed(t *testing.T) {
+	want := map[string]string{}
+	for _, name := range Providers() {
+		want[name] = "key of " + name
+	}
+	value, err := Document(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Parse(value)
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("got %d of %d, %v", len(got), len(want), err)
+	}
+	for name, key := range want {
+		if got[name].Reveal() != key {
+			t.Errorf("%s: got %q", name, got[name].Reveal())
+		}
+	}
+	if _, err := Document(map[string]string{"polly": "x"}); err == nil {
+		t.Error("polly needs no credential")
+	}
+}
+
 func TestSecretsManager(t *testing.T) {
 	type asked struct{ SecretId string }
 	var calls []asked

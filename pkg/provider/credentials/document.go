@@ -27,9 +27,22 @@ func Needed(provider string) bool { return member[provider] != "" }
 // errUnreadable has no cause: what cannot be read may be a credential all the same.
 var errUnreadable = errors.New("the secret is not a JSON object of the form {\"fal\": {\"key\": \"…\"}}")
 
-// read takes the credentials out of a secret's value. What is there beside them
-// is left alone, so that one mistake does not take all providers away.
-func read(value string) (map[string]Secret, error) {
+// Document gives the value of a secret with credentials, by provider.
+func Document(of map[string]string) (string, error) {
+	document := map[string]map[string]string{}
+	for name, credential := range of {
+		document[name] = map[string]string{member[name]: credential}
+	}
+	value, err := json.Marshal(document)
+	if err != nil {
+		return "", err
+	}
+	return string(value), Check(string(value))
+}
+
+// Parse takes the credentials out of a secret's value, by provider. What is there
+// beside them is left alone, so that one mistake does not take all providers away.
+func Parse(value string) (map[string]Secret, error) {
 	var document map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(value), &document); err != nil {
 		return nil, errUnreadable

@@ -103,7 +103,7 @@ func (s *Store) refresh(ctx context.Context) error {
 	value, err := s.read(bounded)
 	var secrets map[string]Secret
 	if err == nil {
-		secrets, err = read(value)
+		secrets, err = Parse(value)
 	}
 	now := s.now()
 	switch {

@@ -1,0 +1,131 @@
+// Command providers serves the fakes of all generation providers on one loopback
+// port, each below its name: /fal, /replicate, /elevenlabs, /heygen, /polly and
+// /bedrock. Below /_control faults are queued and what was accepted is listed; see
+// the package control.
+//
+// It takes the credentials that it accepts from PROVIDER_CREDENTIALS, in the form
+// of the stacks' secret, and what the functions of a stack know of AWS: the fakes of
+// AWS's own services put what they make into S3.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/provider/credentials"
+	"github.com/content-automation/api/pkg/provider/sample"
+	"github.com/content-automation/api/testdata/providers/bedrock"
+	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/elevenlabs"
+	"github.com/content-automation/api/testdata/providers/fal"
+	"github.com/content-automation/api/testdata/providers/heygen"
+	"github.com/content-automation/api/testdata/providers/polly"
+	"github.com/content-automation/api/testdata/providers/replicate"
+)
+
+func main() {
+	port := flag.Int("port", 0, "the port on 127.0.0.1; 0: any free one")
+	flag.Parse()
+	if err := serve(*port); err != nil {
+		fmt.Fprintln(os.Stderr, "providers:", err)
+		os.Exit(1)
+	}
+}
+
+func serve(port int) error {
+	cfg, err := awsenv.Config()
+	if err != nil {
+		return err
+	}
+	keys, err := credentials.Parse(os.Getenv("PROVIDER_CREDENTIALS"))
+	if err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return err
+	}
+	slog.Info("serving", "address", "http://"+listener.Addr().String())
+	server := &http.Server{Handler: logged(handler(keys, bucketWriter(cfg))), ReadHeaderTimeout: 10 * time.Second}
+	return server.Serve(listener)
+}
+
+// writer puts an object into a bucket.
+type writer func(ctx context.Context, bucket, key string, content []byte) error
+
+func bucketWriter(cfg aws.Config) writer {
+	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
+	return func(ctx context.Context, bucket, key string, content []byte) error {
+		_, err := client.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String(key), Body: bytes.NewReader(content)})
+		return err
+	}
+}
+
+// handler is all fakes, with one control.
+func handler(keys map[string]credentials.Secret, write writer) http.Handler {
+	c := control.New()
+	mux := http.NewServeMux()
+	mux.Handle("/_control", c)
+	mux.Handle("/_control/", c)
+	for name, fake := range map[string]http.Handler{
+		fal.Name:        only("Authorization", "Key "+keys[fal.Name].Reveal(), fal.New(c, sample.File, time.Now, 0)),
+		replicate.Name:  only("Authorization", "Bearer "+keys[replicate.Name].Reveal(), replicate.New(c, sample.File, time.Now, 0)),
+		elevenlabs.Name: elevenlabs.New(elevenlabs.Config{Control: c, Media: sample.Files, Key: keys[elevenlabs.Name].Reveal()}),
+		heygen.Name:     heygen.New(heygen.Config{Control: c, Media: sample.Files, Now: time.Now, Key: keys[heygen.Name].Reveal()}),
+		polly.Name:      polly.New(polly.Config{Control: c, Media: sample.Files, Now: time.Now, Write: write}),
+		bedrock.Name:    bedrock.New(bedrock.Config{Control: c, Samples: sample.File, Now: time.Now, Write: write}),
+	} {
+		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, fake))
+	}
+	return mux
+}
+
+// only is a fake that accepts any credential, with one alone. What carries none is
+// up to the fake.
+func only(header, want string, fake http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get(header); got != "" && got != want {
+			http.Error(w, `{"detail": "Invalid credential"}`, http.StatusUnauthorized)
+			return
+		}
+		fake.ServeHTTP(w, r)
+	})
+}
+
+// logged tells of each call, without its query, which may be signed.
+func logged(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.Path
+		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		// Also where the connection is cut.
+		defer func() { slog.Info("call", "method", r.Method, "path", path, "status", answer.status) }()
+		h.ServeHTTP(answer, r)
+	})
+}
+
+// statusWriter remembers the status.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach what is inside.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

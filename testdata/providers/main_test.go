@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/media/probe"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/credentials"
+	"github.com/content-automation/api/pkg/provider/registry"
+)
+
+// cloud is what the adapters need of AWS: one secret and one bucket.
+type cloud struct {
+	mu      sync.Mutex
+	secret  string
+	objects map[string][]byte
+}
+
+// ServeHTTP is Secrets Manager, and S3 for reading.
+func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.Header.Get("X-Amz-Target") == "secretsmanager.GetSecretValue" {
+		_ = json.NewEncoder(w).Encode(map[string]string{"SecretString": c.secret})
+		return
+	}
+	content, ok := c.objects[strings.TrimPrefix(r.URL.Path, "/")]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	_, _ = w.Write(content)
+}
+
+func (c *cloud) write(_ context.Context, bucket, key string, content []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.objects[bucket+"/"+key] = content
+	return nil
+}
+
+// world serves all fakes, and gives the registry of a stack before them whose
+// secret holds the keys given.
+func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
+	t.Helper()
+	accepted := map[string]credentials.Secret{}
+	for _, name := range credentials.Providers() {
+		accepted[name] = credentials.NewSecret("key of " + name)
+	}
+	secret, err := credentials.Document(held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cloud{secret: secret, objects: map[string][]byte{}}
+	inAWS := httptest.NewServer(c)
+	t.Cleanup(inAWS.Close)
+	fakes := httptest.NewServer(handler(accepted, c.write))
+	t.Cleanup(fakes.Close)
+	return registry.New(registry.Config{
+		Configured: provider.ParseConfigured(strings.Join(catalog.Providers(), ",")),
+		AWS: aws.Config{
+			Region: "us-west-2", BaseEndpoint: aws.String(inAWS.URL),
+			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+				return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "secret"}, nil
+			}),
+		},
+		Secret: "providers", Bucket: "media-bucket", Endpoint: fakes.URL, Now: time.Now,
+	}), fakes.URL
+}
+
+func keysOf(prefix string) map[string]string {
+	keys := map[string]string{}
+	for _, name := range credentials.Providers() {
+		keys[name] = prefix + name
+	}
+	return keys
+}
+
+// request asks a model of the catalog for something that it can make.
+func request(m catalog.Model) provider.Request {
+	req := provider.Request{Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions, Prompt: "A bay at sunrise", ClientToken: m.ID, Language: "en"}
+	if m.Kind == provider.KindAvatar {
+		req.Prompt += "\nSeen from above" // by the second speaker, where there are two
+	}
+	if len(m.Capabilities.Seconds) > 0 {
+		req.Seconds = m.Capabilities.Seconds[0]
+	} else if m.Kind == provider.KindMusic {
+		req.Seconds = 10
+	}
+	for _, input := range m.Capabilities.Requires {
+		switch input {
+		case catalog.InputImage:
+			req.ImageURL = "https://media.example/a.png"
+		case catalog.InputAudio:
+			req.AudioURL = "https://media.example/a.mp3"
+		case catalog.InputVideo:
+			req.VideoURL = "https://media.example/a.mp4"
+		case catalog.InputLyrics:
+			req.Lyrics = "La la la, over the bay"
+		}
+	}
+	return req
+}
+
+// generate follows a request to its end.
+func generate(t *testing.T, p provider.Provider, req provider.Request) (provider.Result, error) {
+	t.Helper()
+	submission, err := p.Submit(t.Context(), req)
+	if err != nil {
+		return provider.Result{}, err
+	}
+	if submission.Result != nil {
+		return *submission.Result, nil
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(20 * time.Second); ; {
+		status, err := p.Poll(t.Context(), submission.Handle)
+		if err != nil {
+			return provider.Result{}, err
+		}
+		if status.State.Final() {
+			return p.Fetch(t.Context(), submission.Handle)
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			return provider.Result{}, errors.New("it has not ended")
+		}
+	}
+}
+
+// Each model that live keys are offered is made by its fake, through the adapter
+// that functions use.
+func TestEachModelOfTheCatalogIsMade(t *testing.T) {
+	providers, _ := world(t, keysOf("key of "))
+	for _, m := range catalog.Models(catalog.Filter{}) {
+		if m.State != catalog.Available {
+			continue
+		}
+		t.Run(m.ID, func(t *testing.T) {
+			t.Parallel()
+			p, err := providers.For(m.Provider, "live")
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := generate(t, p, request(m))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.Kind == provider.KindText {
+				if result.Text == nil || result.Text.Title == "" {
+					t.Errorf("wrote %+v", result.Text)
+				}
+				return
+			}
+			if len(result.Media) != 1 {
+				t.Fatalf("made %d files", len(result.Media))
+			}
+			body, err := result.Media[0].Open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			content, err := io.ReadAll(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := body.Close(); err != nil {
+				t.Error(err)
+			}
+			if _, err := probe.Bytes(content); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestWrongKeysAreRefused(t *testing.T) {
+	for prefix, code := range map[string]string{"wrong key of ": "provider_access", "": "provider_not_configured"} {
+		held := keysOf(prefix)
+		if prefix == "" {
+			held = map[string]string{"fal": "the only one"}
+		}
+		providers, _ := world(t, held)
+		for name := range keysOf("") {
+			if prefix == "" && name == "fal" {
+				continue
+			}
+			model := catalog.Models(catalog.Filter{Provider: name})[0]
+			p, err := providers.For(name, "live")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = generate(t, p, request(model))
+			var e *provider.Error
+			if !errors.As(err, &e) || e.Kind != provider.Quota || e.Code != code {
+				t.Errorf("%s with the key %q: %v, want %s", name, held[name], err, code)
+			}
+		}
+	}
+}
+
+func TestOneControlForAll(t *testing.T) {
+	providers, address := world(t, keysOf("key of "))
+	order := `{"provider": "elevenlabs", "operation": "submit", "faults": [{"kind": "rate_limited", "seconds": 7}]}`
+	resp, err := http.Post(address+"/_control", "application/json", strings.NewReader(order))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	p, err := providers.For("elevenlabs", "live")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _ := catalog.Find("eleven-flash-2.5")
+	var e *provider.Error
+	if _, err := generate(t, p, request(m)); !errors.As(err, &e) || e.RetryAfter != 7*time.Second {
+		t.Errorf("after %d %s: %v", resp.StatusCode, order, err)
+	}
+	if _, err := generate(t, p, request(m)); err != nil {
+		t.Error(err)
+	}
+	resp, err = http.Get(address + "/_control/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var log struct{ Accepted []struct{ Provider string } }
+	if err := json.NewDecoder(resp.Body).Decode(&log); err != nil || len(log.Accepted) != 1 || log.Accepted[0].Provider != "elevenlabs" {
+		t.Errorf("the log has %+v, %v", log, err)
+	}
+}
