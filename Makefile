@@ -4,6 +4,8 @@ SHELL := /bin/sh
 
 GO ?= go
 PORT ?= 8080
+# Who generates for live keys of the local system: fakes, or the real providers.
+PROVIDERS ?= fake
 # The architecture of the deployed functions: arm64 or x86_64.
 ARCH ?= arm64
 CUSTOMER ?= acme
@@ -22,8 +24,8 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: .local/bin/local explorer-assets ## Run the whole service on this machine; PORT=8080
-	@PORT=$(PORT) exec .local/bin/local run
+run: .local/bin/local explorer-assets ## Run the whole service on this machine; PORT=8080, PROVIDERS=fake or real
+	@PORT=$(PORT) PROVIDERS=$(PROVIDERS) exec .local/bin/local run
 
 .PHONY: build
 build: .local/bin/local explorer-assets ## Build the functions into build/<arch>; ARCH=arm64 or x86_64

@@ -42,7 +42,11 @@ func command(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return serve(ctx, os.Stdout, port)
+		real, err := realProviders(os.Getenv("PROVIDERS"))
+		if err != nil {
+			return err
+		}
+		return serve(ctx, os.Stdout, system.Options{Port: port, RealProviders: real})
 	case "build":
 		flags := flag.NewFlagSet("build", flag.ContinueOnError)
 		arch := flags.String("arch", "arm64", "the architecture to build for: arm64 or x86_64")
@@ -86,6 +90,18 @@ func portFrom(value string) (int, error) {
 	return port, nil
 }
 
+// realProviders reads the variable PROVIDERS.
+func realProviders(value string) (bool, error) {
+	switch value {
+	case "", "fake":
+		return false, nil
+	case "real":
+		return true, nil
+	default:
+		return false, fmt.Errorf("PROVIDERS is fake or real, not %q", value)
+	}
+}
+
 // sentence says of an error what the person at the terminal can do about it.
 func sentence(err error) string {
 	var port *system.PortError
@@ -100,10 +116,11 @@ func sentence(err error) string {
 }
 
 // serve runs the system until the context ends.
-func serve(ctx context.Context, out io.Writer, port int) error {
+func serve(ctx context.Context, out io.Writer, o system.Options) error {
 	began := time.Now()
 	say := func(what string) { fmt.Fprintf(out, "%5.1f s  %s\n", time.Since(began).Seconds(), what) }
-	s, err := system.Start(ctx, system.Options{Port: port, Say: say})
+	o.Say = say
+	s, err := system.Start(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -171,13 +188,22 @@ func greet(out io.Writer, s *system.System, d demo) {
   Test key  %[2]s
   Live key  %[3]s
   Account   %[4]s (enterprise plan, %[5]d credits)
+  Providers %[10]s
 
 Try it:
   curl -s %[1]s/v1/me -H 'Authorization: Bearer %[2]s'
 
 Scripts find the address and the keys in %[6]s/%[7]s, the operator's command what it needs in %[6]s/%[8]s.
 Logs are in %[9]s. Ctrl-C stops everything.
-`, s.BaseURL, d.test, d.live, d.account, demoCredits, files, envFile, awsFile, relative(s.Logs))
+`, s.BaseURL, d.test, d.live, d.account, demoCredits, files, envFile, awsFile, relative(s.Logs), providers(s))
+}
+
+// providers tells who generates for live keys.
+func providers(s *system.System) string {
+	if s.Providers != "" {
+		return "fakes at " + s.Providers + ", which cost nothing"
+	}
+	return "real ones, which cost money; give their credentials to `go run ./infra/admin providers set`"
 }
 
 // relative shortens a path in the working directory.

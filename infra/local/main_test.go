@@ -26,6 +26,23 @@ func TestPort(t *testing.T) {
 	}
 }
 
+func TestProviders(t *testing.T) {
+	for value, want := range map[string]bool{"": false, "fake": false, "real": true} {
+		if got, err := realProviders(value); err != nil || got != want {
+			t.Errorf("PROVIDERS=%s: real ones: %v, %v", value, got, err)
+		}
+	}
+	if _, err := realProviders("both"); err == nil || !strings.Contains(err.Error(), `"both"`) {
+		t.Errorf("got %v", err)
+	}
+	if text := providers(&system.System{Providers: "http://127.0.0.1:9"}); !strings.Contains(text, "http://127.0.0.1:9") {
+		t.Errorf("of fakes it says %q", text)
+	}
+	if text := providers(&system.System{}); !strings.Contains(text, "admin providers set") {
+		t.Errorf("of real ones it says %q", text)
+	}
+}
+
 func TestFaultsOfThePortAreSentences(t *testing.T) {
 	for cause, want := range map[error]string{
 		syscall.EADDRINUSE: "Port 80 is in use: stop what uses it, or choose another one with `make run PORT=81`.",
@@ -46,14 +63,14 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, envFile), []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	running := &system.System{BaseURL: "http://localhost:8080", Endpoint: "http://127.0.0.1:4566", Region: "us-east-1", Table: "state"}
+	running := &system.System{BaseURL: "http://localhost:8080", Endpoint: "http://127.0.0.1:4566", Region: "us-east-1", Table: "state", ProviderSecret: "arn:providers"}
 	files, err := writeFiles(dir, running, demo{test: "t", live: "l"})
 	if err != nil || len(files) != 2 {
 		t.Fatalf("got %v, %v", files, err)
 	}
 	for name, want := range map[string]string{
 		envFile: "BASE_URL=http://localhost:8080\nSVC_TEST_KEY=t\nSVC_LIVE_KEY=l\n",
-		awsFile: "AWS_ENDPOINT_URL=http://127.0.0.1:4566\nAWS_REGION=us-east-1\nAWS_ACCESS_KEY_ID=test\nAWS_SECRET_ACCESS_KEY=test\nTABLE_NAME=state\nSTACK_NAME=local-us-east-1\n",
+		awsFile: "AWS_ENDPOINT_URL=http://127.0.0.1:4566\nAWS_REGION=us-east-1\nAWS_ACCESS_KEY_ID=test\nAWS_SECRET_ACCESS_KEY=test\nTABLE_NAME=state\nSTACK_NAME=local-us-east-1\nPROVIDER_SECRET=arn:providers\n",
 	} {
 		file := filepath.Join(dir, name)
 		info, err := os.Stat(file)

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/provider/credentials"
 )
 
 // TestStartAndStop brings a system of its own up, and looks at what is left of
@@ -30,7 +33,7 @@ func TestStartAndStop(t *testing.T) {
 	}
 	for name, value := range map[string]string{
 		"base URL": s.BaseURL, "endpoint": s.Endpoint, "table": s.Table, "audit table": s.AuditTable, "bucket": s.MediaBucket, "bus": s.Bus,
-		"queue of videos": s.GenerateQueueURLs["video"], "queue of texts": s.GenerateQueueURLs["text"], "dispatch queue": s.DispatchQueueURL, "deliver queue": s.DeliverQueueURL,
+		"queue of videos": s.GenerateQueueURLs["video"], "queue of texts": s.GenerateQueueURLs["text"], "fakes": s.Providers, "secret of providers": s.ProviderSecret, "dispatch queue": s.DispatchQueueURL, "deliver queue": s.DeliverQueueURL,
 	} {
 		if value == "" {
 			t.Errorf("it does not tell its %s", name)
@@ -60,6 +63,17 @@ func TestStartAndStop(t *testing.T) {
 			t.Errorf("got %s", body)
 		}
 	})
+	t.Run("the fakes of the providers are served, and their credentials stored", func(t *testing.T) {
+		if res, body := send(t, request(t, http.MethodGet, s.Providers+"/_control/log", nil)); res.StatusCode != http.StatusOK || !strings.Contains(body, "accepted") {
+			t.Errorf("got %s %s", res.Status, body)
+		}
+		stored := credentials.New(credentials.SecretsManager(s.AWS(), s.ProviderSecret), time.Now)
+		for _, name := range credentials.Providers() {
+			if key, err := stored.Key(name)(t.Context()); err != nil || key == "" {
+				t.Errorf("%s: %q, %v", name, key, err)
+			}
+		}
+	})
 	t.Run("the folder is taken", func(t *testing.T) {
 		if _, err := Start(t.Context(), Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "another local system runs in "+dir) {
 			t.Errorf("got %v", err)
@@ -71,7 +85,7 @@ func TestStartAndStop(t *testing.T) {
 	}
 	s.Stop()
 	s.Stop() // A second time does nothing.
-	for _, url := range []string{s.BaseURL, s.Endpoint} {
+	for _, url := range []string{s.BaseURL, s.Endpoint, s.Providers} {
 		if res, err := direct.Do(request(t, http.MethodGet, url+"/healthz", nil)); err == nil {
 			_ = res.Body.Close()
 			t.Errorf("%s still answers", url)

@@ -34,6 +34,10 @@ type Options struct {
 	Port int
 	// Region is what the system takes itself to be in; empty: us-east-1.
 	Region string
+	// RealProviders leaves the fakes of the generation providers out: live keys use
+	// the providers themselves, with the credentials that an operator has put into
+	// the secret. Those of AWS are left out as well, since nothing here is AWS.
+	RealProviders bool
 	// Context adds to, and wins over, the context values of cdk.json.
 	Context map[string]string
 	// Say is told what is being done.
@@ -52,6 +56,9 @@ type System struct {
 	DispatchQueueURL, DeliverQueueURL   string
 	// GenerateQueueURLs are those of the queues of generation, by the kind of work.
 	GenerateQueueURLs map[string]string
+	// ProviderSecret is the ARN of the secret with the credentials of providers, and
+	// Providers the address of the fakes; empty where live keys use real ones.
+	ProviderSecret, Providers string
 	// Outputs are all the outputs of the stacks.
 	Outputs map[string]string
 	// Logs is the folder of the logs: functions.log is what the functions write,
@@ -59,6 +66,7 @@ type System struct {
 	Logs string
 
 	emulator *emulator
+	fakes    *fakes
 	server   *http.Server
 	release  func()
 	once     sync.Once
@@ -109,8 +117,15 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 
 // bringUp builds and synthesises while the emulator starts, then deploys.
 func (s *System) bringUp(ctx context.Context, o Options) error {
+	if !o.RealProviders {
+		var err error
+		if s.fakes, err = newFakes(ctx, o.Dir); err != nil {
+			return err
+		}
+		s.Providers = s.fakes.endpoint()
+	}
 	d := deployment{
-		root: o.Root, dir: o.Dir, cdk: installed(o.Root).cdk, region: o.Region, context: o.Context, target: Machine(),
+		root: o.Root, dir: o.Dir, cdk: installed(o.Root).cdk, region: o.Region, context: withProviders(o.Context, s.fakes), target: Machine(),
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -120,6 +135,9 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 		err := Build(ctx, o.Root, d.target)
 		if err == nil {
 			err = d.synthesise(ctx)
+		}
+		if err == nil && s.fakes != nil {
+			err = s.fakes.build(ctx, o.Root)
 		}
 		if err != nil {
 			cancel() // No need for the emulator then.
@@ -151,7 +169,7 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 	for name, field := range map[string]*string{
 		"TableName": &s.Table, "AuditTableName": &s.AuditTable, "MediaBucket": &s.MediaBucket, "BusName": &s.Bus,
 		"DispatchQueueUrl": &s.DispatchQueueURL, "DeliverQueueUrl": &s.DeliverQueueURL,
-		"ApiId": new(string),
+		"ApiId": new(string), "ProviderSecretArn": &s.ProviderSecret,
 	} {
 		if *field = outputs[name]; *field == "" {
 			return fmt.Errorf("the stacks have no output %s", name)
@@ -163,11 +181,18 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 			s.GenerateQueueURLs[strings.ToLower(kind)] = url
 		}
 	}
-	return nil
+	if s.fakes == nil {
+		return nil
+	}
+	o.Say("Starting the fakes of the providers")
+	if err := s.fakes.start(ctx, s.Endpoint, s.Region); err != nil {
+		return err
+	}
+	return s.keepCredentials(ctx)
 }
 
-// Stop ends everything that Start started: the proxy, the emulated AWS and the
-// functions that it runs.
+// Stop ends everything that Start started: the proxy, the emulated AWS, the
+// functions that it runs, and the fakes of the providers.
 func (s *System) Stop() {
 	s.once.Do(func() {
 		if s.server != nil {
@@ -175,6 +200,9 @@ func (s *System) Stop() {
 		}
 		if s.emulator != nil {
 			s.emulator.end(grace)
+		}
+		if s.fakes != nil && s.fakes.process != nil {
+			s.fakes.end(grace)
 		}
 		// The functions' unpacked code: a few hundred megabytes.
 		_ = os.RemoveAll(filepath.Join(s.Logs, "tmp"))
@@ -202,8 +230,8 @@ func (s *System) AWS() aws.Config {
 // Environment is what the operator's command reads to work on this system, as
 // lines of NAME=value.
 func (s *System) Environment() string {
-	return fmt.Sprintf("AWS_ENDPOINT_URL=%s\nAWS_REGION=%s\nAWS_ACCESS_KEY_ID=%[3]s\nAWS_SECRET_ACCESS_KEY=%[3]s\nTABLE_NAME=%[4]s\nSTACK_NAME=%[5]s\n",
-		s.Endpoint, s.Region, awsKey, s.Table, customer+"-"+s.Region)
+	return fmt.Sprintf("AWS_ENDPOINT_URL=%s\nAWS_REGION=%s\nAWS_ACCESS_KEY_ID=%[3]s\nAWS_SECRET_ACCESS_KEY=%[3]s\nTABLE_NAME=%[4]s\nSTACK_NAME=%[5]s\nPROVIDER_SECRET=%[6]s\n",
+		s.Endpoint, s.Region, awsKey, s.Table, customer+"-"+s.Region, s.ProviderSecret)
 }
 
 func (o Options) complete() (Options, error) {

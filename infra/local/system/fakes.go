@@ -1,0 +1,152 @@
+package system
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"github.com/content-automation/api/pkg/provider/credentials"
+)
+
+// fakes are the fakes of the generation providers: one process for all.
+type fakes struct {
+	*process
+	dir  string
+	port int
+}
+
+// newFakes chooses a port for the fakes: the one that they had the last time, if it
+// is free, so that the stacks, which hold it, need not be synthesised anew.
+func newFakes(ctx context.Context, dir string) (*fakes, error) {
+	file := filepath.Join(dir, "providers.port")
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	port, err := strconv.Atoi(string(text))
+	if err != nil || !isFree(ctx, port) {
+		if port, err = freePort(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return &fakes{dir: dir, port: port}, os.WriteFile(file, []byte(strconv.Itoa(port)), 0o644)
+}
+
+func isFree(ctx context.Context, port int) bool {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return false
+	}
+	return listener.Close() == nil
+}
+
+// endpoint is the address of the fakes.
+func (f *fakes) endpoint() string { return "http://127.0.0.1:" + strconv.Itoa(f.port) }
+
+func (f *fakes) binary() string { return filepath.Join(f.dir, "providers") }
+
+// build builds the command.
+func (f *fakes) build(ctx context.Context, root string) error {
+	log := filepath.Join(f.dir, "providers-build.log")
+	if err := run(ctx, root, log, os.Environ(), "go", "build", "-o", f.binary(), "./testdata/providers"); err != nil {
+		return logged(err, "building the fakes of the providers", log)
+	}
+	return nil
+}
+
+// fakeCredentials are those that the fakes accept.
+func fakeCredentials() (string, error) {
+	of := map[string]string{}
+	for _, name := range credentials.Providers() {
+		of[name] = "local-" + name
+	}
+	return credentials.Document(of)
+}
+
+// start starts the fakes, which put what they make into the emulated AWS.
+func (f *fakes) start(ctx context.Context, endpoint, region string) error {
+	accepted, err := fakeCredentials()
+	if err != nil {
+		return err
+	}
+	log := filepath.Join(f.dir, "providers.log")
+	f.process, err = start(f.dir, log, environment(map[string]string{
+		"AWS_ENDPOINT_URL": endpoint, "AWS_REGION": region, "AWS_ACCESS_KEY_ID": awsKey, "AWS_SECRET_ACCESS_KEY": awsKey,
+		"PROVIDER_CREDENTIALS": accepted,
+	}), f.binary(), "-port", strconv.Itoa(f.port))
+	if err == nil {
+		err = f.await(ctx)
+	}
+	if err != nil {
+		return logged(err, "starting the fakes of the providers", log)
+	}
+	return nil
+}
+
+// await waits until the fakes answer.
+func (f *fakes) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, 10*time.Second, errors.New("they did not answer within 10 s"))
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.endpoint()+"/_control/log", nil)
+		if err != nil {
+			return err
+		}
+		if res, err := direct.Do(req); err == nil {
+			_ = res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-f.done:
+			return errEnded
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+// withProviders gives the context values of the stacks the providers that live keys
+// use: the fakes of all, or those that need nothing of AWS but their credential.
+func withProviders(values map[string]string, f *fakes) map[string]string {
+	all := maps.Clone(values)
+	if all == nil {
+		all = map[string]string{}
+	}
+	if f != nil {
+		all["providerEndpoint"] = f.endpoint()
+	} else if all["providers"] == "" {
+		all["providers"] = strings.Join(credentials.Providers(), ",")
+	}
+	return all
+}
+
+// keepCredentials puts the fakes' credentials into the secret of the stacks.
+func (s *System) keepCredentials(ctx context.Context) error {
+	value, err := fakeCredentials()
+	if err != nil {
+		return err
+	}
+	if _, err := secretsmanager.NewFromConfig(s.AWS()).PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{
+		SecretId: aws.String(s.ProviderSecret), SecretString: aws.String(value),
+	}); err != nil {
+		return fmt.Errorf("storing the credentials of the fakes: %w", err)
+	}
+	return nil
+}
