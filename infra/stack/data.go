@@ -41,7 +41,7 @@ func newData(app constructs.Construct, s Settings) *data {
 	output(stack, "AuditTableName", d.audit.TableName())
 	output(stack, "MediaBucket", d.media.BucketName())
 	output(stack, "BusName", d.bus.EventBusName())
-	output(stack, "ProviderSecretArn", d.providers.SecretArn())
+	output(stack, "ProviderSecretArn", arnOf(d.providers))
 	return d
 }
 

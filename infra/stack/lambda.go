@@ -105,7 +105,7 @@ func (l lambdas) environment(f Function) *map[string]*string {
 		env["PROVIDERS"] = jsii.String(strings.Join(s.Providers, ","))
 	}
 	if f.Generates {
-		env["PROVIDER_SECRET"] = l.data.providers.SecretArn()
+		env["PROVIDER_SECRET"] = arnOf(l.data.providers)
 		if s.ProviderEndpoint != "" {
 			env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
 		}

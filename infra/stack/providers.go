@@ -27,10 +27,16 @@ func newProviderSecret(stack awscdk.Stack, s Settings, key awskms.Key) awssecret
 	})
 }
 
+// arnOf gives the ARN of a secret. A reference would be the same on AWS; on the local
+// system it is a name, which no permission holds for.
+func arnOf(secret awssecretsmanager.Secret) *string {
+	return secret.Node().DefaultChild().(awssecretsmanager.CfnSecret).AttrId()
+}
+
 // providers is what a function needs to call the providers that are configured.
 func (l lambdas) providers() []awsiam.PolicyStatement {
 	all := []awsiam.PolicyStatement{
-		allow([]string{"secretsmanager:GetSecretValue"}, l.data.providers.SecretArn()),
+		allow([]string{"secretsmanager:GetSecretValue"}, arnOf(l.data.providers)),
 	}
 	configured := l.data.settings.Providers
 	if slices.Contains(configured, bedrock.Name) {
