@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/store"
@@ -35,5 +36,5 @@ func main() {
 	signer := awsenv.Must(media.NewSigner(cfg, awsenv.Need("MEDIA_BUCKET"), time.Now))
 	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("DELIVER_QUEUE_URL"))
 	random := webhook.Randomness{Chance: mathrand.Float64, Name: rand.Text}
-	lambda.Start(webhook.NewDeliverer(db, signer, webhook.NewClient(loopback), awsdest.New(cfg), deliveries, time.Now, random).Handle)
+	lambda.Start(webhook.NewDeliverer(db, signer, webhook.NewClient(loopback), awsdest.New(cfg), deliveries, queue.Beat, time.Now, random).Handle)
 }

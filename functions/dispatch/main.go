@@ -10,6 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/logging"
+	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook"
@@ -21,6 +22,6 @@ func main() {
 	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
 	client := sqs.NewFromConfig(cfg)
 	dispatcher := webhook.NewDispatcher(db, sqsqueue.New(client, awsenv.Need("DELIVER_QUEUE_URL")), time.Now)
-	replayer := webhook.NewReplayer(dispatcher, sqsqueue.New(client, awsenv.Need("DISPATCH_QUEUE_URL")))
+	replayer := webhook.NewReplayer(dispatcher, sqsqueue.New(client, awsenv.Need("DISPATCH_QUEUE_URL")), queue.Beat)
 	lambda.Start(replayer.Handle)
 }

@@ -166,6 +166,8 @@ func (d *double) answer(operation string, body []byte) (any, error) {
 		return answered(body, d.query)
 	case "SendMessageBatch":
 		return answered(body, d.sendMessages)
+	case "ChangeMessageVisibilityBatch":
+		return answered(body, d.hideMessages)
 	default:
 		return nil, fmt.Errorf("the double does not know the operation %q", operation)
 	}
@@ -275,6 +277,19 @@ func (d *double) sendMessages(in sendInput) (any, error) {
 		taken = append(taken, map[string]string{"Id": e.Id, "MessageId": "m", "MD5OfMessageBody": hex.EncodeToString(sum[:])})
 	}
 	return map[string]any{"Successful": taken, "Failed": []string{}}, nil
+}
+
+type hideInput struct {
+	Entries []struct{ Id, ReceiptHandle string }
+}
+
+// hideMessages hides nothing: the feed hands each message out once.
+func (d *double) hideMessages(in hideInput) (any, error) {
+	hidden := make([]map[string]string, len(in.Entries))
+	for i, e := range in.Entries {
+		hidden[i] = map[string]string{"Id": e.Id}
+	}
+	return map[string]any{"Successful": hidden, "Failed": []string{}}, nil
 }
 
 // take gives the messages that were sent, and forgets them.

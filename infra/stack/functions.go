@@ -58,6 +58,10 @@ type Function struct {
 	// Consumes are the queues that call it; Batch is how many messages or records at most.
 	Consumes []string
 	Batch    int
+	// Holds marks the functions that show while they work on messages that they live:
+	// one that dies leaves them hidden for seconds. So what fails comes again soon,
+	// and more often.
+	Holds bool
 	// Every is after how many minutes its schedule calls it again.
 	Every int
 	// State, Audit and Media are the state table, the audit table and the bucket.
@@ -95,9 +99,9 @@ var Functions = []Function{
 	{Name: "relay", Trigger: Stream, Memory: 512, Timeout: 60, Batch: 100, Sends: append([]string{DeliverQueue, DispatchQueue}, generateQueues...), Publishes: true},
 	{Name: "generate", Trigger: Queue, Memory: 1024, Timeout: 120, Consumes: generateQueues, Batch: 5,
 		State: Write, Media: Write, Sends: generateQueues, Offers: true, Generates: true},
-	{Name: "dispatch", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: []string{DispatchQueue}, Batch: 10,
+	{Name: "dispatch", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: []string{DispatchQueue}, Batch: 10, Holds: true,
 		State: Write, Sends: []string{DeliverQueue, DispatchQueue}},
-	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 60, Consumes: []string{DeliverQueue}, Batch: 10,
+	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: []string{DeliverQueue}, Batch: 10, Holds: true,
 		State: Write, Media: Read, Sends: []string{DeliverQueue}, Webhooks: true, Assumes: true},
 	// It ends before it is called again.
 	{Name: "sweep", Trigger: Schedule, Memory: 512, Timeout: 240, Every: 5, State: Write, Sends: []string{DeliverQueue}},

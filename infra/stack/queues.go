@@ -15,8 +15,13 @@ const eventSource = "content-automation"
 // invisible: fewer than six, and Lambda's own retries meet the message again.
 const visibilityFactor = 6
 
-// attempts is how often a message is tried before it is put aside.
-const attempts = 5
+// How often a message is tried before it is put aside: one of a function that holds
+// its messages comes again within seconds at first, and so more often in the time
+// that a trouble may last.
+const (
+	attempts     = 5
+	attemptsHeld = 15
+)
 
 // newBus makes the customer's event bus.
 func newBus(stack awscdk.Stack, s Settings) awsevents.EventBus {
@@ -27,6 +32,10 @@ func newBus(stack awscdk.Stack, s Settings) awsevents.EventBus {
 
 // newQueue makes a queue and the one that takes what could not be done.
 func (w *work) newQueue(name string) awssqs.Queue {
+	receives := attempts
+	if consumer(name).Holds {
+		receives = attemptsHeld
+	}
 	return awssqs.NewQueue(w.stack, jsii.String(title(name)+"Queue"), &awssqs.QueueProps{
 		Encryption:        awssqs.QueueEncryption_SQS_MANAGED,
 		EnforceSSL:        jsii.Bool(true),
@@ -34,7 +43,7 @@ func (w *work) newQueue(name string) awssqs.Queue {
 		VisibilityTimeout: seconds(visibilityFactor * consumer(name).Timeout),
 		DeadLetterQueue: &awssqs.DeadLetterQueue{
 			Queue:           w.newDeadLetterQueue(name),
-			MaxReceiveCount: jsii.Number(attempts),
+			MaxReceiveCount: jsii.Number(float64(receives)),
 		},
 	})
 }

@@ -27,3 +27,9 @@ type Sender interface {
 	// taken, or nil.
 	Send(ctx context.Context, messages ...Message) []error
 }
+
+// Queue is a queue that a function is called by and sends to.
+type Queue interface {
+	Sender
+	Hider
+}

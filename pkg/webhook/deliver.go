@@ -13,10 +13,10 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// lease is how long a claim holds: longer than an attempt with its outcome takes,
-// and shorter than the queue hides a message. So the message of a function that
-// died in an attempt finds the claim ended when it comes again.
-const lease = 30 * time.Second
+// lease is how long a claim holds that is not renewed: a little shorter than the
+// queue hides the message of a function that has died. So when that comes again, it
+// finds the claim ended.
+const lease = queue.HiddenFor - time.Second
 
 // margin is kept back of the function's time for its answer.
 const margin = time.Second
@@ -31,6 +31,7 @@ type Deliverer struct {
 	client Caller
 	aws    AWSSender
 	queue  queue.Sender
+	holder *queue.Holder
 	now    func() time.Time
 	random Randomness
 	// tallies are kept from one call of the function to the next.
@@ -46,20 +47,22 @@ type Randomness struct {
 }
 
 // NewDeliverer makes a deliverer whose queue is the one that it is called by.
-func NewDeliverer(db *store.DB, signer *media.Signer, client Caller, aws AWSSender, q queue.Sender, now func() time.Time, random Randomness) *Deliverer {
-	return &Deliverer{db, signer, client, aws, q, now, random, tallies{}}
+func NewDeliverer(db *store.DB, signer *media.Signer, client Caller, aws AWSSender, q queue.Queue, pulse queue.Pulse, now func() time.Time, random Randomness) *Deliverer {
+	return &Deliverer{db, signer, client, aws, q, queue.NewHolder(q, pulse), now, random, tallies{}}
 }
 
 // Handle takes a batch of messages. Those that are not due yet are sent on; what
 // the others ask for is read together, claimed together, and then carried out at
 // the same time.
 func (d *Deliverer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+	answer := ctx
 	// What cannot be done in time must not keep what was done from being told.
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
 		defer cancel()
 	}
+	held := d.holder.Hold(ctx, batch.Records)
 	failed := make([]error, len(batch.Records))
 	var tasks []*task
 	var early []message
@@ -78,19 +81,16 @@ func (d *Deliverer) Handle(ctx context.Context, batch events.SQSEvent) (events.S
 	for i, err := range d.send(ctx, early...) {
 		failed[earlyAt[i]] = err
 	}
-	err := d.load(ctx, tasks)
-	if err == nil {
-		d.work(ctx, tasks)
+	if len(tasks) > 0 {
+		d.work(ctx, held, tasks)
 	}
 	for _, t := range tasks {
-		if t.err == nil {
-			t.err = err
-		}
 		if t.err != nil {
 			failed[t.place] = t.err
 			slog.Error("attempt failed", "delivery", t.DeliveryID, "error", t.err)
 		}
 	}
+	held.End(answer, failed)
 	for i, err := range failed {
 		if err != nil {
 			slog.Error("message of deliveries failed", "message_id", batch.Records[i].MessageId, "error", err)
@@ -101,7 +101,13 @@ func (d *Deliverer) Handle(ctx context.Context, batch events.SQSEvent) (events.S
 
 // work does what the tasks ask for. Of those at the same delivery one comes after
 // the other.
-func (d *Deliverer) work(ctx context.Context, tasks []*task) {
+func (d *Deliverer) work(ctx context.Context, held *queue.Held, tasks []*task) {
+	if err := persist(ctx, func() error { return d.load(ctx, tasks) }); err != nil {
+		for _, t := range tasks {
+			t.err = err
+		}
+		return
+	}
 	first := make(map[store.Key]*task, len(tasks))
 	distinct := make([]*task, 0, len(tasks))
 	for _, t := range tasks {
@@ -113,10 +119,11 @@ func (d *Deliverer) work(ctx context.Context, tasks []*task) {
 		distinct = append(distinct, t)
 	}
 	w := &worker{
-		Deliverer: d, by: d.random.Name(),
+		Deliverer: d, by: d.random.Name(), leases: leases{held: map[*task]bool{}},
 		updates:  gather.New(len(distinct), store.UpdateBatch, func(all []store.Update) []error { return d.db.UpdateAll(ctx, all...) }),
 		messages: gather.New(len(distinct), queue.BatchSize, func(all []message) []error { return d.send(ctx, all...) }),
 	}
+	held.Renew(w.renew)
 	w.claim(ctx, distinct)
 	concurrently(len(distinct), maxUnderWay, func(i int) {
 		for t := distinct[i]; t != nil; t = t.twin {

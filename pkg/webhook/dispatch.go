@@ -48,15 +48,20 @@ type fanOut struct {
 	err  error
 }
 
-// Handle takes a batch of events from the bus. Each gets a delivery for each
-// webhook that wants it, first in the table and then in the queue. A crash in
-// between leaves a delivery without a message; the event then comes again, finds
-// the delivery untouched, and sends the message.
+// Handle takes a batch of events from the bus.
 func (d *Dispatcher) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
-	failed := make([]error, len(batch.Records))
-	refs := make([]event.Ref, len(batch.Records))
+	return response(batch.Records, d.dispatch(ctx, batch.Records)), nil
+}
+
+// dispatch gives each event a delivery for each webhook that wants it, first in the
+// table and then in the queue. A crash in between leaves a delivery without a
+// message; the event then comes again, finds the delivery untouched, and sends the
+// message. It gives at the place of each event its error or nil.
+func (d *Dispatcher) dispatch(ctx context.Context, batch []events.SQSMessage) []error {
+	failed := make([]error, len(batch))
+	refs := make([]event.Ref, len(batch))
 	owners := map[owner][]int{}
-	for i, m := range batch.Records {
+	for i, m := range batch {
 		if refs[i], failed[i] = parseEvent(m.Body); failed[i] == nil {
 			o := owner{refs[i].Account, refs[i].Mode}
 			owners[o] = append(owners[o], i)
@@ -70,10 +75,10 @@ func (d *Dispatcher) Handle(ctx context.Context, batch events.SQSEvent) (events.
 	}
 	for i, err := range failed {
 		if err != nil {
-			slog.Error("event not dispatched", "event", refs[i].ID, "message_id", batch.Records[i].MessageId, "error", err)
+			slog.Error("event not dispatched", "event", refs[i].ID, "message_id", batch[i].MessageId, "error", err)
 		}
 	}
-	return response(batch.Records, failed), nil
+	return failed
 }
 
 // parseEvent reads the reference that the relay put into an event of the bus.

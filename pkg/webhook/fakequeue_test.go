@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +20,10 @@ type fakeQueue struct {
 	number   int
 	// twice makes every message come twice.
 	twice bool
+	// hides counts the calls that hide messages; unheard tells that a function has
+	// died before its first one.
+	hides   int
+	unheard bool
 	// refuse is asked for each message that is sent.
 	refuse func(queue.Message) error
 }
@@ -48,6 +53,29 @@ func (q *fakeQueue) Send(_ context.Context, messages ...queue.Message) []error {
 	})
 	if err != nil {
 		return repeat(err, len(messages))
+	}
+	return failed
+}
+
+// Hide is what the functions see of it.
+func (q *fakeQueue) Hide(_ context.Context, d time.Duration, receipts ...string) []error {
+	failed := make([]error, len(receipts))
+	if len(receipts) == 0 {
+		return failed
+	}
+	err := q.world.fuse.step(func() error {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.hides++
+		for _, m := range q.messages {
+			if slices.Contains(receipts, m.id) {
+				m.at = q.world.clock.Now().Add(d)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return repeat(err, len(receipts))
 	}
 	return failed
 }
@@ -103,10 +131,11 @@ func (q *fakeQueue) serve(handle func(context.Context, events.SQSEvent) (events.
 	var batch events.SQSEvent
 	for _, m := range q.messages {
 		if len(batch.Records) < q.world.maxBatch && !m.at.After(q.world.clock.Now()) {
-			batch.Records = append(batch.Records, events.SQSMessage{MessageId: m.id, Body: m.body})
+			batch.Records = append(batch.Records, events.SQSMessage{MessageId: m.id, ReceiptHandle: m.id, Body: m.body})
 			m.at = q.world.clock.Now().Add(visibility)
 		}
 	}
+	hides := q.hides
 	q.mu.Unlock()
 	if len(batch.Records) == 0 {
 		return false
@@ -114,6 +143,9 @@ func (q *fakeQueue) serve(handle func(context.Context, events.SQSEvent) (events.
 	ctx, blown := q.world.fuse.process(t.Context())
 	out, err := handle(ctx, batch)
 	if blown() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.unheard = q.unheard || q.hides == hides
 		return true
 	}
 	if err != nil {

@@ -20,6 +20,8 @@ const failingLimit = 5 * 24 * time.Hour
 // hook is a webhook as the messages of one batch share it.
 type hook struct {
 	key store.Key
+	// err tells why it could not be read.
+	err error
 
 	mu     sync.Mutex
 	item   store.Item

@@ -85,7 +85,7 @@ func TestADeliveryThatStaysOverdueIsRemindedEverMoreRarely(t *testing.T) {
 		}
 		w.attempts.wipe()
 	}
-	if got := strings.Join(at, " "); got != "10m0s 20m0s 35m0s 1h5m0s 2h10m0s 4h20m0s" {
+	if got := strings.Join(at, " "); got != "5m0s 10m0s 20m0s 35m0s 1h5m0s 2h10m0s 4h20m0s" {
 		t.Errorf("reminded after %s", got)
 	}
 }

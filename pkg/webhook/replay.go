@@ -101,29 +101,35 @@ const replayPage = 100
 type Replayer struct {
 	dispatcher *Dispatcher
 	queue      queue.Sender
+	holder     *queue.Holder
 }
 
 // NewReplayer makes a replayer whose queue is the one that it is called by.
-func NewReplayer(d *Dispatcher, q queue.Sender) *Replayer { return &Replayer{d, q} }
+func NewReplayer(d *Dispatcher, q queue.Queue, pulse queue.Pulse) *Replayer {
+	return &Replayer{d, q, queue.NewHolder(q, pulse)}
+}
 
 // Handle takes a batch of messages.
 func (r *Replayer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
-	var others events.SQSEvent
-	var failed []events.SQSBatchItemFailure
-	for _, m := range batch.Records {
+	held := r.holder.Hold(ctx, batch.Records)
+	failed := make([]error, len(batch.Records))
+	var others []events.SQSMessage
+	var at []int
+	for i, m := range batch.Records {
 		asked, ok := parseReplay(m.Body)
 		if !ok {
-			others.Records = append(others.Records, m)
+			others, at = append(others, m), append(at, i)
 			continue
 		}
-		if err := r.page(ctx, asked); err != nil {
-			slog.Error("page not replayed", "webhook_id", asked.Subject, "message_id", m.MessageId, "error", err)
-			failed = append(failed, events.SQSBatchItemFailure{ItemIdentifier: m.MessageId})
+		if failed[i] = r.page(ctx, asked); failed[i] != nil {
+			slog.Error("page not replayed", "webhook_id", asked.Subject, "message_id", m.MessageId, "error", failed[i])
 		}
 	}
-	out, err := r.dispatcher.Handle(ctx, others)
-	out.BatchItemFailures = append(out.BatchItemFailures, failed...)
-	return out, err
+	for i, err := range r.dispatcher.dispatch(ctx, others) {
+		failed[at[i]] = err
+	}
+	held.End(ctx, failed)
+	return response(batch.Records, failed), nil
 }
 
 func parseReplay(body string) (replayMessage, bool) {

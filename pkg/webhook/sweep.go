@@ -20,8 +20,9 @@ import (
 const EventGrace = 3 * time.Minute
 
 // OverdueGrace is how late an attempt must be before its message is taken for
-// lost: longer than a queue hides one whose function died, with the claim.
-const OverdueGrace = 8 * time.Minute
+// lost: longer than a queue hides one whose function died before it could say how
+// long that should be.
+const OverdueGrace = 4 * time.Minute
 
 // firstLook is how far back the first sweep looks.
 const firstLook = 24 * time.Hour

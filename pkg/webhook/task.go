@@ -26,8 +26,6 @@ type task struct {
 	delivery delivery
 	hook     *hook
 	payload  *payload
-	// mine is the claim that the task holds.
-	mine *claim
 	// twin is another task at the same delivery.
 	twin *task
 	err  error
@@ -49,7 +47,7 @@ func (m message) tasks(place int) []*task {
 
 // read takes over the delivery's item; one without a kind is not there.
 func (t *task) read(it *store.Item) (err error) {
-	t.gone, t.mine = it.Kind == "", nil
+	t.gone = it.Kind == ""
 	if t.stored = it.Version; !t.gone {
 		t.delivery, err = readDelivery(it)
 	}
@@ -168,18 +166,15 @@ func (d *Deliverer) load(ctx context.Context, tasks []*task) error {
 		key := t.webhookKey(t.webhook)
 		if hooks[key] == nil {
 			hooks[key] = &hook{key: key}
-			if err := hooks[key].read(items[at[key]]); err != nil {
-				return err
-			}
+			hooks[key].err = hooks[key].read(items[at[key]])
 		}
 		if payloads[t.EventID] == nil {
 			payloads[t.EventID] = &payload{item: items[at[store.IDKey(t.EventID)]]}
 		}
 		t.hook, t.payload = hooks[key], payloads[t.EventID]
-		if t.stored == 0 {
-			if err := t.read(&items[at[t.key]]); err != nil {
-				return err
-			}
+		t.err = t.hook.err
+		if t.stored == 0 && t.err == nil {
+			t.err = t.read(&items[at[t.key]])
 		}
 	}
 	return nil

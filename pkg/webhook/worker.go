@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/content-automation/api/pkg/backoff"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/gather"
 	"github.com/content-automation/api/pkg/store"
@@ -21,44 +22,46 @@ type worker struct {
 	*Deliverer
 	// by is the name in its claims.
 	by       string
+	leases   leases
 	updates  *gather.Group[store.Update]
 	messages *gather.Group[message]
 }
 
-// claim claims all attempts that are to be made, as far as the messages tell. A
-// task whose delivery turns out to be another than its message knows is looked at
-// again by deliver.
+// claim claims all attempts that are to be made, as far as the messages tell. What
+// else there is to do with a task, or where this fails, deliver sees to.
 func (w *worker) claim(ctx context.Context, tasks []*task) {
 	var claimed []*task
 	var updates []store.Update
 	for _, t := range tasks {
-		if todo, _ := t.next(w.now()); todo != stepTry {
+		if todo, _ := t.next(w.now()); t.stored == 0 || todo != stepTry {
 			continue
 		}
 		// What cannot be rendered is not claimed.
 		if _, err := t.payload.render(ctx, w.signer); err != nil {
 			continue
 		}
-		claimed, updates = append(claimed, t), append(updates, t.claimed(w.by, w.now()))
+		claimed, updates = append(claimed, t), append(updates, w.claimed(t))
 	}
 	for i, err := range w.db.UpdateAll(ctx, updates...) {
 		t := claimed[i]
-		if err = t.take(err); err != nil && !errors.Is(err, store.ErrConflict) {
-			t.err = err
+		switch err = w.take(t, err); {
+		case err == nil:
+			w.leases.hold(t)
+		case !errors.Is(err, store.ErrConflict):
+			t.stored = 0 // nobody knows whether it was written, but who reads it
 		}
 	}
 }
 
 // claimed puts a claim into the delivery, and gives the update that writes it.
-func (t *task) claimed(by string, now time.Time) store.Update {
-	t.mine = &claim{By: by, Until: now.Add(lease)}
-	t.delivery.Claim = t.mine
+func (w *worker) claimed(t *task) store.Update {
+	t.delivery.Claim = &claim{By: w.by, Until: w.now().Add(lease)}
 	return t.delivery.claimed(t.key, t.stored)
 }
 
 // take takes over what an update has come to: the version that it has made, or the
 // item that it has met in place of the one that it expected.
-func (t *task) take(err error) error {
+func (w *worker) take(t *task, err error) error {
 	if err == nil {
 		t.stored++
 		return nil
@@ -69,55 +72,98 @@ func (t *task) take(err error) error {
 	return err
 }
 
-// deliver does what is to be done for a task. An error makes its message come again.
+// claims tells whether the delivery is claimed by this worker. Only the task itself
+// does that: where nobody has heard of it, its answer was lost.
+func (w *worker) claims(t *task) bool {
+	c := t.delivery.Claim
+	return !t.gone && c != nil && c.By == w.by && t.delivery.State == statePending
+}
+
+// deliver does what is to be done for a task. It keeps trying where the table or the
+// queue is in trouble: the message stays hidden for as long. An error makes its
+// message come again.
 func (w *worker) deliver(ctx context.Context, t *task) error {
-	if t.err != nil {
-		return t.err
-	}
-	for range maxLooks {
-		err := w.look(ctx, t)
-		if !errors.Is(err, store.ErrConflict) {
+	conflicts := 0
+	for try := 1; ; try++ {
+		err := t.err
+		if err == nil {
+			err = w.look(ctx, t)
+		}
+		switch {
+		case errors.Is(err, store.ErrConflict):
+			// Another changed the delivery first: what is to be done may differ now.
+			if conflicts++; conflicts < maxLooks {
+				continue
+			}
+			return errs.New(errs.ProviderUnavailable, "The delivery %s keeps changing.", t.DeliveryID)
+		case !isTrouble(err):
 			return err
 		}
-		// Another changed the delivery first: what is to be done may differ now.
+		if ended := backoff.Wait(ctx, try, firstPause, longestPause); ended != nil {
+			return errors.Join(ended, err)
+		}
 	}
-	return errs.New(errs.ProviderUnavailable, "The delivery %s keeps changing.", t.DeliveryID)
 }
 
 func (w *worker) look(ctx context.Context, t *task) error {
-	if t.mine != nil {
+	if w.leases.holds(t) {
 		return w.try(ctx, t)
 	}
 	if t.stored == 0 && !t.gone {
 		it, err := w.get(ctx, t.key)
-		if err == nil {
-			err = t.read(&it)
-		}
 		if err != nil {
+			return trouble{err}
+		}
+		if err := t.read(&it); err != nil {
 			return err
 		}
+	}
+	if w.claims(t) {
+		w.leases.hold(t)
+		return w.try(ctx, t)
 	}
 	now := w.now()
 	switch todo, reason := t.next(now); todo {
 	case stepResend:
 		return w.sendNext(t)
 	case stepWait:
-		return w.messages.Do(t.delivery.message(t.owner, t.stored, t.delivery.Claim.Until))
+		return w.ask(t.delivery.message(t.owner, t.stored, t.delivery.Claim.Until))
 	case stepEnd:
 		t.delivery.fail(reason)
 		t.delivery.Touch(now)
-		return t.take(w.updates.Do(t.delivery.change(t.key, t.stored)))
+		return w.update(t, t.delivery.change(t.key, t.stored))
 	case stepTry:
 		if _, err := t.payload.render(ctx, w.signer); err != nil {
 			return err
 		}
-		if err := t.take(w.updates.Do(t.claimed(w.by, now))); err != nil {
+		if err := w.update(t, w.claimed(t)); err != nil {
+			if isTrouble(err) {
+				t.stored = 0 // likewise
+			}
 			return err
 		}
+		w.leases.hold(t)
 		return w.try(ctx, t)
 	default:
 		return nil
 	}
+}
+
+// update writes a change of the delivery.
+func (w *worker) update(t *task, u store.Update) error {
+	err := w.take(t, w.updates.Do(u))
+	if err != nil && !errors.Is(err, store.ErrConflict) {
+		return trouble{err}
+	}
+	return err
+}
+
+// ask sends a message.
+func (w *worker) ask(m message) error {
+	if err := w.messages.Do(m); err != nil {
+		return trouble{err}
+	}
+	return nil
 }
 
 // sendNext sends the message for the delivery's next attempt.
@@ -126,11 +172,12 @@ func (w *worker) sendNext(t *task) error {
 	if at := t.delivery.NextAttemptAt; at != nil {
 		due = *at
 	}
-	return w.messages.Do(t.delivery.message(t.owner, t.stored, due))
+	return w.ask(t.delivery.message(t.owner, t.stored, due))
 }
 
 // try carries out the attempt that the task has claimed, and records what came of it.
 func (w *worker) try(ctx context.Context, t *task) error {
+	defer w.leases.release(t)
 	body, err := t.payload.render(ctx, w.signer)
 	if err != nil {
 		return err
@@ -144,6 +191,7 @@ func (w *worker) try(ctx context.Context, t *task) error {
 		return err // our time was over, not the receiver's
 	}
 	w.noteHealth(ctx, t.hook, o)
+	w.leases.release(t)
 	if err := w.settle(ctx, t, o); err != nil {
 		return fmt.Errorf("webhook: outcome of %s not recorded: %w", t.DeliveryID, err)
 	}

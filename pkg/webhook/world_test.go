@@ -38,12 +38,13 @@ type world struct {
 	events     *fakeQueue // from the bus to dispatch
 	attempts   *fakeQueue // from dispatch to deliver
 	relayed    map[string]bool
+	beats      chan time.Time // of the functions' pulse
 	chance     float64
 	maxBatch   int
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, clock: apitest.NewClock(), fuse: &fuse{}, relayed: map[string]bool{}, chance: 0.5, maxBatch: 10}
+	w := &world{t: t, clock: apitest.NewClock(), fuse: &fuse{}, relayed: map[string]bool{}, beats: make(chan time.Time), chance: 0.5, maxBatch: 10}
 	w.db = storetest.Open(t, w.clock.Now, func(c *aws.Config) {
 		w.faults.Attach(c)
 		c.HTTPClient = &fusedHTTP{c.HTTPClient, w.fuse}
@@ -64,8 +65,8 @@ func newWorld(t *testing.T) *world {
 	var mu sync.Mutex
 	names := 0
 	w.dispatcher = NewDispatcher(w.db, w.attempts, w.clock.Now)
-	w.replayer = NewReplayer(w.dispatcher, w.events)
-	w.deliverer = NewDeliverer(w.db, signer, &fusedHTTP{local(), w.fuse}, nil, w.attempts, w.clock.Now, Randomness{
+	w.replayer = NewReplayer(w.dispatcher, w.events, w.pulse)
+	w.deliverer = NewDeliverer(w.db, signer, &fusedHTTP{local(), w.fuse}, nil, w.attempts, w.pulse, w.clock.Now, Randomness{
 		Chance: func() float64 { return w.chance },
 		Name: func() string {
 			mu.Lock()
@@ -76,6 +77,9 @@ func newWorld(t *testing.T) *world {
 	})
 	return w
 }
+
+// pulse beats when the test says so.
+func (w *world) pulse() (<-chan time.Time, func()) { return w.beats, func() {} }
 
 // happen writes an event and puts it on the bus.
 func (w *world) happen(t event.Type, files ...media.File) event.Ref {

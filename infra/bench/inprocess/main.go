@@ -21,6 +21,7 @@ import (
 
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook"
@@ -68,5 +69,5 @@ func deliverer() lambda.Handler {
 	signer := awsenv.Must(media.NewSigner(cfg, awsenv.Need("MEDIA_BUCKET"), time.Now))
 	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("DELIVER_QUEUE_URL"))
 	random := webhook.Randomness{Chance: mathrand.Float64, Name: rand.Text}
-	return lambda.NewHandler(webhook.NewDeliverer(db, signer, webhook.NewClient(true), awsdest.New(cfg), deliveries, time.Now, random).Handle)
+	return lambda.NewHandler(webhook.NewDeliverer(db, signer, webhook.NewClient(true), awsdest.New(cfg), deliveries, queue.Beat, time.Now, random).Handle)
 }

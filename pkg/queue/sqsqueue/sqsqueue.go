@@ -1,4 +1,5 @@
-// Package sqsqueue sends messages to queues of SQS.
+// Package sqsqueue sends messages to queues of SQS, and hides those that are being
+// worked on.
 package sqsqueue
 
 import (
@@ -16,11 +17,14 @@ import (
 // Client is what is used of *sqs.Client.
 type Client interface {
 	SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, options ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
+	ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput, options ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error)
 }
 
 var _ Client = (*sqs.Client)(nil)
 
 var _ queue.Sender = (*Queue)(nil)
+
+var _ queue.Hider = (*Queue)(nil)
 
 // Queue is one queue. It is safe for concurrent use.
 type Queue struct {
@@ -43,15 +47,42 @@ func (q *Queue) Send(ctx context.Context, messages ...queue.Message) []error {
 		if err != nil {
 			return nil, err
 		}
-		failed := make([]error, len(batch))
-		for _, f := range out.Failed {
-			if i, err := strconv.Atoi(aws.ToString(f.Id)); err == nil && i < len(failed) {
-				failed[i] = &queue.Refused{Code: aws.ToString(f.Code), Message: aws.ToString(f.Message), Final: f.SenderFault}
-			}
-		}
-		return failed, nil
+		return refused(len(batch), out.Failed), nil
 	})
 }
+
+// Hide hides messages for the given time from now on, and gives at the place of each
+// receipt the error that kept it from being done, or nil.
+func (q *Queue) Hide(ctx context.Context, d time.Duration, receipts ...string) []error {
+	return queue.InBatches(ctx, len(receipts), func(ctx context.Context, batch []int) ([]error, error) {
+		in := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &q.url, Entries: make([]types.ChangeMessageVisibilityBatchRequestEntry, len(batch))}
+		for i, m := range batch {
+			in.Entries[i] = types.ChangeMessageVisibilityBatchRequestEntry{
+				Id: aws.String(strconv.Itoa(i)), ReceiptHandle: &receipts[m], VisibilityTimeout: seconds(d),
+			}
+		}
+		out, err := q.client.ChangeMessageVisibilityBatch(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return refused(len(batch), out.Failed), nil
+	})
+}
+
+// refused puts what was refused of a batch at its place.
+func refused(n int, entries []types.BatchResultErrorEntry) []error {
+	failed := make([]error, n)
+	for _, f := range entries {
+		if i, err := strconv.Atoi(aws.ToString(f.Id)); err == nil && i < len(failed) {
+			failed[i] = &queue.Refused{Code: aws.ToString(f.Code), Message: aws.ToString(f.Message), Final: f.SenderFault}
+		}
+	}
+	return failed
+}
+
+// seconds rounds up: never early, since what waits for a time would have to wait
+// once more.
+func seconds(d time.Duration) int32 { return int32((d + time.Second - 1) / time.Second) }
 
 func entry(i int, m queue.Message) types.SendMessageBatchRequestEntry {
 	e := types.SendMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), MessageBody: aws.String(m.Body)}
@@ -59,8 +90,7 @@ func entry(i int, m queue.Message) types.SendMessageBatchRequestEntry {
 		e.MessageGroupId = aws.String(m.Group)
 	}
 	if m.Delay > 0 {
-		// Never early: what waits for a time would have to wait once more.
-		e.DelaySeconds = int32((min(m.Delay, queue.LongestDelay) + time.Second - 1) / time.Second)
+		e.DelaySeconds = seconds(min(m.Delay, queue.LongestDelay))
 	}
 	return e
 }

@@ -19,6 +19,8 @@ import (
 type fakeSQS struct {
 	calls [][]types.SendMessageBatchRequestEntry
 	taken []string
+	// hidden are the calls that hide messages.
+	hidden [][]types.ChangeMessageVisibilityBatchRequestEntry
 	// refuse decides by the message's body and how often it came.
 	refuse func(body string, seen int) *types.BatchResultErrorEntry
 	seen   map[string]int
@@ -46,6 +48,50 @@ func (f *fakeSQS) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchIn
 		f.taken = append(f.taken, *e.MessageBody)
 	}
 	return out, nil
+}
+
+func (f *fakeSQS) ChangeMessageVisibilityBatch(_ context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
+	f.hidden = append(f.hidden, in.Entries)
+	if f.down != nil {
+		return nil, f.down
+	}
+	out := &sqs.ChangeMessageVisibilityBatchOutput{}
+	for _, e := range in.Entries {
+		if *e.ReceiptHandle == "gone" {
+			out.Failed = append(out.Failed, types.BatchResultErrorEntry{Id: e.Id, Code: aws.String("ReceiptHandleIsInvalid"), SenderFault: true})
+		}
+	}
+	return out, nil
+}
+
+func TestMessagesAreHidden(t *testing.T) {
+	f := &fakeSQS{}
+	var receipts []string
+	for i := range 12 {
+		receipts = append(receipts, fmt.Sprint("r", i))
+	}
+	receipts[11] = "gone"
+	failed := New(f, "url").Hide(t.Context(), 3500*time.Millisecond, receipts...)
+	if len(f.hidden) != 2 || len(f.hidden[0]) != 10 || len(f.hidden[1]) != 2 {
+		t.Fatalf("calls %v", f.hidden)
+	}
+	for i, err := range failed {
+		e := f.hidden[i/10][i%10]
+		if *e.ReceiptHandle != receipts[i] || e.VisibilityTimeout != 4 {
+			t.Errorf("entry %d is %+v", i, e)
+		}
+		var refused *queue.Refused
+		if (err != nil) != (i == 11) || err != nil && (!errors.As(err, &refused) || !refused.Final) {
+			t.Errorf("%s: %v", receipts[i], err)
+		}
+	}
+	f.down = errors.New("no network")
+	if err := New(f, "url").Hide(t.Context(), time.Second, "r1")[0]; !errors.Is(err, f.down) {
+		t.Errorf("it gives %v", err)
+	}
+	if got := New(f, "url").Hide(t.Context(), time.Second); len(got) != 0 {
+		t.Errorf("nothing gives %v", got)
+	}
 }
 
 func messages(n int) (all []queue.Message) {
