@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,12 +15,12 @@ import (
 )
 
 // sweep calls the function as an operator does who knows that messages were lost.
-func sweep(t *testing.T) webhook.Swept {
+func sweep(t *testing.T) (swept webhook.Swept) {
 	t.Helper()
-	var swept webhook.Swept
-	status, raw := signed(t, running.AWS(), http.MethodPost, "/2015-03-31/functions/local-local-sweep/invocations", "lambda", []byte(`{"now":true}`))
-	if err := json.Unmarshal(raw, &swept); err != nil || status != http.StatusOK || strings.Contains(string(raw), "errorMessage") {
-		t.Fatalf("the sweep answered %d %s: %v", status, raw, err)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := running.Invoke(ctx, "sweep", `{"now":true}`, &swept); err != nil {
+		t.Fatal(err)
 	}
 	return swept
 }

@@ -25,8 +25,9 @@ type emulator struct {
 var launch []byte
 
 // startEmulator starts the local AWS on a free loopback port. All that it and
-// the functions write goes below dir.
-func startEmulator(ctx context.Context, python, dir, region string) (*emulator, error) {
+// the functions write goes below the system's folder.
+func startEmulator(ctx context.Context, python string, o Options) (*emulator, error) {
+	dir := o.Dir
 	for _, sub := range []string{"tmp", "state", "s3"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return nil, err
@@ -49,16 +50,20 @@ func startEmulator(ctx context.Context, python, dir, region string) (*emulator, 
 			return nil, err
 		}
 		endpoint := "http://127.0.0.1:" + strconv.Itoa(port)
+		seen, err := o.Through(endpoint)
+		if err != nil {
+			return nil, err
+		}
 		env := environment(map[string]string{
 			"BIND_HOST":        "127.0.0.1",
 			"GATEWAY_PORT":     strconv.Itoa(port),
 			"MINISTACK_HOST":   "localhost",
-			"MINISTACK_REGION": region,
+			"MINISTACK_REGION": o.Region,
 			// The functions find AWS by it.
-			"AWS_ENDPOINT_URL":      endpoint,
+			"AWS_ENDPOINT_URL":      seen,
 			"AWS_ACCESS_KEY_ID":     awsKey,
 			"AWS_SECRET_ACCESS_KEY": awsKey,
-			"AWS_DEFAULT_REGION":    region,
+			"AWS_DEFAULT_REGION":    o.Region,
 			"TMPDIR":                filepath.Join(dir, "tmp"),
 			"STATE_DIR":             filepath.Join(dir, "state"),
 			"S3_DATA_DIR":           filepath.Join(dir, "s3"),

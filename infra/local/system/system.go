@@ -42,6 +42,9 @@ type Options struct {
 	Context map[string]string
 	// Say is told what is being done.
 	Say func(string)
+	// Through is told the address of the emulated AWS, and gives the one by which the
+	// functions shall reach it: that of a proxy. Nil: they call it themselves.
+	Through func(endpoint string) (string, error)
 }
 
 // System is a running system.
@@ -146,7 +149,7 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 	}()
 	var emulatorErr error
 	o.Say("Starting the local AWS")
-	s.emulator, emulatorErr = startEmulator(ctx, installed(o.Root).python, o.Dir, o.Region)
+	s.emulator, emulatorErr = startEmulator(ctx, installed(o.Root).python, o)
 	if emulatorErr == nil {
 		s.Endpoint = s.emulator.endpoint
 		emulatorErr = d.bootstrap(ctx, s.Endpoint)
@@ -250,6 +253,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.Say == nil {
 		o.Say = func(string) {}
+	}
+	if o.Through == nil {
+		o.Through = func(endpoint string) (string, error) { return endpoint, nil }
 	}
 	var err error
 	if o.Root, err = filepath.Abs(o.Root); err != nil {
