@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/content-automation/api/infra/document"
 	"github.com/content-automation/api/infra/local/system"
 )
 
@@ -36,7 +37,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	deliveries := flags.Int("deliveries", 10_000, "how many deliveries a round of the deliver function has")
 	profile := flags.String("profile", "", "only deliver, and write a CPU profile of it to this file")
 	only := flags.Bool("only-deliveries", false, "only measure deliveries, and write their section alone anew")
-	document := flags.String("o", "", "the document whose tables are written anew")
+	path := flags.String("o", "", "the document whose tables are written anew")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -57,10 +58,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	fmt.Fprintln(out, delivered.markdown())
 	if *only {
-		if *document == "" {
+		if *path == "" {
 			return nil
 		}
-		return rewrite(*document, deliveriesTitle, delivered.markdown())
+		return document.Rewrite(*path, deliveriesTitle, delivered.markdown())
 	}
 	fmt.Fprintf(out, "Starting %d programs %d times\n", len(programs), *rounds)
 	starts, err := measureStarts(ctx, programs, *rounds)
@@ -68,14 +69,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "Calling each operation %d times\n", *calls)
-	r := report{machine: thisMachine(), calls: *calls, rounds: *rounds, starts: starts, delivering: delivered}
+	r := report{machine: document.ThisMachine(), calls: *calls, rounds: *rounds, starts: starts, delivering: delivered}
 	if err := r.measureOperations(ctx); err != nil {
 		return err
 	}
 	tables := r.markdown()
 	fmt.Fprintf(out, "\n%s\n", tables)
-	if *document != "" {
-		if err := rewrite(*document, tablesBegin, tables); err != nil {
+	if *path != "" {
+		if err := document.Rewrite(*path, document.WrittenBy("make bench"), tables); err != nil {
 			return err
 		}
 	}

@@ -1,19 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/content-automation/api/infra/document"
 )
 
 // report is all that was measured.
 type report struct {
-	machine       machine
+	machine       document.Machine
 	calls, rounds int
 	starts        []startTimes
 	operations    []measured
@@ -21,20 +20,10 @@ type report struct {
 	delivering    delivering
 }
 
-// machine is what the times depend on.
-type machine struct {
-	os, arch, goVersion string
-	cores               int
-}
-
-func thisMachine() machine {
-	return machine{runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU()}
-}
-
 // markdown writes the tables.
 func (r *report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Measured by `make bench` on a machine with %d cores (%s/%s) with %s.\n\n", r.machine.cores, r.machine.os, r.machine.arch, r.machine.goVersion)
+	fmt.Fprintf(&b, "Measured by `make bench` on %v.\n\n", r.machine)
 	fmt.Fprintf(&b, "### Operations\n\nEach figure is authorizer + function + audit entry. CPU time is the median of %d calls.\n\n", r.calls)
 	b.WriteString("| Operation | Function | Round trips | Read units | Write units | CPU, ms |\n|---|---|---|---|---|---|\n")
 	for _, m := range r.operations {
@@ -94,30 +83,5 @@ func (r *report) broken() error {
 	return errors.Join(all...)
 }
 
-// The lines of a document between which the tables stand.
-const (
-	tablesBegin = "<!-- written by make bench -->\n"
-	tablesEnd   = "<!-- end -->\n"
-)
-
 // deliveriesTitle is the line above the last section of the tables.
 const deliveriesTitle = "### Deliveries\n"
-
-// rewrite puts new tables in the place of those of a document that follow the
-// line begin, and leaves everything around them as it is.
-func rewrite(document, begin, tables string) error {
-	text, err := os.ReadFile(document)
-	if err != nil {
-		return err
-	}
-	before, rest, found := bytes.Cut(text, []byte(begin))
-	_, after, ended := bytes.Cut(rest, []byte(tablesEnd))
-	if !found || !ended {
-		return fmt.Errorf("%s has no place for the tables: the lines %q and %q", document, strings.TrimSpace(begin), strings.TrimSpace(tablesEnd))
-	}
-	var b bytes.Buffer
-	b.Write(before)
-	b.WriteString(begin + "\n" + tables + "\n" + tablesEnd)
-	b.Write(after)
-	return os.WriteFile(document, b.Bytes(), 0o644)
-}

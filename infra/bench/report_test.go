@@ -2,12 +2,11 @@ package main
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/document"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
@@ -19,7 +18,7 @@ func sample() report {
 		return all
 	}
 	return report{
-		machine: machine{"linux", "amd64", "go1.26", 4}, calls: 7, rounds: 3,
+		machine: document.Machine{OS: "linux", Arch: "amd64", Go: "go1.26", Cores: 4}, calls: 7, rounds: 3,
 		starts: []startTimes{
 			{program{name: helloBaseline}, 6_250_000, times(2, 2.5, 3)},
 			{program{name: sdkBaseline}, 10_000_000, times(4, 4.5, 4)},
@@ -63,40 +62,5 @@ func TestAReportWithABrokenBoundFails(t *testing.T) {
 	if err == nil || err.Error() != "createFactory: the function takes 3 round trips, the bound is 2\n"+
 		"account: the start takes 1.50 times as long as that of (SDK alone), the bound is 1.25" {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestRewriteLeavesTheRest(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "bench.md")
-	write := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("# Bench\n\n" + tablesBegin + "old\n" + tablesEnd + "\nWhy.\n")
-	for range 2 { // the second time it is as it was
-		if err := rewrite(path, tablesBegin, "| new |\n"); err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(path)
-		if want := "# Bench\n\n" + tablesBegin + "\n| new |\n\n" + tablesEnd + "\nWhy.\n"; err != nil || string(text) != want {
-			t.Errorf("it reads %q, %v", text, err)
-		}
-	}
-	write("# Bench\n\n" + tablesBegin + "\n### Operations\n\nkept\n\n" + deliveriesTitle + "\nold\n" + tablesEnd + "\nWhy.\n")
-	if err := rewrite(path, deliveriesTitle, "| new |\n"); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(path)
-	if want := "# Bench\n\n" + tablesBegin + "\n### Operations\n\nkept\n\n" + deliveriesTitle + "\n| new |\n\n" + tablesEnd + "\nWhy.\n"; err != nil || string(text) != want {
-		t.Errorf("it reads %q, %v", text, err)
-	}
-	write("# Bench\n" + tablesBegin)
-	if err := rewrite(path, tablesBegin, "x"); err == nil || !strings.Contains(err.Error(), "no place for the tables") {
-		t.Errorf("got %v", err)
-	}
-	if text, err := os.ReadFile(path); err != nil || string(text) != "# Bench\n"+tablesBegin {
-		t.Errorf("it was changed to %q, %v", text, err)
 	}
 }
