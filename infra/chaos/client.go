@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// client calls the API with one key.
+type client struct {
+	http         *http.Client
+	baseURL, key string
+}
+
+// refusal is an answer of the API that is none of success.
+type refusal struct {
+	call, text string
+	status     int
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("%s: %d %s", r.call, r.status, r.text) }
+
+// call makes one call, and reads the data of its answer.
+func (c *client) call(ctx context.Context, method, path, idempotencyKey string, body, into any) error {
+	_, err := c.page(ctx, method, path, idempotencyKey, body, into)
+	return err
+}
+
+// page is call, and also gives the cursor of the page that follows.
+func (c *client) page(ctx context.Context, method, path, idempotencyKey string, body, into any) (next string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 40*time.Second)
+	defer cancel()
+	var encoded []byte
+	if body != nil {
+		var err error
+		if encoded, err = json.Marshal(body); err != nil {
+			return "", err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.baseURL+path, bytes.NewReader(encoded))
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if idempotencyKey != "" {
+		req.Header.Set("Idempotency-Key", idempotencyKey)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return "", err
+	}
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return "", &refusal{method + " " + path, string(raw), resp.StatusCode}
+	}
+	var envelope struct {
+		Data       json.RawMessage `json:"data"`
+		NextCursor string          `json:"next_cursor"`
+	}
+	if err := json.Unmarshal(raw, &envelope); err != nil {
+		return "", fmt.Errorf("%s %s: %w: %s", method, path, err, raw)
+	}
+	return envelope.NextCursor, json.Unmarshal(envelope.Data, into)
+}
+
+// list reads a whole list.
+func list[T any](ctx context.Context, c *client, path string) ([]T, error) {
+	query := url.Values{"limit": {"100"}}
+	for all := []T{}; ; {
+		var page []T
+		next, err := c.page(ctx, http.MethodGet, path+"&"+query.Encode(), "", nil, &page)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if next == "" {
+			return all, nil
+		}
+		query.Set("cursor", next)
+	}
+}
+
+// undelivered tells how many events a webhook has yet to get, as the service itself
+// knows them.
+func (c *client) undelivered(ctx context.Context, webhook string) (int, error) {
+	all, err := list[struct{}](ctx, c, "/v1/webhooks/"+webhook+"/deliveries?state=undelivered")
+	return len(all), err
+}
+
+// newFactory makes a factory.
+func (c *client) newFactory(ctx context.Context) (id string, err error) {
+	var made struct{ ID string }
+	err = c.call(ctx, http.MethodPost, "/v1/factories", "", map[string]any{
+		"type": "brand", "name": "Chaos", "settings": map[string]any{"brand_name": "Chaos"},
+	}, &made)
+	return made.ID, err
+}
+
+// newWebhook subscribes a mailbox to the events of content.
+func (c *client) newWebhook(ctx context.Context, m *mailbox) (id string, err error) {
+	var made struct{ ID, Secret string }
+	err = c.call(ctx, http.MethodPost, "/v1/webhooks", "", map[string]any{"url": m.url, "event_types": []string{"content.*"}}, &made)
+	if err != nil {
+		return "", err
+	}
+	return made.ID, m.sign(made.Secret)
+}

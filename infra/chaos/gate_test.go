@@ -1,0 +1,212 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// behindProxy is a proxy to a server that notes what reaches it.
+type behindProxy struct {
+	*proxy
+	mu   sync.Mutex
+	came []string
+}
+
+func newBehindProxy(t *testing.T) *behindProxy {
+	t.Helper()
+	b := &behindProxy{}
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.came = append(b.came, r.Host+r.URL.RequestURI()+" "+string(body))
+		_, _ = fmt.Fprintf(w, "answer %d", len(b.came))
+	}))
+	t.Cleanup(backend.Close)
+	p, err := newProxy(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	b.proxy = p
+	if seen, err := p.through(backend.URL); err != nil || seen != p.Address {
+		t.Fatalf("functions see %s, %v", seen, err)
+	}
+	return b
+}
+
+// post makes a call of AWS; lost tells that no answer came.
+func (b *behindProxy) post(t *testing.T, target, body string) (status int, answer string, lost bool) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.Address+"/path?query=1", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Amz-Target", target)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, "", true
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(text), err != nil
+}
+
+func (b *behindProxy) reached() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]string(nil), b.came...)
+}
+
+func TestCallsPassAsTheyAre(t *testing.T) {
+	b := newBehindProxy(t)
+	status, text, _ := b.post(t, "DynamoDB_20120810.PutItem", "body")
+	address, err := url.Parse(b.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The host is part of what is signed: it stays what the caller wrote.
+	if came := b.reached(); status != http.StatusOK || text != "answer 1" || len(came) != 1 || came[0] != address.Host+"/path?query=1 body" {
+		t.Errorf("got %d %q; there came %q", status, text, came)
+	}
+	if calls := b.calls(); calls[step{operation: "PutItem"}] != 1 || len(calls) != 1 {
+		t.Errorf("it has seen %v", calls)
+	}
+}
+
+func TestWhatFaultsDo(t *testing.T) {
+	for name, c := range map[string]struct {
+		do      doing
+		status  int
+		answer  string
+		lost    bool
+		reached int
+	}{
+		"lose the answer": {do: loseAnswer, lost: true, reached: 1},
+		"twice":           {do: repeat, status: 200, answer: "answer 2", reached: 2},
+		"refuse":          {do: refuse, status: 500, answer: `{"__type":"InternalServerError","message":"Refused."}`},
+		"a status":        {do: answer(503), status: 503, answer: "out of order"},
+		"again later":     {do: repeatAfter(time.Millisecond), status: 200, answer: "answer 1", reached: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBehindProxy(t)
+			b.add(&fault{do: c.do})
+			status, answer, lost := b.post(t, "A.Write", "even")
+			if status != c.status || answer != c.answer || lost != c.lost {
+				t.Errorf("got %d %q, lost %v", status, answer, lost)
+			}
+			within(t, func() bool { return len(b.reached()) == c.reached })
+			if _, _, lost := b.post(t, "A.Write", "even"); lost || len(b.reached()) != c.reached+1 {
+				t.Errorf("the next call does not pass: %q", b.reached())
+			}
+		})
+	}
+}
+
+func TestASilentReceiver(t *testing.T) {
+	b := newBehindProxy(t)
+	began := make(chan struct{})
+	b.add(&fault{do: func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
+		close(began)
+		silence(c, w, pass)
+	}})
+	lost := make(chan bool)
+	go func() {
+		_, _, was := b.post(t, "A.Write", "x")
+		lost <- was
+	}()
+	<-began
+	select {
+	case <-lost:
+		t.Error("it answered")
+	default:
+	}
+	_ = b.Close() // the caller's end of the connection closes, too
+	if !<-lost || len(b.reached()) != 0 {
+		t.Errorf("there came %q", b.reached())
+	}
+}
+
+func TestWhichCallsAFaultMeets(t *testing.T) {
+	write := step{function: "deliver", operation: "PutItem", with: "claim"}
+	c := func(function, operation, body string) call {
+		return call{process: process{function: function}, operation: operation, body: []byte(body)}
+	}
+	ours := c("deliver", "PutItem", `{"claim":1}`)
+	for name, test := range map[string]struct {
+		fault *fault
+		calls []call
+		want  string // of each call whether it is met
+	}{
+		"the first":           {&fault{at: []step{write}}, []call{ours, ours}, "x."},
+		"all":                 {&fault{times: -1}, []call{ours, c("", "", "")}, "xx"},
+		"others pass":         {&fault{at: []step{write}}, []call{c("relay", "PutItem", "claim"), c("deliver", "Query", "claim"), c("deliver", "PutItem", "x"), ours}, "...x"},
+		"any of several":      {&fault{at: []step{{operation: "A"}, {operation: "B"}}, times: -1}, []call{c("x", "A", ""), c("y", "B", ""), c("y", "C", "")}, "xx."},
+		"every third":         {&fault{every: 3, times: 2}, []call{ours, ours, ours, ours, ours, ours, ours}, "x..x..."},
+		"others do not count": {&fault{at: []step{write}, skip: 1}, []call{c("", "", ""), ours, c("", "", ""), ours}, "...x"},
+		"after some":          {&fault{skip: 2, every: 2, times: -1}, []call{ours, ours, ours, ours, ours}, "..x.x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			for _, c := range test.calls {
+				if test.fault.due(c) {
+					got += "x"
+				} else {
+					got += "."
+				}
+			}
+			if got != test.want {
+				t.Errorf("met are %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAFaultThatIsRemovedIsOver(t *testing.T) {
+	b := newBehindProxy(t)
+	f := &fault{times: -1, do: refuse}
+	b.add(f)
+	if status, _, _ := b.post(t, "A.Write", "odd"); status != http.StatusBadRequest {
+		t.Errorf("got %d", status)
+	}
+	b.remove(f)
+	if status, _, _ := b.post(t, "A.Write", "odd"); status != http.StatusOK {
+		t.Errorf("got %d", status)
+	}
+}
+
+func TestOperations(t *testing.T) {
+	for want, header := range map[string]http.Header{
+		"PutEvents": {"X-Amz-Target": {"AWSEvents.PutEvents"}},
+		"PUT s3":    {"Authorization": {"AWS4-HMAC-SHA256 Credential=AKID/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=x"}},
+		"PUT":       {},
+	} {
+		if got := operation(&http.Request{Method: http.MethodPut, Header: header}); got != want {
+			t.Errorf("%v is %q, want %q", header, got, want)
+		}
+	}
+}
+
+// within polls until it is so.
+func within(t *testing.T, so func() bool) {
+	t.Helper()
+	const patience = 10 * time.Second
+	deadline := time.After(patience)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-deadline:
+			t.Fatalf("not within %v", patience)
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// receipt is one webhook, as often as it came.
+type receipt struct {
+	event, subject string
+	first          time.Time
+	times          int
+}
+
+// mailbox is a receiver of one webhook's events, at a path of its own.
+type mailbox struct {
+	url      string
+	verifier *standardwebhooks.Webhook
+
+	mu       sync.Mutex
+	receipts map[string]*receipt // by webhook-id
+	bad      error
+}
+
+// take notes a webhook that came.
+func (m *mailbox) take(header http.Header, body []byte, at time.Time) {
+	var event struct {
+		ID   string `json:"id"`
+		Data struct {
+			Object struct {
+				ID string `json:"id"`
+			} `json:"object"`
+		} `json:"data"`
+	}
+	err := json.Unmarshal(body, &event)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err == nil {
+		err = m.verifier.Verify(body, header)
+	}
+	id := header.Get("webhook-id")
+	if err == nil && id != event.ID {
+		err = fmt.Errorf("the webhook-id is %q, that of the event %q", id, event.ID)
+	}
+	if err != nil {
+		m.bad = errors.Join(m.bad, err)
+		return
+	}
+	if m.receipts[id] == nil {
+		m.receipts[id] = &receipt{event: id, subject: event.Data.Object.ID, first: at}
+	}
+	m.receipts[id].times++
+}
+
+// all gives what came so far, and an error where some of it was no good webhook.
+func (m *mailbox) all() ([]receipt, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := make([]receipt, 0, len(m.receipts))
+	for _, r := range m.receipts {
+		all = append(all, *r)
+	}
+	return all, m.bad
+}
+
+// receiving names a request to a receiver where the calls of AWS are named.
+const receiving = "POST to the receiver"
+
+// receiver takes webhooks on loopback, for as many mailboxes as there are.
+type receiver struct {
+	gate
+	address string
+	server  *http.Server
+
+	opening sync.Mutex
+	boxes   map[string]*mailbox // by path
+}
+
+// newReceiver serves a receiver to which functions send that find AWS at the
+// given address.
+func newReceiver(ctx context.Context, endpoint string) (*receiver, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := &receiver{address: "http://" + listener.Addr().String(), boxes: map[string]*mailbox{}}
+	r.functions = processes{endpoint: endpoint, proc: "/proc"}
+	r.operation = func(*http.Request) string { return receiving }
+	r.next = http.HandlerFunc(r.receive)
+	r.server = r.gate.server()
+	go func() { _ = r.server.Serve(listener) }() // gives ErrServerClosed, when closed
+	return r, nil
+}
+
+// open makes a mailbox of the given name.
+func (r *receiver) open(name string) *mailbox {
+	r.opening.Lock()
+	defer r.opening.Unlock()
+	m := &mailbox{url: r.address + "/" + name, receipts: map[string]*receipt{}}
+	r.boxes["/"+name] = m
+	return m
+}
+
+// sign sets the secret that a mailbox verifies by. It comes with the webhook, which
+// needs the mailbox's address first.
+func (m *mailbox) sign(secret string) error {
+	verifier, err := standardwebhooks.NewWebhook(secret)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.verifier = verifier
+	return err
+}
+
+func (r *receiver) receive(w http.ResponseWriter, req *http.Request) {
+	at := time.Now()
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return // the sender has gone
+	}
+	r.opening.Lock()
+	box := r.boxes[req.URL.Path]
+	r.opening.Unlock()
+	if box == nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	box.take(req.Header, body, at)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// Close ends the receiver.
+func (r *receiver) Close() error { return r.server.Close() }

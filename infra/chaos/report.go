@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/infra/document"
+)
+
+// report is what came of all rows.
+type report struct {
+	machine  document.Machine
+	size     size
+	webhooks []result
+}
+
+// markdown writes the table.
+func (r *report) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Measured by `make chaos` on %v.\n\n", r.machine)
+	fmt.Fprintf(&b, "### Webhooks\n\n%d events a row, one every %v; kills come %d times, outages last %v.\n\n", r.size.events, r.size.every, r.size.kills, r.size.outage)
+	b.WriteString("| Fault | Happened | Accepted | Delivered | Lost | In flight | Repeats | Recovery, s | p50, ms | p99, ms | Kept |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, row := range r.webhooks {
+		b.WriteString(row.markdown())
+	}
+	return b.String()
+}
+
+// markdown is the line of a row.
+func (r result) markdown() string {
+	kept := "yes"
+	if r.broken() != nil {
+		kept = "**no**"
+	}
+	cells := []string{
+		r.name, strconv.Itoa(r.hits), strconv.Itoa(r.accepted), strconv.Itoa(r.delivered), strconv.Itoa(r.lost), strconv.Itoa(r.inFlight), strconv.Itoa(r.repeats),
+		fmt.Sprintf("%.1f", r.recovery.Seconds()), millis(r.p50), millis(r.p99), kept,
+	}
+	return "| " + strings.Join(cells, " | ") + " |\n"
+}
+
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// broken tells which bounds do not hold; nil where all do.
+func (r *report) broken() error {
+	var all []error
+	for _, row := range r.webhooks {
+		all = append(all, row.broken())
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// bounds are what a row must keep.
+type bounds struct {
+	// recovery is the longest time from the end of the fault to the last delivery of
+	// what was accepted before that.
+	recovery time.Duration
+	// once forbids repeats, even of what was in flight.
+	once bool
+}
+
+// result is what came of a row.
+type result struct {
+	name      string
+	bounds    bounds
+	accepted  int
+	delivered int // at least once
+	lost      int
+	repeats   int
+	doubled   int // items of which more than one event came
+	strangers int // events of items that nobody asked for
+	pending   int // deliveries that the service itself knows to be missing
+	hits      int // how often the fault happened
+	inFlight  int // events that were on their way to the receiver at the fault
+	recovery  time.Duration
+	p50, p99  time.Duration
+	// yardstick is the p99 that this one is bounded by; 0: it is not.
+	yardstick time.Duration
+}
+
+// stretch is how much longer the p99 may be than its yardstick.
+const stretch = 1.25
+
+// result counts what came.
+func (s *scene) result(ctx context.Context, r row) (result, error) {
+	done, _ := s.load.accepted()
+	came, err := s.mailbox.all()
+	if err != nil {
+		return result{}, err
+	}
+	s.mu.Lock()
+	out := count(done, came, s.ended)
+	out.name, out.bounds, out.hits, out.inFlight = r.name, r.bounds, s.hits, s.inFlight
+	s.mu.Unlock()
+	out.pending, err = s.client.undelivered(ctx, s.webhook)
+	return out, err
+}
+
+// count compares what was accepted with what came.
+func count(done []accepted, came []receipt, ended time.Time) result {
+	out := result{accepted: len(done)}
+	by := map[string][]receipt{}
+	for _, r := range came {
+		by[r.subject] = append(by[r.subject], r)
+		out.repeats += r.times - 1
+	}
+	var waits []time.Duration
+	for _, a := range done {
+		events := by[a.id]
+		if len(events) == 0 {
+			out.lost++
+			continue
+		}
+		out.delivered++
+		if len(events) > 1 {
+			out.doubled++
+		}
+		first := slices.MinFunc(events, func(a, b receipt) int { return a.first.Compare(b.first) }).first
+		// The event may come before the answer that its work was accepted.
+		waits = append(waits, max(0, first.Sub(a.at)))
+		if a.at.Before(ended) {
+			out.recovery = max(out.recovery, first.Sub(ended))
+		}
+	}
+	asked := map[string]bool{}
+	for _, a := range done {
+		asked[a.id] = true
+	}
+	for subject, events := range by {
+		if !asked[subject] {
+			out.strangers += len(events)
+		}
+	}
+	slices.Sort(waits)
+	out.p50, out.p99 = percentile(waits, 50), percentile(waits, 99)
+	return out
+}
+
+// percentile is the smallest of the sorted values that p of 100 do not exceed.
+func percentile(sorted []time.Duration, p int) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[max(0, (len(sorted)*p+99)/100-1)]
+}
+
+// broken tells which bounds do not hold; nil where all do.
+func (r result) broken() error {
+	var all []error
+	fail := func(is bool, format string, args ...any) {
+		if is {
+			all = append(all, fmt.Errorf(r.name+": "+format, args...))
+		}
+	}
+	fail(r.accepted == 0, "nothing was accepted")
+	fail(r.lost > 0, "%d of %d accepted events never came", r.lost, r.accepted)
+	fail(r.doubled > 0, "of %d items more than one event came", r.doubled)
+	fail(r.strangers > 0, "%d events came of what nobody asked for", r.strangers)
+	fail(r.pending > 0, "the service itself misses %d deliveries", r.pending)
+	fail(r.bounds.once && r.repeats > 0, "%d repeats, none should be", r.repeats)
+	fail(r.repeats > r.inFlight && !r.bounds.once, "%d repeats, and %d events were in flight", r.repeats, r.inFlight)
+	fail(r.recovery > r.bounds.recovery, "the last delivery came %.1f s after the end of the fault, the bound is %.1f s", r.recovery.Seconds(), r.bounds.recovery.Seconds())
+	longest := time.Duration(stretch * float64(r.yardstick))
+	fail(longest > 0 && r.p99 > longest, "the p99 is %d ms, the bound is %d ms", r.p99.Milliseconds(), longest.Milliseconds())
+	return errors.Join(all...)
+}

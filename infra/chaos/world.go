@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/content-automation/api/infra/local/system"
+	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/webhook"
+)
+
+// plenty is a rate limit that is never reached.
+const plenty = 1_000_000
+
+// world is a system of its own, whose functions reach AWS through a proxy, and a
+// receiver of webhooks.
+type world struct {
+	system   *system.System
+	proxy    *proxy
+	receiver *receiver
+	queues   *sqs.Client
+}
+
+// newWorld starts everything. What the system writes goes into dir.
+func newWorld(ctx context.Context, dir string, say func(string)) (_ *world, err error) {
+	w := &world{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.close())
+		}
+	}()
+	if w.proxy, err = newProxy(ctx); err != nil {
+		return nil, err
+	}
+	if w.receiver, err = newReceiver(ctx, w.proxy.Address); err != nil {
+		return nil, err
+	}
+	if w.system, err = system.Start(ctx, system.Options{Dir: dir, Say: say, Through: w.proxy.through}); err != nil {
+		return nil, err
+	}
+	w.queues = sqs.NewFromConfig(w.system.AWS())
+	return w, nil
+}
+
+// close ends everything that newWorld has started.
+func (w *world) close() error {
+	if w.system != nil {
+		w.system.Stop()
+	}
+	var all error
+	if w.receiver != nil {
+		all = w.receiver.Close()
+	}
+	if w.proxy != nil {
+		all = errors.Join(all, w.proxy.Close())
+	}
+	return all
+}
+
+// newKey makes an account, and gives the secret of a key of it that may do everything.
+func (w *world) newKey(ctx context.Context, name string, mode auth.Mode) (string, error) {
+	db := store.Open(w.system.AWS(), w.system.Table)
+	accounts := account.NewService(db, time.Now)
+	limit := plenty
+	a, err := accounts.Create(ctx, account.Settings{Name: &name, TestLimit: &limit, LiveLimit: &limit})
+	if err != nil {
+		return "", err
+	}
+	k, err := apikey.NewService(db, accounts, time.Now, rand.Reader).Issue(ctx, a.ID, mode, apikey.Settings{Name: name, Scopes: auth.AllScopes()})
+	return k.Secret, err
+}
+
+// sweep calls the function as an operator does who knows that messages were lost.
+func (w *world) sweep(ctx context.Context) (swept webhook.Swept, err error) {
+	err = w.system.Invoke(ctx, "sweep", `{"now":true}`, &swept)
+	return swept, err
+}
+
+// wipe empties queues, of what is in work, too.
+func (w *world) wipe(ctx context.Context, urls ...string) error {
+	var all error
+	for _, url := range urls {
+		_, err := w.queues.PurgeQueue(ctx, &sqs.PurgeQueueInput{QueueUrl: &url})
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+// messages tells how many messages the queues hold, whatever their state.
+func (w *world) messages(ctx context.Context, urls ...string) (n int, err error) {
+	for _, url := range urls {
+		out, err := w.queues.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
+		if err != nil {
+			return 0, err
+		}
+		for name, value := range out.Attributes {
+			if strings.HasPrefix(name, string(types.QueueAttributeNameApproximateNumberOfMessages)) {
+				some, err := strconv.Atoi(value)
+				if err != nil {
+					return 0, err
+				}
+				n += some
+			}
+		}
+	}
+	return n, nil
+}
