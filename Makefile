@@ -60,6 +60,10 @@ test-explorer: explorer-assets ## Use the explorer in Chromium, which must be in
 bench: tools explorer-assets ## Measure operations, start-up and deliveries; writes docs/bench.md
 	$(GO) run ./infra/bench -o docs/bench.md
 
+.PHONY: chaos
+chaos: tools explorer-assets ## Kill, wipe, refuse and repeat while events are on their way; writes docs/chaos.md
+	$(GO) run ./infra/chaos -o docs/chaos.md
+
 .PHONY: generate
 generate: ## Write the OpenAPI document and what is made from it
 	$(GO) generate ./...

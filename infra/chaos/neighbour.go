@@ -49,7 +49,12 @@ func (s *scene) settleBeside(ctx context.Context, do doing) error {
 		return err
 	}
 	if do != nil {
-		r.add(&fault{times: -1, do: do})
+		r.add(&fault{times: -1, do: func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
+			s.mu.Lock()
+			s.hits++
+			s.mu.Unlock()
+			do(c, w, pass)
+		}})
 	}
 	return nil
 }

@@ -56,7 +56,8 @@ func webhookRows(sz size) []row {
 		row{name: "Each message and event comes again after 2 s", happen: often(sends, 1, repeatAfter(2*time.Second)), bounds: once},
 		row{name: "Every third write is done, its answer lost", happen: often(writes, 3, loseAnswer), bounds: kept},
 		row{name: "Every third sending is done, its answer lost", happen: often(sends, 3, loseAnswer), bounds: kept},
-		row{name: "Receiver down for 3 s", happen: down, bounds: once},
+		// The second attempt follows five seconds after the first, and up to half of one more.
+		row{name: "Receiver down for 3 s", happen: down, bounds: bounds{recovery: aim + 2*time.Second, once: true}},
 		row{name: "Dispatch frozen past its time-out", happen: frozen(step{function: "dispatch", operation: "SendMessageBatch"}, 35*time.Second), bounds: kept},
 		row{name: "Deliver frozen past its claim", happen: frozen(step{function: "deliver", operation: receiving}, 40*time.Second), bounds: kept},
 		row{name: "Deliver frozen past its time-out, its last write comes late", happen: frozen(places[len(places)-1].step, 65*time.Second), bounds: kept},

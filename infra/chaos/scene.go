@@ -95,8 +95,10 @@ func (s *scene) happen(ctx context.Context, r row, within time.Duration) error {
 	if err := r.happen(ctx, s); err != nil {
 		return err
 	}
-	if s.happened() == 0 {
-		s.endedNow()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended.IsZero() {
+		s.ended = time.Now()
 	}
 	return nil
 }
