@@ -117,6 +117,7 @@ func environment(api string) []string {
 		"AWS_LAMBDA_FUNCTION_NAME=bench", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256", "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
 		"LAMBDA_TASK_ROOT=/var/task", "_HANDLER=bootstrap", "TZ=:UTC",
 		"STAGE=bench", "CUSTOMER=bench", "TABLE_NAME=bench-state", "AUDIT_TABLE_NAME=bench-audit", "MEDIA_BUCKET=bench-media", "BUS_NAME=bench", "SEAL_SECRET=bench",
+		"PROVIDERS=bedrock,polly,fal,elevenlabs", "PROVIDER_SECRET=bench-providers",
 		"PROVIDERS=bedrock,elevenlabs,fal,polly,replicate", "PROVIDER_SECRET=bench-providers",
 		"GENERATE_TEXT_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-generate-text",
 		"GENERATE_IMAGE_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-generate-image",

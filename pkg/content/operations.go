@@ -150,8 +150,12 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[I
 		// pass for live content, so live work is refused before it is accepted.
 		return none, errs.New(errs.ProviderUnavailable, "No generation provider is connected for live keys yet. Use a test key; nothing was created or spent.")
 	}
+	work, err := r.accepted(p, s.offer)
+	if err != nil {
+		return none, err
+	}
 	tx := &store.Tx{}
-	if r.Ticket, err = engine.Accept(tx, now, r.accepted(p), ledger.Balance{}); err != nil {
+	if r.Ticket, err = engine.Accept(tx, now, work, ledger.Balance{}); err != nil {
 		return none, err
 	}
 	it, err := r.entry(p.Account, string(p.Mode))

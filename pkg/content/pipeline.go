@@ -37,21 +37,24 @@ func (k Kind) modelKind() provider.Kind {
 }
 
 // accepted is the work of the record's current attempt. The item's model makes the
-// item itself; what goes with it, such as its text, is made by the catalog's
-// default.
-func (r *record) accepted(p *auth.Principal) engine.Accepted {
+// item itself; what goes with it, such as its text, is made by the default of what
+// is offered. It gives unsupported_model where nothing offered makes a part.
+func (r *record) accepted(p *auth.Principal, offer catalog.Offer) (engine.Accepted, error) {
 	a := engine.Accepted{Account: p.Account, Mode: string(p.Mode), Subject: r.ID, Attempt: r.Attempt}
 	for n, st := range pipelines[r.Kind] {
-		m := catalog.Default(st.kind)
-		if n == len(pipelines[r.Kind])-1 {
-			m, _ = catalog.Find(r.Model) // it was chosen from there
+		m, ok := catalog.Find(r.Model) // where it was chosen from
+		if n != len(pipelines[r.Kind])-1 || !ok {
+			var err error
+			if m, err = offer.Default(st.kind, p.Mode == auth.Live); err != nil {
+				return engine.Accepted{}, err
+			}
 		}
 		a.Parts = append(a.Parts, engine.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider})
 	}
 	if r.Sandbox != nil {
 		a.Delay = time.Duration(r.Sandbox.DelaySeconds) * time.Second
 	}
-	return a
+	return a, nil
 }
 
 // request is what the n-th step of the record's pipeline asks a provider for.
