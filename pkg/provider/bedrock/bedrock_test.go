@@ -215,6 +215,11 @@ func TestModelsAreCalledByTheProfileOfTheRegion(t *testing.T) {
 	if got := ProfileFor("us-east-1", nil); got != "" {
 		t.Errorf("without profiles: %q", got)
 	}
+	for profile, want := range map[string]string{"us": "us-*", "eu": "eu-*", "apac": "ap-*", "global": ",*"} {
+		if got := strings.Join(RegionsOf(profile), ","); got != want {
+			t.Errorf("the profile %s leads to %q, want %q", profile, got, want)
+		}
+	}
 	// The fake refuses a model by its bare id where it has profiles.
 	_, err := newWorld(t, "sa-east-1").Submit(t.Context(), of(t, "nova-lite", "x"))
 	if provider.KindOf(err) != provider.BadInput {
