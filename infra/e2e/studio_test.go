@@ -8,7 +8,7 @@ import (
 // generation is what the tests look at.
 type generation struct {
 	ID, State   string
-	CostCredits int `json:"cost_credits"`
+	CostCredits int64 `json:"cost_credits"`
 	Media       []struct{ URL, Type string }
 	Failure     *struct{ Code string }
 }
