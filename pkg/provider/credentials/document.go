@@ -21,9 +21,6 @@ var member = map[string]string{
 // Providers are the names of the providers that need a credential.
 func Providers() []string { return slices.Sorted(maps.Keys(member)) }
 
-// Needed tells whether the provider of that name needs a credential.
-func Needed(provider string) bool { return member[provider] != "" }
-
 // errUnreadable has no cause: what cannot be read may be a credential all the same.
 var errUnreadable = errors.New("the secret is not a JSON object of the form {\"fal\": {\"key\": \"…\"}}")
 
