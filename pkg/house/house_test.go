@@ -210,6 +210,30 @@ func TestWhatFunctionsLink(t *testing.T) {
 	}
 }
 
+// A pattern that is compiled before main delays every start of every function that
+// links it; see pkg/shape.
+func TestPatternsAreCompiledWhenTheyAreAskedFor(t *testing.T) {
+	for _, p := range packages(t) {
+		if !p.under("pkg") {
+			continue
+		}
+		for _, f := range files(t, p) {
+			for _, d := range f.tree.Decls {
+				if d, ok := d.(*ast.GenDecl); !ok || f.test || d.Tok != token.VAR {
+					continue
+				}
+				ast.Inspect(d, func(n ast.Node) bool {
+					if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "MustCompile" {
+						t.Errorf("%s compiles a pattern before main: use shape.Of or sync.OnceValue", f.set.Position(n.Pos()))
+					}
+					_, later := n.(*ast.FuncLit)
+					return !later
+				})
+			}
+		}
+	}
+}
+
 func TestNobodySleeps(t *testing.T) {
 	for _, f := range files(t, packages(t)...) {
 		ast.Inspect(f.tree, func(n ast.Node) bool {

@@ -4,13 +4,12 @@ import (
 	"encoding/base32"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/shape"
 )
 
 // The types of destinations in AWS accounts.
@@ -114,21 +113,14 @@ func (s *Service) aim(t *Target, set targetSettings) error {
 }
 
 var (
-	accountShape = shape(`^[0-9]{12}$`)
+	accountShape = shape.Of(`^[0-9]{12}$`)
 	// A region becomes part of a host name.
-	regionShape = shape(`^[a-z]{2,5}(-[a-z]{2,12}){1,3}-[0-9]{1,2}$`)
-	queueShape  = shape(`^[A-Za-z0-9_-]{1,80}$`)
-	busShape    = shape(`^event-bus/[A-Za-z0-9_./-]{1,256}$`)
+	regionShape = shape.Of(`^[a-z]{2,5}(-[a-z]{2,12}){1,3}-[0-9]{1,2}$`)
+	queueShape  = shape.Of(`^[A-Za-z0-9_-]{1,80}$`)
+	busShape    = shape.Of(`^event-bus/[A-Za-z0-9_./-]{1,256}$`)
 	// A role below a path is not among those that deliver may assume.
-	roleShape = shape(`^role/` + RolePrefix + `[A-Za-z0-9_+=,.@-]{1,45}$`)
+	roleShape = shape.Of(`^role/` + RolePrefix + `[A-Za-z0-9_+=,.@-]{1,45}$`)
 )
-
-// shape gives what tells whether a text has a shape. It is compiled when it is
-// asked for: most functions that link this never do, and would start later for it.
-func shape(pattern string) func(text string) bool {
-	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-	return func(text string) bool { return compiled().MatchString(text) }
-}
 
 // parseTarget reads the ARN of a queue or an event bus.
 func parseTarget(of, raw, partition string) (arn.ARN, error) {

@@ -8,15 +8,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 )
 
 func TestASecretShowsNothingOfItself(t *testing.T) {
@@ -217,54 +212,5 @@ func TestDocumentIsWhatIsParsed(t *testing.T) {
 	}
 	if _, err := Document(map[string]string{"polly": "x"}); err == nil {
 		t.Error("polly needs no credential")
-	}
-}
-
-func TestSecretsManager(t *testing.T) {
-	type asked struct{ SecretId string }
-	var calls []asked
-	answers := []func(http.ResponseWriter){
-		func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) },
-		func(w http.ResponseWriter) { _, _ = io.WriteString(w, `{"Name": "x", "SecretString": "{}"}`) },
-		func(w http.ResponseWriter) { _, _ = io.WriteString(w, `{"Name": "x", "SecretBinary": "aGk="}`) },
-		func(w http.ResponseWriter) {
-			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, `{"__type": "ResourceNotFoundException", "message": "no such secret"}`)
-		},
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var in asked
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.Header.Get("X-Amz-Target") != "secretsmanager.GetSecretValue" {
-			t.Errorf("asked for %s, %v", r.Header.Get("X-Amz-Target"), err)
-		}
-		n := len(calls)
-		calls = append(calls, in)
-		answers[n](w)
-	}))
-	t.Cleanup(server.Close)
-	read := SecretsManager(aws.Config{
-		Region: "eu-central-1", BaseEndpoint: aws.String(server.URL),
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "a", SecretAccessKey: "b"}, nil
-		}),
-		Retryer: func() aws.Retryer {
-			return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxBackoff = time.Millisecond })
-		},
-	}, "arn:secret")
-	if len(calls) != 0 {
-		t.Error("asked before it was wanted")
-	}
-	if value, err := read(t.Context()); err != nil || value != "{}" {
-		t.Errorf("after one failure: %q, %v", value, err)
-	}
-	for _, says := range []string{"no text", "ResourceNotFoundException"} {
-		if value, err := read(t.Context()); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("got %q, %v; want it to say %q", value, err, says)
-		}
-	}
-	for _, c := range calls {
-		if c.SecretId != "arn:secret" {
-			t.Errorf("asked for %q", c.SecretId)
-		}
 	}
 }
