@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/registry"
+	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio"
@@ -39,5 +40,5 @@ func main() {
 		job.GenerateAudio: awsenv.Need("GENERATE_AUDIO_QUEUE_URL"),
 		job.GenerateVideo: awsenv.Need("GENERATE_VIDEO_QUEUE_URL"),
 	})
-	lambda.Start(job.NewConsumer(worker, job.NewSender(queues)).Handle)
+	lambda.Start(job.NewConsumer(worker, job.NewSender(queues), job.HoldersOf(queues, queue.Beat)).Handle)
 }

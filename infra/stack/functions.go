@@ -98,7 +98,7 @@ var Functions = []Function{
 
 	{Name: "relay", Trigger: Stream, Memory: 512, Timeout: 60, Batch: 100, Sends: append([]string{DeliverQueue, DispatchQueue}, generateQueues...), Publishes: true},
 	{Name: "generate", Trigger: Queue, Memory: 1024, Timeout: 120, Consumes: generateQueues, Batch: 5,
-		State: Write, Media: Write, Sends: generateQueues, Offers: true, Generates: true},
+		State: Write, Media: Write, Sends: generateQueues, Holds: true, Offers: true, Generates: true},
 	{Name: "dispatch", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: []string{DispatchQueue}, Batch: 10, Holds: true,
 		State: Write, Sends: []string{DeliverQueue, DispatchQueue}},
 	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: []string{DeliverQueue}, Batch: 10, Holds: true,

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/queue"
 )
 
 // Worker does jobs.
@@ -30,18 +32,33 @@ type Queuer interface {
 // margin is kept back of the function's time for its answer.
 const margin = time.Second
 
-// Consumer is the Lambda handler of queues of jobs.
-type Consumer struct {
-	worker Worker
-	queue  Queuer
+// Holders hold the messages of queues while they are worked on.
+type Holders map[Queue]*queue.Holder
+
+// HoldersOf makes the holders of queues.
+func HoldersOf[Q queue.Hider](queues map[Queue]Q, pulse queue.Pulse) Holders {
+	all := Holders{}
+	for name, q := range queues {
+		all[name] = queue.NewHolder(q, pulse)
+	}
+	return all
 }
 
-// NewConsumer makes a consumer.
-func NewConsumer(w Worker, q Queuer) *Consumer { return &Consumer{w, q} }
+// Consumer is the Lambda handler of queues of jobs.
+type Consumer struct {
+	worker  Worker
+	queue   Queuer
+	holders Holders
+}
+
+// NewConsumer makes a consumer. A queue without a holder hides its messages by
+// itself, for as long as it is set to.
+func NewConsumer(w Worker, q Queuer, holders Holders) *Consumer { return &Consumer{w, q, holders} }
 
 // Handle does the messages of a batch side by side, so that none waits for another
 // account's, and tells the queue which failed.
 func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+	answer := ctx
 	// What cannot be done in time must not keep what was done from being told.
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -49,11 +66,15 @@ func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQ
 		defer cancel()
 	}
 	failed := make([]error, len(batch.Records))
+	held := c.hold(ctx, batch.Records)
 	var all sync.WaitGroup
 	for i, m := range batch.Records {
 		all.Go(func() { failed[i] = c.one(ctx, m) })
 	}
 	all.Wait()
+	if held != nil {
+		held.End(answer, failed)
+	}
 	// An empty list means that all went well; null would mean that none did.
 	out := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	for i, err := range failed {
@@ -64,6 +85,18 @@ func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQ
 		}
 	}
 	return out, nil
+}
+
+// hold keeps the messages from other functions while this one lives. All of a
+// batch are of one queue.
+func (c *Consumer) hold(ctx context.Context, batch []events.SQSMessage) *queue.Held {
+	for _, m := range batch {
+		var j Job
+		if json.Unmarshal([]byte(m.Body), &j) == nil && c.holders[j.Queue] != nil {
+			return c.holders[j.Queue].Hold(ctx, batch)
+		}
+	}
+	return nil
 }
 
 func (c *Consumer) one(ctx context.Context, m events.SQSMessage) error {

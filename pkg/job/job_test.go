@@ -106,7 +106,7 @@ func TestABatchTellsWhichMessagesFailed(t *testing.T) {
 	}}
 	broken := message("x", "1")
 	broken.MessageId, broken.Body = "m-broken", "{"
-	failed := handle(t, NewConsumer(w, back{w: w}), message("a", "1"), message("bad1", "1"), broken, message("b", "3"), message("bad2", "3"), message("c", ""))
+	failed := handle(t, NewConsumer(w, back{w: w}, nil), message("a", "1"), message("bad1", "1"), broken, message("b", "3"), message("bad2", "3"), message("c", ""))
 	if want := []string{"m-bad1", "m-broken", "m-bad2"}; !slices.Equal(failed, want) {
 		t.Errorf("failed are %v, want %v", failed, want)
 	}
@@ -118,7 +118,7 @@ func TestABatchTellsWhichMessagesFailed(t *testing.T) {
 func TestNoFailureIsAnEmptyList(t *testing.T) {
 	w := &worker{do: func(context.Context, Job) (*Next, error) { return nil, nil }}
 	for _, batch := range [][]events.SQSMessage{nil, {message("a", "1")}} {
-		out, err := NewConsumer(w, back{w: w}).Handle(t.Context(), events.SQSEvent{Records: batch})
+		out, err := NewConsumer(w, back{w: w}, nil).Handle(t.Context(), events.SQSEvent{Records: batch})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,19 +130,19 @@ func TestNoFailureIsAnEmptyList(t *testing.T) {
 
 func TestWhatFollowsIsSentBeforeTheMessageEnds(t *testing.T) {
 	w := &worker{do: func(_ context.Context, j Job) (*Next, error) { return &Next{j, 7 * time.Second}, nil }}
-	if failed := handle(t, NewConsumer(w, back{w: w}), message("a", "1")); len(failed) != 0 {
+	if failed := handle(t, NewConsumer(w, back{w: w}, nil), message("a", "1")); len(failed) != 0 {
 		t.Errorf("failed %v", failed)
 	}
 	if want := []string{"do a", "send a in 7s"}; !slices.Equal(w.log, want) {
 		t.Errorf("%v", w.log)
 	}
 	// If that fails the message must stay: otherwise nobody would come back.
-	if failed := handle(t, NewConsumer(w, back{w, errors.New("no queue")}), message("a", "4")); len(failed) != 1 {
+	if failed := handle(t, NewConsumer(w, back{w, errors.New("no queue")}, nil), message("a", "4")); len(failed) != 1 {
 		t.Error("the job is lost")
 	}
 	w.do = func(context.Context, Job) (*Next, error) { return nil, nil }
 	w.log = nil
-	if handle(t, NewConsumer(w, back{w: w}), message("a", "1")); !slices.Equal(w.log, []string{"do a"}) {
+	if handle(t, NewConsumer(w, back{w: w}, nil), message("a", "1")); !slices.Equal(w.log, []string{"do a"}) {
 		t.Errorf("%v", w.log)
 	}
 }
@@ -158,7 +158,7 @@ func TestTheAnswerIsGivenInTime(t *testing.T) {
 	end := time.Now().Add(margin + 30*time.Millisecond)
 	ctx, cancel := context.WithDeadline(t.Context(), end)
 	defer cancel()
-	out, err := NewConsumer(w, back{w: w}).Handle(ctx, events.SQSEvent{Records: []events.SQSMessage{message("a", "1"), message("b", "1"), message("c", "1")}})
+	out, err := NewConsumer(w, back{w: w}, nil).Handle(ctx, events.SQSEvent{Records: []events.SQSMessage{message("a", "1"), message("b", "1"), message("c", "1")}})
 	if err != nil || len(out.BatchItemFailures) != 2 || ctx.Err() != nil {
 		t.Errorf("%+v, %v, %v", out, err, ctx.Err())
 	}
@@ -196,5 +196,48 @@ func TestMessagesGoIntoTheQueuesOfTheirJobs(t *testing.T) {
 	failed := s.SendAll(t.Context(), Next{Job: j}, Next{Job: other}, Next{Job: unknown})
 	if !errors.Is(failed[0], video.err) || !strings.Contains(failed[0].Error(), j.ID) || failed[1] != nil || failed[2] == nil {
 		t.Errorf("%v", failed)
+	}
+}
+
+// hider remembers for how long what was hidden.
+type hider struct {
+	sent
+	mu     sync.Mutex
+	hidden map[string]time.Duration
+}
+
+func (h *hider) Hide(_ context.Context, d time.Duration, receipts ...string) []error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range receipts {
+		h.hidden[r] = d
+	}
+	return make([]error, len(receipts))
+}
+
+func TestMessagesAreHeldWhileTheyAreWorkedOn(t *testing.T) {
+	text := &hider{hidden: map[string]time.Duration{}}
+	begun := func() (<-chan time.Time, func()) { return nil, func() {} }
+	w := &worker{do: func(_ context.Context, j Job) (*Next, error) {
+		if j.Subject != "bad" {
+			return nil, nil
+		}
+		for { // until it is held: that begins beside the work
+			text.mu.Lock()
+			d := text.hidden["r-bad"]
+			text.mu.Unlock()
+			if d == queue.HiddenFor {
+				return nil, errDo
+			}
+			if t.Context().Err() != nil {
+				return nil, t.Context().Err()
+			}
+		}
+	}}
+	good, bad := message("good", "1"), message("bad", "1")
+	good.ReceiptHandle, bad.ReceiptHandle = "r-good", "r-bad"
+	failed := handle(t, NewConsumer(w, back{w: w}, HoldersOf(map[Queue]*hider{GenerateText: text}, begun)), good, bad)
+	if !slices.Equal(failed, []string{"m-bad"}) || text.hidden["r-bad"] != time.Second || text.hidden["r-good"] != queue.HiddenFor {
+		t.Errorf("failed %v, hidden %v", failed, text.hidden)
 	}
 }

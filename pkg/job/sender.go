@@ -14,7 +14,13 @@ type Sender struct{ queues map[Queue]queue.Sender }
 var _ Queuer = (*Sender)(nil)
 
 // NewSender makes a sender for the given queues.
-func NewSender(queues map[Queue]queue.Sender) *Sender { return &Sender{queues} }
+func NewSender[Q queue.Sender](queues map[Queue]Q) *Sender {
+	s := &Sender{map[Queue]queue.Sender{}}
+	for name, q := range queues {
+		s.queues[name] = q
+	}
+	return s
+}
 
 // Send sends one message.
 func (s *Sender) Send(ctx context.Context, n Next) error {

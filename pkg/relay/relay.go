@@ -43,8 +43,12 @@ type Relay struct {
 
 // New makes a relay that sends jobs to the given queues and events to the bus of
 // the given name.
-func New(queues map[job.Queue]queue.Sender, bus Bus, busName string) *Relay {
-	return &Relay{queues, bus, busName}
+func New[Q queue.Sender](queues map[job.Queue]Q, bus Bus, busName string) *Relay {
+	r := &Relay{map[job.Queue]queue.Sender{}, bus, busName}
+	for name, q := range queues {
+		r.queues[name] = q
+	}
+	return r
 }
 
 // Handle takes a batch of the stream's records, which come in the order of their
