@@ -9,7 +9,10 @@ import (
 )
 
 // writes are the calls that change a table.
-var writes = []step{{operation: "PutItem"}, {operation: "UpdateItem"}, {operation: "DeleteItem"}, {operation: "TransactWriteItems"}, {operation: "BatchWriteItem"}}
+var writes = []step{
+	{operation: "PutItem"}, {operation: "UpdateItem"}, {operation: "DeleteItem"},
+	{operation: "TransactWriteItems"}, {operation: "BatchWriteItem"}, {operation: "BatchExecuteStatement"},
+}
 
 // sends are the calls that send something on.
 var sends = []step{{operation: "SendMessageBatch"}, {operation: "SendMessage"}, {operation: "PutEvents"}}

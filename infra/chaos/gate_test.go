@@ -30,13 +30,13 @@ func newBehindProxy(t *testing.T) *behindProxy {
 		_, _ = fmt.Fprintf(w, "answer %d", len(b.came))
 	}))
 	t.Cleanup(backend.Close)
-	p, err := newProxy(t.Context())
+	p, err := newProxy(t.Context(), "", ofAWS)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
 	b.proxy = p
-	if seen, err := p.through(backend.URL); err != nil || seen != p.Address {
+	if seen, err := p.through(backend.URL); err != nil || seen != p.address {
 		t.Fatalf("functions see %s, %v", seen, err)
 	}
 	return b
@@ -45,7 +45,7 @@ func newBehindProxy(t *testing.T) *behindProxy {
 // post makes a call of AWS; lost tells that no answer came.
 func (b *behindProxy) post(t *testing.T, target, body string) (status int, answer string, lost bool) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.Address+"/path?query=1", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.address+"/path?query=1", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func (b *behindProxy) reached() []string {
 func TestCallsPassAsTheyAre(t *testing.T) {
 	b := newBehindProxy(t)
 	status, text, _ := b.post(t, "DynamoDB_20120810.PutItem", "body")
-	address, err := url.Parse(b.Address)
+	address, err := url.Parse(b.address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestOperations(t *testing.T) {
 		"PUT s3":    {"Authorization": {"AWS4-HMAC-SHA256 Credential=AKID/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=x"}},
 		"PUT":       {},
 	} {
-		if got := operation(&http.Request{Method: http.MethodPut, Header: header}); got != want {
+		if got := ofAWS(&http.Request{Method: http.MethodPut, Header: header}); got != want {
 			t.Errorf("%v is %q, want %q", header, got, want)
 		}
 	}

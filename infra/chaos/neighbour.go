@@ -39,7 +39,7 @@ func nothing(context.Context, *scene) error { return nil }
 // settleBeside makes a second webhook, to whose receiver something happens with
 // every request.
 func (s *scene) settleBeside(ctx context.Context, do doing) error {
-	r, err := newReceiver(ctx, s.proxy.Address)
+	r, err := newReceiver(ctx, s.aws.address)
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func TestTheCallerIsKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBehindProxy(t)
 			b.add(&fault{at: []step{{function: "deliver", operation: "Write"}}, skip: 1, do: c.do})
-			victim, witness := startFunction(t, "local-local-deliver", b.Address), startFunction(t, "local-local-relay", b.Address)
+			victim, witness := startFunction(t, "local-local-deliver", b.address), startFunction(t, "local-local-relay", b.address)
 			victim.call("first")
 			if line, _ := victim.line(); line != "200 OK" {
 				t.Fatalf("the first call: %q", line)
@@ -129,7 +129,7 @@ func TestAFrozenCallerGoesOn(t *testing.T) {
 		frozen <- c.process
 		pass(w)
 	}})
-	f := startFunction(t, "local-local-deliver", b.Address)
+	f := startFunction(t, "local-local-deliver", b.address)
 	f.call("x")
 	p := <-frozen
 	stat := func() string {

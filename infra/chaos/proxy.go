@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -12,24 +13,24 @@ import (
 	"sync/atomic"
 )
 
-// proxy stands between the functions and the emulated AWS, so that what they ask
-// of it can be seen, refused, lost and repeated.
+// proxy stands between the functions and a service, so that what they ask of it can
+// be seen, refused, lost and repeated.
 type proxy struct {
 	gate
-	// Address is where the functions find it.
-	Address string
+	address string // where the functions find it
 	target  atomic.Pointer[url.URL]
 	server  *http.Server
 }
 
-// newProxy serves a proxy on a free port of loopback. It has no target yet.
-func newProxy(ctx context.Context) (*proxy, error) {
+// newProxy serves a proxy on a free port of loopback. It has no target yet. The
+// functions are known by the address at which they find AWS; empty: this one.
+func newProxy(ctx context.Context, aws string, operation func(*http.Request) string) (*proxy, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{Address: "http://" + listener.Addr().String()}
-	p.functions = processes{endpoint: p.Address, proc: "/proc"}
+	p := &proxy{address: "http://" + listener.Addr().String()}
+	p.functions = processes{endpoint: cmp.Or(aws, p.address), proc: "/proc"}
 	p.operation = operation
 	p.next = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -48,18 +49,18 @@ func newProxy(ctx context.Context) (*proxy, error) {
 func (p *proxy) through(endpoint string) (string, error) {
 	target, err := url.Parse(endpoint)
 	if err != nil {
-		return "", fmt.Errorf("the address of the emulated AWS: %w", err)
+		return "", fmt.Errorf("the address of a service: %w", err)
 	}
 	p.target.Store(target)
-	return p.Address, nil
+	return p.address, nil
 }
 
 // Close ends the proxy.
 func (p *proxy) Close() error { return p.server.Close() }
 
-// operation names what a call asks AWS for: by the header that most services have,
-// else by method and service.
-func operation(r *http.Request) string {
+// ofAWS names what a call asks AWS for: by the header that most services have, else
+// by method and service.
+func ofAWS(r *http.Request) string {
 	if _, name, ok := strings.Cut(r.Header.Get("X-Amz-Target"), "."); ok {
 		return name
 	}
@@ -68,4 +69,10 @@ func operation(r *http.Request) string {
 		return r.Method + " " + parts[3]
 	}
 	return r.Method
+}
+
+// ofProvider names what a call asks a provider for: by method and provider.
+func ofProvider(r *http.Request) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	return r.Method + " " + name
 }

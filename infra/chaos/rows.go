@@ -13,8 +13,8 @@ const aim = 6 * time.Second
 
 // What the writes of a delivery contain: that of a claim, and that of an outcome.
 const (
-	claiming  = `\"claim\":{`
-	recording = `\"state\":\"delivered\"`
+	claiming  = `SET x_claim=?`
+	recording = `"delivered"`
 )
 
 // place is a step of a function with its name in the table.
@@ -27,13 +27,15 @@ type place struct {
 // their order.
 var places = []place{
 	{step{function: "relay", operation: "PutEvents"}, "relay puts events on the bus"},
+	{step{function: "dispatch", operation: "ChangeMessageVisibilityBatch"}, "dispatch holds its messages"},
 	{step{function: "dispatch", operation: "Query"}, "dispatch reads the webhooks"},
 	{step{function: "dispatch", operation: "PutItem"}, "dispatch writes a delivery"},
 	{step{function: "dispatch", operation: "SendMessageBatch"}, "dispatch sends to the queue"},
+	{step{function: "deliver", operation: "ChangeMessageVisibilityBatch"}, "deliver holds its messages"},
 	{step{function: "deliver", operation: "BatchGetItem"}, "deliver reads"},
-	{step{function: "deliver", operation: "PutItem", with: claiming}, "deliver claims an attempt"},
+	{step{function: "deliver", operation: "BatchExecuteStatement", with: claiming}, "deliver claims an attempt"},
 	{step{function: "deliver", operation: receiving}, "deliver calls the receiver"},
-	{step{function: "deliver", operation: "PutItem", with: recording}, "deliver records the outcome"},
+	{step{function: "deliver", operation: "BatchExecuteStatement", with: recording}, "deliver records the outcome"},
 }
 
 // webhookRows are the rows about deliveries.

@@ -139,12 +139,13 @@ func (s *scene) during(ctx context.Context, f *fault, until func(context.Context
 	f.do = func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
 		defer s.happenedNow() // killing ends in a panic
 		if f.times > 0 {
+			_ = c.stop() // or it would go on with other things meanwhile
 			// Where it cannot be told nothing is taken for in flight: the bound is the narrower.
 			_ = s.meet(context.WithoutCancel(ctx))
 		}
 		do(c, w, pass)
 	}
-	for _, g := range []*gate{&s.proxy.gate, &s.receiver.gate} {
+	for _, g := range []*gate{&s.aws.gate, &s.providers.gate, &s.receiver.gate} {
 		g.add(f)
 		defer g.remove(f)
 	}

@@ -22,13 +22,14 @@ import (
 // plenty is a rate limit that is never reached.
 const plenty = 1_000_000
 
-// world is a system of its own, whose functions reach AWS through a proxy, and a
-// receiver of webhooks.
+// world is a system of its own, whose functions reach AWS and the fakes of the
+// providers through proxies, and a receiver of webhooks.
 type world struct {
-	system   *system.System
-	proxy    *proxy
-	receiver *receiver
-	queues   *sqs.Client
+	system    *system.System
+	aws       *proxy
+	providers *proxy
+	receiver  *receiver
+	queues    *sqs.Client
 }
 
 // newWorld starts everything. What the system writes goes into dir.
@@ -39,13 +40,19 @@ func newWorld(ctx context.Context, dir string, say func(string)) (_ *world, err 
 			err = errors.Join(err, w.close())
 		}
 	}()
-	if w.proxy, err = newProxy(ctx); err != nil {
+	if w.aws, err = newProxy(ctx, "", ofAWS); err != nil {
 		return nil, err
 	}
-	if w.receiver, err = newReceiver(ctx, w.proxy.Address); err != nil {
+	if w.providers, err = newProxy(ctx, w.aws.address, ofProvider); err != nil {
 		return nil, err
 	}
-	if w.system, err = system.Start(ctx, system.Options{Dir: dir, Say: say, Through: w.proxy.through}); err != nil {
+	if w.receiver, err = newReceiver(ctx, w.aws.address); err != nil {
+		return nil, err
+	}
+	through := func(service system.Service, endpoint string) (string, error) {
+		return map[system.Service]*proxy{system.AWS: w.aws, system.Providers: w.providers}[service].through(endpoint)
+	}
+	if w.system, err = system.Start(ctx, system.Options{Dir: dir, Say: say, Through: through}); err != nil {
 		return nil, err
 	}
 	w.queues = sqs.NewFromConfig(w.system.AWS())
@@ -61,8 +68,10 @@ func (w *world) close() error {
 	if w.receiver != nil {
 		all = w.receiver.Close()
 	}
-	if w.proxy != nil {
-		all = errors.Join(all, w.proxy.Close())
+	for _, p := range []*proxy{w.aws, w.providers} {
+		if p != nil {
+			all = errors.Join(all, p.Close())
+		}
 	}
 	return all
 }

@@ -50,7 +50,7 @@ func startEmulator(ctx context.Context, python string, o Options) (*emulator, er
 			return nil, err
 		}
 		endpoint := "http://127.0.0.1:" + strconv.Itoa(port)
-		seen, err := o.Through(endpoint)
+		seen, err := o.Through(AWS, endpoint)
 		if err != nil {
 			return nil, err
 		}

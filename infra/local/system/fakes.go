@@ -123,14 +123,15 @@ func (f *fakes) await(ctx context.Context) error {
 }
 
 // withProviders gives the context values of the stacks the providers that live keys
-// use: the fakes of all, or those that need nothing of AWS but their credential.
-func withProviders(values map[string]string, f *fakes) map[string]string {
+// use: the fakes of all, by their address, or those that need nothing of AWS but
+// their credential.
+func withProviders(values map[string]string, endpoint string) map[string]string {
 	all := maps.Clone(values)
 	if all == nil {
 		all = map[string]string{}
 	}
-	if f != nil {
-		all["providerEndpoint"] = f.endpoint()
+	if endpoint != "" {
+		all["providerEndpoint"] = endpoint
 	} else if all["providers"] == "" {
 		all["providers"] = strings.Join(credentials.Providers(), ",")
 	}

@@ -39,15 +39,15 @@ func TestFakesKeepTheirPortWhileItIsFree(t *testing.T) {
 
 func TestStacksAreToldWhoGenerates(t *testing.T) {
 	given := map[string]string{"logLevel": "debug"}
-	fake := withProviders(given, &fakes{port: 9000})
+	fake := withProviders(given, "http://127.0.0.1:9000")
 	if fake["providerEndpoint"] != "http://127.0.0.1:9000" || fake["providers"] != "" || fake["logLevel"] != "debug" {
 		t.Errorf("with fakes: %v", fake)
 	}
-	actual := withProviders(nil, nil)
+	actual := withProviders(nil, "")
 	if _, ok := actual["providerEndpoint"]; ok || actual["providers"] != "elevenlabs,fal,heygen,replicate" {
 		t.Errorf("without fakes: %v", actual)
 	}
-	if chosen := withProviders(map[string]string{"providers": "fal"}, nil); chosen["providers"] != "fal" {
+	if chosen := withProviders(map[string]string{"providers": "fal"}, ""); chosen["providers"] != "fal" {
 		t.Errorf("with a choice: %v", chosen)
 	}
 	if len(given) != 1 {

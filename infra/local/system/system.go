@@ -42,10 +42,19 @@ type Options struct {
 	Context map[string]string
 	// Say is told what is being done.
 	Say func(string)
-	// Through is told the address of the emulated AWS, and gives the one by which the
-	// functions shall reach it: that of a proxy. Nil: they call it themselves.
-	Through func(endpoint string) (string, error)
+	// Through is told the address of a service, and gives the one by which the functions
+	// shall reach it: that of a proxy. Nil: they call the services themselves.
+	Through func(service Service, endpoint string) (string, error)
 }
+
+// Service is what the functions call.
+type Service string
+
+// The services: the emulated AWS, and the fakes of the providers.
+const (
+	AWS       Service = "aws"
+	Providers Service = "providers"
+)
 
 // System is a running system.
 type System struct {
@@ -120,15 +129,19 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 
 // bringUp builds and synthesises while the emulator starts, then deploys.
 func (s *System) bringUp(ctx context.Context, o Options) error {
+	providers := ""
 	if !o.RealProviders {
 		var err error
 		if s.fakes, err = newFakes(ctx, o.Dir); err != nil {
 			return err
 		}
 		s.Providers = s.fakes.endpoint()
+		if providers, err = o.Through(Providers, s.Providers); err != nil {
+			return err
+		}
 	}
 	d := deployment{
-		root: o.Root, dir: o.Dir, cdk: installed(o.Root).cdk, region: o.Region, context: withProviders(o.Context, s.fakes), target: Machine(),
+		root: o.Root, dir: o.Dir, cdk: installed(o.Root).cdk, region: o.Region, context: withProviders(o.Context, providers), target: Machine(),
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -255,7 +268,7 @@ func (o Options) complete() (Options, error) {
 		o.Say = func(string) {}
 	}
 	if o.Through == nil {
-		o.Through = func(endpoint string) (string, error) { return endpoint, nil }
+		o.Through = func(_ Service, endpoint string) (string, error) { return endpoint, nil }
 	}
 	var err error
 	if o.Root, err = filepath.Abs(o.Root); err != nil {
