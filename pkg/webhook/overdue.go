@@ -24,8 +24,9 @@ func (s *Sweeper) deliveries(ctx, work context.Context, now time.Time, in Sweep)
 	lost := func(due time.Time) bool { return reminders(now.Sub(due)) > reminders(last.Sub(due)) }
 	before := now.Add(-OverdueGrace)
 	if in.Now {
-		lost = func(time.Time) bool { return true }
-		before = now
+		lost = func(due time.Time) bool { return !due.After(now) }
+		// They are found by the second, of which the present one has begun.
+		before = now.Add(time.Second)
 	}
 	shards, failed := make([]Swept, dueShards), make([]error, dueShards)
 	concurrently(dueShards, maxShards, func(i int) {

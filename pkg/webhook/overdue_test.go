@@ -67,6 +67,45 @@ func TestMessagesThatAWipedQueueLost(t *testing.T) {
 	}
 }
 
+func TestAnOperatorNeedNotWaitForTheNextSecond(t *testing.T) {
+	w := newWorld(t)
+	r := w.receive(func(n int, rw http.ResponseWriter) {
+		if n == 1 {
+			rw.WriteHeader(http.StatusInternalServerError)
+		}
+	}, "*")
+	ref := w.happen(event.ContentGenerated)
+	w.dispatch()
+	w.attempts.wipe() // in the very second in which the message was sent
+	now := func() Swept {
+		t.Helper()
+		got, err := NewSweeper(w.db, w.attempts, w.clock.Now).Handle(t.Context(), Sweep{Now: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := now(); got.Resent != 1 {
+		t.Errorf("swept %+v", got)
+	}
+	first, _ := w.attempts.next()
+	w.run(first)
+	w.attempts.wipe()
+	due := *w.delivery(ref, r.hook.ID).NextAttemptAt
+	w.clock.Add(due.Sub(w.clock.Now()) - time.Millisecond)
+	if got := now(); got.Resent != 0 {
+		t.Errorf("before it is due, swept %+v", got)
+	}
+	w.clock.Add(time.Millisecond)
+	if got := now(); got.Resent != 1 {
+		t.Errorf("when it is due, swept %+v", got)
+	}
+	w.run()
+	if d := w.delivery(ref, r.hook.ID); d.State != stateDelivered || len(r.receipts()) != 2 {
+		t.Errorf("%d requests, delivery %+v", len(r.receipts()), d)
+	}
+}
+
 func TestADeliveryThatStaysOverdueIsRemindedEverMoreRarely(t *testing.T) {
 	w := newWorld(t)
 	create(t, w.api, hookURL, "*")
