@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/logging"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/registry"
@@ -25,9 +26,10 @@ import (
 func main() {
 	logging.Setup()
 	cfg, bucket := awsenv.Must(awsenv.Config()), awsenv.Need("MEDIA_BUCKET")
+	signer := awsenv.Must(media.NewSigner(cfg, bucket, time.Now))
 	worker := engine.NewWorker(engine.Config{
 		DB:    store.Open(cfg, awsenv.Need("TABLE_NAME")),
-		Areas: map[string]engine.Area{content.ItemKind: content.Area{}, studio.ItemKind: studio.Area{}},
+		Areas: map[string]engine.Area{content.ItemKind: content.Area{Sign: content.SignedBy(signer)}, studio.ItemKind: studio.Area{}},
 		Providers: registry.New(registry.Config{
 			Configured: provider.ParseConfigured(os.Getenv("PROVIDERS")), AWS: cfg, Secret: os.Getenv("PROVIDER_SECRET"),
 			Bucket: bucket, Endpoint: os.Getenv("PROVIDER_ENDPOINT"), Now: time.Now,

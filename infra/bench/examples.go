@@ -36,6 +36,14 @@ func (w *world) examples() map[string]example {
 	fresh := func(operation string) func(context.Context) (string, error) {
 		return func(ctx context.Context) (string, error) { return w.make(ctx, operation) }
 	}
+	canceled := func(ctx context.Context) (string, error) {
+		id, err := w.make(ctx, "createContentItem")
+		if err != nil {
+			return "", err
+		}
+		_, err = w.call(ctx, request{operation: "cancelContentItem", id: id})
+		return id, err
+	}
 	return map[string]example{
 		"getMe":              {},
 		"listBalanceEntries": {live: true},
@@ -67,7 +75,15 @@ func (w *world) examples() map[string]example {
 		"createContentItem": {body: object{
 			"factory_id": w.factory, "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets",
 		}},
-		"getContentItem": {id: of(&w.item)},
+		"createContentItems": {body: object{"items": []object{
+			{"factory_id": w.factory, "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"},
+			{"factory_id": w.factory, "kind": "video", "prompt": "How a fishing net becomes a shoe"},
+		}}},
+		"getContentItem":        {id: of(&w.item)},
+		"updateContentItem":     {id: of(&w.item), body: object{"title": "Made of recycled nets", "hashtags": []string{"trailrunning"}}},
+		"deleteContentItem":     {id: fresh("createContentItem")},
+		"cancelContentItem":     {id: fresh("createContentItem")},
+		"regenerateContentItem": {id: canceled, body: object{"prompt": "Our new trail running shoe, on a muddy path"}},
 
 		"listWebhooks": {},
 		"createWebhook": {undo: "deleteWebhook", body: object{

@@ -49,6 +49,7 @@ type contentItem struct {
 	Version   int    `json:"version"`
 	Attempt   int    `json:"attempt"`
 	Published string `json:"published_at"`
+	Cost      int64  `json:"cost_credits"`
 	Media     []file `json:"media"`
 	Slides    []struct {
 		Text    string `json:"text"`
@@ -134,8 +135,8 @@ func TestMainJob(t *testing.T) {
 		height int
 	}{
 		{"post", object{"kind": "post"}, []string{"image/png"}, 1080, 1350},
-		{"short video", object{"kind": "video"}, []string{"video/mp4"}, 9, 16},
-		{"long video", object{"kind": "video", "format": "long"}, []string{"video/mp4"}, 16, 9},
+		{"short video", object{"kind": "video"}, []string{"audio/", "video/mp4", "text/vtt"}, 9, 16},
+		{"long video", object{"kind": "video", "format": "long"}, []string{"audio/", "video/mp4", "text/vtt"}, 16, 9},
 		{"carousel", object{"kind": "carousel", "slides": []object{{"text": "One"}, {}, {}}}, []string{"image/", "image/", "image/"}, 1, 1},
 		{"story", object{"kind": "story"}, []string{"image/png"}, 9, 16},
 		{"music clip", object{"kind": "music_clip"}, []string{"image/", "audio/"}, 1, 1},
@@ -210,10 +211,11 @@ func checkFile(t *testing.T, f file, mimeType string, width, height int) {
 	if got := resp.Header.Get("Content-Type"); got != f.MIMEType {
 		t.Errorf("media is served as %s", got)
 	}
-	if f.Type != "audio" && (f.Width*height != f.Height*width || f.Width == 0) {
+	visible, lasting := f.Type == "image" || f.Type == "video", f.Type == "audio" || f.Type == "video"
+	if visible && (f.Width*height != f.Height*width || f.Width == 0) {
 		t.Errorf("media is %d x %d, not %d:%d", f.Width, f.Height, width, height)
 	}
-	if f.Type != "image" && f.DurationSeconds < 1 {
+	if lasting && f.DurationSeconds < 1 {
 		t.Errorf("media lasts %v s", f.DurationSeconds)
 	}
 }

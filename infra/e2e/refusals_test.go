@@ -117,7 +117,7 @@ func TestRefusals(t *testing.T) {
 		{"retired model", key, "POST", "/v1/content-items", item("model", "nova-canvas-1"), nil, 422, "unsupported_model", "/model"},
 		{"sandbox delay", key, "POST", "/v1/content-items", item("sandbox", object{"delay_seconds": 61}), nil, 422, "validation_failed", "/sandbox/delay_seconds"},
 		{"sandbox with a live key", c.live.Secret, "POST", "/v1/content-items", object{"factory_id": liveFactory, "kind": "post", "prompt": "x", "sandbox": object{}}, nil, 422, "validation_failed", "/sandbox"},
-		{"content with a live key", c.live.Secret, "POST", "/v1/content-items", object{"factory_id": liveFactory, "kind": "post", "prompt": "x"}, nil, 503, "provider_unavailable", ""},
+		{"content without credits", c.live.Secret, "POST", "/v1/content-items", object{"factory_id": liveFactory, "kind": "post", "prompt": "x"}, nil, 402, "insufficient_balance", ""},
 		{"webhook over http", key, "POST", "/v1/webhooks", object{"url": "http://example.com/", "event_types": []string{"*"}}, nil, 422, "validation_failed", "/url"},
 		{"webhook to a private address", key, "POST", "/v1/webhooks", object{"url": "https://10.0.0.1/", "event_types": []string{"*"}}, nil, 422, "validation_failed", "/url"},
 		{"webhook to the metadata address", key, "POST", "/v1/webhooks", object{"url": "https://169.254.169.254/", "event_types": []string{"*"}}, nil, 422, "validation_failed", "/url"},

@@ -18,7 +18,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/engine"
@@ -26,9 +25,11 @@ import (
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/job"
+	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/provider/sandbox"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -56,7 +57,6 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{files: map[string][]byte{}}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.provider = &recorded{Provider: sandbox.New(w.clock.Now), running: "none", kinds: map[provider.Handle]provider.Kind{}}
-	w.worker = w.workerAt(w.clock.Now)
 	var err error
 	w.signer, err = media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
@@ -64,8 +64,9 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.worker = w.workerAt(w.clock.Now)
 	factories := factory.NewService(w.db, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs"), w.clock.Now), event.NewService(w.db, w.signer))
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, ledger.NewService(w.db), content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs"), w.clock.Now), event.NewService(w.db, w.signer))
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "language": "de"})
 	return w
 }
@@ -100,10 +101,10 @@ func (w *world) get(itemID string) (it content.Item) {
 	return it
 }
 
-// job gives the job that was committed with an item.
-func (w *world) job(itemID string) (j job.Job) {
+// job gives the job that was committed with the attempt of an item.
+func (w *world) job(itemID string, attempt int) (j job.Job) {
 	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey("job#"+itemID+"#1"))
+	it, err := w.db.Get(w.t.Context(), store.IDKey(fmt.Sprintf("job#%s#%d", itemID, attempt)))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -116,20 +117,31 @@ func (w *world) job(itemID string) (j job.Job) {
 // workerAt makes a worker with a clock.
 func (w *world) workerAt(now func() time.Time) *engine.Worker {
 	return engine.NewWorker(engine.Config{
-		DB: w.db, Areas: map[string]engine.Area{content.ItemKind: content.Area{}}, Providers: only{w.provider}, Objects: w.objects, Now: now, Name: rand.Text,
+		DB: w.db, Areas: map[string]engine.Area{content.ItemKind: content.Area{Sign: content.SignedBy(w.signer)}}, Providers: only{w.provider}, Objects: w.objects, Now: now, Name: rand.Text,
 	})
 }
 
-// only is the one provider of everything.
+// only is the one provider of everything but captions.
 type only struct{ provider.Provider }
 
-func (o only) For(string, string) (provider.Provider, error) { return o.Provider, nil }
+func (o only) For(name, _ string) (provider.Provider, error) {
+	if name == captions.Name {
+		return captions.New(), nil
+	}
+	return o.Provider, nil
+}
 
 // do has the worker take the steps of an item's job until it has to wait, and gives
 // for how long; 0 where it is done.
 func (w *world) do(itemID string) (wait time.Duration) {
 	w.t.Helper()
-	j := w.job(itemID)
+	return w.doAttempt(itemID, 1)
+}
+
+// doAttempt is do for an attempt after the first.
+func (w *world) doAttempt(itemID string, attempt int) (wait time.Duration) {
+	w.t.Helper()
+	j := w.job(itemID, attempt)
 	for range 100 {
 		next, err := w.worker.Do(w.t.Context(), j)
 		switch {
@@ -297,17 +309,9 @@ func (m *memory) Remove(_ context.Context, place media.Place) error {
 	return nil
 }
 
-// live gives a caller with a live key of the account, and the id of a factory of it.
-func (w *world) live() (*apitest.Caller, string) {
-	c := w.As(func(p *auth.Principal) { p.Mode = auth.Live })
-	var f struct{ ID string }
-	c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Live"}).Into(w.t, http.StatusCreated, &f)
-	return c, f.ID
-}
-
 // shape describes a file: its type, its format and its sides.
 func shape(v media.View) string {
-	if v.Type == media.Audio {
+	if v.Type == media.Audio || v.Type == media.Captions {
 		return fmt.Sprint(v.Type, " ", v.MIMEType)
 	}
 	a, b := v.Width, v.Height

@@ -5,11 +5,12 @@ package content
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
@@ -86,7 +87,7 @@ type Item struct {
 	Hashtags         []string     `json:"hashtags" nullable:"false" doc:"Without the #"`
 	Language         string       `json:"language" doc:"Language of its texts (BCP 47)"`
 	Model            string       `json:"model" doc:"The model that makes its picture, clip or track"`
-	Media            []media.View `json:"media" nullable:"false" doc:"Its files; their addresses are signed for one hour by each GET"`
+	Media            []media.View `json:"media" nullable:"false" doc:"Its files, in the order that they were made; their addresses are signed for one hour by each GET. Those of an earlier attempt stay until a new one has succeeded"`
 	Slides           []Slide      `json:"slides" nullable:"false" doc:"Of a carousel: its slides in order"`
 	ProductID        *string      `json:"product_id" doc:"The product it is about"`
 	PromotionID      *string      `json:"promotion_id" doc:"The promotion it is part of"`
@@ -96,7 +97,7 @@ type Item struct {
 	State            State        `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled"`
 	Failure          *Failure     `json:"failure" doc:"Why it failed; null where it did not"`
 	Attempt          int          `json:"attempt" doc:"Which try at generating this is; 1 for the first"`
-	CostCredits      int64        `json:"cost_credits" doc:"What it cost; always 0 in the sandbox"`
+	CostCredits      int64        `json:"cost_credits" doc:"What was charged for it, for all attempts that succeeded; always 0 in the sandbox"`
 	GeneratedAt      *time.Time   `json:"generated_at"`
 	PublishedAt      *time.Time   `json:"published_at"`
 }
@@ -118,11 +119,30 @@ type record struct {
 	Item
 	Files   []media.File `json:"files,omitempty"`
 	Sandbox *Rehearsal   `json:"sandbox,omitempty"`
-	// Accepted is when the current attempt was accepted.
-	Accepted time.Time `json:"accepted"`
-	// Ticket is the accepted work of the current attempt.
-	Ticket engine.Ticket `json:"ticket,omitzero"`
+	// Given is what the caller wrote, which is never written anew.
+	Given given `json:"given,omitzero"`
+	// Brief is what the factory said when the item was made.
+	Brief brief `json:"brief"`
+	// Accepted is when the current attempt was accepted, Shape and Parts are what it
+	// is made of, Credits is its price, and Ticket its accepted work.
+	Accepted time.Time     `json:"accepted"`
+	Shape    string        `json:"shape"`
+	Parts    []part        `json:"parts"`
+	Credits  int64         `json:"credits,omitempty"`
+	Ticket   engine.Ticket `json:"ticket,omitzero"`
 }
+
+// given tells which texts the caller gave.
+type given struct {
+	Title    bool `json:"title,omitempty"`
+	Caption  bool `json:"caption,omitempty"`
+	Hashtags bool `json:"hashtags,omitempty"`
+	// Slides are the indexes of the slides with a heading of the caller's.
+	Slides []int `json:"slides,omitempty"`
+}
+
+// runs tells whether the engine works for it.
+func (r *record) runs() bool { return r.State == Queued || r.State == Generating }
 
 // entry writes the record as an item of the table.
 func (r *record) entry(account, mode string) (store.Item, error) {
@@ -156,7 +176,7 @@ func (r *record) view(ctx context.Context, signer *media.Signer) (Item, error) {
 	return v, err
 }
 
-// Service creates and reads content items.
+// Service creates, changes and reads content items.
 type Service struct {
 	db        *store.DB
 	factories FactoryFinder
@@ -183,15 +203,13 @@ func decode(it *store.Item) (*record, error) {
 	return &r, nil
 }
 
-// move changes the state, or tells that the state machine has no such move.
+// move changes the state, or refuses what the state machine has no move for.
 func (r *record) move(to State) error {
-	for _, from := range moves[to] {
-		if r.State == from {
-			r.State = to
-			return nil
-		}
+	if !slices.Contains(moves[to], r.State) {
+		return errs.New(errs.InvalidState, "The content item is %s: from there it cannot become %s.", r.State, to)
 	}
-	return fmt.Errorf("content: %s cannot move from %s to %s", r.ID, r.State, to)
+	r.State = to
+	return nil
 }
 
 // moves tells from which states each state can be reached.

@@ -41,7 +41,7 @@ func TestCreateEachKind(t *testing.T) {
 		made := w.clock.Now()
 		w.faults.Reset()
 		got := w.create("kind", kind)
-		if ops := w.faults.Operations(); ops != "GetItem TransactWriteItems" {
+		if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 			t.Errorf("%s took %s", kind, ops)
 		}
 		want := content.Item{
@@ -57,7 +57,7 @@ func TestCreateEachKind(t *testing.T) {
 			t.Errorf("read as %+v", read)
 		}
 		wantJob := job.Job{ID: "job#" + got.ID + "#1", Queue: job.GenerateText, Subject: got.ID, Attempt: 1, Account: w.Principal.Account, Mode: "test", Turn: 1}
-		if j := w.job(got.ID); j != wantJob {
+		if j := w.job(got.ID, 1); j != wantJob {
 			t.Errorf("the job is %+v", j)
 		}
 	}
@@ -163,32 +163,6 @@ func TestCreateIsRefused(t *testing.T) {
 		}
 	}
 	w.Stranger().Call(http.MethodPost, "/v1/content-items", w.body()).Refused(t, 404, errs.NotFound, "")
-}
-
-func TestLiveWorkIsRefused(t *testing.T) {
-	w := newWorld(t)
-	live, factoryID := w.live()
-	body := func(members ...any) object { return w.body(append([]any{"factory_id", factoryID}, members...)...) }
-	before := storetest.Snapshot(t, w.db)
-	for name, c := range map[string]struct {
-		body   any
-		status int
-		code   errs.Code
-		param  string
-	}{
-		"no provider is connected":  {body(), 503, errs.ProviderUnavailable, ""},
-		"a rehearsal":               {body("sandbox", object{}), 422, errs.ValidationFailed, "/sandbox"},
-		"a preview":                 {body("kind", "music_clip", "model", "lyria-2"), 422, errs.UnsupportedModel, "/model"},
-		"a factory of the sandbox":  {w.body(), 404, errs.NotFound, ""},
-		"what is wrong in any mode": {body("prompt", ""), 422, errs.ValidationFailed, "/prompt"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			live.Call(http.MethodPost, "/v1/content-items", c.body, "Idempotency-Key", "order-17").Refused(t, c.status, c.code, c.param)
-		})
-	}
-	if storetest.Snapshot(t, w.db) != before {
-		t.Error("something was made")
-	}
 }
 
 func TestARepeatedCreateMakesOneItem(t *testing.T) {

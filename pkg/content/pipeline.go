@@ -1,77 +1,228 @@
 package content
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/captions"
+)
+
+// role tells what a part of a pipeline is for.
+type role string
+
+const (
+	roleText     role = "text"   // the texts of the item
+	roleScript   role = "script" // the same, and what is spoken
+	roleVoice    role = "voice"
+	roleStill    role = "still" // the picture that a clip starts from, where its model needs one
+	roleSlide    role = "slide" // one for each slide
+	roleCover    role = "cover"
+	roleCaptions role = "captions"
+	roleItem     role = "item" // what the item's model makes
 )
 
 // step is one generation of a pipeline.
 type step struct {
-	kind        provider.Kind
-	aspectRatio string
-	seconds     int
-	// count tells how many files it makes; slides: as many as the item has slides.
-	count int
+	role role
+	kind provider.Kind
+	// ratio is the shape of a picture or clip, and seconds the length of a clip or
+	// track that is wanted: it gets the next one that its model can make.
+	ratio   string
+	seconds int
 }
 
-const slides = -1
-
-// pipelines tell what each kind of content is made of. The last step makes what
-// the item's model is for.
-var pipelines = map[Kind][]step{
-	Post:      {{kind: provider.KindText}, {kind: provider.KindImage, aspectRatio: "4:5", count: 1}},
-	Video:     {{kind: provider.KindText}, {kind: provider.KindVideo, aspectRatio: "9:16", seconds: 3}},
-	Carousel:  {{kind: provider.KindText}, {kind: provider.KindImage, aspectRatio: "1:1", count: slides}},
-	Story:     {{kind: provider.KindText}, {kind: provider.KindImage, aspectRatio: "9:16", count: 1}},
-	MusicClip: {{kind: provider.KindText}, {kind: provider.KindImage, aspectRatio: "1:1", count: 1}, {kind: provider.KindMusic, seconds: 3}},
+// pipelines tell what each shape of content is made of.
+var pipelines = map[string][]step{
+	"post":     {{role: roleText, kind: provider.KindText}, {roleItem, provider.KindImage, "4:5", 0}},
+	"carousel": {{role: roleText, kind: provider.KindText}, {roleSlide, provider.KindImage, "1:1", 0}},
+	"short video": {
+		{role: roleScript, kind: provider.KindText}, {role: roleVoice, kind: provider.KindVoice},
+		{roleStill, provider.KindImage, "9:16", 0}, {roleItem, provider.KindVideo, "9:16", 8}, {role: roleCaptions, kind: provider.KindCaptions},
+	},
+	"long video": {
+		{role: roleScript, kind: provider.KindText}, {role: roleVoice, kind: provider.KindVoice},
+		{roleStill, provider.KindImage, "16:9", 0}, {roleItem, provider.KindVideo, "16:9", 15}, {role: roleCaptions, kind: provider.KindCaptions},
+	},
+	"story":      {{role: roleText, kind: provider.KindText}, {roleItem, provider.KindImage, "9:16", 0}},
+	"story clip": {{role: roleText, kind: provider.KindText}, {roleStill, provider.KindImage, "9:16", 0}, {roleItem, provider.KindVideo, "9:16", 5}},
+	"music clip": {{role: roleText, kind: provider.KindText}, {roleCover, provider.KindImage, "1:1", 0}, {roleItem, provider.KindMusic, "", 30}},
 }
 
-// modelKind is the kind of model that makes the item itself.
-func (k Kind) modelKind() provider.Kind {
-	p := pipelines[k]
-	return p[len(p)-1].kind
-}
-
-// accepted is the work of the record's current attempt. The item's model makes the
-// item itself; what goes with it, such as its text, is made by the default of what
-// is offered. It gives unsupported_model where nothing offered makes a part.
-func (r *record) accepted(p *auth.Principal, offer catalog.Offer) (engine.Accepted, error) {
-	a := engine.Accepted{Account: p.Account, Mode: string(p.Mode), Subject: r.ID, Attempt: r.Attempt}
-	for n, st := range pipelines[r.Kind] {
-		m, ok := catalog.Find(r.Model) // where it was chosen from
-		if n != len(pipelines[r.Kind])-1 || !ok {
-			var err error
-			if m, err = offer.Default(st.kind, p.Mode == auth.Live); err != nil {
-				return engine.Accepted{}, err
-			}
+// shape names the pipeline of an item that a model makes; empty: one that is to be
+// chosen. A story is a card unless the model films.
+func (r *record) shape(model string) string {
+	switch r.Kind {
+	case Video:
+		return *r.Format + " video"
+	case MusicClip:
+		return "music clip"
+	case Story:
+		if m, ok := catalog.Find(model); ok && m.Kind == provider.KindVideo {
+			return "story clip"
 		}
-		a.Parts = append(a.Parts, engine.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider})
+	}
+	return string(r.Kind)
+}
+
+// part is one generation of an item, as it was planned when the item was accepted.
+type part struct {
+	engine.Part
+	Role  role   `json:"role"`
+	Ratio string `json:"ratio,omitempty"`
+	// Seconds is how long what is made is to be; of a script and a voice, at most.
+	Seconds int `json:"seconds,omitempty"`
+	// Slide is the number (from 1) of the slide that it is the picture of.
+	Slide int `json:"slide,omitempty"`
+	// FromStill tells that it starts from the picture made before it.
+	FromStill bool `json:"from_still,omitempty"`
+}
+
+// main tells whether the item's model makes the part.
+func (r role) main() bool { return r == roleItem || r == roleSlide }
+
+// plan decides what the record's attempt is made of, by which models, and for how
+// much. Model is the one that is asked for; where it is empty, the factory's. The
+// item's model must be able to make the item; for what goes along with it, the
+// factory's model counts where it can be used.
+func (r *record) plan(offer catalog.Offer, model string, live bool) error {
+	asked := model
+	if r.Kind == Story {
+		asked = cmp.Or(model, r.Brief.Models[string(provider.KindImage)])
+	}
+	r.Shape = r.shape(asked)
+	steps := pipelines[r.Shape]
+	lead := steps[slices.IndexFunc(steps, func(s step) bool { return s.role.main() })]
+	chosen, err := offer.Choose(string(lead.kind), model, r.Brief.Models[string(lead.kind)], live)
+	if err != nil {
+		return err
+	}
+	m, _ := catalog.Find(chosen) // it was chosen from there
+	p := r.partOf(lead, m)
+	if err := m.Check(r.foreseen(p), ""); err != nil {
+		return cannot(m, r.Shape, err)
+	}
+	r.Model, r.Parts, r.Credits = m.ID, nil, 0
+	for _, st := range steps {
+		switch {
+		case st.role.main():
+			err = r.add(p, m, live)
+		case st.role == roleCaptions:
+			r.Parts = append(r.Parts, part{Part: engine.Part{Kind: st.kind, Provider: captions.Name}, Role: st.role})
+		case st.role == roleStill && !p.FromStill:
+		default:
+			st.seconds = p.Seconds
+			err = r.choose(offer, st, live)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose adds a part that is not made by the item's model.
+func (r *record) choose(offer catalog.Offer, st step, live bool) error {
+	usual, failure := offer.Default(st.kind, live)
+	candidates := []catalog.Model{usual}
+	if id := r.Brief.Models[string(st.kind)]; id != "" {
+		if _, err := offer.Choose(string(st.kind), id, "", live); err == nil {
+			own, _ := catalog.Find(id)
+			candidates = []catalog.Model{own, usual}
+		}
+	}
+	if failure != nil {
+		candidates = candidates[:len(candidates)-1]
+	}
+	if st.kind == provider.KindVoice { // not all speak all languages
+		candidates = append(candidates, slices.DeleteFunc(offer.Models(catalog.Filter{Kind: st.kind}, live), func(m catalog.Model) bool {
+			return m.State != catalog.Available || m.Price == nil
+		})...)
+	}
+	for _, m := range candidates {
+		p := r.partOf(st, m)
+		if err := m.Check(r.foreseen(p), ""); err == nil {
+			return r.add(p, m, live)
+		} else if failure == nil {
+			failure = cannot(m, r.Shape, err)
+		}
+	}
+	if st.kind == provider.KindVoice && len(candidates) > 0 {
+		e := errs.New(errs.UnsupportedModel, "A video has a speaker, and no model that is available speaks %s. Choose another language.", r.Language)
+		e.Param = "/language"
+		return e
+	}
+	return failure
+}
+
+// cannot is the refusal of a model that cannot make an item.
+func cannot(m catalog.Model, shape string, cause error) error {
+	why := errs.As(cause)
+	e := errs.Wrap(cause, errs.UnsupportedModel, "The model %s cannot make a %s: %s", m.ID, shape, strings.TrimPrefix(why.Message, "/"))
+	e.Param = "/model"
+	return e
+}
+
+// partOf is a step that a model takes.
+func (r *record) partOf(st step, m catalog.Model) part {
+	p := part{Part: engine.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider}, Role: st.role, Ratio: st.ratio, Seconds: st.seconds}
+	switch st.kind {
+	case provider.KindText:
+		if st.role != roleScript {
+			p.Seconds = 0
+		}
+	case provider.KindImage:
+		p.Seconds = 0
+	case provider.KindVideo:
+		p.FromStill = slices.Contains(m.Capabilities.Requires, catalog.InputImage)
+		if p.FromStill && len(m.Capabilities.AspectRatios) == 0 {
+			p.Ratio = "" // the picture decides
+		}
+		p.Seconds = m.Length(st.seconds)
+	case provider.KindMusic:
+		p.Seconds = m.Length(st.seconds)
+	}
+	return p
+}
+
+// add adds a part with its price; one for each slide where it is of slides.
+func (r *record) add(p part, m catalog.Model, live bool) error {
+	count := 1
+	if p.Role == roleSlide {
+		count = len(r.Slides)
+	}
+	for n := range count {
+		if p.Role == roleSlide {
+			p.Slide = n + 1
+		}
+		r.Parts = append(r.Parts, p)
+		if !live {
+			continue
+		}
+		credits, err := m.PriceOf(r.foreseen(p))
+		if err != nil {
+			return fmt.Errorf("content: price of %s: %w", m.ID, err)
+		}
+		r.Credits += credits
+	}
+	return nil
+}
+
+// accepted is the work of the record's current attempt.
+func (r *record) accepted(p *auth.Principal) engine.Accepted {
+	a := engine.Accepted{Account: p.Account, Mode: string(p.Mode), Subject: r.ID, Attempt: r.Attempt, Credits: r.Credits}
+	for _, planned := range r.Parts {
+		a.Parts = append(a.Parts, planned.Part)
 	}
 	if r.Sandbox != nil {
 		a.Delay = time.Duration(r.Sandbox.DelaySeconds) * time.Second
 	}
-	return a, nil
-}
-
-// request is what the n-th step of the record's pipeline asks a provider for.
-func (r *record) request(n int) provider.Request {
-	st := pipelines[r.Kind][n]
-	req := provider.Request{
-		Prompt: r.Prompt, Language: r.Language,
-		AspectRatio: st.aspectRatio, Seconds: st.seconds, Count: st.count,
-	}
-	if r.Kind == Video && r.Format != nil && *r.Format == FormatLong && st.kind == provider.KindVideo {
-		req.AspectRatio = "16:9"
-	}
-	if st.count == slides {
-		req.Count = len(r.Slides)
-	}
-	if st.kind == provider.KindText && r.Kind == Carousel {
-		req.Slides = len(r.Slides)
-	}
-	return req
+	return a
 }

@@ -2,6 +2,7 @@ package content
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/engine"
@@ -12,30 +13,34 @@ import (
 )
 
 // Area opens content items for the engine.
-type Area struct{}
+type Area struct {
+	// Sign signs the addresses of files that providers fetch.
+	Sign Signer
+}
 
 var _ engine.Area = Area{}
 
 // Open reads a content item.
-func (Area) Open(it store.Item) (engine.Work, error) {
+func (a Area) Open(it store.Item) (engine.Work, error) {
 	r, err := decode(&it)
 	if err != nil {
 		return nil, err
 	}
-	return &work{it, r}, nil
+	return &work{it, r, a.Sign}, nil
 }
 
 // work is a content item in the hands of the engine.
 type work struct {
 	item store.Item
 	*record
+	sign Signer
 }
 
 var _ engine.Work = (*work)(nil)
 
 // Waits implements engine.Work.
 func (w *work) Waits() int {
-	if w.State != Queued && w.State != Generating {
+	if !w.runs() {
 		return 0
 	}
 	return w.Attempt
@@ -45,15 +50,15 @@ func (w *work) Waits() int {
 func (w *work) Ticket() *engine.Ticket { return &w.record.Ticket }
 
 // Request implements engine.Work.
-func (w *work) Request(n int, _ []engine.Made) (provider.Request, error) {
-	req := w.request(n)
+func (w *work) Request(n int, made []engine.Made) (provider.Request, error) {
+	req, err := w.request(n, made, w.sign)
 	if s := w.Sandbox; s != nil {
 		req.Rehearsal = provider.Rehearsal{
 			Fail:  s.Outcome == string(Failed),
 			Start: w.Accepted, Delay: time.Duration(s.DelaySeconds) * time.Second,
 		}
 	}
-	return req, nil
+	return req, err
 }
 
 // Start implements engine.Work.
@@ -71,6 +76,7 @@ func (w *work) Succeed(now time.Time, made []engine.Made) ([]store.Item, error) 
 	w.Touch(now)
 	at := w.UpdatedAt
 	w.GeneratedAt = &at
+	w.CostCredits += w.Credits
 	w.State = Generating // also where the first step was the last
 	if err := w.move(Generated); err != nil {
 		return nil, err
@@ -115,29 +121,28 @@ func (w *work) tell(t event.Type) (store.Item, error) {
 
 // assemble fills the item from what its parts made. What the caller has given stays.
 func (r *record) assemble(made []engine.Made) {
+	t := written(made)
+	if !r.Given.Title {
+		r.Title = t.Title
+	}
+	if !r.Given.Caption {
+		r.Caption = t.Caption
+	}
+	if !r.Given.Hashtags {
+		r.Hashtags = append([]string{}, t.Hashtags...)
+	}
+	for i := range r.Slides {
+		if !r.givenSlide(i) && i < len(t.Slides) {
+			r.Slides[i].Text = t.Slides[i]
+		}
+	}
 	r.Files = nil
-	for _, m := range made {
-		if t := m.Text; t != nil {
-			if r.Title == "" {
-				r.Title = t.Title
-			}
-			if r.Caption == "" {
-				r.Caption = t.Caption
-			}
-			if len(r.Hashtags) == 0 && t.Hashtags != nil {
-				r.Hashtags = t.Hashtags
-			}
-			for i := range r.Slides {
-				if r.Slides[i].Text == "" && i < len(t.Slides) {
-					r.Slides[i].Text = t.Slides[i]
-				}
-			}
+	for n, m := range made {
+		if s := r.Parts[n].Slide; s > 0 && len(m.Files) > 0 {
+			r.Slides[s-1].MediaID = &m.Files[0].ID
 		}
 		r.Files = append(r.Files, m.Files...)
 	}
-	for i := range r.Slides {
-		if i < len(r.Files) {
-			r.Slides[i].MediaID = &r.Files[i].ID
-		}
-	}
 }
+
+func (r *record) givenSlide(i int) bool { return slices.Contains(r.Given.Slides, i) }

@@ -13,7 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 func TestEachKindIsGenerated(t *testing.T) {
@@ -24,8 +23,10 @@ func TestEachKindIsGenerated(t *testing.T) {
 		end     string   // of its shape
 	}{
 		"post":       {[]any{"kind", "post"}, []string{png}, "4:5"},
-		"short":      {[]any{"kind", "video"}, []string{"video video/mp4 "}, "9:16"},
-		"long":       {[]any{"kind", "video", "format", "long"}, []string{"video video/mp4 "}, "16:9"},
+		"short":      {[]any{"kind", "video"}, []string{"audio audio/wav", "video video/mp4 9:16", "captions text/vtt"}, ""},
+		"long":       {[]any{"kind", "video", "format", "long"}, []string{"audio audio/wav", "video video/mp4 16:9", "captions text/vtt"}, ""},
+		"from still": {[]any{"kind", "video", "model", "kling-2.6-pro"}, []string{"audio audio/wav", png + "9:16", "video video/mp4 9:16", "captions text/vtt"}, ""},
+		"clip":       {[]any{"kind", "story", "model", "veo-3.1"}, []string{"video video/mp4 "}, "9:16"},
 		"carousel":   {[]any{"kind", "carousel"}, []string{square, square, square, square, square}, "1:1"},
 		"two slides": {[]any{"kind", "carousel", "slides", []object{{"text": "Eins"}, {}}}, []string{square, square}, "1:1"},
 		"story":      {[]any{"kind", "story"}, []string{png}, "9:16"},
@@ -53,7 +54,7 @@ func TestEachKindIsGenerated(t *testing.T) {
 				if s := shape(v); !strings.HasPrefix(s, c.files[i]) || !strings.HasSuffix(s, c.end) {
 					t.Errorf("file %d is %s", i, s)
 				}
-				if seen[v.ID] || v.Bytes == 0 || len(v.SHA256) != 64 || v.Type != media.Image && v.DurationSeconds < 1 {
+				if seen[v.ID] || v.Bytes == 0 || len(v.SHA256) != 64 || (v.Type == media.Video || v.Type == media.Audio) && v.DurationSeconds < 1 {
 					t.Errorf("file %d is %+v", i, v)
 				}
 				seen[v.ID] = true
@@ -156,20 +157,5 @@ func TestADelayIsWaitedForInTheQueue(t *testing.T) {
 		if got := w.get(it.ID); string(got.State) != outcome {
 			t.Errorf("%+v", got)
 		}
-	}
-}
-
-func TestWhatProvidersAreAskedFor(t *testing.T) {
-	w := newWorld(t)
-	it := w.generated("kind", "carousel", "slides", []object{{}, {}, {}}, "model", "nano-banana", "language", "fr")
-	if len(w.provider.requests) != 2 {
-		t.Fatalf("%+v", w.provider.requests)
-	}
-	text, image := w.provider.requests[0], w.provider.requests[1]
-	if text.Kind != provider.KindText || text.Slides != 3 || text.Language != "fr" || text.Prompt != it.Prompt || text.ClientToken == image.ClientToken || !strings.Contains(text.ClientToken, it.ID) {
-		t.Errorf("%+v", text)
-	}
-	if image.Kind != provider.KindImage || image.Count != 3 || image.AspectRatio != "1:1" || image.Model != "fal-ai/nano-banana" {
-		t.Errorf("%+v", image)
 	}
 }

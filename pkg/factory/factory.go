@@ -125,6 +125,27 @@ func (s *Service) Find(ctx context.Context, factoryID string) (Factory, store.It
 	return f, it, nil
 }
 
+// FindAll reads several factories as Find does, and other items beside them, in one
+// round trip. What Find would not find is not among the found. Beside gives the
+// other items in the order of their keys.
+func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]Factory, beside []store.Item, err error) {
+	items, beside, err := httpapi.FindAll(ctx, s.db, id.Factory, ids, others...)
+	if err != nil {
+		return nil, nil, err
+	}
+	found = map[string]Factory{}
+	for factoryID, it := range items {
+		var f Factory
+		if err := it.Decode(&f); err != nil {
+			return nil, nil, err
+		}
+		if f.State != StateDeleted {
+			found[factoryID] = f
+		}
+	}
+	return found, beside, nil
+}
+
 // item writes the factory as an item.
 func (f *Factory) item(account, mode string) (store.Item, error) {
 	it, err := store.NewItem(Kind, account, mode, f.ID, f)

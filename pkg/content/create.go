@@ -1,0 +1,293 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// defaultSlides is how many slides a carousel gets that was given none.
+const defaultSlides = 5
+
+type createBody struct {
+	FactoryID string           `json:"factory_id" doc:"The factory whose voice it gets" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	Kind      Kind             `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"What to make" example:"post"`
+	Format    string           `json:"format,omitempty" enum:"short,long" doc:"Of a video only: short (9:16, the default) or long (16:9)"`
+	Prompt    string           `json:"prompt" minLength:"1" maxLength:"4000" doc:"What it is to be about" example:"Our new trail running shoe, made of recycled nets"`
+	Title     string           `json:"title,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Left out: generated"`
+	Caption   string           `json:"caption,omitempty" maxLength:"5000" doc:"Left out: generated"`
+	Hashtags  []Hashtag        `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Without the #; left out: generated"`
+	Language  string           `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47); left out: the factory's"`
+	Model     string           `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog; left out: the factory's, or the catalog's default"`
+	Slides    []slideBody      `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Of a carousel only; left out: five, with generated headings"`
+	Sandbox   *Rehearsal       `json:"sandbox,omitempty" doc:"With a test key only: how the item ends"`
+	Metadata  httpapi.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (createBody) SchemaName() string { return "ContentItemCreate" }
+
+type slideBody struct {
+	Text string `json:"text,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Heading of the slide; left out: generated"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (slideBody) SchemaName() string { return "ContentSlideCreate" }
+
+type createInput struct {
+	Body createBody
+}
+
+type batchBody struct {
+	Items []createBody `json:"items" minItems:"1" maxItems:"50" nullable:"false" doc:"What to create; all of it or nothing"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (batchBody) SchemaName() string { return "ContentItemBatchCreate" }
+
+type batchInput struct {
+	Body batchBody
+}
+
+// batch is what a call has created, in the order of its items.
+type batch []Item
+
+// SchemaName names the schema in the OpenAPI document.
+func (batch) SchemaName() string { return "ContentItems" }
+
+// Schema describes the answer in the OpenAPI document.
+func (batch) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeArray, Items: r.Schema(reflect.TypeFor[Item](), true, "")}
+}
+
+// registerCreate puts the operations that create items into the router.
+func (s *Service) registerCreate(r *httpapi.Router) {
+	refusals := []errs.Code{errs.NotFound, errs.UnsupportedModel, errs.InsufficientBalance, errs.QueueFull}
+	example := map[string]any{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"}
+	create := op("createContentItem", http.MethodPost, "/v1/content-items", auth.ContentWrite, "Create a content item",
+		"Accepted at once and generated in the background, with the settings that the factory has now: `content.generated` or `content.failed` tells when it is done. What it costs follows from the request: it is reserved now, charged when the item is generated, and released when it fails or is canceled. With a test key nothing is spent, and `sandbox` rehearses each outcome.")
+	create.Status, create.Errors, create.Example = http.StatusAccepted, refusals, example
+	httpapi.Write(r, create, s.create)
+
+	batch := op("createContentItems", http.MethodPost, "/v1/content-items/batch", auth.ContentWrite, "Create several content items",
+		"Up to 50 in one call, all of them or none: where one is refused, nothing is created or spent. The answer has them in the order of the call, each accepted as `POST /v1/content-items` accepts it. Where several cannot be accepted, `details` has all, and the code is that of the first.")
+	batch.Status, batch.Errors, batch.Example = http.StatusAccepted, refusals, map[string]any{"items": []any{example}}
+	httpapi.Write(r, batch, s.createBatch)
+}
+
+func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[Item], error) {
+	none := httpapi.Change[Item]{}
+	p, now := auth.FromContext(ctx), s.now()
+	if err := in.Body.check(p.Mode); err != nil {
+		return none, err
+	}
+	factories, balance, err := s.open(ctx, p, in.Body)
+	if err != nil {
+		return none, err
+	}
+	r, err := s.newRecord(in.Body, factories, p.Mode, now)
+	if err != nil {
+		return none, err
+	}
+	tx := &store.Tx{}
+	if r.Ticket, err = engine.Accept(tx, now, r.accepted(p), balance); err != nil {
+		return none, err
+	}
+	it, err := r.entry(p.Account, string(p.Mode))
+	if err != nil {
+		return none, err
+	}
+	tx.Create(it, nil)
+	v, err := r.view(ctx, s.signer)
+	return httpapi.Change[Item]{Data: v, Tx: tx}, err
+}
+
+func (s *Service) createBatch(ctx context.Context, in *batchInput) (httpapi.Change[batch], error) {
+	none := httpapi.Change[batch]{}
+	p, now := auth.FromContext(ctx), s.now()
+	factories, balance, err := s.open(ctx, p, in.Body.Items...)
+	if err != nil {
+		return none, err
+	}
+	var bad refusals
+	var records []*record
+	var works []engine.Accepted
+	for i, b := range in.Body.Items {
+		err := b.check(p.Mode)
+		var r *record
+		if err == nil {
+			r, err = s.newRecord(b, factories, p.Mode, now)
+		}
+		if err != nil {
+			if err := bad.add(i, err); err != nil {
+				return none, err
+			}
+			continue
+		}
+		records, works = append(records, r), append(works, r.accepted(p))
+	}
+	if err := bad.err(); err != nil {
+		return none, err
+	}
+	tx := &store.Tx{}
+	ticket, err := engine.AcceptBatch(tx, now, works, balance)
+	if err != nil {
+		return none, err
+	}
+	var made batch
+	for _, r := range records {
+		r.Ticket = ticket
+		it, err := r.entry(p.Account, string(p.Mode))
+		if err != nil {
+			return none, err
+		}
+		tx.Create(it, nil)
+		v, err := r.view(ctx, s.signer)
+		if err != nil {
+			return none, err
+		}
+		made = append(made, v)
+	}
+	return httpapi.Change[batch]{Data: made, Tx: tx}, nil
+}
+
+// refusals collects why items of a batch cannot be accepted.
+type refusals struct {
+	first   *errs.Error
+	details []errs.Detail
+}
+
+// add notes the refusal of the i-th item. It gives an error back that is none.
+func (f *refusals) add(i int, err error) error {
+	var e *errs.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	at := fmt.Sprintf("/items/%d", i)
+	details := e.Details
+	switch {
+	case e.Code == errs.NotFound:
+		details = []errs.Detail{{Param: "/factory_id", Message: e.Message}}
+	case details == nil:
+		details = []errs.Detail{{Param: e.Param, Message: e.Message}}
+	}
+	for _, d := range details {
+		f.details = append(f.details, errs.Detail{Param: at + d.Param, Message: d.Message})
+	}
+	if f.first == nil {
+		f.first = e
+	}
+	return nil
+}
+
+// err is the refusal of the whole batch; nil where there is none.
+func (f *refusals) err() error {
+	if f.first == nil {
+		return nil
+	}
+	e := errs.InvalidFields(f.details...)
+	e.Code = f.first.Code
+	return e
+}
+
+// open reads what bodies are about: their factories and, for live work, the balance.
+func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createBody) (map[string]factory.Factory, ledger.Balance, error) {
+	ids := make([]string, len(bodies))
+	for i, b := range bodies {
+		ids[i] = b.FactoryID
+	}
+	if p.Mode != auth.Live { // test keys have no balance
+		factories, _, err := s.factories.FindAll(ctx, ids)
+		return factories, ledger.Balance{}, err
+	}
+	factories, beside, err := s.factories.FindAll(ctx, ids, ledger.BalanceKey(p.Account))
+	if err != nil {
+		return nil, ledger.Balance{}, err
+	}
+	return factories, ledger.BalanceOf(beside[0]), nil
+}
+
+// check refuses what does not fit the kind or the key.
+func (b *createBody) check(mode auth.Mode) error {
+	switch {
+	case strings.TrimSpace(b.Prompt) == "":
+		return errs.Invalid("/prompt", "must say what it is to be about")
+	case b.Sandbox != nil && mode != auth.Test:
+		return errLiveRehearsal()
+	case b.Format != "" && b.Kind != Video:
+		return errs.Invalid("/format", "is for kind video only")
+	case b.Slides != nil && b.Kind != Carousel:
+		return errs.Invalid("/slides", "are for kind carousel only")
+	}
+	return b.Metadata.Check()
+}
+
+func errLiveRehearsal() error {
+	return errs.Invalid("/sandbox", "works with a test key only; leave it out for live work")
+}
+
+// newRecord makes the item that a body asks for in the voice of its factory.
+func (s *Service) newRecord(b createBody, factories map[string]factory.Factory, mode auth.Mode, now time.Time) (*record, error) {
+	f, found := factories[b.FactoryID]
+	if !found {
+		return nil, errs.Missing(factory.Kind, b.FactoryID)
+	}
+	r := &record{
+		Item: Item{
+			Resource:  httpapi.NewResource(id.New(id.ContentItem, now), now, b.Metadata),
+			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
+			Slides: []Slide{}, SocialAccountIDs: []string{}, State: Queued, Attempt: 1,
+		},
+		Given:   given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
+		Sandbox: b.Sandbox, Accepted: now,
+	}
+	for _, h := range b.Hashtags {
+		r.Hashtags = append(r.Hashtags, string(h))
+	}
+	var err error
+	if r.Language, err = factory.Language(b.Language, f.Language); err != nil {
+		return nil, err
+	}
+	switch b.Kind {
+	case Video:
+		r.Format = &b.Format
+		if b.Format == "" {
+			short := FormatShort
+			r.Format = &short
+		}
+	case Carousel:
+		r.setSlides(b.Slides)
+	}
+	if r.Brief, err = newBrief(f); err != nil {
+		return nil, err
+	}
+	return r, r.plan(s.offer, b.Model, mode == auth.Live)
+}
+
+// setSlides takes the slides of a carousel over.
+func (r *record) setSlides(slides []slideBody) {
+	if slides == nil {
+		slides = make([]slideBody, defaultSlides)
+	}
+	for i, slide := range slides {
+		r.Slides = append(r.Slides, Slide{Text: slide.Text})
+		if slide.Text != "" {
+			r.Given.Slides = append(r.Given.Slides, i)
+		}
+	}
+}

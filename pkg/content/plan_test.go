@@ -1,0 +1,279 @@
+package content
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// all is the offer of a stack with every provider.
+var all = catalog.NewOffer("bedrock,polly,fal,replicate,elevenlabs,heygen")
+
+// voiced is a factory with settings of every kind.
+func voiced() factory.Factory {
+	return factory.Factory{
+		Type: factory.Brand, Name: "Acme", Language: "en", Description: "Shoes of nets.", Audience: "Runners", Tone: "warm", Topics: []factory.Topic{"shoes", "sea"},
+		Settings: factory.TypeSettings(`{"brand_name":"Acme","colors":["#ff6600","#003366"],"voice_rules":["say you"],"forbidden_words":["cheap"]}`),
+		Models:   map[string]string{},
+	}
+}
+
+// recordOf is a record as an item of the kind has it when it is planned.
+func recordOf(t *testing.T, kind Kind, format string, f factory.Factory) *record {
+	t.Helper()
+	r := &record{Item: Item{Kind: kind, Prompt: "A shoe for trails", Language: f.Language, Attempt: 1}}
+	r.ID = "cnt_1"
+	if format != "" {
+		r.Format = &format
+	}
+	if kind == Carousel {
+		r.setSlides([]slideBody{{}, {Text: "Two"}, {}})
+	}
+	var err error
+	if r.Brief, err = newBrief(f); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// plans is what each shape of content is made of. Where no model is named, it is
+// the catalog's default.
+var plans = map[string]struct {
+	kind   Kind
+	format string
+	model  string
+	parts  []string // the kind of each part, its model unless it is the default, its ratio, its seconds
+}{
+	"a post":                {Post, "", "", []string{"text", "image 4:5"}},
+	"a post of a model":     {Post, "", "nano-banana", []string{"text", "image nano-banana 4:5"}},
+	"a short video":         {Video, FormatShort, "", []string{"text 8s", "voice 8s", "video 9:16 8s", "captions"}},
+	"a long video":          {Video, FormatLong, "", []string{"text 15s", "voice 15s", "video 16:9 15s", "captions"}},
+	"a long video of veo":   {Video, FormatLong, "veo-3.1", []string{"text 8s", "voice 8s", "video veo-3.1 16:9 8s", "captions"}},
+	"a video from a still":  {Video, FormatShort, "kling-2.6-pro", []string{"text 10s", "voice 10s", "image 9:16", "video kling-2.6-pro 10s", "captions"}},
+	"a shaped one":          {Video, FormatShort, "ray-2", []string{"text 9s", "voice 9s", "image 9:16", "video ray-2 9:16 9s", "captions"}},
+	"a carousel":            {Carousel, "", "", []string{"text", "image 1:1", "image 1:1", "image 1:1"}},
+	"a story":               {Story, "", "", []string{"text", "image 9:16"}},
+	"a clip as a story":     {Story, "", "kling-3-turbo-pro", []string{"text", "video 9:16 5s"}},
+	"a clip from a picture": {Story, "", "runway-gen-4-turbo", []string{"text", "image 9:16", "video runway-gen-4-turbo 9:16 5s"}},
+	"a music clip":          {MusicClip, "", "", []string{"text", "image 1:1", "music 30s"}},
+	"a track of ace-step":   {MusicClip, "", "ace-step", []string{"text", "image 1:1", "music ace-step 30s"}},
+}
+
+// shown describes a part.
+func shown(p part) string {
+	words := []string{string(p.Kind)}
+	if p.Model != "" && p.Model != catalog.Default(p.Kind).ID {
+		words = append(words, p.Model)
+	}
+	if p.Ratio != "" {
+		words = append(words, p.Ratio)
+	}
+	if p.Seconds > 0 {
+		words = append(words, fmt.Sprintf("%ds", p.Seconds))
+	}
+	return strings.Join(words, " ")
+}
+
+func TestWhatEachKindIsMadeOf(t *testing.T) {
+	for name, c := range plans {
+		r := recordOf(t, c.kind, c.format, voiced())
+		if err := r.plan(all, c.model, true); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var parts []string
+		var credits int64
+		for _, p := range r.Parts {
+			parts = append(parts, shown(p))
+			if p.Kind == provider.KindCaptions {
+				continue
+			}
+			// Each part has its price, rounded by itself; and its model can make it.
+			m, _ := catalog.Find(p.Model)
+			price, err := m.PriceOf(r.foreseen(p))
+			if err != nil || p.Provider != m.Provider || m.Kind != p.Kind || m.Check(r.foreseen(p), "") != nil {
+				t.Errorf("%s: %+v, %v", name, p, err)
+			}
+			credits += price
+		}
+		if strings.Join(parts, ", ") != strings.Join(c.parts, ", ") {
+			t.Errorf("%s is made of %q, want %q", name, parts, c.parts)
+		}
+		if r.Credits != credits || credits == 0 {
+			t.Errorf("%s costs %d, its parts %d", name, r.Credits, credits)
+		}
+		if m, _ := catalog.Find(r.Model); c.model != "" && r.Model != c.model || m.Kind == provider.KindText {
+			t.Errorf("%s is made by %s", name, r.Model)
+		}
+		if err := r.plan(all, r.Model, false); err != nil || r.Credits != 0 {
+			t.Errorf("%s in the sandbox: %d, %v", name, r.Credits, err)
+		}
+	}
+}
+
+// What is in the end asked for never costs more than what was foreseen.
+func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
+	long := provider.Text{
+		Title: strings.Repeat("t", 150), Caption: strings.Repeat("c", 2200), Script: strings.Repeat("Words. ", 400),
+		Slides: []string{strings.Repeat("1", 150), "ignored", "3"},
+	}
+	for name, c := range plans {
+		r := recordOf(t, c.kind, c.format, voiced())
+		r.Prompt = strings.Repeat("Длинный запрос ", 266)
+		if err := r.plan(all, c.model, true); err != nil {
+			t.Fatal(err)
+		}
+		var made []engine.Made
+		var total int64
+		for n, p := range r.Parts {
+			req, err := r.request(n, made, func(f media.File) (string, error) { return "https://signed/" + f.ID, nil })
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if strings.TrimSpace(req.Prompt) == "" || p.Kind != provider.KindText && p.Kind != provider.KindCaptions && utf8.RuneCountInString(req.Prompt) > maxPrompt {
+				t.Errorf("%s: part %d has a prompt of %d characters", name, n, utf8.RuneCountInString(req.Prompt))
+			}
+			one := engine.Made{Files: []media.File{{ID: string(p.Role), DurationSeconds: 7.5}}}
+			switch p.Kind {
+			case provider.KindText:
+				one = engine.Made{Text: &long}
+			case provider.KindVideo:
+				if want := map[bool]string{true: "https://signed/still"}[p.FromStill]; req.ImageURL != want {
+					t.Errorf("%s starts from %q", name, req.ImageURL)
+				}
+			case provider.KindCaptions:
+				if req.Prompt != long.Script || req.Spoken.Seconds() != 7.5 {
+					t.Errorf("%s: captions of %+v", name, req)
+				}
+			}
+			made = append(made, one)
+			if m, ok := catalog.Find(p.Model); ok {
+				price, err := m.PriceOf(req)
+				if err != nil || m.Check(req, "") != nil {
+					t.Errorf("%s: part %d: %v, %v", name, n, err, m.Check(req, ""))
+				}
+				total += price
+			}
+		}
+		if total > r.Credits {
+			t.Errorf("%s costs %d, and %d were reserved", name, total, r.Credits)
+		}
+	}
+}
+
+func TestModelsThatCannotAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind     Kind
+		format   string
+		model    string
+		language string
+		offer    catalog.Offer
+		param    string
+		says     string
+	}{
+		"another shape":                {Post, "", "titan-image-2", "en", all, "/model", "aspect_ratio"},
+		"a square film":                {Video, FormatShort, "ovi", "en", all, "/model", "aspect_ratio"},
+		"what sings":                   {MusicClip, "", "minimax-music-2", "en", all, "/model", "lyrics"},
+		"what starts from a picture":   {Post, "", "flux-kontext-pro", "en", all, "/model", "image_url"},
+		"an unknown model":             {Post, "", "nobody", "en", all, "/model", "nobody"},
+		"a retired one":                {Post, "", "nova-canvas", "en", all, "/model", "successor"},
+		"another kind":                 {Post, "", "veo-3.1", "en", all, "/model", "makes video"},
+		"music as a story":             {Story, "", "ace-step", "en", all, "/model", "makes music"},
+		"a preview":                    {MusicClip, "", "lyria-2", "en", all, "/model", "preview"},
+		"a provider that is not there": {Video, FormatShort, "runway-gen-4.5", "en", catalog.NewOffer("bedrock,fal,elevenlabs"), "/model", "not set up"},
+		"no voice at all":              {Video, FormatShort, "", "en", catalog.NewOffer("bedrock"), "", "No provider"},
+		"nobody who speaks":            {Video, FormatShort, "", "eo", all, "/language", "eo"},
+		"nobody who speaks here":       {Video, FormatShort, "", "af", catalog.NewOffer("bedrock,fal,polly"), "", ""},
+	} {
+		f := voiced()
+		f.Language = c.language
+		r := recordOf(t, c.kind, c.format, f)
+		err := r.plan(c.offer, c.model, true)
+		if name == "nobody who speaks here" {
+			if err != nil || r.Parts[1].Model != "minimax-speech-2-turbo" {
+				t.Errorf("%s: %+v, %v", name, r.Parts, err)
+			}
+			continue
+		}
+		if e := errs.As(err); err == nil || e.Code != errs.UnsupportedModel || e.Param != c.param || !strings.Contains(e.Message, c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
+	f := voiced()
+	f.Models = map[string]string{"text": "claude-haiku-4.5", "voice": "polly-neural", "image": "flux-dev", "video": "kling-2.6-pro"}
+	r := recordOf(t, Video, FormatShort, f)
+	if err := r.plan(all, "", true); err != nil {
+		t.Fatal(err)
+	}
+	var models []string
+	for _, p := range r.Parts {
+		models = append(models, p.Model)
+	}
+	if want := "claude-haiku-4.5 polly-neural flux-dev kling-2.6-pro "; strings.Join(models, " ") != want {
+		t.Errorf("made by %q", models)
+	}
+	// Those that cannot be used, or cannot do it, are passed over.
+	f.Models = map[string]string{"text": "nova-pro", "voice": "polly-long-form"}
+	f.Language = "de"
+	r = recordOf(t, Video, FormatShort, f)
+	if err := r.plan(catalog.NewOffer("bedrock,fal,elevenlabs"), "", true); err != nil || r.Parts[0].Model != "nova-pro" || r.Parts[1].Model != "eleven-multilingual-2" {
+		t.Errorf("%+v, %v", r.Parts, err)
+	}
+}
+
+func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
+	r := recordOf(t, Carousel, "", voiced())
+	if err := r.plan(all, "", true); err != nil {
+		t.Fatal(err)
+	}
+	text, err := r.request(0, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"Acme", a brand`, "Shoes of nets", "Runners", "warm", "shoes, sea", "Its forbidden words: cheap.", "Its voice rules: say you.", occasions["carousel"]} {
+		if !strings.Contains(text.Instructions, want) {
+			t.Errorf("the instructions lack %q: %s", want, text.Instructions)
+		}
+	}
+	if text.Slides != 3 || text.Prompt != r.Prompt || text.ScriptSeconds != 0 {
+		t.Errorf("%+v", text)
+	}
+	made := []engine.Made{{Text: &provider.Text{Title: "Nets", Slides: []string{"One", "not this", "Three"}}}}
+	for n, want := range []string{"One", "Two", "Three"} {
+		picture, err := r.request(n+1, made, nil)
+		if err != nil || !strings.Contains(picture.Prompt, want) || !strings.Contains(picture.Prompt, "A shoe for trails") || !strings.Contains(picture.Prompt, "#ff6600, #003366") || strings.Contains(picture.Prompt, "not this") {
+			t.Errorf("slide %d: %q, %v", n+1, picture.Prompt, err)
+		}
+	}
+	f := factory.Factory{Type: factory.Musician, Name: "The Examples", Settings: factory.TypeSettings(`{"artist_name":"The Examples","genres":["indie pop","folk"],"mood":"calm"}`)}
+	r = recordOf(t, MusicClip, "", f)
+	r.Language = "en"
+	if err := r.plan(all, "", true); err != nil {
+		t.Fatal(err)
+	}
+	track, err := r.request(2, made, nil)
+	if err != nil || track.Prompt != "Instrumental music, no vocals. Subject: A shoe for trails. Genres: indie pop, folk. Mood: calm." || track.Seconds != 30 {
+		t.Errorf("%+v, %v", track, err)
+	}
+}
+
+func TestAFactoryOfTheLongestSettingsIsToldInBounds(t *testing.T) {
+	f := voiced()
+	f.Description = strings.Repeat("д", 2000)
+	f.Settings = factory.TypeSettings(`{"brand_name":"Acme","forbidden_words":["` + strings.Repeat("слово ", 3000) + `"]}`)
+	b, err := newBrief(f)
+	if err != nil || utf8.RuneCountInString(b.Voice) > maxInstructions || !strings.Contains(b.Voice, "Acme") || utf8.RuneCountInString(b.Look) > maxManner {
+		t.Errorf("%d characters, %v", utf8.RuneCountInString(b.Voice), err)
+	}
+}

@@ -1,0 +1,139 @@
+package content
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// occasions tell a text model what its text goes with.
+var occasions = map[string]string{
+	"post":        "Now write a post that goes with one picture.",
+	"carousel":    "Now write a post with a row of pictures to swipe through: each slide's heading carries one thought, and together they tell one story.",
+	"short video": "Now write a short video: its script, spoken by one person, begins with what makes people stay, and the caption is posted below it.",
+	"long video":  "Now write a video: its script is spoken by one person, and the caption is posted below it.",
+	"story":       "Now write a story that is seen for seconds: a very short caption, one thought.",
+	"story clip":  "Now write a story that is seen for seconds: a very short caption, one thought.",
+	"music clip":  "Now write the post that presents a new piece of instrumental music: the title is the name of the piece.",
+}
+
+// plain asks for a picture that carries no writing: that of models is seldom right.
+const plain = "No text, letters, logos or watermarks."
+
+// foreseen is what a part asks for, as far as its price and the limits of its model
+// depend on it; where that is only known later, the most that it may be.
+func (r *record) foreseen(p part) provider.Request {
+	req := provider.Request{Kind: p.Kind, Prompt: r.Prompt, Language: r.Language, AspectRatio: p.Ratio}
+	switch p.Kind {
+	case provider.KindText:
+		req.Instructions = r.Brief.Voice + "\n\n" + occasions[r.Shape]
+		req.ScriptSeconds = p.Seconds
+		if r.Kind == Carousel {
+			req.Slides = len(r.Slides)
+		}
+	case provider.KindImage:
+		req.Count = 1
+	case provider.KindVideo:
+		req.Seconds = p.Seconds
+		if p.FromStill {
+			req.ImageURL = "https://still" // signed when it is made
+		}
+	case provider.KindMusic:
+		req.Seconds = p.Seconds
+	case provider.KindVoice:
+		req.Prompt = strings.Repeat("x", provider.MaxScript(p.Seconds))
+	}
+	return req
+}
+
+// Signer signs the address of a file for providers that fetch it.
+type Signer func(media.File) (string, error)
+
+// SignedBy makes it of the signer of a function whose credentials are at hand, as
+// those of all functions are: signing reaches nobody then, and cannot take long.
+func SignedBy(s *media.Signer) Signer {
+	return func(f media.File) (string, error) { return s.URL(context.Background(), f.Key, f.MIMEType) }
+}
+
+// request is what the n-th part of the record asks a provider for, after those
+// before it have made what they were to make.
+func (r *record) request(n int, made []engine.Made, sign Signer) (req provider.Request, err error) {
+	if n >= len(r.Parts) {
+		return req, fmt.Errorf("content: %s has no part %d", r.ID, n)
+	}
+	p := r.Parts[n]
+	req = r.foreseen(p)
+	text := written(made)
+	headline := told("Its headline, to set the scene only", text.Title)
+	switch p.Role {
+	case roleVoice:
+		req.Prompt = clip(text.Script, provider.MaxScript(p.Seconds))
+	case roleCaptions:
+		voice := r.fileOf(made, roleVoice)
+		if voice == nil {
+			return req, fmt.Errorf("content: %s has no voice for its captions", r.ID)
+		}
+		req.Prompt, req.Spoken = text.Script, time.Duration(voice.DurationSeconds*float64(time.Second))
+	case roleSlide:
+		heading := r.Slides[p.Slide-1].Text
+		if !r.givenSlide(p.Slide-1) && p.Slide <= len(text.Slides) {
+			heading = text.Slides[p.Slide-1]
+		}
+		req.Prompt = prompt(fmt.Sprintf("Picture %d of %d of a row for social media, all in one style.", p.Slide, len(r.Slides)),
+			r.Prompt, told("This one shows", heading), r.Brief.Look, plain)
+	case roleStill:
+		req.Prompt = prompt("First frame of a video for social media.", r.Prompt, headline, r.Brief.Look, plain)
+	case roleCover:
+		req.Prompt = prompt("Cover of a piece of music.", r.Prompt, headline, r.Brief.Sound, r.Brief.Look, plain)
+	case roleItem:
+		err = r.requestItem(&req, p, made, headline, sign)
+	}
+	return req, err
+}
+
+// requestItem is what the part that the item's model makes asks for.
+func (r *record) requestItem(req *provider.Request, p part, made []engine.Made, headline string, sign Signer) (err error) {
+	switch p.Kind {
+	case provider.KindImage:
+		req.Prompt = prompt("Picture for social media.", r.Prompt, headline, r.Brief.Look, plain)
+	case provider.KindMusic:
+		req.Prompt = prompt("Instrumental music, no vocals.", r.Prompt, r.Brief.Sound)
+	case provider.KindVideo:
+		said := told("A speaker off screen says", clip(written(made).Script, maxManner))
+		req.Prompt = prompt("Video for social media.", r.Prompt, said, r.Brief.Look, plain)
+		if !p.FromStill {
+			return nil
+		}
+		still := r.fileOf(made, roleStill)
+		if still == nil {
+			return fmt.Errorf("content: %s has no picture for its clip", r.ID)
+		}
+		req.ImageURL, err = sign(*still)
+	}
+	return err
+}
+
+// written is the text that was made; empty where there is none yet.
+func written(made []engine.Made) provider.Text {
+	for _, m := range made {
+		if m.Text != nil {
+			return *m.Text
+		}
+	}
+	return provider.Text{}
+}
+
+// fileOf is the file that the part of a role has made; nil where there is none yet.
+func (r *record) fileOf(made []engine.Made, want role) *media.File {
+	for n, m := range made {
+		if n < len(r.Parts) && r.Parts[n].Role == want && len(m.Files) > 0 {
+			return &m.Files[0]
+		}
+	}
+	return nil
+}
