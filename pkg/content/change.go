@@ -2,7 +2,6 @@ package content
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -31,8 +30,6 @@ type patchInput struct {
 	ItemPath
 	httpapi.IfMatch
 	Body patchBody
-	// RawBody tells which members were sent, also where they change nothing.
-	RawBody []byte
 }
 
 type regenerateBody struct {
@@ -111,13 +108,13 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[It
 	if err := set.Metadata.Check(); err != nil {
 		return none, err
 	}
-	var sent map[string]json.RawMessage
-	if err := json.Unmarshal(in.RawBody, &sent); err != nil {
+	sent, err := httpapi.Patched(ctx)
+	if err != nil {
 		return none, err
 	}
 	for name, given := range map[string]*bool{"title": &r.Given.Title, "caption": &r.Given.Caption, "hashtags": &r.Given.Hashtags} {
-		if value, ok := sent[name]; ok {
-			*given = string(value) != "null"
+		if set, ok := sent[name]; ok {
+			*given = set
 		}
 	}
 	r.Title, r.Caption, r.Hashtags, r.Metadata = set.Title, set.Caption, append([]string{}, set.Hashtags...), set.Metadata

@@ -33,7 +33,7 @@ type createBody struct {
 	Caption   string           `json:"caption,omitempty" maxLength:"5000" doc:"Left out: generated"`
 	Hashtags  []Hashtag        `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Without the #; left out: generated"`
 	Language  string           `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47); left out: the factory's"`
-	Model     string           `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog; left out: the factory's, or the catalog's default"`
+	Model     string           `json:"model,omitempty" maxLength:"100" doc:"Id of the model that makes the picture, clip or track; left out: the factory's, or the catalog's default. A model of videos makes a story a clip"`
 	Slides    []slideBody      `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Of a carousel only; left out: five, with generated headings"`
 	Sandbox   *Rehearsal       `json:"sandbox,omitempty" doc:"With a test key only: how the item ends"`
 	Metadata  httpapi.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`

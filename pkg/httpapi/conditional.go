@@ -67,6 +67,21 @@ func MergePatch[T any](ctx context.Context, current T) (T, error) {
 	return merged, nil
 }
 
+// Patched gives the members that the body of the call, a JSON merge patch, has, also
+// where they change nothing: true for those that it sets, false for those that it
+// removes.
+func Patched(ctx context.Context) (map[string]bool, error) {
+	var sent map[string]any
+	if err := json.Unmarshal(callFrom(ctx).body, &sent); err != nil {
+		return nil, errs.Wrap(err, errs.MalformedJSON, "The body is not a JSON merge patch. Send one JSON object with the members to change.")
+	}
+	members := map[string]bool{}
+	for name, value := range sent {
+		members[name] = value != nil
+	}
+	return members, nil
+}
+
 // membersNotNull gives the members of an input's body that null does not fit.
 func membersNotNull(api huma.API, input reflect.Type) []string {
 	body, ok := input.FieldByName("Body")
