@@ -21,6 +21,9 @@ import (
 	"github.com/content-automation/api/pkg/webhook"
 )
 
+// configured are the providers that the stack has.
+const configured = "bedrock,elevenlabs,fal,heygen,polly,replicate"
+
 // parts is what the functions are made of.
 type parts struct {
 	db       *store.DB
@@ -37,12 +40,12 @@ func (p parts) functions() map[string]*httpapi.Router {
 	for name, register := range map[string][]func(*httpapi.Router){
 		"account": {accounts.Register, ledger.NewService(p.db).Register, p.log.Register, event.NewService(p.db, p.signer).Register},
 		"apikey":  {apikey.NewService(p.db, accounts, p.now, rand.Reader).Register},
-		"catalog": {catalog.NewOffer("").Register},
-		"content": {content.NewService(p.db, factories, p.signer, catalog.NewOffer(""), p.now).Register},
+		"catalog": {catalog.NewOffer(configured).Register},
+		"content": {content.NewService(p.db, factories, p.signer, catalog.NewOffer(configured), p.now).Register},
 		"factory": {factories.Register},
 		// Addresses of webhooks are looked up when they are saved: one on the machine
 		// itself needs no look-up.
-		"studio":  {studio.NewService(p.db, p.signer, webhook.NewClient(true), catalog.NewOffer("fal"), p.now).Register},
+		"studio":  {studio.NewService(p.db, p.signer, webhook.NewClient(true), catalog.NewOffer(configured), p.now).Register},
 		"webhook": {webhook.NewService(p.db, webhook.NewClient(true), arn.ARN{Partition: "aws"}, p.now, rand.Reader).Register},
 	} {
 		r := httpapi.NewRouter(p.db, p.recorder, p.now)

@@ -1,5 +1,6 @@
 // Command bench measures what the service costs: of each operation the round
-// trips to DynamoDB, the capacity units and the CPU time; of each function the
+// trips to DynamoDB, the capacity units and the CPU time; of whole generations all
+// that AWS charges for, and its price; of each function the
 // size of its binary and the time that it takes to start; and how many webhooks
 // the deliver function delivers. It writes the tables into a document and fails
 // where a bound is broken.
@@ -96,7 +97,10 @@ func (r *report) measureOperations(ctx context.Context) (err error) {
 	if r.operations, err = w.operations(ctx, r.calls); err != nil {
 		return err
 	}
-	r.firstOfMinute, err = w.firstOfMinute(ctx)
+	if r.firstOfMinute, err = w.firstOfMinute(ctx); err != nil {
+		return err
+	}
+	r.generations, err = w.generations(ctx)
 	return err
 }
 

@@ -30,6 +30,8 @@ type meter struct {
 	// are to be written, which costs time, so that it is done in calls of its own.
 	weigh bool
 	scale scale
+	// made are the items that weighed calls have made.
+	made []attributes
 	// err is why the units are not known.
 	err error
 }
@@ -55,8 +57,9 @@ func (m *meter) handle(ctx context.Context, in middleware.InitializeInput, next 
 	if m.weigh {
 		reads, err := m.scale.read(in.Parameters, out.Result)
 		m.err = errors.Join(m.err, err)
-		writes, err := m.scale.written(ctx, written)
+		writes, made, err := m.scale.written(ctx, written)
 		m.err = errors.Join(m.err, err)
+		m.made = append(m.made, made...)
 		m.used.reads += reads
 		m.used.writes += writes
 	}

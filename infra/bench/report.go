@@ -17,6 +17,7 @@ type report struct {
 	starts        []startTimes
 	operations    []measured
 	firstOfMinute reading
+	generations   []counted
 	delivering    delivering
 }
 
@@ -35,6 +36,7 @@ func (r *report) markdown() string {
 	}
 	fmt.Fprintf(&b, "\nThe first call of a key in a minute costs the authorizer %d round trips and %s write units: the count fails, and begins anew.\n",
 		r.firstOfMinute.trips, units(r.firstOfMinute.writes))
+	b.WriteString("\n" + generationsMarkdown(r.generations))
 	fmt.Fprintf(&b, "\n### Start-up\n\nFrom the start of the process to its first request for work; %d starts of each, taking turns.\n\n", r.rounds)
 	b.WriteString("| Program | Binary, MB | Least, ms | Median, ms | 90 of 100, ms | Median against " + sdkBaseline + " |\n|---|---|---|---|---|---|\n")
 	sdk := r.sdk()

@@ -112,19 +112,23 @@ func (s *scale) item(ctx context.Context, c change) (attributes, error) {
 
 // written gives the units of writes that have been carried out: for each item the
 // larger of its sizes before and after, and the same for each index that changed.
-// An index is written later and not as a part of the transaction.
-func (s *scale) written(ctx context.Context, all []change) (units float64, err error) {
+// An index is written later and not as a part of the transaction. Beside them it
+// gives the items that were not there before.
+func (s *scale) written(ctx context.Context, all []change) (units float64, made []attributes, err error) {
 	for _, c := range all {
 		after, err := s.item(ctx, c)
 		if err != nil {
-			return 0, err
+			return 0, nil, err
+		}
+		if c.before == nil && after != nil {
+			made = append(made, after)
 		}
 		units += c.times * blocks(max(size(c.before), size(after)), writeUnit)
 		for _, index := range c.table.GlobalSecondaryIndexes {
 			units += indexUnits(index.KeySchema, c.before, after)
 		}
 	}
-	return units, nil
+	return units, made, nil
 }
 
 // indexUnits gives the units of an index that holds whole items.

@@ -29,6 +29,7 @@ import (
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
@@ -52,6 +53,7 @@ type world struct {
 	authorizer lambda.Handler
 	functions  map[string]lambda.Handler
 	routes     map[string]httpapi.Route
+	areas      map[string]engine.Area
 	clock      time.Time
 	key, live  string // secrets of a test key and a live one
 	drops      []func(context.Context) error
@@ -112,6 +114,7 @@ func newWorld(ctx context.Context, with ...func(*aws.Config)) (_ *world, err err
 	if err != nil {
 		return nil, err
 	}
+	w.areas = map[string]engine.Area{content.ItemKind: content.Area{Sign: content.SignedBy(signer)}, studio.ItemKind: studio.Area{}}
 	log := audit.New(entries, w.now)
 	w.recorder = &meteredRecorder{log: log, meter: w.meter}
 	w.authorizer = lambda.NewHandler(authorizer.New(state, authorizer.Scopes, w.now).Handle)
@@ -198,7 +201,7 @@ func (w *world) fill(ctx context.Context, state *store.DB) (err error) {
 // generate takes all steps of the work of an item.
 func (w *world) generate(ctx context.Context, state *store.DB, itemID string) error {
 	worker := engine.NewWorker(engine.Config{
-		DB: state, Areas: map[string]engine.Area{content.ItemKind: content.Area{}},
+		DB: state, Areas: w.areas,
 		Providers: registry.New(registry.Config{Now: w.now}), Objects: described{}, Now: w.now, Name: rand.Text,
 	})
 	j := job.Job{ID: "job#" + itemID + "#1", Subject: itemID, Attempt: 1, Turn: 1}

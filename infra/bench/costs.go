@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// generationsMarkdown writes what generations use and cost.
+func generationsMarkdown(all []counted) string {
+	var b strings.Builder
+	b.WriteString("### Generations\n\nCounted from the call of a live key to the end, with the money: through the authorizer, the area's function with its audit entry, the stream, the relay, the queues, the engine and the event, which is dispatched to an account without webhooks. Where there are two figures, the first is the call that creates, the second all that follows.\n\n")
+	b.WriteString("| Generation | Round trips | Read units | Write units | Runs of functions | Stream records | Queue requests | Events | Files stored | Provider: submit + poll + fetch + cancel |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, c := range all {
+		rest := c.whole.table.minus(c.create.table)
+		fmt.Fprintf(&b, "| %s | %d + %d | %s + %s | %s + %s | %d + %d | %d | %d | %d | %d | %d + %d + %d + %d |\n", c.name,
+			c.create.table.trips, rest.trips, units(c.create.table.reads), units(rest.reads), units(c.create.table.writes), units(rest.writes),
+			c.create.functionRuns(), c.whole.functionRuns()-c.create.functionRuns(), c.whole.records, c.whole.queueRequests(), c.whole.events, c.whole.puts,
+			c.whole.submits, c.whole.polls, c.whole.fetches, c.whole.cancels)
+	}
+	b.WriteString("\n### Cost of 1,000 generations\n\nIn dollars, beside the provider's price, in us-east-1.\n\n")
+	const thousand = 1000
+	head, line := "| |", "|---|"
+	bills := make([]bill, len(all))
+	for i, c := range all {
+		head, line = head+" "+c.name+" |", line+"---|"
+		bills[i] = billOf(&c.whole, thousand, inVirginia)
+	}
+	b.WriteString(head + "\n" + line + "\n")
+	if len(bills) > 0 {
+		for n, l := range bills[0].lines {
+			row(&b, l.service, bills, func(b bill) float64 { return b.lines[n].dollars })
+		}
+	}
+	row(&b, "**Sum**", bills, func(b bill) float64 { return b.sum })
+	for i, c := range all {
+		bills[i] = billOf(&c.whole, thousand, inFrankfurt)
+	}
+	row(&b, "Sum in eu-central-1", bills, func(b bill) float64 { return b.sum })
+	b.WriteString(assumptions())
+	fmt.Fprintf(&b, "\nThe prices, as of %s:\n\n| Service | | For | us-east-1 | eu-central-1 | Source |\n|---|---|---|---|---|---|\n", pricesAsOf)
+	for _, p := range prices {
+		per := "1"
+		if p.per == million {
+			per = "1,000,000"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | $%s | $%s | <%s> |\n", p.service, p.what, per, money(p.virginia), money(p.frankfurt), p.source)
+	}
+	return b.String()
+}
+
+func row(b *strings.Builder, name string, bills []bill, of func(bill) float64) {
+	b.WriteString("| " + name + " |")
+	for _, bill := range bills {
+		fmt.Fprintf(b, " %.4f |", of(bill))
+	}
+	b.WriteString("\n")
+}
+
+func money(dollars float64) string { return strconv.FormatFloat(dollars, 'f', -1, 64) }
+
+// assumptions tells what the cost rests on that was not counted.
+func assumptions() string {
+	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + " ms" }
+	megabytes := func(n int64) string { return units(float64(n)/1e6) + " MB" }
+	var b strings.Builder
+	b.WriteString("\nWhat is not counted is assumed:\n\n")
+	fmt.Fprintf(&b, "- A run of a function takes %s, and for each answer that it waits for %s (table), %s (queue), %s (bus), %s (object store), %s (a provider that notes or tells something), %s (one that answers with a text), %s (with media). Files come and go at %s a second. Each run has one message; starts are not in it.\n",
+		ms(handling), ms(tableWait), ms(queueWait), ms(busWait), ms(objectWait), ms(quickWait), textWait, mediaWait, megabytes(bytesPerSecond))
+	fmt.Fprintf(&b, "- An image has %s, a clip %s, speech %s. Each is kept for a month, and not fetched by the customer in it.\n",
+		megabytes(sizes["image"]), megabytes(sizes["video"]), megabytes(sizes["audio"]))
+	fmt.Fprintf(&b, "- An image is asked for %d times until it is there, a clip %d times; texts and speech are answered at once.\n", slow["image"], slow["video"])
+	b.WriteString("- A message is sent, received and deleted by itself, and hidden at the start of its run and every second of it. All queues of generation are fair ones.\n")
+	b.WriteString("- Each stored file makes a request of KMS, although the bucket's key spares most of them; tables and logs share theirs over minutes. Each generation reads the secret once, although a function keeps it for five minutes.\n")
+	fmt.Fprintf(&b, "- Each run of a function, and each call in the gateway's log, logs %d bytes; %g of 100 runs are traced.\n", logged, traced*100)
+	b.WriteString("- Not in it: free tiers, what a stack costs whether it works or not (keys, secrets, alarms, the polling of empty queues), the storage of items, which goes by what the customer keeps, deliveries to webhooks, traffic to customers, and taxes.\n")
+	return b.String()
+}

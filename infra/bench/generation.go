@@ -1,0 +1,314 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	bustypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+
+	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/job"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/relay"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/webhook"
+)
+
+// scenario is a generation that is counted from its call to its end.
+type scenario struct {
+	name, operation string
+	body            object
+	// polls is how often its provider is asked, by kind of what it makes.
+	polls map[provider.Kind]int
+	fails bool
+	// cancels is the operation that ends it early, after the first poll.
+	cancels string
+	// state is what it must end in.
+	state string
+}
+
+// How often a provider is asked that does not answer at once: with the engine's
+// pauses between, an image takes some 6 s, and a video some 75.
+var slow = map[provider.Kind]int{provider.KindImage: 3, provider.KindVideo: 15}
+
+func scenarios(factory string) []scenario {
+	image := object{"prompt": "A trail running shoe on wet rock", "aspect_ratio": "4:5"}
+	item := func(kind string) object {
+		return object{"factory_id": factory, "kind": kind, "prompt": "Our new trail running shoe, made of recycled nets"}
+	}
+	return []scenario{
+		{name: "image", operation: "createImage", body: image, polls: slow, state: "generated"},
+		{name: "image, answered at once", operation: "createImage", body: image, state: "generated"},
+		{name: "post", operation: "createContentItem", body: item("post"), polls: slow, state: "generated"},
+		{name: "short video", operation: "createContentItem", body: item("video"), polls: slow, state: "generated"},
+		{name: "image that fails", operation: "createImage", body: image, polls: slow, fails: true, state: "failed"},
+		{name: "image canceled", operation: "createImage", body: image, polls: slow, cancels: "deleteGeneration"},
+	}
+}
+
+// counted is what a generation has used: its first call, and all.
+type counted struct {
+	scenario
+	create, whole usage
+}
+
+// course carries one generation to its end, through all functions that take part,
+// one at a time, and counts.
+type course struct {
+	w        *world
+	used     usage
+	relay    *relay.Relay
+	consumer *job.Consumer
+	dispatch *webhook.Dispatcher
+	// jobs are the messages that wait in the queues of work, and told the events of
+	// the bus that wait in the queue of dispatch.
+	jobs []queue.Message
+	told []string
+	// cancels is the operation that is yet to end the generation early.
+	cancels string
+}
+
+// generations counts all scenarios.
+func (w *world) generations(ctx context.Context) (all []counted, err error) {
+	made, err := w.call(ctx, request{operation: "createFactory", body: w.examples()["createFactory"].body, live: true})
+	if err != nil {
+		return nil, err
+	}
+	factory, err := made.id()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range scenarios(factory) {
+		c, err := w.count(ctx, s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// count counts one.
+func (w *world) count(ctx context.Context, s scenario) (counted, error) {
+	// In the middle of a minute in which the key was used already.
+	w.clock = w.clock.Truncate(time.Minute).Add(time.Minute + time.Second)
+	if _, err := w.call(ctx, request{operation: "getMe", live: true}); err != nil {
+		return counted{}, err
+	}
+	w.meter.weigh, w.meter.made = true, nil
+	defer func() { w.meter.weigh, w.meter.made = false, nil }()
+	before, err := w.meter.read()
+	if err != nil {
+		return counted{}, err
+	}
+	c := w.course(s)
+	id, err := c.call(ctx, request{operation: s.operation, body: s.body, live: true})
+	if err != nil {
+		return counted{}, err
+	}
+	done := counted{scenario: s}
+	take := func(into *usage) error {
+		now, err := w.meter.read()
+		*into = c.used.copied()
+		into.table = now.minus(before)
+		return err
+	}
+	if err := take(&done.create); err != nil {
+		return counted{}, err
+	}
+	if err := c.end(ctx, id); err != nil {
+		return counted{}, err
+	}
+	c.used.credentials = 1 // read by whoever submits, and then kept: at most once
+	if err := take(&done.whole); err != nil {
+		return counted{}, err
+	}
+	return done, w.ended(ctx, s, id)
+}
+
+// ended checks that a generation came to the end that it was to come to.
+func (w *world) ended(ctx context.Context, s scenario, id string) error {
+	if s.state == "" {
+		return nil // it is no more
+	}
+	it, err := w.state.Get(ctx, store.IDKey(id))
+	if err != nil {
+		return err
+	}
+	var shown struct{ State string }
+	if err := it.Decode(&shown); err != nil || shown.State != s.state {
+		return fmt.Errorf("%s is %q, not %q: %w", id, shown.State, s.state, err)
+	}
+	return nil
+}
+
+func (w *world) course(s scenario) *course {
+	c := &course{w: w, cancels: s.cancels}
+	queues := map[job.Queue]queue.Sender{}
+	for _, name := range job.Generation() {
+		queues[name] = mailbox{c}
+	}
+	c.relay = relay.New(queues, bus{c}, "bench")
+	worker := engine.NewWorker(engine.Config{
+		DB: w.state, Areas: w.areas, Providers: newMaker(&c.used, s.polls, s.fails, w.now),
+		Objects: &shelf{used: &c.used}, Now: w.now, Name: rand.Text,
+	})
+	c.consumer = job.NewConsumer(worker, job.NewSender(queues), nil)
+	c.dispatch = webhook.NewDispatcher(w.state, nowhere{}, w.now)
+	return c
+}
+
+// call makes a call of the API, which is two runs of functions.
+func (c *course) call(ctx context.Context, r request) (string, error) {
+	a, err := c.w.call(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	c.used.calls++
+	c.used.ran("authorizer", handling+time.Duration(a.cost.authorizer.trips)*tableWait)
+	c.used.ran(c.w.routes[r.operation].Function, handling+time.Duration(a.cost.function.trips+a.cost.audit.trips)*tableWait)
+	if r.id != "" {
+		return r.id, nil
+	}
+	return a.id()
+}
+
+// run notes the run of a function, with what it waited for.
+func (c *course) run(function string, f func() error) (took time.Duration, err error) {
+	trips, waited := c.w.meter.used.trips, c.used.waited
+	err = f()
+	took = handling + c.used.waited - waited + time.Duration(c.w.meter.used.trips-trips)*tableWait
+	c.used.ran(function, took)
+	return took, err
+}
+
+// end does everything that is to be done until nothing is left.
+func (c *course) end(ctx context.Context, id string) error {
+	const most = 1000
+	for range most {
+		var err error
+		switch {
+		case len(c.w.meter.made) > 0:
+			err = c.streamed(ctx)
+		case len(c.told) > 0:
+			err = c.dispatched(ctx)
+		case len(c.jobs) > 0:
+			err = c.worked(ctx, id)
+		default:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s has not ended after %d runs of functions", id, most)
+}
+
+// streamed calls the relay with what the last transaction has made, as far as the
+// stream's filter lets it through.
+func (c *course) streamed(ctx context.Context) error {
+	made := c.w.meter.made
+	c.w.meter.made = nil
+	var batch events.DynamoDBEvent
+	for _, item := range made {
+		image := map[string]events.DynamoDBAttributeValue{}
+		for name, v := range item {
+			if text, ok := v.(*types.AttributeValueMemberS); ok {
+				image[name] = events.NewStringAttribute(text.Value)
+			}
+		}
+		if kind, ok := image["kind"]; ok && (kind.String() == job.Kind || kind.String() == event.Kind) {
+			batch.Records = append(batch.Records, events.DynamoDBEventRecord{EventName: "INSERT", Change: events.DynamoDBStreamRecord{NewImage: image}})
+		}
+	}
+	if len(batch.Records) == 0 {
+		return nil
+	}
+	c.used.records += len(batch.Records)
+	_, err := c.run("relay", func() error {
+		out, err := c.relay.Handle(ctx, batch)
+		if err == nil && len(out.BatchItemFailures) > 0 {
+			err = fmt.Errorf("%d records were not relayed", len(out.BatchItemFailures))
+		}
+		return err
+	})
+	return err
+}
+
+// worked takes the first message of the queues of work when its time has come.
+func (c *course) worked(ctx context.Context, id string) error {
+	m := c.jobs[0]
+	c.jobs = c.jobs[1:]
+	c.w.clock = c.w.clock.Add(m.Delay)
+	if err := c.received(ctx, "generate", m.Body, true, c.consumer.Handle); err != nil || c.cancels == "" || c.used.polls == 0 {
+		return err
+	}
+	_, err := c.call(ctx, request{operation: c.cancels, id: id, live: true})
+	c.cancels = ""
+	return err
+}
+
+// dispatched takes the first event that has come from the bus.
+func (c *course) dispatched(ctx context.Context) error {
+	body := c.told[0]
+	c.told = c.told[1:]
+	c.used.sends++ // by the bus
+	return c.received(ctx, "dispatch", body, false, c.dispatch.Handle)
+}
+
+// received hands a message to the function of its queue.
+func (c *course) received(ctx context.Context, function, body string, fair bool, handle func(context.Context, events.SQSEvent) (events.SQSEventResponse, error)) error {
+	c.used.receives++
+	took, err := c.run(function, func() error {
+		out, err := handle(ctx, events.SQSEvent{Records: []events.SQSMessage{{
+			MessageId: "m", Body: body, Attributes: map[string]string{"ApproximateReceiveCount": "1"},
+		}}})
+		if err == nil && len(out.BatchItemFailures) > 0 {
+			err = fmt.Errorf("%s failed with %s", function, body)
+		}
+		return err
+	})
+	beats := 1 + int(took/beatEvery)
+	c.used.beats += beats
+	if fair {
+		c.used.grouped += 2 + beats
+	}
+	return err
+}
+
+// mailbox is a queue of work.
+type mailbox struct{ *course }
+
+// Send takes messages by one request.
+func (m mailbox) Send(_ context.Context, all ...queue.Message) []error {
+	m.used.sends++
+	m.used.grouped++
+	m.used.waited += queueWait
+	m.jobs = append(m.jobs, all...)
+	return make([]error, len(all))
+}
+
+// bus is the customer's.
+type bus struct{ *course }
+
+// PutEvents hands events to the rule that sends them to dispatch.
+func (b bus) PutEvents(_ context.Context, in *eventbridge.PutEventsInput, _ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
+	b.used.waited += busWait
+	b.used.events += len(in.Entries)
+	for _, e := range in.Entries {
+		body, err := json.Marshal(map[string]json.RawMessage{"detail": json.RawMessage(*e.Detail)})
+		if err != nil {
+			return nil, err
+		}
+		b.told = append(b.told, string(body))
+	}
+	return &eventbridge.PutEventsOutput{Entries: make([]bustypes.PutEventsResultEntry, len(in.Entries))}, nil
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/infra/stack"
+	"github.com/content-automation/api/pkg/queue"
+)
+
+// credits gives what the live account can spend.
+func credits(t *testing.T, w *world) int64 {
+	t.Helper()
+	a, err := w.call(t.Context(), request{operation: "getMe", live: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var me struct{ Balance struct{ Credits int64 } }
+	if err := json.Unmarshal(a.data, &me); err != nil {
+		t.Fatal(err)
+	}
+	return me.Balance.Credits
+}
+
+// want is what a generation must have used.
+type want struct {
+	// steps are the runs of generate, and runs those of all functions.
+	steps, runs                     int
+	calls, records, events          int
+	submits, polls, fetches, cancel int
+	puts, lists                     int
+	// spends tells that it costs the customer something.
+	spends bool
+}
+
+func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
+	w := filled(t)
+	factory, err := w.call(t.Context(), request{operation: "createFactory", body: w.examples()["createFactory"].body, live: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := factory.id()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Besides the steps there are the authorizer and the area's function for each call,
+	// the relay for each transaction that makes a job or an event, and dispatch.
+	wants := map[string]want{
+		// Submit, three polls, store, finish.
+		"image":                   {steps: 6, runs: 11, calls: 1, records: 2, events: 1, submits: 1, polls: 3, fetches: 1, puts: 1, spends: true},
+		"image, answered at once": {steps: 2, runs: 7, calls: 1, records: 2, events: 1, submits: 1, puts: 1, spends: true},
+		"post":                    {steps: 7, runs: 12, calls: 1, records: 2, events: 1, submits: 2, polls: 3, fetches: 1, puts: 1, spends: true},
+		// Script, voice, clip (17 steps), captions, finish.
+		"short video":      {steps: 21, runs: 26, calls: 1, records: 2, events: 1, submits: 3, polls: 15, fetches: 1, puts: 3, spends: true},
+		"image that fails": {steps: 4, runs: 9, calls: 1, records: 2, events: 1, submits: 1, polls: 3},
+		// Submit, poll, give up, remove the files.
+		"image canceled": {steps: 4, runs: 10, calls: 2, records: 2, submits: 1, polls: 1, cancel: 1, lists: 1},
+	}
+	for _, s := range scenarios(id) {
+		before := credits(t, w)
+		c, err := w.count(t.Context(), s)
+		if err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		u := c.whole
+		got := want{
+			u.runs["generate"].times, u.functionRuns(), u.calls, u.records, u.events, u.submits, u.polls, u.fetches, u.cancels, u.puts, u.lists, credits(t, w) < before,
+		}
+		if got != wants[s.name] {
+			t.Errorf("%s:\n%+v, want\n%+v", s.name, got, wants[s.name])
+		}
+		delete(wants, s.name)
+		// Each message is sent by somebody, and comes once.
+		if u.sends != u.receives || u.receives != u.runs["generate"].times+u.runs["dispatch"].times || u.runs["dispatch"].times != u.events {
+			t.Errorf("%s: %d sent, %d received in %v, %d events", s.name, u.sends, u.receives, u.runs, u.events)
+		}
+		if u.grouped != u.queueRequests()-4*u.events {
+			t.Errorf("%s: %d of %d requests are of fair queues", s.name, u.grouped, u.queueRequests())
+		}
+		// The authorizer, the function with its read and its transaction, the audit entry.
+		if c.create.table.trips != authorizerTrips+writeTrips+auditTrips || c.create.functionRuns() != 2 || c.create.receives != 0 {
+			t.Errorf("%s: the call alone uses %+v", s.name, c.create)
+		}
+		if rest := u.table.minus(c.create.table); rest.trips <= 0 || rest.reads <= 0 || rest.writes <= 0 {
+			t.Errorf("%s: what follows uses %+v", s.name, rest)
+		}
+		if (u.stored > 0) != (u.puts > 0) {
+			t.Errorf("%s: %d files have %d bytes", s.name, u.puts, u.stored)
+		}
+	}
+	if len(wants) > 0 {
+		t.Errorf("not counted: %v", wants)
+	}
+}
+
+func TestARunTakesWhatItWaitsFor(t *testing.T) {
+	w := filled(t)
+	all, err := w.generations(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		u := c.whole
+		var took time.Duration
+		for _, r := range u.runs {
+			took += r.took
+		}
+		if sum := time.Duration(u.functionRuns())*handling + time.Duration(u.table.trips)*tableWait + u.waited; took != sum {
+			t.Errorf("%s: the functions took %v, and handled and waited for %v", c.name, took, sum)
+		}
+	}
+	if len(all) != len(scenarios("")) {
+		t.Errorf("%d generations", len(all))
+	}
+}
+
+func TestFunctionsHaveTheMemoryOfTheStacks(t *testing.T) {
+	left := maps.Clone(memory)
+	for _, f := range stack.Functions {
+		if m, ok := left[f.Name]; ok && m != f.Memory {
+			t.Errorf("%s has %d MiB, not %d", f.Name, f.Memory, m)
+		}
+		delete(left, f.Name)
+	}
+	if len(left) > 0 {
+		t.Errorf("there are no functions %v", left)
+	}
+	if beatEvery >= queue.HiddenFor {
+		t.Errorf("a message is hidden for %v, and again after %v", queue.HiddenFor, beatEvery)
+	}
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/engine/enginetest"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/captions"
+	"github.com/content-automation/api/pkg/provider/sandbox"
+)
+
+// maker is a provider of everything. Its texts and media are the sandbox's, which
+// are real; it ends after a fixed number of questions, and counts what it is asked.
+type maker struct {
+	*sandbox.Provider
+	used *usage
+	// polls is how often each kind is asked for before it is there; those that are not
+	// among them are answered at once.
+	polls map[provider.Kind]int
+	fails bool
+	asked map[provider.Handle]int
+	kinds map[provider.Handle]provider.Kind
+}
+
+func newMaker(used *usage, polls map[provider.Kind]int, fails bool, now func() time.Time) *maker {
+	return &maker{Provider: sandbox.New(now), used: used, polls: polls, fails: fails, asked: map[provider.Handle]int{}, kinds: map[provider.Handle]provider.Kind{}}
+}
+
+var _ engine.Providers = (*maker)(nil)
+
+// For implements engine.Providers. Captions are made by the service itself.
+func (m *maker) For(name, _ string) (provider.Provider, error) {
+	if name == captions.Name {
+		return captions.New(), nil
+	}
+	return m, nil
+}
+
+// Capabilities implements provider.Provider: like most, it takes no client token.
+func (m *maker) Capabilities() provider.Capabilities {
+	c := m.Provider.Capabilities()
+	c.ClientToken = false
+	return c
+}
+
+// Submit implements provider.Provider.
+func (m *maker) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	m.used.submits++
+	sub, err := m.Provider.Submit(ctx, req)
+	if err != nil {
+		return sub, err
+	}
+	switch _, later := m.polls[req.Kind]; {
+	case req.Kind == provider.KindText:
+		m.used.waited += textWait
+	case later:
+		m.used.waited += quickWait
+		m.kinds[sub.Handle] = req.Kind
+	default:
+		m.used.waited += mediaWait
+	}
+	if _, later := m.polls[req.Kind]; later || sub.Result != nil {
+		return sub, nil
+	}
+	result, err := m.Provider.Fetch(ctx, sub.Handle)
+	return provider.Submission{Result: &result}, err
+}
+
+// Poll implements provider.Provider.
+func (m *maker) Poll(_ context.Context, h provider.Handle) (provider.Status, error) {
+	m.used.polls++
+	m.used.waited += quickWait
+	m.asked[h]++
+	n, all := m.asked[h], m.polls[m.kinds[h]]
+	switch {
+	case n < all:
+		return provider.Status{State: provider.Running, Progress: 100 * n / all}, nil
+	case m.fails:
+		return provider.Status{State: provider.Failed, Failure: &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The model failed."}}, nil
+	default:
+		return provider.Status{State: provider.Succeeded, Progress: 100}, nil
+	}
+}
+
+// Fetch implements provider.Provider.
+func (m *maker) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
+	m.used.fetches++
+	m.used.waited += quickWait
+	return m.Provider.Fetch(ctx, h)
+}
+
+// Cancel implements provider.Provider.
+func (m *maker) Cancel(context.Context, provider.Handle) error {
+	m.used.cancels++
+	m.used.waited += quickWait
+	return nil
+}
+
+// shelf is the object store: it reads the files as the real one does, and counts.
+type shelf struct {
+	enginetest.Objects
+	used *usage
+}
+
+var _ engine.Objects = (*shelf)(nil)
+
+// Save implements engine.Objects by one request.
+func (s *shelf) Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+	f, err := s.Objects.Save(ctx, place, n, body)
+	if err == nil {
+		s.used.stores(f.Type)
+	}
+	return f, err
+}
+
+// Remove implements engine.Objects: it lists what there is; deleting is free.
+func (s *shelf) Remove(ctx context.Context, place media.Place) error {
+	s.used.lists++
+	s.used.waited += objectWait
+	return s.Objects.Remove(ctx, place)
+}
