@@ -107,8 +107,8 @@ func TestCancelInEachState(t *testing.T) {
 			}
 			w.do(itemID) // a message that is still under way ends the run, and no more
 			w.happened(itemID)
-			if len(w.objects.files) != 0 {
-				t.Errorf("%s: there are the files %v", state, slices.Collect(maps.Keys(w.objects.files)))
+			if len(w.objects.Keys()) != 0 {
+				t.Errorf("%s: there are the files %v", state, w.objects.Keys())
 			}
 		} else if w.credits() != 1000-spent || got.CostCredits != spent || len(got.Media) != 1 {
 			t.Errorf("%s: there are %d credits, %+v", state, w.credits(), got)
@@ -261,8 +261,8 @@ func TestDeleteInEachState(t *testing.T) {
 		// The messages that are still under way find nothing to do, and the files go.
 		w.do(itemID)
 		w.clearFiles(itemID)
-		if len(w.objects.files) != 0 || !maps.Equal(w.events(itemID), told) {
-			t.Errorf("%s: files %v, events %v", state, w.objects.files, w.events(itemID))
+		if len(w.objects.Keys()) != 0 || !maps.Equal(w.events(itemID), told) {
+			t.Errorf("%s: files %v, events %v", state, w.objects.Keys(), w.events(itemID))
 		}
 	}
 }

@@ -1,17 +1,12 @@
 package content_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,13 +16,13 @@ import (
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/engine/enginetest"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/provider/sandbox"
@@ -54,7 +49,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{files: map[string][]byte{}}}
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.provider = &recorded{Provider: sandbox.New(w.clock.Now), running: "none", kinds: map[provider.Handle]provider.Kind{}}
 	var err error
@@ -117,18 +112,18 @@ func (w *world) job(itemID string, attempt int) (j job.Job) {
 // workerAt makes a worker with a clock.
 func (w *world) workerAt(now func() time.Time) *engine.Worker {
 	return engine.NewWorker(engine.Config{
-		DB: w.db, Areas: map[string]engine.Area{content.ItemKind: content.Area{Sign: content.SignedBy(w.signer)}}, Providers: only{w.provider}, Objects: w.objects, Now: now, Name: rand.Text,
+		DB: w.db, Areas: map[string]engine.Area{content.ItemKind: content.Area{Sign: content.SignedBy(w.signer)}}, Providers: all{enginetest.Only{Provider: w.provider}}, Objects: w.objects, Now: now, Name: rand.Text,
 	})
 }
 
-// only is the one provider of everything but captions.
-type only struct{ provider.Provider }
+// all is one provider of everything but captions.
+type all struct{ enginetest.Only }
 
-func (o only) For(name, _ string) (provider.Provider, error) {
+func (a all) For(name, mode string) (provider.Provider, error) {
 	if name == captions.Name {
 		return captions.New(), nil
 	}
-	return o.Provider, nil
+	return a.Only.For(name, mode)
 }
 
 // do has the worker take the steps of an item's job until it has to wait, and gives
@@ -204,109 +199,46 @@ func (w *world) happened(itemID string, want ...event.Type) {
 	}
 }
 
-// recorded is a provider that remembers what it was asked for, and fails where a
-// test wants it to.
+// recorded is a provider that remembers what it was asked for, and leaves a kind
+// undone where a test wants it to.
 type recorded struct {
 	provider.Provider
 	mu       sync.Mutex
 	requests []provider.Request
-	after    func(step string) error // told of each step that was taken
-	submit   error
-	poll     error
-	fetch    error
-	status   *provider.Status // instead of the provider's own
-	running  provider.Kind    // the one kind that is not done yet
+	running  provider.Kind // the one kind that is not done yet
 	kinds    map[provider.Handle]provider.Kind
 }
 
-func (p *recorded) told(step string, err error) error {
-	if err == nil && p.after != nil {
-		return p.after(step)
-	}
-	return err
-}
-
 func (p *recorded) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
-	if p.submit != nil {
-		return provider.Submission{}, p.submit
-	}
-	p.mu.Lock()
-	p.requests = append(p.requests, req)
-	p.mu.Unlock()
 	sub, err := p.Provider.Submit(ctx, req)
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests = append(p.requests, req)
 	p.kinds[sub.Handle] = req.Kind
-	p.mu.Unlock()
-	return sub, p.told("submit", err)
+	return sub, err
 }
 
 func (p *recorded) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
-	if p.poll != nil {
-		return provider.Status{}, p.poll
-	}
-	if p.status != nil {
-		return *p.status, nil
-	}
 	p.mu.Lock()
 	kind := p.kinds[h]
 	p.mu.Unlock()
 	if kind == p.running {
 		return provider.Status{State: provider.Running}, nil
 	}
-	status, err := p.Provider.Poll(ctx, h)
-	return status, p.told("poll", err)
+	return p.Provider.Poll(ctx, h)
 }
 
-func (p *recorded) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
-	if p.fetch != nil {
-		return provider.Result{}, p.fetch
-	}
-	result, err := p.Provider.Fetch(ctx, h)
-	return result, p.told("fetch", err)
-}
-
-// memory stores files, read as they are read for S3.
+// memory stores files, unless it is to fail.
 type memory struct {
-	mu    sync.Mutex
-	files map[string][]byte
-	saves int
-	after func(step string) error
-	err   error
+	enginetest.Objects
+	err error
 }
 
-func (m *memory) Save(_ context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+func (m *memory) Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
 	if m.err != nil {
 		return media.File{}, m.err
 	}
-	b, err := io.ReadAll(body)
-	if err != nil {
-		return media.File{}, err
-	}
-	info, err := probe.Read(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		return media.File{}, err
-	}
-	key := place.Key(n, info.Ext)
-	m.mu.Lock()
-	m.files[key] = b
-	m.saves++
-	m.mu.Unlock()
-	sum := sha256.Sum256(b)
-	f := media.File{
-		ID: place.ID(n), Type: info.Type, MIMEType: info.MIMEType, Key: key, Width: info.Width, Height: info.Height,
-		DurationSeconds: info.Seconds(), Bytes: int64(len(b)), SHA256: hex.EncodeToString(sum[:]),
-	}
-	if m.after != nil {
-		return f, m.after("save")
-	}
-	return f, nil
-}
-
-func (m *memory) Remove(_ context.Context, place media.Place) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	maps.DeleteFunc(m.files, func(key string, _ []byte) bool { return strings.HasPrefix(key, place.Prefix()) })
-	return nil
+	return m.Objects.Save(ctx, place, n, body)
 }
 
 // shape describes a file: its type, its format and its sides.

@@ -59,8 +59,8 @@ func TestEachKindIsGenerated(t *testing.T) {
 				}
 				seen[v.ID] = true
 			}
-			if len(w.objects.files) != len(c.files) {
-				t.Errorf("%d objects were stored", len(w.objects.files))
+			if len(w.objects.Keys()) != len(c.files) {
+				t.Errorf("%d objects were stored", len(w.objects.Keys()))
 			}
 			for i, s := range got.Slides {
 				if s.Text == "" || s.MediaID == nil || *s.MediaID != got.Media[i].ID {
