@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/provider"
 )
 
 // Bounds of what models are told, in characters. A text model reads all of a
@@ -69,8 +70,8 @@ func newBrief(f factory.Factory) (brief, error) {
 		sound = append(sound, told("Mood", f.Tone))
 	}
 	return brief{
-		Voice: clip(sentences("\n", voice...), maxInstructions),
-		Look:  clip(sentences(" ", look...), maxManner), Sound: clip(sentences(" ", sound...), maxManner),
+		Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
+		Look:  provider.Clip(sentences(" ", look...), maxManner), Sound: provider.Clip(sentences(" ", sound...), maxManner),
 		Models: f.Models,
 	}, nil
 }
@@ -115,17 +116,5 @@ func prompt(wanted, subject string, manner ...string) string {
 	rest := sentences(" ", manner...)
 	const subjectOf = "Subject"
 	room := maxPrompt - utf8.RuneCountInString(wanted+rest+subjectOf+": . ") - 1
-	return sentences(" ", wanted, told(subjectOf, clip(strings.Join(strings.Fields(subject), " "), room)), rest)
-}
-
-// clip shortens a text to at most n characters, at the end of a word if it can.
-func clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	short := string([]rune(s)[:max(n, 0)])
-	if end := strings.LastIndexAny(short, " \n"); end > len(short)/2 {
-		short = short[:end]
-	}
-	return strings.TrimSpace(short)
+	return sentences(" ", wanted, told(subjectOf, provider.Clip(strings.Join(strings.Fields(subject), " "), room)), rest)
 }

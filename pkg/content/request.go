@@ -72,7 +72,7 @@ func (r *record) request(n int, made []engine.Made, sign Signer) (req provider.R
 	headline := told("Its headline, to set the scene only", text.Title)
 	switch p.Role {
 	case roleVoice:
-		req.Prompt = clip(text.Script, provider.MaxScript(p.Seconds))
+		req.Prompt = provider.Clip(text.Script, provider.MaxScript(p.Seconds))
 	case roleCaptions:
 		voice := r.fileOf(made, roleVoice)
 		if voice == nil {
@@ -104,7 +104,7 @@ func (r *record) requestItem(req *provider.Request, p part, made []engine.Made, 
 	case provider.KindMusic:
 		req.Prompt = prompt("Instrumental music, no vocals.", r.Prompt, r.Brief.Sound)
 	case provider.KindVideo:
-		said := told("A speaker off screen says", clip(written(made).Script, maxManner))
+		said := told("A speaker off screen says", provider.Clip(written(made).Script, maxManner))
 		req.Prompt = prompt("Video for social media.", r.Prompt, said, r.Brief.Look, plain)
 		if !p.FromStill {
 			return nil

@@ -111,8 +111,8 @@ func parseText(raw string, req Request) (Text, error) {
 		return Text{}, fmt.Errorf("the answer is not of the form asked for: %w", err)
 	}
 	t := Text{
-		Title:    cut(oneLine(answer.Title), maxTitle),
-		Caption:  cut(lines(answer.Caption), maxCaption),
+		Title:    Clip(oneLine(answer.Title), maxTitle),
+		Caption:  Clip(lines(answer.Caption), maxCaption),
 		Hashtags: cleanHashtags(answer.Hashtags),
 	}
 	switch {
@@ -126,7 +126,7 @@ func parseText(raw string, req Request) (Text, error) {
 		return Text{}, fmt.Errorf("there are %d slides, not %d", len(answer.Slides), req.Slides)
 	}
 	for i, slide := range answer.Slides[:max(req.Slides, 0)] {
-		slide = cut(oneLine(slide), maxSlide)
+		slide = Clip(oneLine(slide), maxSlide)
 		if slide == "" {
 			return Text{}, fmt.Errorf("slide %d is empty", i+1)
 		}
@@ -183,8 +183,9 @@ func lines(s string) string {
 	return strings.TrimSpace(strings.Join(all, "\n"))
 }
 
-// cut shortens a text to at most n characters, at the end of a word if it can.
-func cut(s string, n int) string {
+// Clip shortens a text to at most n characters, at the end of a word if it can.
+func Clip(s string, n int) string {
+	n = max(n, 0)
 	if utf8.RuneCountInString(s) <= n {
 		return s
 	}
@@ -206,7 +207,7 @@ func cutSentence(s string, n int) string {
 		_, size := utf8.DecodeRuneInString(short[end:])
 		return short[:end+size]
 	}
-	return cut(s, n)
+	return Clip(s, n)
 }
 
 // cleanHashtags makes single words of hashtags, each once.

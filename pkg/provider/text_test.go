@@ -142,6 +142,18 @@ func TestWhatCannotBeShownIsTakenOut(t *testing.T) {
 	}
 }
 
+func TestLongTextsAreCutBetweenWords(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		n    int
+		want string
+	}{{"one two three", 9, "one two"}, {"абвгдежзик", 4, "абвг"}, {"short", 9, "short"}, {"a\nb c", 3, "a\nb"}, {"some", -1, ""}} {
+		if got := Clip(c.text, c.n); got != c.want {
+			t.Errorf("%q is cut to %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
 func FuzzParseText(f *testing.F) {
 	f.Add(`{"title": "t", "caption": "c", "hashtags": ["a"], "slides": ["a", "b"], "script": "Say it."}`, 2, 5)
 	f.Add("```json\n{}\n```", 0, 0)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -103,7 +102,7 @@ func imageInput(req provider.Request) ([]byte, error) {
 	switch {
 	case strings.HasPrefix(req.Model, "stability."):
 		return json.Marshal(stabilityInput{
-			Prompt: clip(req.Prompt, maxStabilityPrompt), Mode: "text-to-image", AspectRatio: ratio, Seed: seed(req, 1<<32-2), OutputFormat: "png",
+			Prompt: provider.Clip(req.Prompt, maxStabilityPrompt), Mode: "text-to-image", AspectRatio: ratio, Seed: seed(req, 1<<32-2), OutputFormat: "png",
 		})
 	case strings.HasPrefix(req.Model, "amazon.titan-image"):
 		size, ok := titanSizes[ratio]
@@ -111,7 +110,7 @@ func imageInput(req provider.Request) ([]byte, error) {
 			return nil, refuse("The model makes no images of %s.", ratio)
 		}
 		in := titanInput{TaskType: "TEXT_IMAGE"}
-		in.Params.Text = clip(req.Prompt, maxTitanPrompt)
+		in.Params.Text = provider.Clip(req.Prompt, maxTitanPrompt)
 		in.Config.NumberOfImages, in.Config.Quality = 1, "standard"
 		in.Config.Width, in.Config.Height, in.Config.Seed = size.width, size.height, seed(req, 1<<31-2)
 		return json.Marshal(in)
@@ -126,26 +125,6 @@ func seed(req provider.Request, most uint32) uint32 {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, req.ClientToken) // a hash takes everything
 	return h.Sum32()%most + 1                 // 0 would be any
-}
-
-// clip shortens a prompt that the model would refuse for its length, at the end of
-// a word if it can: what a prompt says first is what it is about.
-func clip(prompt string, n int) string {
-	runes := []rune(prompt)
-	if len(runes) <= n {
-		return prompt
-	}
-	runes = runes[:n]
-	if space := slices.Index(reversed(runes), ' '); space >= 0 && space < n/2 {
-		runes = runes[:n-space-1]
-	}
-	return strings.TrimSpace(string(runes))
-}
-
-func reversed(runes []rune) []rune {
-	r := slices.Clone(runes)
-	slices.Reverse(r)
-	return r
 }
 
 // ended tells of a model that has made nothing, and says why.

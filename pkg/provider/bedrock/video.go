@@ -71,7 +71,7 @@ func (p *Provider) film(ctx context.Context, req provider.Request) (provider.Sub
 		out, err = p.client.StartAsyncInvoke(ctx, &bedrockruntime.StartAsyncInvokeInput{
 			ModelId: p.model(req),
 			ModelInput: document.NewLazyDocument(map[string]any{
-				"prompt": clip(req.Prompt, maxVideoPrompt), "aspect_ratio": ratio, "duration": strconv.Itoa(seconds) + "s", "resolution": size, "loop": false,
+				"prompt": provider.Clip(req.Prompt, maxVideoPrompt), "aspect_ratio": ratio, "duration": strconv.Itoa(seconds) + "s", "resolution": size, "loop": false,
 			}),
 			OutputDataConfig: &types.AsyncInvokeOutputDataConfigMemberS3OutputDataConfig{
 				Value: types.AsyncInvokeS3OutputDataConfig{S3Uri: aws.String("s3://" + p.bucket + "/" + strings.TrimSuffix(RawPrefix, "/"))},

@@ -187,12 +187,3 @@ func TestAScriptIsWrittenWhereOneIsWanted(t *testing.T) {
 		}
 	}
 }
-
-func TestLongPromptsAreCutBetweenWords(t *testing.T) {
-	if got := clip("one two three", 9); got != "one two" {
-		t.Errorf("got %q", got)
-	}
-	if got := clip("абвгдежзик", 4); got != "абвг" {
-		t.Errorf("got %q", got)
-	}
-}

@@ -48,27 +48,15 @@ func topic(prompt string) string {
 		return -1
 	}, strings.ToValidUTF8(prompt, ""))
 	line := strings.Join(strings.Fields(printable), " ")
-	if line = strings.TrimRight(clip(line, maxTopic), ".!?…,;: "); line == "" {
+	if line = strings.TrimRight(provider.Clip(line, maxTopic), ".!?…,;: "); line == "" {
 		return Name
 	}
 	return line
 }
 
-// clip shortens a line to at most n characters, at the end of a word if it can.
-func clip(line string, n int) string {
-	if utf8.RuneCountInString(line) <= n {
-		return line
-	}
-	short := string([]rune(line)[:n])
-	if end := strings.LastIndexByte(short, ' '); end > len(short)/2 {
-		short = short[:end]
-	}
-	return strings.TrimSpace(short)
-}
-
 func (w work) text() provider.Text {
 	phrase := phrases[baseLanguage(w.Lang)]
-	title := clip(w.Topic, maxTitle)
+	title := provider.Clip(w.Topic, maxTitle)
 	if first, size := utf8.DecodeRuneInString(title); size > 0 {
 		title = string(unicode.ToUpper(first)) + title[size:]
 	}
@@ -77,7 +65,7 @@ func (w work) text() provider.Text {
 		t.Slides = append(t.Slides, fmt.Sprintf(phrase[1], i+1)+": "+title)
 	}
 	if w.Script > 0 {
-		t.Script = clip(fmt.Sprintf(phrase[2], w.Topic), provider.MaxScript(w.Script))
+		t.Script = provider.Clip(fmt.Sprintf(phrase[2], w.Topic), provider.MaxScript(w.Script))
 	}
 	return t
 }
