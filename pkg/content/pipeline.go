@@ -1,7 +1,6 @@
 package content
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,8 +55,8 @@ var pipelines = map[string][]step{
 	"music clip": {{role: roleText, kind: provider.KindText}, {roleCover, provider.KindImage, "1:1", 0}, {roleItem, provider.KindMusic, "", 30}},
 }
 
-// shape names the pipeline of an item that a model makes; empty: one that is to be
-// chosen. A story is a card unless the model films.
+// shape names the pipeline of an item for which a model is asked, if any: a story is
+// a card unless that films.
 func (r *record) shape(model string) string {
 	switch r.Kind {
 	case Video:
@@ -93,11 +92,7 @@ func (r role) main() bool { return r == roleItem || r == roleSlide }
 // item's model must be able to make the item; for what goes along with it, the
 // factory's model counts where it can be used.
 func (r *record) plan(offer catalog.Offer, model string, live bool) error {
-	asked := model
-	if r.Kind == Story {
-		asked = cmp.Or(model, r.Brief.Models[string(provider.KindImage)])
-	}
-	r.Shape = r.shape(asked)
+	r.Shape = r.shape(model)
 	steps := pipelines[r.Shape]
 	lead := steps[slices.IndexFunc(steps, func(s step) bool { return s.role.main() })]
 	chosen, err := offer.Choose(string(lead.kind), model, r.Brief.Models[string(lead.kind)], live)
