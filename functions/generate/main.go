@@ -36,7 +36,7 @@ func main() {
 		}),
 		Objects: objects.New(cfg, bucket), Now: time.Now, Name: rand.Text,
 	})
-	queues := sqsqueue.Jobs(cfg, map[job.Queue]string{
+	queues := sqsqueue.Open(cfg, map[job.Queue]string{
 		job.GenerateText:  awsenv.Need("GENERATE_TEXT_QUEUE_URL"),
 		job.GenerateImage: awsenv.Need("GENERATE_IMAGE_QUEUE_URL"),
 		job.GenerateAudio: awsenv.Need("GENERATE_AUDIO_QUEUE_URL"),

@@ -22,7 +22,7 @@ const every = 5 * time.Minute
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
-	queues := sqsqueue.Jobs(cfg, map[job.Queue]string{
+	queues := sqsqueue.Open(cfg, map[job.Queue]string{
 		job.GenerateText:  awsenv.Need("GENERATE_TEXT_QUEUE_URL"),
 		job.GenerateImage: awsenv.Need("GENERATE_IMAGE_QUEUE_URL"),
 		job.GenerateAudio: awsenv.Need("GENERATE_AUDIO_QUEUE_URL"),

@@ -3,14 +3,12 @@ package sqsqueue
 import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-
-	"github.com/content-automation/api/pkg/job"
 )
 
-// Jobs gives the queues of jobs at the given addresses.
-func Jobs(cfg aws.Config, urls map[job.Queue]string) map[job.Queue]*Queue {
+// Open gives the queues at the given addresses, by their names.
+func Open[Name comparable](cfg aws.Config, urls map[Name]string) map[Name]*Queue {
 	client := sqs.NewFromConfig(cfg)
-	queues := map[job.Queue]*Queue{}
+	queues := make(map[Name]*Queue, len(urls))
 	for name, url := range urls {
 		queues[name] = New(client, url)
 	}
