@@ -119,6 +119,11 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 					t.Errorf("%s does not describe its answer %s", r.OperationID, status)
 				}
 			}
+			for status, header := range map[string]string{"401": "WWW-Authenticate", "429": "Retry-After", "503": "Retry-After"} {
+				if r := o.Responses[status]; r != nil && r.Headers[header] == nil {
+					t.Errorf("%s: its answer %s lacks %s", o.OperationID, status, header)
+				}
+			}
 			if strings.Contains(path, "{") && o.Responses["404"] == nil {
 				t.Errorf("%s does not describe its answer 404", r.OperationID)
 			}

@@ -174,7 +174,7 @@ func (t TypeSettings) check(factory Type) (TypeSettings, error) {
 	path.Push("settings")
 	huma.Validate(registry, registry.Schema(shape, false, ""), path, huma.ModeWriteToServer, parsed, &result)
 	if len(result.Errors) > 0 {
-		return nil, httpapi.Invalid(result.Errors)
+		return nil, httpapi.Invalid(result.Errors, map[string]any{"settings": parsed})
 	}
 	typed := reflect.New(shape)
 	if err := json.Unmarshal(raw, typed.Interface()); err != nil {

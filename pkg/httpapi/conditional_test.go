@@ -28,3 +28,27 @@ func TestNullRemovesOnlyWhatMayBeMissing(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.raw)
 	}
 }
+
+func TestAChangeGetsThroughAmongOthers(t *testing.T) {
+	f := newFixture(t)
+	made := f.call("POST", "/v1/things", `{"name":"a"}`)
+	var v thing
+	if err := json.Unmarshal(made.Data, &v); err != nil {
+		t.Fatal(err)
+	}
+	others := 0
+	var meddle func()
+	meddle = func() {
+		others++
+		if a := f.call("PATCH", "/v1/things/"+v.ID, `{"name":"b"}`); a.status != 200 {
+			t.Errorf("another's change: %d %s", a.status, a.raw)
+		}
+		if others < 7 {
+			f.things.between = meddle
+		}
+	}
+	f.things.between = meddle
+	if a := f.call("PATCH", "/v1/things/"+v.ID, `{"tags":["x"]}`); a.status != 200 || a.header.Get("ETag") != `"9"` {
+		t.Errorf("after %d others: %d %s", others, a.status, a.raw)
+	}
+}

@@ -49,7 +49,10 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type) {
 			Headers:     headersNamed("X-Request-Id", "RateLimit-Policy", "RateLimit"),
 			Content:     map[string]*huma.MediaType{"application/json": {Schema: failure}},
 		}
-		if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		switch status {
+		case http.StatusUnauthorized:
+			a.Headers["WWW-Authenticate"] = headersNamed("WWW-Authenticate")["WWW-Authenticate"]
+		case http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable:
 			a.Headers["Retry-After"] = headersNamed("Retry-After")["Retry-After"]
 		}
 		o.Responses[strconv.Itoa(status)] = a
@@ -115,6 +118,7 @@ func Headers() map[string]*huma.Param {
 		"RateLimit":           text("What is left of it: r calls for the next t seconds"),
 		"ETag":                text("Version of the resource, for If-Match"),
 		"Idempotent-Replayed": text("`true` where this is the answer of an earlier call with the same Idempotency-Key"),
+		"WWW-Authenticate":    text("`Bearer`: how to send the key"),
 		"Retry-After":         {Description: "Seconds to wait before a repeat", Schema: &huma.Schema{Type: huma.TypeInteger}},
 	}
 }

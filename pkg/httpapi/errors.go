@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"regexp"
@@ -72,14 +73,22 @@ func (c *call) fail(err error) *ErrorResponse {
 	return r
 }
 
+// briefly is how long to wait where something is unavailable and nobody knows for
+// how long.
+const briefly = time.Second
+
 // headers gives the headers that an error asks for.
 func headers(e *errs.Error) http.Header {
 	h := http.Header{}
 	if status, _ := Status(e.Code); status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", "Bearer") // RFC 6750, 3
 	}
-	if e.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	wait := e.RetryAfter
+	if e.Code == errs.ProviderUnavailable {
+		wait = max(wait, briefly)
+	}
+	if wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
 	}
 	return h
 }
@@ -89,19 +98,20 @@ func init() {
 	huma.ValidateStrictCasing = true
 	// huma builds the errors of its own checks through these two.
 	huma.NewError = func(status int, msg string, causes ...error) huma.StatusError {
-		return response(fromHuma(status, msg, causes), "")
+		return response(fromHuma(status, msg, causes, nil), "")
 	}
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, causes ...error) huma.StatusError {
-		return callFrom(ctx.Context()).fail(fromHuma(status, msg, causes))
+		c := callFrom(ctx.Context())
+		return c.fail(fromHuma(status, msg, causes, c.body))
 	}
 }
 
 // fromHuma turns an error of huma's checks into one of ours. Only the place and
 // the message of each cause are taken over, never the value that was sent.
-func fromHuma(status int, msg string, causes []error) *errs.Error {
+func fromHuma(status int, msg string, causes []error, body []byte) *errs.Error {
 	switch status {
 	case http.StatusBadRequest:
-		return errs.New(errs.MalformedJSON, "The body is not valid JSON. Send one JSON object in UTF-8.")
+		return errNotJSON()
 	case http.StatusRequestEntityTooLarge:
 		return errTooLarge()
 	case http.StatusUnsupportedMediaType:
@@ -110,7 +120,9 @@ func fromHuma(status int, msg string, causes []error) *errs.Error {
 		if len(causes) == 0 {
 			return errs.Invalid("", "%s", msg)
 		}
-		return Invalid(causes)
+		var sent any
+		_ = json.Unmarshal(body, &sent) // only to find places in it
+		return Invalid(causes, sent)
 	default:
 		e := errs.New(errs.Internal, "Something went wrong on our side. Repeat the request with the same Idempotency-Key; if it persists, tell support the request_id.")
 		if len(causes) > 0 {
@@ -120,49 +132,58 @@ func fromHuma(status int, msg string, causes []error) *errs.Error {
 	}
 }
 
-// Invalid turns the errors of a check against a schema into one of ours.
-func Invalid(causes []error) *errs.Error {
+// Invalid turns the errors of a check of what was sent against a schema into one
+// of ours.
+func Invalid(causes []error, sent any) *errs.Error {
 	details := make([]errs.Detail, len(causes))
 	for i, cause := range causes {
-		details[i] = detail(cause)
+		details[i] = detail(cause, sent)
 	}
 	return errs.InvalidFields(details...)
 }
 
 // Only a refusal needs the patterns: most starts do without.
-var requiredProperty = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^expected required property (\S+) to be present$`)
-})
+var (
+	requiredProperty = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^expected required property (\S+) to be present$`)
+	})
+	noInteger = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^json: cannot unmarshal number \S+ into Go struct field [^.\s]+\.(\S+) of type u?int`)
+	})
+	bracket = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(\d+)\]`) })
+)
 
-func detail(cause error) errs.Detail {
+func detail(cause error, sent any) errs.Detail {
 	d, ok := cause.(huma.ErrorDetailer)
 	if !ok {
 		return errs.Detail{Message: cause.Error()}
 	}
 	e := d.ErrorDetail()
-	param, message := pointer(e.Location), e.Message
+	param, message := pointer(e.Location, sent), e.Message
 	if m := requiredProperty().FindStringSubmatch(message); m != nil {
 		param, message = param+"/"+m[1], "is required"
 	}
-	if message == "unexpected property" {
+	if m := noInteger().FindStringSubmatch(message); m != nil {
+		// The schema takes 1.0 for an integer, the parser does not.
+		param, message = locate(m[1], sent), "must be an integer, written without fraction and exponent"
+	}
+	switch {
+	case message == "unexpected property":
 		message = "is not a member of this resource; check its spelling"
+	case strings.HasPrefix(message, "invalid date/time"):
+		message = "is not a time of RFC 3339, such as 2026-05-01T12:00:00Z; in an address, + is written as %2B"
 	}
 	return errs.Detail{Param: param, Message: message}
 }
 
-var bracket = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(\d+)\]`) })
-
 // pointer turns huma's location ("body.topics[1]") into a JSON pointer
 // ("/topics/1"), and that of a parameter ("query.limit") into its name.
-func pointer(location string) string {
+func pointer(location string, sent any) string {
 	in, name, _ := strings.Cut(location, ".")
 	if in != "body" {
 		return name
 	}
-	if name == "" {
-		return ""
-	}
-	return "/" + strings.ReplaceAll(bracket().ReplaceAllString(name, ".$1"), ".", "/")
+	return locate(name, sent)
 }
 
 func errTooLarge() *errs.Error {

@@ -51,8 +51,8 @@ func TestABusyTableIsAnAnswerOf503(t *testing.T) {
 	// written first.
 	faults.Cancel(1000, "None", "TransactionConflict")
 	a := f.call("POST", "/v1/things", `{"name":"a"}`, "Idempotency-Key", "order-17")
-	if a.status != http.StatusServiceUnavailable || a.code() != "provider_unavailable" {
-		t.Errorf("%d %s", a.status, a.raw)
+	if a.status != http.StatusServiceUnavailable || a.code() != "provider_unavailable" || a.header.Get("Retry-After") != "1" {
+		t.Errorf("%d %v %s", a.status, a.header, a.raw)
 	}
 	faults.Reset()
 	if a := f.call("POST", "/v1/things", `{"name":"a"}`, "Idempotency-Key", "order-17"); a.status != http.StatusCreated || a.header.Get("Idempotent-Replayed") != "" {

@@ -80,6 +80,12 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	if len(c.body) > MaxBody {
 		return errTooLarge()
 	}
+	if err := wellFormed(c.body); err != nil {
+		return err
+	}
+	if kind := req.Header.Get("Content-Type"); kind != "" {
+		req.Header.Set("Content-Type", strings.ToLower(kind)) // RFC 9110, 8.3.1
+	}
 	req.Body = io.NopCloser(bytes.NewReader(c.body))
 	return nil
 }

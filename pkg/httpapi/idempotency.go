@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/backoff"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -24,8 +25,9 @@ const keepAnswers = 24 * time.Hour
 const longestRun = time.Minute
 
 // maxRuns bounds how often an operation is run again because a resource that it
-// had read was changed by another call before it could commit.
-const maxRuns = 4
+// had read was changed by another call before it could commit. Each time another
+// call has got through, so that this many callers of one resource all do.
+const maxRuns = 8
 
 // idempotencyKey reads the header of draft-ietf-httpapi-idempotency-key-header.
 func idempotencyKey(h http.Header) (string, error) {
@@ -58,7 +60,10 @@ var errInProgress = &errs.Error{
 func (r *Router) commit(ctx context.Context, run func() (*answer, *store.Tx, error)) (*answer, error) {
 	c := callFrom(ctx)
 	var failure error
-	for range maxRuns {
+	for again := range maxRuns {
+		if err := backoff.Wait(ctx, again, 5*time.Millisecond, 80*time.Millisecond); err != nil {
+			return nil, err
+		}
 		token := rand.Text()
 		a, tx, err := run()
 		if err == nil {

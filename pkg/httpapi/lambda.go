@@ -2,7 +2,10 @@ package httpapi
 
 import (
 	"context"
+	"encoding/hex"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -35,7 +38,35 @@ func Lambda(h http.Handler) func(context.Context, events.APIGatewayProxyRequest)
 		}
 		h.ServeHTTP(w, req.WithContext(WithGateway(ctx, gatewayOf(ctx))))
 	}))
-	return adapter.ProxyWithContext
+	return func(ctx context.Context, e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		e.Path = escaped(e.Path)
+		return adapter.ProxyWithContext(ctx, e)
+	}
+}
+
+// escaped writes a path that the gateway may have decoded so that it is read as a
+// path: the adapter fails on control characters and lone percent signs, and takes
+// what follows a question mark for the query.
+func escaped(path string) string {
+	var b strings.Builder
+	for i := range len(path) {
+		switch c := path[i]; {
+		case c <= ' ' || c == 0x7f || c == '?' || c == '#', c == '%' && !isEscape(path[i:]):
+			fmt.Fprintf(&b, "%%%02X", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// isEscape tells whether a text begins with an escaped byte.
+func isEscape(s string) bool {
+	if len(s) < 3 {
+		return false
+	}
+	_, err := hex.DecodeString(s[1:3])
+	return err == nil
 }
 
 func gatewayOf(ctx context.Context) Gateway {

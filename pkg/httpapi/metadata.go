@@ -23,9 +23,17 @@ type Metadata map[string]string
 func (Metadata) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Type: huma.TypeObject, MaxProperties: pointerTo(maxPairs),
-		AdditionalProperties: &huma.Schema{Type: huma.TypeString, MaxLength: pointerTo(maxPairLength)},
+		AdditionalProperties: pairSchema(false),
 		Examples:             []any{map[string]any{"campaign": "spring"}},
 	}
+}
+
+// pairSchema describes the value of a pair. huma does not prepare the messages of
+// such schemas by itself.
+func pairSchema(nullable bool) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString, MaxLength: pointerTo(maxPairLength), Nullable: nullable}
+	s.PrecomputeMessages()
+	return s
 }
 
 // Check refuses pairs whose name is empty, too long or has control characters;
@@ -53,7 +61,7 @@ type MetadataPatch map[string]*string
 // Schema describes the patch in the OpenAPI document.
 func (MetadataPatch) Schema(r huma.Registry) *huma.Schema {
 	s := r.Schema(reflect.TypeFor[Metadata](), false, "")
-	s.AdditionalProperties = &huma.Schema{Type: huma.TypeString, MaxLength: pointerTo(maxPairLength), Nullable: true}
+	s.AdditionalProperties = pairSchema(true)
 	s.Nullable = true
 	return s
 }

@@ -199,10 +199,16 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		BodyReadTimeout: -1,
 	}
 	var notNull []string
+	_, takesBody := reflect.TypeFor[I]().FieldByName("Body")
 	serve := func(ctx context.Context, in *I) (*answer, error) {
 		c := callFrom(ctx)
 		if !auth.FromContext(ctx).Has(op.Scope) {
 			return nil, c.fail(errs.New(errs.InsufficientScope, "%s", auth.MessageScope(op.Scope)))
+		}
+		if !takesBody {
+			if err := refuseBody(c.body); err != nil {
+				return nil, c.fail(err)
+			}
 		}
 		if err := refuseNull(c.body, notNull); err != nil {
 			return nil, c.fail(err)

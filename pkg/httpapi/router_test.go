@@ -59,10 +59,7 @@ func (s *things) create(ctx context.Context, in *struct{ Body thingBody }) (http
 	it, err := store.NewItem("thing", p.Account, string(p.Mode), v.ID, v)
 	tx := &store.Tx{}
 	tx.Create(it, nil)
-	if do := s.between; do != nil {
-		s.between = nil
-		do()
-	}
+	s.meet()
 	return httpapi.Change[thing]{Data: v, Tx: tx}, err
 }
 
@@ -111,7 +108,16 @@ func (s *things) update(ctx context.Context, in *struct {
 	}
 	tx := &store.Tx{}
 	tx.Replace(it)
+	s.meet()
 	return httpapi.Change[thing]{Data: v, Tx: tx}, nil
+}
+
+// meet lets another call come between.
+func (s *things) meet() {
+	if do := s.between; do != nil {
+		s.between = nil
+		do()
+	}
 }
 
 // log is an audit log for the tests.

@@ -107,12 +107,12 @@ func (s *Service) order(ctx context.Context, kind provider.Kind, model string, i
 	if err := m.Check(req, prefix); err != nil {
 		return order{}, err
 	}
-	for member, url := range map[string]string{"/image_url": in.ImageURL, "/audio_url": in.AudioURL, "/video_url": in.VideoURL} {
-		if url == "" {
+	for _, given := range []struct{ member, url string }{{"/image_url", in.ImageURL}, {"/audio_url", in.AudioURL}, {"/video_url", in.VideoURL}} {
+		if given.url == "" {
 			continue
 		}
-		if err := s.urls.CheckURL(ctx, url); err != nil {
-			return order{}, safehttp.Refusal(err, prefix+member)
+		if err := s.urls.CheckURL(ctx, given.url); err != nil {
+			return order{}, safehttp.Refusal(err, prefix+given.member)
 		}
 	}
 	o := order{model: m, input: in}

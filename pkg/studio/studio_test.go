@@ -293,6 +293,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"another length":              {live, "videos", object{"prompt": "x", "model": "veo-3.1", "seconds": 5}, 422, invalid, "/seconds"},
 		"no image to start from":      {live, "videos", object{"prompt": "x", "model": "kling-2.5-turbo-pro"}, 422, invalid, "/image_url"},
 		"an image over http":          {live, "videos", object{"prompt": "x", "model": "kling-2.5-turbo-pro", "image_url": "http://93.184.215.14/a.png"}, 422, invalid, "/image_url"},
+		"two private addresses":       {live, "avatars", object{"audio_url": "https://169.254.169.254/", "seconds": 3, "image_url": "https://10.0.0.1/", "model": "omnihuman-1.5"}, 422, invalid, "/image_url"},
 		"a private image":             {live, "videos", object{"prompt": "x", "model": "kling-2.5-turbo-pro", "image_url": "https://169.254.169.254/"}, 422, invalid, "/image_url"},
 		"a language":                  {live, "voices", object{"text": "x", "model": "polly-long-form", "language": "de"}, 422, invalid, "/language"},
 		"a voice with a path":         {live, "voices", object{"text": "x", "voice": "../x"}, 422, invalid, "/voice"},

@@ -1,0 +1,115 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
+)
+
+func TestBodiesOfWhichSomethingWouldBeLost(t *testing.T) {
+	f := newFixture(t)
+	for name, c := range map[string]struct {
+		body, code, param string
+		status            int
+	}{
+		"not UTF-8":                   {"{\"name\":\"a\xff\"}", "malformed_json", "", 400},
+		"a member twice":              {`{"name":"a","name":"b"}`, "validation_failed", "/name", 422},
+		"twice by another writing":    {`{"name":"a","n\u0061me":"b"}`, "validation_failed", "/name", 422},
+		"a nested member twice":       {`{"name":"a","metadata":{"a/b~":"1","a/b~":"2"}}`, "validation_failed", "/metadata/a~1b~0", 422},
+		"twice in an item":            {`{"tags":["x",{"a":[],"b":{},"a":1}]}`, "validation_failed", "/tags/1/a", 422},
+		"the same name in two places": {`{"name":"a","metadata":{"name":"1","tags":"2"}}`, "", "", 201},
+		"cut off":                     {`{"name":"a","name"`, "malformed_json", "", 400},
+		"nothing but brackets":        {strings.Repeat("[", 50_000), "malformed_json", "", 400},
+		"closed too often":            {`{"name":"a"}]}`, "malformed_json", "", 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := f.call("POST", "/v1/things", c.body)
+			if a.status != c.status || a.code() != c.code {
+				t.Fatalf("answered %d %s", a.status, a.raw)
+			}
+			if a.Error != nil && a.Error.Param != c.param {
+				t.Errorf("param is %q, want %q", a.Error.Param, c.param)
+			}
+		})
+	}
+	// What is no JSON is told so, whatever its bytes.
+	if a := f.call("POST", "/v1/things", "\xff\xd8\xff", "Content-Type", "image/jpeg"); a.status != http.StatusUnsupportedMediaType {
+		t.Errorf("a picture: %d %s", a.status, a.raw)
+	}
+}
+
+func TestMessagesAndPlaces(t *testing.T) {
+	f := newFixture(t)
+	for _, c := range []struct{ body, param, message string }{
+		{`{"name":"a","metadata":{"crm.id":1}}`, "/metadata/crm.id", "string"},
+		{`{"name":"a","metadata":{"a.b[0]/c~":1,"a":"x"}}`, "/metadata/a.b[0]~1c~0", "string"},
+		{`{"name":"a","x.y[1]":1}`, "/x.y[1]", "not a member"},
+		{`{"name":"a","nested":{}}`, "/nested/size", "is required"},
+		{`{"name":"a","tags":["b",["c"]]}`, "/tags/1", "string"},
+		{`{"name":"a","metadata":{"k":"` + strings.Repeat("v", 501) + `"}}`, "/metadata/k", "500"},
+		{`{"name":"a","nested":{"size":2.0}}`, "/nested/size", "integer"},
+		{`{"name":"a","nested":{"size":2e0}}`, "/nested/size", "integer"},
+	} {
+		a := f.call("POST", "/v1/things", c.body)
+		if a.status != http.StatusUnprocessableEntity || a.Error.Param != c.param || !strings.Contains(a.Error.Message, c.message) || strings.Contains(a.Error.Message, "Go struct") {
+			t.Errorf("%s: %d %s", c.body, a.status, a.raw)
+		}
+	}
+}
+
+func TestMediaTypesHaveNoCase(t *testing.T) {
+	f := newFixture(t)
+	for kind, want := range map[string]int{"Application/JSON": 201, "APPLICATION/JSON; charset=UTF-8": 201, "TEXT/PLAIN": 415} {
+		if a := f.call("POST", "/v1/things", `{"name":"a"}`, "Content-Type", kind); a.status != want {
+			t.Errorf("%s: %d %s", kind, a.status, a.raw)
+		}
+	}
+}
+
+func TestAnOperationWithoutABodyRefusesOne(t *testing.T) {
+	f := newFixture(t)
+	ran := 0
+	httpapi.Write(f.router, httpapi.Op{ID: "rotateThing", Method: http.MethodPost, Path: "/v1/things/rotate", Scope: auth.FactoriesWrite, Function: "things"},
+		func(context.Context, *struct{}) (httpapi.Change[thing], error) {
+			ran++
+			return httpapi.Change[thing]{Tx: &store.Tx{}}, nil
+		})
+	for _, body := range []string{"", "{}", " {}\n"} {
+		if a := f.call("POST", "/v1/things/rotate", body); a.status != http.StatusOK {
+			t.Errorf("%q: %d %s", body, a.status, a.raw)
+		}
+	}
+	for _, body := range []string{`{"overlap_seconds":0}`, "junk", "null"} {
+		if a := f.call("POST", "/v1/things/rotate", body); a.status != http.StatusUnprocessableEntity || a.code() != "validation_failed" {
+			t.Errorf("%q: %d %s", body, a.status, a.raw)
+		}
+	}
+	if ran != 3 {
+		t.Errorf("it ran %d times", ran)
+	}
+}
+
+// The local gateway hands paths over decoded.
+func TestDecodedPaths(t *testing.T) {
+	f := newFixture(t)
+	handle := httpapi.Lambda(f.router)
+	for path, want := range map[string]string{
+		"/v1/things/\x00": "not_found", "/v1/things/a\nb": "not_found", "/v1/things/50%": "not_found", "/v1/things/%zz": "not_found",
+		"/v1/things?limit=0": "unknown_path", "/v1/things#a": "unknown_path", "/v1/things/a b": "not_found", "/v1/things/%41": "not_found",
+	} {
+		out, err := handle(t.Context(), f.gatewayEvent("GET", path))
+		var a answer
+		if err == nil {
+			err = json.Unmarshal([]byte(out.Body), &a)
+		}
+		if err != nil || out.StatusCode != http.StatusNotFound || a.code() != want {
+			t.Errorf("%q: %+v, %v", path, out, err)
+		}
+	}
+}
