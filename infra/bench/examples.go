@@ -20,8 +20,8 @@ type example struct {
 	body any
 	// live tells that it is made with a live key: the sandbox has nothing of the kind.
 	live bool
-	// undo is the operation that takes the made resource away again, where there may
-	// only be so many of them.
+	// undo is the operation that takes what was made away again, where there may only
+	// be so many of them, or only so many that wait for their end.
 	undo string
 }
 
@@ -72,10 +72,10 @@ func (w *world) examples() map[string]example {
 		"updateFactory": {id: of(&w.factory), body: object{"tone": "dry and exact"}},
 
 		"listContentItems": {},
-		"createContentItem": {body: object{
+		"createContentItem": {undo: "deleteContentItem", body: object{
 			"factory_id": w.factory, "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets",
 		}},
-		"createContentItems": {body: object{"items": []object{
+		"createContentItems": {undo: "deleteContentItem", body: object{"items": []object{
 			{"factory_id": w.factory, "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"},
 			{"factory_id": w.factory, "kind": "video", "prompt": "How a fishing net becomes a shoe"},
 		}}},
@@ -83,7 +83,7 @@ func (w *world) examples() map[string]example {
 		"updateContentItem":     {id: of(&w.item), body: object{"title": "Made of recycled nets", "hashtags": []string{"trailrunning"}}},
 		"deleteContentItem":     {id: fresh("createContentItem")},
 		"cancelContentItem":     {id: fresh("createContentItem")},
-		"regenerateContentItem": {id: canceled, body: object{"prompt": "Our new trail running shoe, on a muddy path"}},
+		"regenerateContentItem": {undo: "deleteContentItem", id: canceled, body: object{"prompt": "Our new trail running shoe, on a muddy path"}},
 
 		"listWebhooks": {},
 		"createWebhook": {undo: "deleteWebhook", body: object{
@@ -96,11 +96,11 @@ func (w *world) examples() map[string]example {
 		"rotateWebhookSecret": {id: of(&w.webhook)},
 		"replayEvents":        {id: of(&w.webhook), body: object{"since": w.now().Add(-time.Hour).Format(time.RFC3339)}},
 		"testWebhook":         {id: of(&w.webhook), body: object{"event_type": "content.generated"}},
-		"createVideo":         {body: object{"prompt": "A trail running shoe on wet rock", "aspect_ratio": "9:16"}},
-		"createImage":         {body: object{"prompt": "A trail running shoe on wet rock", "aspect_ratio": "4:5"}},
-		"createMusic":         {body: object{"prompt": "Calm piano over soft rain", "seconds": 30}},
-		"createVoice":         {body: object{"text": "Made of recycled nets.", "language": "en"}},
-		"createAvatar":        {body: object{"text": "Made of recycled nets.", "image_url": "http://127.0.0.1:9/anna.jpg"}},
+		"createVideo":         {undo: "deleteGeneration", body: object{"prompt": "A trail running shoe on wet rock", "aspect_ratio": "9:16"}},
+		"createImage":         {undo: "deleteGeneration", body: object{"prompt": "A trail running shoe on wet rock", "aspect_ratio": "4:5"}},
+		"createMusic":         {undo: "deleteGeneration", body: object{"prompt": "Calm piano over soft rain", "seconds": 30}},
+		"createVoice":         {undo: "deleteGeneration", body: object{"text": "Made of recycled nets.", "language": "en"}},
+		"createAvatar":        {undo: "deleteGeneration", body: object{"text": "Made of recycled nets.", "image_url": "http://127.0.0.1:9/anna.jpg"}},
 		"estimateGeneration":  {body: object{"kind": "image", "input": object{"prompt": "A trail running shoe on wet rock"}}},
 		"listGenerations":     {},
 		"getGeneration":       {id: of(&w.generation)},

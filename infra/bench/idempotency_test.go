@@ -44,11 +44,11 @@ func TestEveryChangeIsIdempotent(t *testing.T) {
 			rep.refusals()
 			made := rep.replays()
 			if e.undo != "" {
-				var envelope struct{ Data struct{ ID string } }
+				var envelope struct{ Data json.RawMessage }
 				if err := json.Unmarshal([]byte(made), &envelope); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := w.call(t.Context(), request{operation: e.undo, id: envelope.Data.ID}); err != nil {
+				if err := w.undo(t.Context(), e, envelope.Data); err != nil {
 					t.Fatal(err)
 				}
 			}

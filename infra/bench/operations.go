@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -75,12 +76,27 @@ func (w *world) example(ctx context.Context, operation string, e example, weigh 
 	if err != nil || e.undo == "" {
 		return a.cost, err
 	}
-	made, err := a.id()
-	if err != nil {
-		return cost{}, err
+	return a.cost, w.undo(ctx, e, a.data)
+}
+
+// undo takes away what an example has made.
+func (w *world) undo(ctx context.Context, e example, data json.RawMessage) error {
+	all := []json.RawMessage{data}
+	if len(data) > 0 && data[0] == '[' {
+		if err := json.Unmarshal(data, &all); err != nil {
+			return err
+		}
 	}
-	_, err = w.call(ctx, request{operation: e.undo, id: made})
-	return a.cost, err
+	for _, one := range all {
+		made, err := answer{data: one}.id()
+		if err != nil {
+			return err
+		}
+		if _, err := w.call(ctx, request{operation: e.undo, id: made}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // firstOfMinute gives what the authorizer costs where a key calls for the first

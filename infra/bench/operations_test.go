@@ -13,6 +13,7 @@ import (
 
 	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // filled makes a world that ends with the test.
@@ -30,11 +31,34 @@ func filled(t *testing.T, with ...func(*aws.Config)) *world {
 	return w
 }
 
+// waitingWork counts the pieces of work of the account that wait for their end.
+func waitingWork(t *testing.T, w *world) int64 {
+	t.Helper()
+	me, err := w.call(t.Context(), request{operation: "getMe"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, err := me.id()
+	if err != nil {
+		t.Fatal(err)
+	}
+	it, err := w.state.Get(t.Context(), store.IDKey("waiting#"+account+"#test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return it.Counter
+}
+
 func TestEveryOperationKeepsItsBounds(t *testing.T) {
 	w := filled(t)
+	waiting := waitingWork(t, w)
 	all, err := w.operations(t.Context(), 2)
 	if err != nil {
 		t.Fatal(err)
+	}
+	// However often they are measured, the queue of an account never fills.
+	if n := waitingWork(t, w); n != waiting {
+		t.Errorf("of the work that was begun, %d pieces go on waiting: let examples undo what they make", n-waiting)
 	}
 	if len(all) != len(api.Routes()) {
 		t.Errorf("%d of %d operations are measured", len(all), len(api.Routes()))
