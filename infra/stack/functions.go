@@ -62,6 +62,9 @@ type Function struct {
 	// one that dies leaves them hidden for seconds. So what fails comes again soon,
 	// and more often.
 	Holds bool
+	// Concurrency is how many batches of its queues are worked on at a time at most; 0:
+	// as many as the account permits.
+	Concurrency int
 	// Every is after how many minutes its schedule calls it again.
 	Every int
 	// State, Audit and Media are the state table, the audit table and the bucket.
@@ -101,7 +104,7 @@ var Functions = []Function{
 		State: Write, Media: Write, Sends: generateQueues, Holds: true, Offers: true, Generates: true},
 	{Name: "dispatch", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: []string{DispatchQueue}, Batch: 10, Holds: true,
 		State: Write, Sends: []string{DeliverQueue, DispatchQueue}},
-	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: []string{DeliverQueue}, Batch: 10, Holds: true,
+	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: []string{DeliverQueue}, Batch: 10, Holds: true, Concurrency: 50,
 		State: Write, Media: Read, Sends: []string{DeliverQueue}, Webhooks: true, Assumes: true},
 	// It ends before it is called again.
 	{Name: "sweep", Trigger: Schedule, Memory: 512, Timeout: 240, Every: 5, State: Write, Sends: []string{DeliverQueue}},

@@ -67,12 +67,17 @@ func (w *work) feedFromStream(fn awslambda.Function, f Function, d *data) {
 // feedFromQueue calls the function with its queues' messages; it answers which
 // of them failed, and only those come again. Each queue has pollers of its own.
 func (w *work) feedFromQueue(fn awslambda.Function, f Function) {
+	var concurrency *float64
+	if f.Concurrency > 0 {
+		concurrency = jsii.Number(float64(f.Concurrency))
+	}
 	for _, name := range f.Consumes {
 		awslambda.NewEventSourceMapping(w.stack, jsii.String(title(name)+"Source"), &awslambda.EventSourceMappingProps{
 			Target:                  fn,
 			EventSourceArn:          w.queues[name].QueueArn(),
 			BatchSize:               jsii.Number(float64(f.Batch)),
 			ReportBatchItemFailures: jsii.Bool(true),
+			MaxConcurrency:          concurrency,
 		})
 	}
 }

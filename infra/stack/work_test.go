@@ -116,6 +116,15 @@ func TestConsumersAnswerWhichMessagesFailed(t *testing.T) {
 	}
 }
 
+// TestSlowReceiversDoNotTakeAllFunctions lets no more batches wait for receivers than
+// leave the rest of the account's functions alone.
+func TestSlowReceiversDoNotTakeAllFunctions(t *testing.T) {
+	_, source := named(t, acme[workStack], "AWS::Lambda::EventSourceMapping", "DeliverSource")
+	if most, _ := source.at("ScalingConfig", "MaximumConcurrency").(float64); most < 20 || most > 200 {
+		t.Errorf("deliver runs up to %v times at once", source["ScalingConfig"])
+	}
+}
+
 func TestRelayReadsJobsAndEventsAlone(t *testing.T) {
 	_, source := named(t, acme[workStack], "AWS::Lambda::EventSourceMapping", "RelaySource")
 	filters, _ := source.at("FilterCriteria", "Filters").([]any)

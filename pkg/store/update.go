@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -19,9 +20,9 @@ type Update struct {
 	Version int64
 	// Extra and Filters are the values to set; one that is empty is removed.
 	Extra, Filters []Value
-	// Parent is the item's new key in ByParent, an empty one to take it out; nil
-	// leaves it.
-	Parent *Key
+	// Owner and Parent are the item's new keys in ByOwner and ByParent, empty ones to
+	// take it out; nil leaves them.
+	Owner, Parent *Key
 }
 
 // Value is a value with the name that it has in Item.Extra or Item.Filters.
@@ -147,7 +148,7 @@ func (u *Update) isDone(it *Item) bool {
 			return false
 		}
 	}
-	return u.Parent == nil || it.Parent == *u.Parent
+	return (u.Owner == nil || it.Owner == *u.Owner) && (u.Parent == nil || it.Parent == *u.Parent)
 }
 
 // statement writes the update as a statement of PartiQL. The names are our own and
@@ -165,10 +166,8 @@ func (u *Update) statement(table string) types.BatchStatementRequest {
 	for _, v := range u.Filters {
 		s.setText(filterPrefix, v.Name, v.Value)
 	}
-	if p := u.Parent; p != nil {
-		s.setText(ByParent.pk, "", p.PK)
-		s.setText(ByParent.sk, "", p.SK)
-	}
+	s.setKey(ByOwner, u.Owner)
+	s.setKey(ByParent, u.Parent)
 	s.text.WriteString(s.removed.String())
 	s.text.WriteString(" WHERE " + attrPK + "=? AND " + attrSK + "=? AND " + attrVersion + "=?")
 	s.values = append(s.values, str(u.Key.PK), str(u.Key.SK), num(u.Version))
@@ -182,6 +181,13 @@ func (u *Update) statement(table string) types.BatchStatementRequest {
 type statement struct {
 	text, removed strings.Builder
 	values        []types.AttributeValue
+}
+
+func (s *statement) setKey(x Index, k *Key) {
+	if k != nil {
+		s.setText(x.pk, "", k.PK)
+		s.setText(x.sk, "", k.SK)
+	}
 }
 
 func (s *statement) setText(prefix, name, value string) {
@@ -209,4 +215,35 @@ func ConflictOf(err error) (Item, bool) {
 		return changed.Item, true
 	}
 	return Item{}, false
+}
+
+// Note sets the extra values of an item, or removes those that are empty, and leaves
+// all others, whoever has written them: it is for what several tell each other. It
+// makes the item where there is none, and asks for no version.
+func (db *DB) Note(ctx context.Context, it Item) error {
+	names, values := map[string]string{"#kind": attrKind, "#ttl": attrTTL}, attributes{":kind": str(it.Kind), ":ttl": num(it.ExpireAt.Unix())}
+	set, remove := "SET #kind = :kind, #ttl = :ttl", ""
+	n := 0
+	for name, value := range it.Extra {
+		ref := strconv.Itoa(n)
+		n++
+		names["#x"+ref] = extraPrefix + name
+		switch {
+		case value != "":
+			set += ", #x" + ref + " = :x" + ref
+			values[":x"+ref] = str(value)
+		case remove == "":
+			remove = " REMOVE #x" + ref
+		default:
+			remove += ", #x" + ref
+		}
+	}
+	_, err := db.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &db.name, Key: it.Key.attributes(), UpdateExpression: aws.String(set + remove),
+		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+	})
+	if err != nil {
+		return failure(err, "store: note %s", it.PK)
+	}
+	return nil
 }

@@ -50,6 +50,8 @@ func TestAnUpdateChangesWhatItNames(t *testing.T) {
 		{store.Update{Filters: []store.Value{{Name: "state", Value: "old"}, {Name: "color"}}}, func(it *store.Item) { it.Filters["state"] = "old"; delete(it.Filters, "color") }},
 		{store.Update{Parent: &store.Key{PK: "other", SK: "x"}}, func(it *store.Item) { it.Parent = store.Key{PK: "other", SK: "x"} }},
 		{store.Update{Parent: &store.Key{}, Extra: []store.Value{{Name: "absent"}}}, func(it *store.Item) { it.Parent = store.Key{} }},
+		{store.Update{Owner: &store.Key{PK: "mine", SK: "x"}}, func(it *store.Item) { it.Owner = store.Key{PK: "mine", SK: "x"} }},
+		{store.Update{Owner: &store.Key{}}, func(it *store.Item) { it.Owner = store.Key{} }},
 		{store.Update{}, func(*store.Item) {}},
 	} {
 		c.update.Key, c.update.Version = it.Key, it.Version
@@ -165,6 +167,7 @@ func TestAnotherOneIsNotTakenForALostAnswer(t *testing.T) {
 	for name, other := range map[string]store.Update{
 		"another value":  {Extra: []store.Value{{Name: "by", Value: "another"}}, Filters: []store.Value{{Name: "state", Value: "old"}}},
 		"another filter": {Extra: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "older"}}},
+		"another owner":  {Extra: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "old"}}, Owner: &store.Key{PK: "x", SK: "y"}},
 		"another parent": {Extra: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "old"}}, Parent: &store.Key{PK: "x", SK: "y"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -174,7 +177,7 @@ func TestAnotherOneIsNotTakenForALostAnswer(t *testing.T) {
 			if err := db.UpdateAll(t.Context(), other)[0]; err != nil {
 				t.Fatal(err)
 			}
-			ours := store.Update{Key: it.Key, Version: it.Version, Extra: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "old"}}, Parent: &it.Parent}
+			ours := store.Update{Key: it.Key, Version: it.Version, Extra: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "old"}}, Owner: &it.Owner, Parent: &it.Parent}
 			is(t, "ours", db.UpdateAll(t.Context(), ours)[0], store.ErrConflict)
 		})
 	}
@@ -235,4 +238,33 @@ func TestARefusedUpdateIsNotRepeated(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	is(t, "after the end", db.UpdateAll(ended, taken(all[0], "me"))[0], context.Canceled)
+}
+
+func TestNotesOfSeveralLieSideBySide(t *testing.T) {
+	db, faults, clock := faulty(t)
+	key, until := store.Key{PK: "notes", SK: "1"}, clock.Now().Add(time.Hour)
+	note := func(extra map[string]string) {
+		t.Helper()
+		if err := db.Note(t.Context(), store.Item{Key: key, Kind: "note", ExpireAt: until, Extra: extra}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(want map[string]string) {
+		t.Helper()
+		it, err := db.Get(t.Context(), key)
+		if err != nil || it.Kind != "note" || !it.ExpireAt.Equal(until) || !reflect.DeepEqual(it.Extra, want) {
+			t.Errorf("there is %+v, %v; want %v", it, err, want)
+		}
+	}
+	note(map[string]string{"one": "1"})
+	check(map[string]string{"one": "1"})
+	until = until.Add(time.Minute)
+	note(map[string]string{"two": "2", "three": "3"})
+	check(map[string]string{"one": "1", "two": "2", "three": "3"})
+	note(map[string]string{"two": "22", "one": "", "three": "", "never": ""})
+	check(map[string]string{"two": "22"})
+	faults.Refuse("UpdateItem", "ThrottlingException", 100)
+	if err := db.Note(t.Context(), store.Item{Key: key, Kind: "note", ExpireAt: until}); errs.CodeOf(err) != errs.ProviderUnavailable {
+		t.Errorf("it gives %v", err)
+	}
 }

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -21,9 +22,6 @@ const lease = queue.HiddenFor - time.Second
 // margin is kept back of the function's time for its answer.
 const margin = time.Second
 
-// maxUnderWay bounds the attempts that one call of the function carries out at a time.
-const maxUnderWay = 128
-
 // Deliverer carries out attempts at deliveries.
 type Deliverer struct {
 	db     *store.DB
@@ -34,6 +32,8 @@ type Deliverer struct {
 	holder *queue.Holder
 	now    func() time.Time
 	random Randomness
+	// patience is the constant of that name, which tests do not have.
+	patience time.Duration
 	// tallies are kept from one call of the function to the next.
 	tallies tallies
 }
@@ -48,7 +48,7 @@ type Randomness struct {
 
 // NewDeliverer makes a deliverer whose queue is the one that it is called by.
 func NewDeliverer(db *store.DB, signer *media.Signer, client Caller, aws AWSSender, q queue.Queue, pulse queue.Pulse, now func() time.Time, random Randomness) *Deliverer {
-	return &Deliverer{db, signer, client, aws, q, queue.NewHolder(q, pulse), now, random, tallies{}}
+	return &Deliverer{db, signer, client, aws, q, queue.NewHolder(q, pulse), now, random, patience, tallies{}}
 }
 
 // Handle takes a batch of messages. Those that are not due yet are sent on; what
@@ -65,8 +65,8 @@ func (d *Deliverer) Handle(ctx context.Context, batch events.SQSEvent) (events.S
 	held := d.holder.Hold(ctx, batch.Records)
 	failed := make([]error, len(batch.Records))
 	var tasks []*task
-	var early []message
-	var earlyAt []int
+	var early, wakes []message
+	var earlyAt, wakesAt []int
 	for i, r := range batch.Records {
 		m, err := parseMessage(r.Body)
 		switch {
@@ -74,16 +74,25 @@ func (d *Deliverer) Handle(ctx context.Context, batch events.SQSEvent) (events.S
 			failed[i] = err
 		case m.NotBefore.After(d.now()):
 			early, earlyAt = append(early, m), append(earlyAt, i)
+		case m.Wake != nil:
+			wakes, wakesAt = append(wakes, m), append(wakesAt, i)
 		default:
 			tasks = append(tasks, m.tasks(i)...)
 		}
 	}
-	for i, err := range d.send(ctx, early...) {
-		failed[earlyAt[i]] = err
-	}
+	var parts sync.WaitGroup
+	parts.Go(func() {
+		for i, err := range d.send(ctx, early...) {
+			failed[earlyAt[i]] = err
+		}
+		for i, m := range wakes {
+			failed[wakesAt[i]] = d.wake(ctx, m)
+		}
+	})
 	if len(tasks) > 0 {
 		d.work(ctx, held, tasks)
 	}
+	parts.Wait()
 	for _, t := range tasks {
 		if t.err != nil {
 			failed[t.place] = t.err
@@ -119,19 +128,21 @@ func (d *Deliverer) work(ctx context.Context, held *queue.Held, tasks []*task) {
 		distinct = append(distinct, t)
 	}
 	w := &worker{
-		Deliverer: d, by: d.random.Name(), leases: leases{held: map[*task]bool{}},
+		Deliverer: d, by: d.random.Name(), leases: leases{held: map[*task]bool{}}, impatient: make(chan struct{}),
 		updates:  gather.New(len(distinct), store.UpdateBatch, func(all []store.Update) []error { return d.db.UpdateAll(ctx, all...) }),
 		messages: gather.New(len(distinct), queue.BatchSize, func(all []message) []error { return d.send(ctx, all...) }),
 	}
 	held.Renew(w.renew)
 	w.claim(ctx, distinct)
-	concurrently(len(distinct), maxUnderWay, func(i int) {
+	defer time.AfterFunc(d.patience, func() { close(w.impatient) }).Stop()
+	concurrently(len(distinct), len(distinct), func(i int) {
 		for t := distinct[i]; t != nil; t = t.twin {
 			t.err = w.deliver(ctx, t)
 		}
 		w.updates.Leave()
 		w.messages.Leave()
 	})
+	w.background.Wait()
 }
 
 // send sends messages, and gives at the place of each its error or nil.

@@ -73,6 +73,8 @@ type delivery struct {
 	Failures int
 	// Claim is the attempt that somebody is carrying out.
 	Claim *claim
+	// Held tells that an outage of the receiver holds it back.
+	Held bool
 }
 
 // claim is the right to carry out the next attempt.
@@ -110,7 +112,7 @@ func newDelivery(now, at time.Time, ref event.Ref, webhookID string) (delivery, 
 // last, the next attempt is due after wait.
 func (d *delivery) record(o outcome, now time.Time, wait time.Duration) {
 	d.Next++
-	d.Claim, d.NextAttemptAt = nil, nil
+	d.Claim, d.NextAttemptAt, d.Held = nil, nil, false
 	d.Touch(now)
 	switch {
 	case o.succeeded():
@@ -126,15 +128,30 @@ func (d *delivery) record(o outcome, now time.Time, wait time.Duration) {
 	}
 }
 
+// recordProbe takes over an attempt that has found the receiver still down: it does
+// not count as a failure of the delivery, which is the one to probe again.
+func (d *delivery) recordProbe(now, again time.Time) {
+	d.Next++
+	d.putOff(now, again, true)
+}
+
 // restart begins the schedule anew. An attempt that is under way stays it: where
 // it succeeds, nothing more is sent.
 func (d *delivery) restart(now time.Time) {
 	d.Touch(now)
 	due := d.UpdatedAt
-	d.State, d.FailedReason, d.NextAttemptAt, d.Failures = statePending, nil, &due, 0
+	d.State, d.FailedReason, d.NextAttemptAt, d.Failures, d.Held = statePending, nil, &due, 0, false
+}
+
+// putOff gives the claim up, if there is one: the attempt is made later. It counts
+// for nothing. What an outage holds back is found by it when that is over.
+func (d *delivery) putOff(now, until time.Time, held bool) {
+	due := httpapi.Instant(until)
+	d.Claim, d.NextAttemptAt, d.Held = nil, &due, held
+	d.Touch(now)
 }
 
 func (d *delivery) fail(reason string) {
 	d.State, d.FailedReason = stateFailed, &reason
-	d.Claim, d.NextAttemptAt = nil, nil
+	d.Claim, d.NextAttemptAt, d.Held = nil, nil, false
 }

@@ -32,6 +32,9 @@ type outcome struct {
 
 func (o outcome) succeeded() bool { return o.Error == nil }
 
+// unanswered tells that the receiver has said nothing at all.
+func (o outcome) unanswered() bool { return o.Error != nil && o.Status == nil }
+
 func (o outcome) gone() bool { return o.Status != nil && *o.Status == http.StatusGone }
 
 // destination gives where the events of a webhook go.

@@ -185,7 +185,7 @@ func (d *Dispatcher) send(ctx context.Context, all []*fanOut) {
 			of, to, turns = append(of, f), append(to, bound{owner{f.ref.Account, f.ref.Mode}, f.webhook}), append(turns, *f.turn)
 		}
 	}
-	for i, err := range together(ctx, d.queue, d.now(), to, turns) {
+	for i, err := range together(ctx, d.queue, d.now(), time.Time{}, to, turns) {
 		of[i].err = err
 	}
 }

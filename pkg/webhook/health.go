@@ -19,13 +19,29 @@ const failingLimit = 5 * 24 * time.Hour
 
 // hook is a webhook as the messages of one batch share it.
 type hook struct {
+	to  bound
 	key store.Key
 	// err tells why it could not be read.
 	err error
+	// slots bounds the attempts that are under way at a time.
+	slots  chan struct{}
+	strain strain
 
-	mu     sync.Mutex
-	item   store.Item
-	record record
+	mu         sync.Mutex
+	item       store.Item
+	record     record
+	outageItem store.Item
+	outage     outage
+}
+
+// slotsPerHook is how many attempts one instance of the function has under way at
+// one receiver.
+const slotsPerHook = 20
+
+func newHook(to bound) *hook {
+	return &hook{
+		to: to, key: to.webhookKey(to.webhook), slots: make(chan struct{}, slotsPerHook), strain: strain{key: to.strainKey(to.webhook)},
+	}
 }
 
 // read takes over the webhook's item; one without a kind is not there.

@@ -61,6 +61,29 @@ func (d *delivery) dueKey() store.Key {
 	return store.Key{PK: duePartition(int(h.Sum32() % dueShards)), SK: dueSort(*d.NextAttemptAt) + d.ID}
 }
 
+// held is the partition of ByOwner that lists what an outage of the webhook's
+// receiver holds back.
+func (o owner) held(webhookID string) string {
+	return "held#" + o.account + "#" + o.mode + "#" + webhookID
+}
+
+// heldKey is the delivery's key there: it is found by the time at which it was held
+// back, and after its next attempt not any more.
+func (d *delivery) heldKey(o owner) store.Key {
+	if d.State != statePending || !d.Held {
+		return store.Key{}
+	}
+	return store.Key{PK: o.held(d.WebhookID), SK: heldSort(d.UpdatedAt) + d.ID}
+}
+
+// heldSort is how the sort keys begin of what was held back at the given time.
+func heldSort(at time.Time) string { return at.Format(instantPattern) + "#" }
+
+// outageKey is the key of what is known of an outage of a webhook's receiver.
+func (o owner) outageKey(webhookID string) store.Key {
+	return store.Key{PK: "outage#" + o.account + "#" + o.mode, SK: webhookID}
+}
+
 // dueSort is how the sort keys begin of what is due in the second of the given time.
 func dueSort(at time.Time) string { return at.UTC().Format(time.RFC3339) + "#" }
 

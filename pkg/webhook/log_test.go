@@ -227,7 +227,7 @@ func TestADeliveryKeepsTheLastAttempts(t *testing.T) {
 		d.restart(time.Unix(int64(i), 0))
 		attempt := Attempt{LatencyMS: int64(i), Error: &reason}
 		d.record(outcome{Attempt: attempt}, time.Unix(int64(i), 0), time.Second)
-		update, err := d.recorded(it.Key, it.Version, attempt)
+		update, err := d.recorded(o, it.Version, attempt)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,9 @@ import (
 type message struct {
 	job.Job
 	WebhookID string `json:"webhook_id"`
-	Turns     []turn `json:"turns"`
+	Turns     []turn `json:"turns,omitempty"`
+	// Wake asks for all that an outage has held back, in place of turns.
+	Wake *wake `json:"wake,omitempty"`
 	// NotBefore is when the attempts are due: a queue holds a message back for 15
 	// minutes only, so that one for later is sent on from there.
 	NotBefore time.Time `json:"not_before,omitzero"`
@@ -80,7 +82,7 @@ func parseMessage(body string) (message, error) {
 	if err := json.Unmarshal([]byte(body), &m); err != nil {
 		return m, fmt.Errorf("webhook: not a message of ours: %w", err)
 	}
-	if m.WebhookID == "" || m.Account == "" || m.Mode == "" || len(m.Turns) == 0 || slices.ContainsFunc(m.Turns, turn.incomplete) {
+	if m.WebhookID == "" || m.Account == "" || m.Mode == "" || len(m.Turns) == 0 && m.Wake == nil || slices.ContainsFunc(m.Turns, turn.incomplete) {
 		return m, fmt.Errorf("webhook: message %q is incomplete", m.ID)
 	}
 	return m, nil
@@ -108,9 +110,9 @@ type bound struct {
 	webhook string
 }
 
-// together sends turns, those to the same webhook in as few messages as there can
-// be. It gives at the place of each its error or nil.
-func together(ctx context.Context, q queue.Sender, now time.Time, to []bound, turns []turn) []error {
+// together sends turns that are due at the given time, those to the same webhook in
+// as few messages as there can be. It gives at the place of each its error or nil.
+func together(ctx context.Context, q queue.Sender, now, due time.Time, to []bound, turns []turn) []error {
 	places := map[bound][]int{}
 	var order []bound
 	for i, b := range to {
@@ -128,7 +130,7 @@ func together(ctx context.Context, q queue.Sender, now time.Time, to []bound, tu
 			for i, place := range part {
 				some[i] = turns[place]
 			}
-			m, err := newMessage(b.owner, b.webhook, time.Time{}, some...).queued(now)
+			m, err := newMessage(b.owner, b.webhook, due, some...).queued(now)
 			if err != nil {
 				return repeat(err, len(turns))
 			}

@@ -190,10 +190,11 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[We
 	if err != nil {
 		return none, err
 	}
-	was := r.State
+	was, moved := r.State, set.goesTo() != r.settings().goesTo()
 	r.apply(set)
 	r.Destination = target
-	r.Touch(s.now())
+	now := s.now()
+	r.Touch(now)
 	if at := r.UpdatedAt; was != stateEnabled && r.State == stateEnabled {
 		r.EnabledAt = &at
 	}
@@ -202,7 +203,15 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[We
 	}
 	tx := &store.Tx{}
 	tx.Replace(it)
-	return httpapi.Change[Webhook]{Data: r.view(s.now()), Tx: tx}, nil
+	if moved {
+		// What waits for the receiver before goes to the new one at once.
+		asked, err := wakeJob(&it, now)
+		if err != nil {
+			return none, err
+		}
+		tx.Create(asked, nil)
+	}
+	return httpapi.Change[Webhook]{Data: r.view(now), Tx: tx}, nil
 }
 
 func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[Webhook], error) {

@@ -62,7 +62,7 @@ func (s *Sweeper) overdue(ctx context.Context, shard string, before time.Time, l
 		if err != nil {
 			failed = append(failed, err)
 		}
-		for _, err := range together(ctx, s.dispatcher.queue, s.now(), to, turns) {
+		for _, err := range together(ctx, s.dispatcher.queue, s.now(), time.Time{}, to, turns) {
 			if err != nil {
 				failed = append(failed, err)
 				continue

@@ -222,7 +222,7 @@ func (d *Dispatcher) restart(ctx context.Context, it store.Item) (*turn, error) 
 		return nil, err
 	}
 	old.restart(d.now())
-	if err := d.db.UpdateAll(ctx, old.change(it.Key, it.Version))[0]; err != nil {
+	if err := d.db.UpdateAll(ctx, old.change(owner{it.Account, it.Mode}, it.Version))[0]; err != nil {
 		return nil, fmt.Errorf("webhook: restart delivery %s: %w", old.ID, err)
 	}
 	t := old.turn(it.Version + 1)

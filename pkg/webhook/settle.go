@@ -46,13 +46,18 @@ func persist(ctx context.Context, do func() error) error {
 func (w *worker) settle(ctx context.Context, t *task, o outcome) error {
 	// Chosen once, so that the table knows a repeated write by its content.
 	now, chance := w.now(), w.random.Chance()
+	again := t.hook.probeAt(now)
 	for try := 1; ; try++ {
 		if !w.mayRecord(t, o) {
 			return store.ErrConflict
 		}
 		claimed := t.delivery
-		t.delivery.record(o, now, wait(t.delivery.Failures, o.retryAfter, chance))
-		update, err := t.delivery.recorded(t.key, t.stored, o.Attempt)
+		if t.probe && o.unanswered() {
+			t.delivery.recordProbe(now, again)
+		} else {
+			t.delivery.record(o, now, wait(t.delivery.Failures, o.retryAfter, chance))
+		}
+		update, err := t.delivery.recorded(t.owner, t.stored, o.Attempt)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +27,10 @@ type task struct {
 	delivery delivery
 	hook     *hook
 	payload  *payload
+	// probe tells that it may attempt though the receiver is down.
+	probe bool
+	// done tells that nothing is left to do.
+	done bool
 	// twin is another task at the same delivery.
 	twin *task
 	err  error
@@ -112,6 +117,8 @@ func (t *task) next(now time.Time) (todo step, reason string) {
 		return stepResend, ""
 	case d.Claim != nil && now.Before(d.Claim.Until):
 		return stepWait, ""
+	case d.NextAttemptAt != nil && now.Before(*d.NextAttemptAt):
+		return stepResend, "" // it was put off
 	case hookState == "":
 		return stepEnd, failedDeleted
 	case hookState != stateEnabled:
@@ -128,15 +135,12 @@ const maxKeys = 100
 
 // readAll reads items, each at the place of its key.
 func readAll(ctx context.Context, db *store.DB, keys []store.Key) ([]store.Item, error) {
-	items := make([]store.Item, 0, len(keys))
-	for rest := keys; len(rest) > 0; rest = rest[min(maxKeys, len(rest)):] {
-		some, err := db.GetAll(ctx, rest[:min(maxKeys, len(rest))]...)
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, some...)
-	}
-	return items, nil
+	calls := (len(keys) + maxKeys - 1) / maxKeys
+	read, failed := make([][]store.Item, calls), make([]error, calls)
+	concurrently(calls, calls, func(i int) {
+		read[i], failed[i] = db.GetAll(ctx, keys[i*maxKeys:min(len(keys), (i+1)*maxKeys)]...)
+	})
+	return slices.Concat(read...), errors.Join(failed...)
 }
 
 // load reads what the tasks are about: each item once, in as few round trips as
@@ -152,6 +156,8 @@ func (d *Deliverer) load(ctx context.Context, tasks []*task) error {
 	}
 	for _, t := range tasks {
 		add(t.webhookKey(t.webhook))
+		add(t.outageKey(t.webhook))
+		add(t.strainKey(t.webhook))
 		add(store.IDKey(t.EventID))
 		if t.stored == 0 {
 			add(t.key)
@@ -161,17 +167,18 @@ func (d *Deliverer) load(ctx context.Context, tasks []*task) error {
 	if err != nil {
 		return err
 	}
-	hooks, payloads := map[store.Key]*hook{}, make(map[string]*payload, len(tasks))
+	hooks, payloads := map[bound]*hook{}, make(map[string]*payload, len(tasks))
 	for _, t := range tasks {
-		key := t.webhookKey(t.webhook)
-		if hooks[key] == nil {
-			hooks[key] = &hook{key: key}
-			hooks[key].err = hooks[key].read(items[at[key]])
+		if hooks[t.bound] == nil {
+			h := newHook(t.bound)
+			h.err = errors.Join(h.read(items[at[h.key]]), h.readOutage(items[at[t.outageKey(t.webhook)]]))
+			h.strain.read(items[at[h.strain.key]], d.now())
+			hooks[t.bound] = h
 		}
 		if payloads[t.EventID] == nil {
 			payloads[t.EventID] = &payload{item: items[at[store.IDKey(t.EventID)]]}
 		}
-		t.hook, t.payload = hooks[key], payloads[t.EventID]
+		t.hook, t.payload = hooks[t.bound], payloads[t.EventID]
 		t.err = t.hook.err
 		if t.stored == 0 && t.err == nil {
 			t.err = t.read(&items[at[t.key]])

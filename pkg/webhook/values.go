@@ -81,7 +81,7 @@ func (d *delivery) write(it *store.Item) {
 		}
 		it.Extra[v.Name] = v.Value
 	}
-	it.Filters, it.Parent = map[string]string{stateFilter: d.State}, d.dueKey()
+	it.Filters, it.Owner, it.Parent = map[string]string{stateFilter: d.State}, d.heldKey(owner{it.Account, it.Mode}), d.dueKey()
 }
 
 // readDelivery reads a delivery from its item.
@@ -107,7 +107,7 @@ func readDelivery(it *store.Item) (d delivery, err error) {
 		by, until, _ := strings.Cut(held, " ")
 		d.Claim = &claim{By: by, Until: v.parse(until)}
 	}
-	d.Attempts = v.attempts()
+	d.Attempts, d.Held = v.attempts(), it.Owner.PK != ""
 	return d, v.err
 }
 
@@ -160,27 +160,29 @@ func (r *reader) attempts() []Attempt {
 // attemptValue names the value of the attempt with the given number.
 func attemptValue(number int) string { return attemptPrefix + strconv.Itoa(number) }
 
-// change gives the update that writes what has changed of the delivery.
-func (d *delivery) change(key store.Key, version int64) store.Update {
-	parent := d.dueKey()
+// change gives the update that writes what has changed of the delivery to an
+// owner's webhook.
+func (d *delivery) change(o owner, version int64) store.Update {
+	held, due := d.heldKey(o), d.dueKey()
 	return store.Update{
-		Key: key, Version: version, Extra: d.values(), Filters: []store.Value{{Name: stateFilter, Value: d.State}}, Parent: &parent,
+		Key: o.deliveryKey(d.WebhookID, d.ID), Version: version, Extra: d.values(),
+		Filters: []store.Value{{Name: stateFilter, Value: d.State}}, Owner: &held, Parent: &due,
 	}
 }
 
 // claimed gives the update that writes the claim alone.
-func (d *delivery) claimed(key store.Key, version int64) store.Update {
-	return store.Update{Key: key, Version: version, Extra: []store.Value{{Name: valueClaim, Value: d.Claim.String()}}}
+func (d *delivery) claimed(o owner, version int64) store.Update {
+	return store.Update{Key: o.deliveryKey(d.WebhookID, d.ID), Version: version, Extra: []store.Value{{Name: valueClaim, Value: d.Claim.String()}}}
 }
 
 // recorded gives the update that writes an attempt, just taken over by record, and
 // what has changed by it.
-func (d *delivery) recorded(key store.Key, version int64, a Attempt) (store.Update, error) {
+func (d *delivery) recorded(o owner, version int64, a Attempt) (store.Update, error) {
 	b, err := json.Marshal(a)
 	if err != nil {
 		return store.Update{}, fmt.Errorf("webhook: encode attempt at %s: %w", d.ID, err)
 	}
-	u, number := d.change(key, version), d.Next-1
+	u, number := d.change(o, version), d.Next-1
 	u.Extra = append(u.Extra, store.Value{Name: attemptValue(number), Value: string(b)})
 	if old := number - maxAttempts; old > 0 {
 		u.Extra = append(u.Extra, store.Value{Name: attemptValue(old)})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/backoff"
@@ -25,15 +26,39 @@ type worker struct {
 	leases   leases
 	updates  *gather.Group[store.Update]
 	messages *gather.Group[message]
+	// impatient is closed when no attempt waits for its turn any more.
+	impatient chan struct{}
+	// background is what must have an end before the function's.
+	background sync.WaitGroup
 }
+
+// patience is how long attempts wait for those before them at the same receiver.
+// What has not begun by then is put off, so that a slow receiver keeps few attempts
+// of a batch waiting.
+const patience = 2 * time.Second
+
+// pauseWhenBusy is how long what a slow receiver has no room for is put off, on
+// average.
+const pauseWhenBusy = 4 * time.Second
 
 // claim claims all attempts that are to be made, as far as the messages tell. What
 // else there is to do with a task, or where this fails, deliver sees to.
 func (w *worker) claim(ctx context.Context, tasks []*task) {
 	var claimed []*task
 	var updates []store.Update
+	heldBack, busy := map[*hook][]*task{}, map[*hook][]*task{}
 	for _, t := range tasks {
 		if todo, _ := t.next(w.now()); t.stored == 0 || todo != stepTry {
+			continue
+		}
+		switch held, err := w.admit(ctx, t); {
+		case err != nil:
+			continue
+		case held > 0:
+			heldBack[t.hook] = append(heldBack[t.hook], t)
+			continue
+		case !t.probe && t.hook.strain.isHigh():
+			busy[t.hook] = append(busy[t.hook], t)
 			continue
 		}
 		// What cannot be rendered is not claimed.
@@ -51,12 +76,47 @@ func (w *worker) claim(ctx context.Context, tasks []*task) {
 			t.stored = 0 // nobody knows whether it was written, but who reads it
 		}
 	}
+	for h, tasks := range heldBack {
+		wait, _ := h.isDown(w.now(), w.random.Chance())
+		w.putOffAll(ctx, tasks, wait, true)
+	}
+	for _, tasks := range busy {
+		w.putOffAll(ctx, tasks, w.pause(), false)
+	}
+}
+
+// pause is how long a task is put off that a slow receiver has no room for.
+func (w *worker) pause() time.Duration { return spread(pauseWhenBusy, 0.5, w.random.Chance()) }
+
+// putOffAll puts off tasks of one webhook. Where that fails, deliver sees to it.
+func (w *worker) putOffAll(ctx context.Context, tasks []*task, wait time.Duration, held bool) {
+	now := w.now()
+	updates := make([]store.Update, len(tasks))
+	for i, t := range tasks {
+		t.delivery.putOff(now, now.Add(wait), held)
+		updates[i] = t.delivery.change(t.owner, t.stored)
+	}
+	var written []*task
+	var to []bound
+	var turns []turn
+	for i, err := range w.db.UpdateAll(ctx, updates...) {
+		t := tasks[i]
+		if err = w.take(t, err); err == nil {
+			written, to, turns = append(written, t), append(to, t.bound), append(turns, t.delivery.turn(t.stored))
+		} else if !errors.Is(err, store.ErrConflict) {
+			t.stored = 0
+		}
+	}
+	// Who was sent for has no more to do; the others find that they were put off.
+	for i, err := range together(ctx, w.queue, now, now.Add(wait), to, turns) {
+		written[i].done = err == nil
+	}
 }
 
 // claimed puts a claim into the delivery, and gives the update that writes it.
 func (w *worker) claimed(t *task) store.Update {
 	t.delivery.Claim = &claim{By: w.by, Until: w.now().Add(lease)}
-	return t.delivery.claimed(t.key, t.stored)
+	return t.delivery.claimed(t.owner, t.stored)
 }
 
 // take takes over what an update has come to: the version that it has made, or the
@@ -106,6 +166,9 @@ func (w *worker) deliver(ctx context.Context, t *task) error {
 }
 
 func (w *worker) look(ctx context.Context, t *task) error {
+	if t.done {
+		return nil
+	}
 	if w.leases.holds(t) {
 		return w.try(ctx, t)
 	}
@@ -131,8 +194,17 @@ func (w *worker) look(ctx context.Context, t *task) error {
 	case stepEnd:
 		t.delivery.fail(reason)
 		t.delivery.Touch(now)
-		return w.update(t, t.delivery.change(t.key, t.stored))
+		return w.update(t, t.delivery.change(t.owner, t.stored))
 	case stepTry:
+		if held, err := w.admit(ctx, t); err != nil || held > 0 {
+			if err == nil {
+				err = w.putOff(t, held, true)
+			}
+			return err
+		}
+		if !t.probe && t.hook.strain.isHigh() {
+			return w.putOff(t, w.pause(), false)
+		}
 		if _, err := t.payload.render(ctx, w.signer); err != nil {
 			return err
 		}
@@ -175,6 +247,39 @@ func (w *worker) sendNext(t *task) error {
 	return w.ask(t.delivery.message(t.owner, t.stored, due))
 }
 
+// putOff gives the claim up, if there is one, and sends a message for later.
+func (w *worker) putOff(t *task, wait time.Duration, held bool) error {
+	w.leases.release(t)
+	now := w.now()
+	t.delivery.putOff(now, now.Add(wait), held)
+	if err := w.update(t, t.delivery.change(t.owner, t.stored)); err != nil {
+		if isTrouble(err) {
+			t.stored = 0
+		}
+		return err
+	}
+	return w.sendNext(t)
+}
+
+// enter waits for a slot, and tells whether there is one. Nobody waits for one after
+// the end of patience.
+func (h *hook) enter(ctx context.Context, impatient <-chan struct{}) bool {
+	select {
+	case h.slots <- struct{}{}:
+		return true
+	default:
+	}
+	select {
+	case h.slots <- struct{}{}:
+		return true
+	case <-impatient:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+func (h *hook) leave() { <-h.slots }
+
 // try carries out the attempt that the task has claimed, and records what came of it.
 func (w *worker) try(ctx context.Context, t *task) error {
 	defer w.leases.release(t)
@@ -182,14 +287,27 @@ func (w *worker) try(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
+	if !t.hook.enter(ctx, w.impatient) {
+		return w.putOff(t, w.pause(), false)
+	}
+	defer t.hook.leave()
+	if held, down := t.hook.isDown(w.now(), w.random.Chance()); down && !t.probe {
+		return w.putOff(t, held, true) // it has turned out since the claim
+	}
+	if !w.inTime(ctx) {
+		return w.putOff(t, 0, false) // the attempt would be cut off by our own end
+	}
 	to, signing := t.hook.target()
+	ended := w.watch(ctx, &t.hook.strain)
 	o, err := w.destination(&to).send(ctx, outgoing{t.EventID, t.payload.eventType(), body, signing})
+	ended()
 	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err // our time was over, not the receiver's
 	}
+	w.noteReach(ctx, t.hook, o)
 	w.noteHealth(ctx, t.hook, o)
 	w.leases.release(t)
 	if err := w.settle(ctx, t, o); err != nil {
