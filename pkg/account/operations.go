@@ -50,7 +50,7 @@ func (a *Account) view(mode auth.Mode) View {
 type MeKey struct {
 	ID        string       `json:"id" doc:"Id of the key"`
 	Name      string       `json:"name" doc:"Its name"`
-	Kind      string       `json:"kind" enum:"live,test"`
+	Kind      string       `json:"kind" enum:"live,test" doc:"live spends credits; test works on the sandbox"`
 	Scopes    []auth.Scope `json:"scopes" nullable:"false" doc:"What it may do"`
 	ExpiresAt *time.Time   `json:"expires_at" doc:"When it ends; null: never"`
 }

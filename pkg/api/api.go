@@ -46,5 +46,7 @@ func Document() *huma.OpenAPI {
 	factory.DescribeSettings(r)
 	describeWebhooks(r)
 	clean(r.OpenAPI())
+	openAnswers(r.OpenAPI())
+	listScopes(r.OpenAPI())
 	return r.OpenAPI()
 }

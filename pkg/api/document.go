@@ -48,6 +48,7 @@ func header() *huma.OpenAPI {
 			{Name: "Catalog", Description: "Subscription plans and generation models"},
 			{Name: "Factories", Description: "What makes content, in which voice and for whom"},
 			{Name: "Content", Description: "Posts, videos, carousels, stories and music clips"},
+			{Name: "Studio", Description: "One video, image set, track, voice or avatar of one model"},
 			{Name: "Webhooks", Description: "Where events are sent, signed by Standard Webhooks"},
 		},
 		Components: &huma.Components{Headers: httpapi.Headers(), SecuritySchemes: map[string]*huma.SecurityScheme{

@@ -45,7 +45,7 @@ type Key struct {
 	Last4       string       `json:"last4" doc:"The last 4 characters of the secret" example:"x8Zr"`
 	Scopes      []auth.Scope `json:"scopes" nullable:"false" doc:"What the key may do"`
 	IPAllowList []string     `json:"ip_allow_list" nullable:"false" doc:"Address ranges that its calls may come from; empty: all"`
-	State       string       `json:"state" enum:"active,revoked,expired"`
+	State       string       `json:"state" enum:"active,revoked,expired" doc:"Whether it works: calls with a revoked or expired key are answered 401"`
 	ExpiresAt   *time.Time   `json:"expires_at" doc:"When the key ends; null: never"`
 	LastUsedAt  *time.Time   `json:"last_used_at" doc:"When it was last used, exact to the minute; null: never"`
 	LastUsedIP  *string      `json:"last_used_ip" doc:"Address of the first call of that minute"`

@@ -25,12 +25,12 @@ type Entry struct {
 	RequestID   string    `json:"request_id" doc:"The gateway's id of the request"`
 	KeyID       string    `json:"key_id" doc:"The API key that made the call"`
 	OperationID string    `json:"operation_id" doc:"The operation; empty where the path or method is unknown" example:"createFactory"`
-	Method      string    `json:"method" example:"POST"`
-	Path        string    `json:"path" example:"/v1/factories"`
+	Method      string    `json:"method" doc:"HTTP method" example:"POST"`
+	Path        string    `json:"path" doc:"Path of the call, without its query" example:"/v1/factories"`
 	Status      int       `json:"status" doc:"HTTP status of the answer" example:"201"`
 	ErrorCode   *string   `json:"error_code" doc:"Code of the error; null where the call succeeded"`
 	IP          string    `json:"ip" doc:"Address that the call came from"`
-	UserAgent   string    `json:"user_agent"`
+	UserAgent   string    `json:"user_agent" doc:"User-Agent of the caller; empty where it sent none"`
 	LatencyMS   int64     `json:"latency_ms" doc:"Milliseconds from the gateway's receipt to the answer"`
 }
 

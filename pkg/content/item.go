@@ -79,7 +79,7 @@ func (Failure) SchemaName() string { return "ContentFailure" }
 type Item struct {
 	httpapi.Resource
 	FactoryID        string       `json:"factory_id" doc:"The factory whose voice it has"`
-	Kind             Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" example:"post"`
+	Kind             Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"What it is" example:"post"`
 	Format           *string      `json:"format" enum:"short,long" doc:"Of a video: short is 9:16, long 16:9; null for other kinds"`
 	Prompt           string       `json:"prompt" doc:"What it is to be about"`
 	Title            string       `json:"title" doc:"One line; empty until it is generated"`
@@ -94,12 +94,12 @@ type Item struct {
 	ContentPlanID    *string      `json:"content_plan_id" doc:"The plan that it came from"`
 	PublishAt        *time.Time   `json:"publish_at" doc:"When it is to be published; null: not scheduled"`
 	SocialAccountIDs []string     `json:"social_account_ids" nullable:"false" doc:"Where it is to be published"`
-	State            State        `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled"`
+	State            State        `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" doc:"Where it stands"`
 	Failure          *Failure     `json:"failure" doc:"Why it failed; null where it did not"`
 	Attempt          int          `json:"attempt" doc:"Which try at generating this is; 1 for the first"`
 	CostCredits      int64        `json:"cost_credits" doc:"What was charged for it, for all attempts that succeeded; always 0 in the sandbox"`
-	GeneratedAt      *time.Time   `json:"generated_at"`
-	PublishedAt      *time.Time   `json:"published_at"`
+	GeneratedAt      *time.Time   `json:"generated_at" doc:"When it was ready; null before"`
+	PublishedAt      *time.Time   `json:"published_at" doc:"When it was first published; null before"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

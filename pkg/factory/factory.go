@@ -82,7 +82,7 @@ type Factory struct {
 	AutoPublish      bool              `json:"auto_publish" doc:"Whether what it makes is published without being asked"`
 	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"The accounts that it publishes to"`
 	Settings         TypeSettings      `json:"settings" doc:"Settings of its type"`
-	State            string            `json:"state" enum:"active,paused,deleted"`
+	State            string            `json:"state" enum:"active,paused,deleted" doc:"Whether it makes content by itself; a paused one does not"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -46,7 +46,7 @@ type Generation struct {
 	Kind        provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"What it makes"`
 	Model       string        `json:"model" doc:"The model that makes it" example:"flux-pro-1.1"`
 	Input       Input         `json:"input" doc:"What was asked for"`
-	State       State         `json:"state" enum:"queued,generating,generated,failed,canceled"`
+	State       State         `json:"state" enum:"queued,generating,generated,failed,canceled" doc:"Where it stands; the last three are final"`
 	Progress    int           `json:"progress" minimum:"0" maximum:"100" doc:"How far it is, in percent, as far as the provider tells"`
 	Media       []media.View  `json:"media" nullable:"false" doc:"Its files; their addresses are signed for one hour by each GET"`
 	CostCredits int64         `json:"cost_credits" doc:"What was charged for it; 0 until it is generated, and always in the sandbox"`

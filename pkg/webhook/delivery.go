@@ -40,7 +40,7 @@ type Delivery struct {
 	WebhookID     string     `json:"webhook_id" doc:"The webhook that it goes to"`
 	EventID       string     `json:"event_id" doc:"The event; receivers see it as the header webhook-id"`
 	EventType     event.Type `json:"event_type" doc:"Type of the event" example:"content.generated"`
-	State         string     `json:"state" enum:"pending,delivered,failed"`
+	State         string     `json:"state" enum:"pending,delivered,failed" doc:"pending while attempts are to come, failed once none are"`
 	FailedReason  *string    `json:"failed_reason" enum:"exhausted,gone,webhook_disabled,webhook_deleted,event_expired" doc:"exhausted: all attempts failed; gone: the receiver answered 410; null unless it failed"`
 	Attempts      []Attempt  `json:"attempts" nullable:"false" doc:"The attempts, oldest first"`
 	NextAttemptAt *time.Time `json:"next_attempt_at" doc:"When the next attempt is due; null where none follows"`

@@ -1,0 +1,64 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/auth"
+)
+
+// openAnswers lets the schemas of answers and events have members that are not
+// described: there may be additions within /v1, and a client made from the document
+// must not fail at them. What callers send stays closed.
+func openAnswers(doc *huma.OpenAPI) {
+	schemas := doc.Components.Schemas.Map()
+	sent := map[*huma.Schema]bool{}
+	var walk func(s *huma.Schema)
+	walk = func(s *huma.Schema) {
+		if s == nil || sent[s] {
+			return
+		}
+		sent[s] = true
+		if s.Ref != "" {
+			walk(schemas[strings.TrimPrefix(s.Ref, "#/components/schemas/")])
+		}
+		walk(s.Items)
+		for _, list := range [][]*huma.Schema{s.AllOf, s.AnyOf, s.OneOf} {
+			for _, sub := range list {
+				walk(sub)
+			}
+		}
+		for _, sub := range s.Properties {
+			walk(sub)
+		}
+	}
+	for _, item := range doc.Paths {
+		for _, o := range []*huma.Operation{item.Post, item.Put, item.Patch, item.Delete} {
+			if o == nil || o.RequestBody == nil {
+				continue
+			}
+			for _, media := range o.RequestBody.Content {
+				walk(media.Schema)
+			}
+		}
+	}
+	for _, s := range schemas {
+		if s.AdditionalProperties == false && !sent[s] {
+			s.AdditionalProperties = nil
+		}
+	}
+}
+
+// listScopes names the scopes wherever a member is a list of them.
+func listScopes(doc *huma.OpenAPI) {
+	var all []any
+	for _, s := range auth.Scopes {
+		all = append(all, string(s.Scope))
+	}
+	for _, s := range doc.Components.Schemas.Map() {
+		if scopes := s.Properties["scopes"]; scopes != nil && scopes.Items != nil {
+			scopes.Items.Enum = all
+		}
+	}
+}
