@@ -39,7 +39,7 @@ func generationsMarkdown(all []counted) string {
 	}
 	row(&b, "Sum in eu-central-1", bills, func(b bill) float64 { return b.sum })
 	b.WriteString(assumptions())
-	fmt.Fprintf(&b, "\nThe prices, as of %s:\n\n| Service | | For | us-east-1 | eu-central-1 | Source |\n|---|---|---|---|---|---|\n", pricesAsOf)
+	fmt.Fprintf(&b, "\nThe prices, as of %s\n\n| Service | | For | us-east-1 | eu-central-1 | Source |\n|---|---|---|---|---|---|\n", pricesAsOf)
 	for _, p := range prices {
 		per := "1"
 		if p.per == million {

@@ -12,9 +12,9 @@ type price struct {
 	source string
 }
 
-// pricesAsOf is when the prices were looked up: those of AWS's price list that is
-// behind the pages.
-const pricesAsOf = "August 2026"
+// pricesAsOf tells of when the prices are, and how sure.
+const pricesAsOf = "August 2026. Those of API Gateway, DynamoDB, SQS, EventBridge, S3 and CloudWatch were compared with figures of the price list behind the pages; " +
+	"those of Lambda in eu-central-1, KMS, Secrets Manager and X-Ray were not, and are worth a look before they are relied on."
 
 // million is what most prices are for.
 const million = 1e6
