@@ -75,12 +75,15 @@ func (c *client) page(ctx context.Context, method, path, idempotencyKey string, 
 	return envelope.NextCursor, json.Unmarshal(envelope.Data, into)
 }
 
-// list reads a whole list.
-func list[T any](ctx context.Context, c *client, path string) ([]T, error) {
+// list reads a whole list, or what the filters, pairs of name and value, leave of it.
+func list[T any](ctx context.Context, c *client, path string, filters ...string) ([]T, error) {
 	query := url.Values{"limit": {"100"}}
+	for i := 0; i < len(filters); i += 2 {
+		query.Set(filters[i], filters[i+1])
+	}
 	for all := []T{}; ; {
 		var page []T
-		next, err := c.page(ctx, http.MethodGet, path+"&"+query.Encode(), "", nil, &page)
+		next, err := c.page(ctx, http.MethodGet, path+"?"+query.Encode(), "", nil, &page)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +98,7 @@ func list[T any](ctx context.Context, c *client, path string) ([]T, error) {
 // undelivered tells how many events a webhook has yet to get, as the service itself
 // knows them.
 func (c *client) undelivered(ctx context.Context, webhook string) (int, error) {
-	all, err := list[struct{}](ctx, c, "/v1/webhooks/"+webhook+"/deliveries?state=undelivered")
+	all, err := list[struct{}](ctx, c, "/v1/webhooks/"+webhook+"/deliveries", "state", "undelivered")
 	return len(all), err
 }
 

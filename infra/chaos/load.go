@@ -12,19 +12,20 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// accepted is a content item that the API has accepted.
+// accepted is work that the API has accepted: a content item or a generation.
 type accepted struct {
 	id string
 	at time.Time
 }
 
-// load has content items made, as a caller does who wants each of them: what was
-// not answered, or with a 5xx, is asked for again, with the same Idempotency-Key.
+// load asks for work, as a caller does who wants all of it: what was not answered,
+// or with a 5xx, is asked for again, with the same Idempotency-Key.
 type load struct {
-	client  *client
-	factory string
+	client *client
+	// ask gives the n-th call to make.
+	ask     func(n int) (path string, body map[string]any)
 	events  int
-	every   time.Duration // from the first asking for one item to that for the next
+	every   time.Duration // from the first asking for one thing to that for the next
 	callers int
 
 	mu      sync.Mutex
@@ -36,7 +37,7 @@ type load struct {
 // pauseOfCaller is between two calls for the same thing.
 const pauseOfCaller = 200 * time.Millisecond
 
-// run returns when all items were accepted.
+// run returns when all was accepted.
 func (l *load) run(ctx context.Context) error {
 	turns := make(chan int)
 	group, ctx := errgroup.WithContext(ctx)
@@ -71,19 +72,19 @@ func (l *load) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// one has one item made.
-func (l *load) one(ctx context.Context, i int) error {
-	body := map[string]any{"factory_id": l.factory, "kind": "post", "prompt": "Chaos " + strconv.Itoa(i)}
+// one asks for one thing.
+func (l *load) one(ctx context.Context, n int) error {
+	path, body := l.ask(n)
 	for {
 		var made struct{ ID string }
-		err := l.client.call(ctx, http.MethodPost, "/v1/content-items", l.factory+"-"+strconv.Itoa(i), body, &made)
+		err := l.client.call(ctx, http.MethodPost, path, "chaos-"+strconv.Itoa(n), body, &made)
 		if err == nil {
 			l.accept(made.ID)
 			return nil
 		}
 		var refused *refusal
 		if ctx.Err() != nil || errors.As(err, &refused) && refused.status < http.StatusInternalServerError && refused.status != http.StatusConflict {
-			return fmt.Errorf("asking for item %d: %w", i, err)
+			return fmt.Errorf("asking for %s: %w", path, err)
 		}
 		l.mu.Lock()
 		l.retries++
@@ -117,7 +118,7 @@ func (l *load) accepted() ([]accepted, <-chan struct{}) {
 	return l.done[:len(l.done):len(l.done)], l.changed
 }
 
-// reached returns when so many items were accepted.
+// reached returns when so much was accepted.
 func (l *load) reached(ctx context.Context, n int) error {
 	for {
 		done, more := l.accepted()

@@ -17,7 +17,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"syscall"
 	"time"
 
@@ -37,7 +36,8 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	sz := size{}
 	flags.IntVar(&sz.events, "events", 200, "how many events each row of webhooks has")
-	flags.DurationVar(&sz.every, "every", 100*time.Millisecond, "from one event to the next")
+	flags.IntVar(&sz.jobs, "jobs", 40, "how many pieces of work each row of generations has")
+	flags.DurationVar(&sz.every, "every", 100*time.Millisecond, "from one event or piece of work to the next")
 	flags.IntVar(&sz.kills, "kills", 3, "how often a function is killed in a row")
 	flags.DurationVar(&sz.outage, "outage", 10*time.Second, "how long a service refuses")
 	flags.DurationVar(&sz.within, "within", 10*time.Minute, "when what has not arrived is taken for lost")
@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	wanted, err := regexp.Compile(*only)
+	names, err := regexp.Compile(*only)
 	if err != nil {
 		return err
 	}
@@ -59,37 +59,17 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	r := report{machine: document.ThisMachine(), size: sz}
-	if r.webhooks, err = w.playAll(ctx, webhookRows(sz), sz, wanted, out); err != nil {
-		return err
+	r := report{
+		machine: document.ThisMachine(), size: sz,
+		webhooks: w.playWebhooks(ctx, wanted(webhookRows(sz), names), sz, out),
+		jobs:     w.playJobs(ctx, wanted(jobRows(sz), names), sz, out),
 	}
 	table := r.markdown()
 	fmt.Fprintf(out, "\n%s\n", table)
 	if *path != "" {
-		if err := document.Rewrite(*path, "make chaos", table); err != nil {
+		if err := document.Rewrite(*path, document.WrittenBy("make chaos"), table); err != nil {
 			return err
 		}
 	}
 	return r.broken()
-}
-
-// playAll runs the rows that are wanted, one after the other.
-func (w *world) playAll(ctx context.Context, rows []row, sz size, wanted *regexp.Regexp, out io.Writer) ([]result, error) {
-	var all []result
-	for _, r := range rows {
-		if !wanted.MatchString(r.name) {
-			continue
-		}
-		fmt.Fprintln(out, r.name)
-		came, err := w.play(ctx, r, sz)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.name, err)
-		}
-		if i := slices.IndexFunc(all, func(other result) bool { return other.name == r.against }); i >= 0 {
-			came.yardstick = all[i].p99
-		}
-		fmt.Fprint(out, "  ", came.markdown())
-		all = append(all, came)
-	}
-	return all, nil
 }

@@ -21,6 +21,14 @@ type process struct {
 	handle   *os.Process
 }
 
+// pid is its number; 0 where there is none.
+func (p process) pid() int {
+	if p.handle == nil {
+		return 0
+	}
+	return p.handle.Pid
+}
+
 // kill ends it as a power cut would.
 func (p process) kill() error { return p.handle.Signal(syscall.SIGKILL) }
 

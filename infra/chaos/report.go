@@ -15,6 +15,7 @@ type report struct {
 	machine  document.Machine
 	size     size
 	webhooks []result
+	jobs     []verdict
 }
 
 // markdown writes the table.
@@ -24,6 +25,15 @@ func (r *report) markdown() string {
 	fmt.Fprintf(&b, "### Webhooks\n\n%d events a row, one every %v; kills come %d times, outages last %v.\n\n", r.size.events, r.size.every, r.size.kills, r.size.outage)
 	b.WriteString("| Fault | Happened | Accepted | Delivered | Lost | In flight | Repeats | Recovery, s | p50, ms | p99, ms | Kept |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.webhooks {
+		b.WriteString(row.markdown())
+	}
+	total := 0
+	for _, row := range r.jobs {
+		total += row.accepted
+	}
+	fmt.Fprintf(&b, "\n### Generations\n\n%d pieces of work were accepted, %d a row, one every %v.\n\n", total, r.size.jobs, r.size.every)
+	b.WriteString("| Fault | Happened | Accepted | Generated | Failed | Not ended | Wrong events | Bad files | Charged | Adds up | Bought | Last end, s | Kept |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, row := range r.jobs {
 		b.WriteString(row.markdown())
 	}
 	return b.String()
@@ -48,6 +58,9 @@ func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(),
 func (r *report) broken() error {
 	var all []error
 	for _, row := range r.webhooks {
+		all = append(all, row.broken())
+	}
+	for _, row := range r.jobs {
 		all = append(all, row.broken())
 	}
 	return errors.Join(all...)

@@ -21,6 +21,7 @@ type bounds struct {
 type result struct {
 	name      string
 	bounds    bounds
+	trouble   error // why there is no more to tell
 	accepted  int
 	delivered int // at least once
 	lost      int
@@ -109,6 +110,9 @@ func (r result) broken() error {
 		if is {
 			all = append(all, fmt.Errorf(r.name+": "+format, args...))
 		}
+	}
+	if r.trouble != nil {
+		return fmt.Errorf("%s: %w", r.name, r.trouble)
 	}
 	fail(r.accepted == 0, "nothing was accepted")
 	fail(r.lost > 0, "%d of %d accepted events never came", r.lost, r.accepted)

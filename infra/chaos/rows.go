@@ -21,21 +21,28 @@ const (
 type place struct {
 	step
 	name string
+	// hidden is how long the queue hides a message whose function died here, before it
+	// could say that it needs it no longer than it lives; 0: that it has said.
+	hidden time.Duration
 }
+
+// holding is the call by which a function hides its messages for as long as it lives,
+// again every second.
+const holding = "ChangeMessageVisibilityBatch"
 
 // places are the steps on the way of an event from the table to the receiver, in
 // their order.
 var places = []place{
-	{step{function: "relay", operation: "PutEvents"}, "relay puts events on the bus"},
-	{step{function: "dispatch", operation: "ChangeMessageVisibilityBatch"}, "dispatch holds its messages"},
-	{step{function: "dispatch", operation: "Query"}, "dispatch reads the webhooks"},
-	{step{function: "dispatch", operation: "PutItem"}, "dispatch writes a delivery"},
-	{step{function: "dispatch", operation: "SendMessageBatch"}, "dispatch sends to the queue"},
-	{step{function: "deliver", operation: "ChangeMessageVisibilityBatch"}, "deliver holds its messages"},
-	{step{function: "deliver", operation: "BatchGetItem"}, "deliver reads"},
-	{step{function: "deliver", operation: "BatchExecuteStatement", with: claiming}, "deliver claims an attempt"},
-	{step{function: "deliver", operation: receiving}, "deliver calls the receiver"},
-	{step{function: "deliver", operation: "BatchExecuteStatement", with: recording}, "deliver records the outcome"},
+	{step: step{function: "relay", operation: "PutEvents"}, name: "relay puts events on the bus"},
+	{step: step{function: "dispatch", operation: holding}, name: "dispatch holds its messages", hidden: 3 * time.Minute},
+	{step: step{function: "dispatch", operation: "Query"}, name: "dispatch reads the webhooks"},
+	{step: step{function: "dispatch", operation: "PutItem"}, name: "dispatch writes a delivery"},
+	{step: step{function: "dispatch", operation: "SendMessageBatch"}, name: "dispatch sends to the queue"},
+	{step: step{function: "deliver", operation: holding}, name: "deliver holds its messages", hidden: 6 * time.Minute},
+	{step: step{function: "deliver", operation: "BatchGetItem"}, name: "deliver reads"},
+	{step: step{function: "deliver", operation: "BatchExecuteStatement", with: claiming}, name: "deliver claims an attempt"},
+	{step: step{function: "deliver", operation: receiving}, name: "deliver calls the receiver"},
+	{step: step{function: "deliver", operation: "BatchExecuteStatement", with: recording}, name: "deliver records the outcome"},
 }
 
 // webhookRows are the rows about deliveries.
@@ -45,8 +52,8 @@ func webhookRows(sz size) []row {
 	rows := []row{{name: "No fault", happen: nothing, bounds: once}}
 	for _, p := range places {
 		rows = append(rows,
-			row{name: "Killed before " + p.name, happen: killed(sz, p.step, killBefore), bounds: kept},
-			row{name: "Killed after " + p.name, happen: killed(sz, p.step, killAfter), bounds: kept},
+			row{name: "Killed before " + p.name, happen: killed(sz, p, killBefore), bounds: bounds{recovery: p.hidden + aim}},
+			row{name: "Killed after " + p.name, happen: killed(sz, p, killAfter), bounds: kept},
 		)
 	}
 	rows = append(rows,
@@ -70,7 +77,7 @@ func webhookRows(sz size) []row {
 // frozen freezes a function at a step, once; others take its work over meanwhile.
 func frozen(at step, d time.Duration) func(context.Context, *scene) error {
 	return func(ctx context.Context, s *scene) error {
-		return s.during(ctx, &fault{at: []step{at}, skip: 2, times: 1, do: freeze(d)}, func(ctx context.Context) error {
+		return s.during(ctx, &fault{at: []step{at}, skip: 2, times: 1, do: s.caught(ctx, freeze(d))}, func(ctx context.Context) error {
 			return until(ctx, func() (bool, error) { return s.happened() > 0, nil })
 		})
 	}
@@ -78,9 +85,13 @@ func frozen(at step, d time.Duration) func(context.Context, *scene) error {
 
 // killed kills functions at a step, each time that the work has come by there a few
 // times more.
-func killed(sz size, at step, do doing) func(context.Context, *scene) error {
+func killed(sz size, at place, do doing) func(context.Context, *scene) error {
 	return func(ctx context.Context, s *scene) error {
-		f := &fault{at: []step{at}, skip: 2, every: 5, times: sz.kills, do: do}
+		do := s.caught(ctx, do)
+		if at.operation != holding && at.function != "relay" {
+			do = s.whileHeld(ctx, do)
+		}
+		f := &fault{at: []step{at.step}, skip: 2, every: 5, times: sz.kills, do: do}
 		return s.during(ctx, f, func(ctx context.Context) error {
 			return until(ctx, func() (bool, error) { return s.happened() >= sz.kills, nil })
 		})

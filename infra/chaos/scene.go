@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
+
+	"github.com/content-automation/api/pkg/auth"
 )
 
 // row is one line of the table: a fault that happens while events are on their way.
@@ -22,13 +26,16 @@ type row struct {
 	against string
 }
 
-// scene is one run of a row: an account of its own with a webhook, and the load.
+// scene is one run of a row: an account of its own, and the load.
 type scene struct {
 	*world
-	client  *client
+	client *client
+	load   *load
+	// through tells whether all that was accepted has come to its end.
+	through func(context.Context) (bool, error)
+	// mailbox gets the events of a webhook, if there is one.
 	mailbox *mailbox
 	webhook string
-	load    *load
 	// neighbour is a second webhook, if there is one.
 	neighbour *neighbour
 
@@ -40,8 +47,9 @@ type scene struct {
 
 // size says how long and how heavy a run is.
 type size struct {
-	events int
-	every  time.Duration // from one event to the next
+	// events and jobs are how many of them a row has.
+	events, jobs int
+	every        time.Duration // from one to the next
 	// within is how long to wait for what shall happen, before it is taken for never.
 	within time.Duration
 	// kills is how often a function is killed, and outage how long a service is down.
@@ -49,17 +57,13 @@ type size struct {
 	outage time.Duration
 }
 
-// play runs a row.
-func (w *world) play(ctx context.Context, r row, sz size) (_ result, err error) {
+// play runs a row in its scene, and returns when all has come to its end.
+func (s *scene) play(ctx context.Context, r row, sz size) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s, err := w.newScene(ctx, r.name, sz)
-	if err != nil {
-		return result{}, err
-	}
 	if r.begin != nil {
 		if err := r.begin(ctx, s); err != nil {
-			return result{}, err
+			return err
 		}
 	}
 	loaded := make(chan error, 1)
@@ -70,23 +74,20 @@ func (w *world) play(ctx context.Context, r row, sz size) (_ result, err error) 
 		}
 		loaded <- err
 	}()
-	began := s.load.reached(ctx, sz.events/4)
-	if began == nil {
-		began = s.happen(ctx, r, sz.within)
+	err := s.load.reached(ctx, s.load.events/4)
+	if err == nil {
+		err = s.happen(ctx, r, sz.within)
 	}
-	if began != nil {
+	if err != nil {
 		cancel()
 	}
-	if err := <-loaded; err != nil && began == nil {
-		return result{}, err
+	if failed := <-loaded; failed != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		err = failed
 	}
-	if began != nil {
-		return result{}, began
+	if err != nil {
+		return err
 	}
-	if err := s.settle(ctx, sz.within); err != nil {
-		return result{}, err
-	}
-	return s.result(ctx, r)
+	return s.settle(ctx, sz.within)
 }
 
 func (s *scene) happen(ctx context.Context, r row, within time.Duration) error {
@@ -103,9 +104,10 @@ func (s *scene) happen(ctx context.Context, r row, within time.Duration) error {
 	return nil
 }
 
-// newScene makes what a run needs.
+// newScene makes a scene for events on their way to a webhook. They come of content
+// items of the sandbox.
 func (w *world) newScene(ctx context.Context, name string, sz size) (*scene, error) {
-	key, err := w.newKey(ctx, name, "test")
+	key, err := w.newKey(ctx, name, auth.Test)
 	if err != nil {
 		return nil, err
 	}
@@ -118,17 +120,27 @@ func (w *world) newScene(ctx context.Context, name string, sz size) (*scene, err
 	if err != nil {
 		return nil, err
 	}
-	s.load = &load{client: s.client, factory: factory, events: sz.events, every: sz.every, callers: 16}
+	s.load = &load{client: s.client, events: sz.events, every: sz.every, callers: callers, ask: func(n int) (string, map[string]any) {
+		return "/v1/content-items", map[string]any{"factory_id": factory, "kind": "post", "prompt": "Chaos " + strconv.Itoa(n)}
+	}}
+	s.through = func(context.Context) (bool, error) {
+		done, _ := s.load.accepted()
+		came, err := s.mailbox.all()
+		return !missing(done, came), err
+	}
 	return s, nil
 }
+
+// callers is how many calls for work are under way at a time at most.
+const callers = 16
 
 // path are the queues that an event passes on its way to a webhook.
 func (w *world) path() []string {
 	return []string{w.system.DispatchQueueURL, w.system.DeliverQueueURL}
 }
 
-// during lets a fault happen, at whichever gate it is, until f returns. What is in
-// flight then is noted each time where the times are counted, else once.
+// during lets a fault happen, at whichever gate it is, until f returns. Where the
+// times are not counted, what is in flight when it begins is noted.
 func (s *scene) during(ctx context.Context, f *fault, until func(context.Context) error) error {
 	if f.times < 0 {
 		if err := s.meet(ctx); err != nil {
@@ -138,11 +150,6 @@ func (s *scene) during(ctx context.Context, f *fault, until func(context.Context
 	do := f.do
 	f.do = func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
 		defer s.happenedNow() // killing ends in a panic
-		if f.times > 0 {
-			_ = c.stop() // or it would go on with other things meanwhile
-			// Where it cannot be told nothing is taken for in flight: the bound is the narrower.
-			_ = s.meet(context.WithoutCancel(ctx))
-		}
 		do(c, w, pass)
 	}
 	for _, g := range []*gate{&s.aws.gate, &s.providers.gate, &s.receiver.gate} {
@@ -156,8 +163,47 @@ func (s *scene) during(ctx context.Context, f *fault, until func(context.Context
 	return err
 }
 
+// caught does something to a function that is frozen first, so that it goes on with
+// nothing else, and notes what is in flight then.
+func (s *scene) caught(ctx context.Context, do doing) doing {
+	return func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
+		_ = c.stop() // it may have ended by itself
+		// Where it cannot be told nothing is taken for in flight: the bound is the narrower.
+		_ = s.meet(ctx)
+		do(c, w, pass)
+	}
+}
+
+// whileHeld does something to a function once it has hidden its messages, once more
+// at least, since it made the call: else it would be left to chance how long they
+// stay hidden after its death.
+func (s *scene) whileHeld(ctx context.Context, do doing) doing {
+	return func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
+		held := make(chan struct{}, 1)
+		f := &fault{at: []step{{function: c.function, operation: holding}}, times: -1, do: func(other call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
+			pass(w)
+			if other.pid() == c.pid() {
+				select {
+				case held <- struct{}{}:
+				default:
+				}
+			}
+		}}
+		s.aws.add(f)
+		select {
+		case <-held:
+		case <-ctx.Done():
+		}
+		s.aws.remove(f)
+		do(c, w, pass)
+	}
+}
+
 // meet notes what a fault meets in flight.
 func (s *scene) meet(ctx context.Context) error {
+	if s.webhook == "" {
+		return nil
+	}
 	n, err := s.client.undelivered(ctx, s.webhook)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,29 +259,25 @@ func until(ctx context.Context, f func() (bool, error)) error {
 	}
 }
 
-// settle waits until everything that was accepted has come, and no message is left
-// that might bring it once more. What has not come within the time is lost.
+// settle waits until everything that was accepted has come to its end, and no
+// message is left that might do something once more. What is not through within the
+// time is lost: the counts tell it.
 func (s *scene) settle(ctx context.Context, within time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	done, _ := s.load.accepted()
-	err := until(waiting, func() (bool, error) {
-		came, err := s.mailbox.all()
-		return !missing(done, came), err
-	})
-	if err != nil && waiting.Err() == nil {
-		return err
+	err := until(waiting, func() (bool, error) { return s.through(waiting) })
+	if err == nil {
+		err = s.moveOut(waiting)
 	}
-	if err := s.moveOut(ctx); err != nil {
-		return err
+	if err == nil {
+		queues := slices.AppendSeq(s.path(), maps.Values(s.system.GenerateQueueURLs))
+		err = until(waiting, func() (bool, error) {
+			left, err := s.messages(waiting, queues...)
+			return left == 0, err
+		})
 	}
-	quiet := slices.AppendSeq(s.path(), maps.Values(s.system.GenerateQueueURLs))
-	err = until(waiting, func() (bool, error) {
-		left, err := s.messages(ctx, quiet...)
-		return left == 0, err
-	})
 	if waiting.Err() != nil && ctx.Err() == nil {
-		return nil // the counts tell it
+		return nil
 	}
 	return err
 }

@@ -76,13 +76,17 @@ func (w *world) close() error {
 	return all
 }
 
-// newKey makes an account, and gives the secret of a key of it that may do everything.
+// newKey makes an account with credits, and gives the secret of a key of it that may
+// do everything.
 func (w *world) newKey(ctx context.Context, name string, mode auth.Mode) (string, error) {
 	db := store.Open(w.system.AWS(), w.system.Table)
 	accounts := account.NewService(db, time.Now)
 	limit := plenty
 	a, err := accounts.Create(ctx, account.Settings{Name: &name, TestLimit: &limit, LiveLimit: &limit})
 	if err != nil {
+		return "", err
+	}
+	if _, err := accounts.TopUp(ctx, a.ID, credits); err != nil {
 		return "", err
 	}
 	k, err := apikey.NewService(db, accounts, time.Now, rand.Reader).Issue(ctx, a.ID, mode, apikey.Settings{Name: name, Scopes: auth.AllScopes()})

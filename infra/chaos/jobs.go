@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/content-automation/api/pkg/auth"
+)
+
+// credits are what a scene's account may spend: more than its work can cost.
+const credits = 1_000_000
+
+// mix is the work that a scene asks for, in turn: each kind of content and of
+// generation, by each provider that offers one.
+var mix = []struct {
+	path string
+	body map[string]any
+}{
+	{"/v1/content-items", map[string]any{"kind": "post"}},
+	{"/v1/studio/images", map[string]any{"model": "flux-pro-1.1", "count": 2}},
+	{"/v1/content-items", map[string]any{"kind": "carousel", "slides": []map[string]any{{}, {}}}},
+	{"/v1/studio/videos", map[string]any{"model": "runway-gen-4.5", "seconds": 5, "aspect_ratio": "9:16"}},
+	{"/v1/content-items", map[string]any{"kind": "story"}},
+	{"/v1/studio/voices", map[string]any{"model": "eleven-flash-2.5", "language": "en"}},
+	{"/v1/content-items", map[string]any{"kind": "video"}},
+	{"/v1/studio/images", map[string]any{"model": "stable-image-core"}},
+	{"/v1/content-items", map[string]any{"kind": "music_clip"}},
+	{"/v1/studio/voices", map[string]any{"model": "polly-long-form", "language": "en"}},
+	{"/v1/studio/music", map[string]any{"model": "ace-step", "seconds": 30}},
+	{"/v1/studio/avatars", map[string]any{"model": "heygen-avatar-4"}},
+}
+
+// newJobScene makes a scene for work of a live key. It has no webhook: what became
+// of the work is read from the API.
+func (w *world) newJobScene(ctx context.Context, name string, sz size) (*scene, error) {
+	key, err := w.newKey(ctx, name, auth.Live)
+	if err != nil {
+		return nil, err
+	}
+	s := &scene{world: w, client: &client{&http.Client{}, w.system.BaseURL, key}}
+	factory, err := s.client.newFactory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.load = &load{client: s.client, events: sz.jobs, every: sz.every, callers: callers, ask: func(n int) (string, map[string]any) {
+		return w.order(factory, n)
+	}}
+	s.through = s.noneWaits
+	return s, w.fakes(ctx, http.MethodDelete, "", nil, nil)
+}
+
+// order is the n-th call for work.
+func (w *world) order(factory string, n int) (path string, body map[string]any) {
+	o := mix[n%len(mix)]
+	about := "Chaos " + strconv.Itoa(n)
+	body = map[string]any{}
+	for name, value := range o.body {
+		body[name] = value
+	}
+	switch o.path {
+	case "/v1/content-items":
+		body["factory_id"], body["prompt"] = factory, about
+	case "/v1/studio/voices":
+		body["text"] = about
+	case "/v1/studio/avatars":
+		body["text"], body["image_url"] = about, w.receiver.address
+	default:
+		body["prompt"] = about
+	}
+	return o.path, body
+}
+
+// The lists of work, and the types of the events that tell of its ends.
+var works = []struct{ path, generated, failed string }{
+	{"/v1/content-items", "content.generated", "content.failed"},
+	{"/v1/studio/generations", "studio.generated", "studio.failed"},
+}
+
+// noneWaits tells whether no work is queued or under way.
+func (s *scene) noneWaits(ctx context.Context) (bool, error) {
+	for _, of := range works {
+		for _, state := range []string{"generating", "queued"} {
+			some, err := list[struct{}](ctx, s.client, of.path, "state", state)
+			if err != nil || len(some) > 0 {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
