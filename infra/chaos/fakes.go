@@ -55,16 +55,7 @@ var (
 	}
 )
 
-// trouble lets each operation of each provider fail in every way.
-func (w *world) trouble(ctx context.Context) (n int, err error) {
-	for provider, operations := range failing {
-		for _, operation := range operations {
-			order := control.Order{Provider: provider, Operation: operation, Faults: troubles}
-			if err := w.fakes(ctx, http.MethodPost, "", order, nil); err != nil {
-				return n, err
-			}
-			n += len(troubles)
-		}
-	}
-	return n, nil
+// orderOf lets an operation of a provider fail in every way.
+func orderOf(provider, operation string) control.Order {
+	return control.Order{Provider: provider, Operation: operation, Faults: troubles}
 }

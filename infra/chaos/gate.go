@@ -28,11 +28,12 @@ type step struct {
 	function  string // empty: any function
 	operation string // empty: any call
 	with      string // what the body of the call contains
+	process   int    // 0: any
 }
 
 func (s step) of(c call) bool {
 	return (s.function == "" || s.function == c.function) && (s.operation == "" || s.operation == c.operation) &&
-		strings.Contains(string(c.body), s.with)
+		(s.process == 0 || s.process == c.pid()) && strings.Contains(string(c.body), s.with)
 }
 
 // fault is done to some of the calls that pass a gate.

@@ -17,13 +17,18 @@ const (
 	recording = `"delivered"`
 )
 
-// place is a step of a function with its name in the table.
+// place is a step of a function's work, with its name in the table.
 type place struct {
-	step
 	name string
-	// hidden is how long the queue hides a message whose function died here, before it
-	// could say that it needs it no longer than it lives; 0: that it has said.
+	at   []step
+	// held tells that the function holds messages there.
+	held bool
+	// hidden is how long the queue hides a message whose function died before it could
+	// say that it needs it no longer than it lives.
 	hidden time.Duration
+	// claimed tells that a submission to a provider may be under way, which has to be
+	// taken for lost, after up to 70 s, before another is made.
+	claimed bool
 }
 
 // holding is the call by which a function hides its messages for as long as it lives,
@@ -33,17 +38,20 @@ const holding = "ChangeMessageVisibilityBatch"
 // places are the steps on the way of an event from the table to the receiver, in
 // their order.
 var places = []place{
-	{step: step{function: "relay", operation: "PutEvents"}, name: "relay puts events on the bus"},
-	{step: step{function: "dispatch", operation: holding}, name: "dispatch holds its messages", hidden: 3 * time.Minute},
-	{step: step{function: "dispatch", operation: "Query"}, name: "dispatch reads the webhooks"},
-	{step: step{function: "dispatch", operation: "PutItem"}, name: "dispatch writes a delivery"},
-	{step: step{function: "dispatch", operation: "SendMessageBatch"}, name: "dispatch sends to the queue"},
-	{step: step{function: "deliver", operation: holding}, name: "deliver holds its messages", hidden: 6 * time.Minute},
-	{step: step{function: "deliver", operation: "BatchGetItem"}, name: "deliver reads"},
-	{step: step{function: "deliver", operation: "BatchExecuteStatement", with: claiming}, name: "deliver claims an attempt"},
-	{step: step{function: "deliver", operation: receiving}, name: "deliver calls the receiver"},
-	{step: step{function: "deliver", operation: "BatchExecuteStatement", with: recording}, name: "deliver records the outcome"},
+	{name: "relay puts events on the bus", at: []step{{function: "relay", operation: "PutEvents"}}},
+	{name: "dispatch holds its messages", at: []step{{function: "dispatch", operation: holding}}, hidden: 3 * time.Minute},
+	{name: "dispatch reads the webhooks", at: []step{{function: "dispatch", operation: "Query"}}, held: true},
+	{name: "dispatch writes a delivery", at: []step{{function: "dispatch", operation: "PutItem"}}, held: true},
+	{name: "dispatch sends to the queue", at: []step{{function: "dispatch", operation: "SendMessageBatch"}}, held: true},
+	{name: "deliver holds its messages", at: []step{{function: "deliver", operation: holding}}, hidden: 6 * time.Minute},
+	{name: "deliver reads", at: []step{{function: "deliver", operation: "BatchGetItem"}}, held: true},
+	{name: "deliver claims an attempt", at: []step{{function: "deliver", operation: "BatchExecuteStatement", with: claiming}}, held: true},
+	{name: "deliver calls the receiver", at: []step{{function: "deliver", operation: receiving}}, held: true},
+	{name: "deliver records the outcome", at: []step{outcomes}, held: true},
 }
+
+// outcomes are the writes of what came of attempts.
+var outcomes = step{function: "deliver", operation: "BatchExecuteStatement", with: recording}
 
 // webhookRows are the rows about deliveries.
 func webhookRows(sz size) []row {
@@ -51,10 +59,7 @@ func webhookRows(sz size) []row {
 	once := bounds{recovery: aim, once: true}
 	rows := []row{{name: "No fault", happen: nothing, bounds: once}}
 	for _, p := range places {
-		rows = append(rows,
-			row{name: "Killed before " + p.name, happen: killed(sz, p, killBefore), bounds: bounds{recovery: p.hidden + aim}},
-			row{name: "Killed after " + p.name, happen: killed(sz, p, killAfter), bounds: kept},
-		)
+		rows = append(rows, killedAt(sz, p)...)
 	}
 	rows = append(rows,
 		row{name: "Dispatch and deliver queues wiped, then one sweep", happen: wiped, bounds: kept},
@@ -67,19 +72,25 @@ func webhookRows(sz size) []row {
 		row{name: "Every third sending is done, its answer lost", happen: often(sends, 3, loseAnswer), bounds: kept},
 		// The second attempt follows five seconds after the first, and up to half of one more.
 		row{name: "Receiver down for 3 s", happen: down, bounds: bounds{recovery: aim + 2*time.Second, once: true}},
-		row{name: "Dispatch frozen past its time-out", happen: frozen(step{function: "dispatch", operation: "SendMessageBatch"}, 35*time.Second), bounds: kept},
-		row{name: "Deliver frozen past its claim", happen: frozen(step{function: "deliver", operation: receiving}, 40*time.Second), bounds: kept},
-		row{name: "Deliver frozen past its time-out, its last write comes late", happen: frozen(places[len(places)-1].step, 65*time.Second), bounds: kept},
+		row{name: "Dispatch frozen past its time-out", happen: frozen([]step{{function: "dispatch", operation: "SendMessageBatch"}}, 35*time.Second), bounds: kept},
+		row{name: "Deliver frozen past its claim", happen: frozen([]step{{function: "deliver", operation: receiving}}, 40*time.Second), bounds: kept},
+		row{name: "Deliver frozen past its time-out, its last write comes late", happen: frozen([]step{outcomes}, 65*time.Second), bounds: kept},
 	)
 	return append(rows, besides()...)
 }
 
 // frozen freezes a function at a step, once; others take its work over meanwhile.
-func frozen(at step, d time.Duration) func(context.Context, *scene) error {
+func frozen(at []step, d time.Duration) func(context.Context, *scene) error {
 	return func(ctx context.Context, s *scene) error {
-		return s.during(ctx, &fault{at: []step{at}, skip: 2, times: 1, do: s.caught(ctx, freeze(d))}, func(ctx context.Context) error {
-			return until(ctx, func() (bool, error) { return s.happened() > 0, nil })
-		})
+		return s.during(ctx, s.times(1), &fault{at: at, skip: 2, do: s.caught(ctx, freeze(d))})
+	}
+}
+
+// killedAt are the rows in which functions are killed before and after a step.
+func killedAt(sz size, p place) []row {
+	return []row{
+		{name: "Killed before " + p.name, happen: killed(sz, p, killBefore), bounds: bounds{recovery: p.hidden + aim}},
+		{name: "Killed after " + p.name, happen: killed(sz, p, killAfter), bounds: bounds{recovery: aim}},
 	}
 }
 
@@ -88,86 +99,83 @@ func frozen(at step, d time.Duration) func(context.Context, *scene) error {
 func killed(sz size, at place, do doing) func(context.Context, *scene) error {
 	return func(ctx context.Context, s *scene) error {
 		do := s.caught(ctx, do)
-		if at.operation != holding && at.function != "relay" {
+		if at.held {
 			do = s.whileHeld(ctx, do)
 		}
-		f := &fault{at: []step{at.step}, skip: 2, every: 5, times: sz.kills, do: do}
-		return s.during(ctx, f, func(ctx context.Context) error {
-			return until(ctx, func() (bool, error) { return s.happened() >= sz.kills, nil })
-		})
+		f := &fault{at: at.at, skip: 1, every: 2, times: sz.kills, do: do}
+		return s.during(ctx, s.times(sz.kills), f)
 	}
 }
 
 // window lets something happen to all calls for some time.
 func window(at []step, d time.Duration, do doing) func(context.Context, *scene) error {
 	return func(ctx context.Context, s *scene) error {
-		return s.during(ctx, &fault{at: at, times: -1, do: do}, func(ctx context.Context) error { return pause(ctx, d) })
+		return s.during(ctx, func(ctx context.Context) error { return pause(ctx, d) }, &fault{at: at, times: -1, do: do})
 	}
 }
 
 // often lets something happen to every n-th call until the load has ended.
 func often(at []step, n int, do doing) func(context.Context, *scene) error {
 	return func(ctx context.Context, s *scene) error {
-		return s.during(ctx, &fault{at: at, every: n, times: -1, do: do}, func(ctx context.Context) error {
-			return s.load.reached(ctx, s.load.events)
-		})
+		all := func(ctx context.Context) error { return s.load.reached(ctx, s.load.events) }
+		return s.during(ctx, all, &fault{at: at, every: n, times: -1, do: do})
 	}
 }
 
 // wiped empties the queues again and again for two seconds, then sweeps once.
 func wiped(ctx context.Context, s *scene) error {
-	if err := s.wipeOften(ctx, 2*time.Second); err != nil {
-		return err
-	}
-	return s.sweepUp(ctx)
+	return s.wipeUntil(ctx, s.path(), s.sweepUp)
 }
 
 // wipedAndKilled likewise, but kills the first sweep in the middle of its work.
 func wipedAndKilled(ctx context.Context, s *scene) error {
-	if err := s.wipeOften(ctx, 2*time.Second); err != nil {
-		return err
-	}
-	f := &fault{at: []step{{function: "sweep", operation: "SendMessageBatch"}}, do: killBefore}
-	err := s.during(ctx, f, func(ctx context.Context) error {
-		if _, err := s.sweep(ctx); err == nil {
-			return errors.New("the sweep had nothing to send")
-		}
-		return nil
+	err := s.wipeUntil(ctx, s.path(), func(ctx context.Context) (found int, err error) {
+		err = s.during(ctx, func(ctx context.Context) error {
+			_, _ = s.sweep(ctx) // it fails, where it is killed
+			return nil
+		}, &fault{at: []step{{function: "sweep", operation: "SendMessageBatch"}}, do: killBefore})
+		return s.happened(), err
 	})
 	if err != nil {
 		return err
 	}
-	return s.sweepUp(ctx)
-}
-
-func (s *scene) wipeOften(ctx context.Context, d time.Duration) error {
-	if err := s.meet(ctx); err != nil {
-		return err
-	}
-	for end := time.Now().Add(d); time.Now().Before(end); {
-		if err := s.wipe(ctx, s.path()...); err != nil {
-			return err
-		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sweepUp sweeps once. That there was nothing to sweep up would prove nothing.
-func (s *scene) sweepUp(ctx context.Context) error {
-	swept, err := s.sweep(ctx)
-	if err == nil && swept.Made+swept.Resent == 0 {
-		err = errors.New("the sweep found nothing that was lost")
-	}
-	s.happenedNow()
+	_, err = s.sweepUp(ctx)
 	return err
+}
+
+// wipeUntil empties queues again and again for two seconds, then has what was lost
+// found. Where that is nothing, which would prove nothing, it does so once more.
+func (s *scene) wipeUntil(ctx context.Context, urls []string, find func(context.Context) (int, error)) error {
+	const tries = 5
+	for range tries {
+		if err := s.meet(ctx); err != nil {
+			return err
+		}
+		for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
+			if err := s.wipe(ctx, urls...); err != nil {
+				return err
+			}
+			if err := pause(ctx, 20*time.Millisecond); err != nil {
+				return err
+			}
+		}
+		if found, err := find(ctx); err != nil || found > 0 {
+			return err
+		}
+	}
+	return errors.New("nothing was lost")
+}
+
+// sweepUp sweeps once, and tells how much was lost.
+func (s *scene) sweepUp(ctx context.Context) (found int, err error) {
+	swept, err := s.sweep(ctx)
+	s.happenedNow()
+	return swept.Made + swept.Resent, err
 }
 
 // down lets the receiver answer with 503 for three seconds: the second attempt,
 // five seconds after the first, finds it well.
 func down(ctx context.Context, s *scene) error {
-	return s.during(ctx, &fault{at: []step{{operation: receiving}}, times: -1, do: answer(http.StatusServiceUnavailable)},
-		func(ctx context.Context) error { return pause(ctx, 3*time.Second) })
+	f := &fault{at: []step{{operation: receiving}}, times: -1, do: answer(http.StatusServiceUnavailable)}
+	return s.during(ctx, func(ctx context.Context) error { return pause(ctx, 3*time.Second) }, f)
 }

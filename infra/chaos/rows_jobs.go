@@ -1,6 +1,88 @@
 package main
 
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Calls of the providers: those that ask for a generation, and those that ask how
+// far one is or fetch what it has made.
+var (
+	submitting = []step{
+		{function: "generate", operation: "POST bedrock"}, {function: "generate", operation: "POST elevenlabs"}, {function: "generate", operation: "POST fal"},
+		{function: "generate", operation: "POST polly"}, {function: "generate", operation: "POST replicate"},
+	}
+	polling = []step{{function: "generate", operation: "GET fal"}, {function: "generate", operation: "GET replicate"}, {function: "generate", operation: "GET polly"}}
+)
+
+// jobPlaces are the steps on the way of work from its acceptance to its end.
+var jobPlaces = []place{
+	{name: "content accepts", at: []step{{function: "content", operation: "TransactWriteItems"}}},
+	{name: "studio accepts", at: []step{{function: "studio", operation: "TransactWriteItems"}}},
+	{name: "relay sends jobs to their queues", at: []step{{function: "relay", operation: "SendMessageBatch"}}},
+	{name: "generate holds its messages", at: []step{{function: "generate", operation: holding}}, hidden: 12 * time.Minute},
+	{name: "generate reads", at: []step{{function: "generate", operation: "GetItem"}}, held: true},
+	{name: "generate claims a submission", at: []step{{function: "generate", operation: "PutItem", with: `\"claim\":{`}}, held: true, claimed: true},
+	{name: "generate submits to a provider", at: submitting, held: true, claimed: true},
+	{name: "generate asks a provider", at: polling, held: true},
+	{name: "generate stores a file", at: []step{{function: "generate", operation: "PUT s3"}}, held: true, claimed: true},
+	{name: "generate writes a step", at: []step{{function: "generate", operation: "PutItem"}, {function: "generate", operation: "TransactWriteItems"}}, held: true, claimed: true},
+	{name: "generate writes the end", at: []step{{function: "generate", operation: "TransactWriteItems", with: `{"S":"ended"}`}}, held: true},
+	{name: "generate sends the next step", at: []step{{function: "generate", operation: "SendMessageBatch"}}, held: true},
+}
+
 // jobRows are the rows about generations.
 func jobRows(sz size) []row {
-	return []row{{name: "No fault", happen: nothing, bounds: bounds{once: true}}}
+	const none = "No fault"
+	once := bounds{once: true}
+	rows := []row{{name: none, happen: nothing, bounds: once}}
+	for _, p := range jobPlaces {
+		rows = append(rows, killedAt(sz, p)...)
+	}
+	rows = append(rows,
+		row{name: "Queues of generation wiped, then resumed once", happen: wipedJobs},
+		row{name: "The table refuses writes", happen: window(writes, sz.outage, refuse)},
+		row{name: "Bus and queues refuse", happen: window(sends, sz.outage, refuse)},
+		row{name: "Each message and event comes twice", happen: often(sends, 1, repeat), bounds: once},
+		row{name: "Each message and event comes again after 2 s", happen: often(sends, 1, repeatAfter(2*time.Second)), bounds: once},
+		row{name: "Every third write is done, its answer lost", happen: often(writes, 3, loseAnswer)},
+		row{name: "Every third sending is done, its answer lost", happen: often(sends, 3, loseAnswer), bounds: once},
+		row{name: "Every fourth submission is accepted, its answer lost", happen: often(submitting, 4, loseAnswer)},
+		row{name: "Every third poll is answered, its answer lost", happen: often(polling, 3, loseAnswer)},
+		row{name: "Generate frozen for 40 s at a provider", happen: frozen(submitting, 40*time.Second)},
+		row{name: "Each operation of each provider fails in each way", happen: nothing, begin: troubled},
+	)
+	for i := range rows {
+		if rows[i].bounds.once {
+			rows[i].against = none
+		}
+	}
+	return rows
+}
+
+// wipedJobs empties the queues of generation again and again for two seconds, then
+// calls the function that finds what was lost.
+func wipedJobs(ctx context.Context, s *scene) error {
+	return s.wipeUntil(ctx, slices.Collect(maps.Values(s.system.GenerateQueueURLs)), func(ctx context.Context) (int, error) {
+		var swept struct{ Resent int }
+		err := s.system.Invoke(ctx, "resume", `{"now":true}`, &swept)
+		s.happenedNow()
+		return swept.Resent, err
+	})
+}
+
+// troubled lets the providers fail in every way, each as soon as it is asked.
+func troubled(ctx context.Context, s *scene) error {
+	for provider, operations := range failing {
+		for _, operation := range operations {
+			if err := s.fakes(ctx, http.MethodPost, "", orderOf(provider, operation), nil); err != nil {
+				return err
+			}
+			s.hits += len(troubles)
+		}
+	}
+	return nil
 }

@@ -139,28 +139,38 @@ func (w *world) path() []string {
 	return []string{w.system.DispatchQueueURL, w.system.DeliverQueueURL}
 }
 
-// during lets a fault happen, at whichever gate it is, until f returns. Where the
-// times are not counted, what is in flight when it begins is noted.
-func (s *scene) during(ctx context.Context, f *fault, until func(context.Context) error) error {
-	if f.times < 0 {
+// during lets faults happen, at whichever gate it is, until f returns. Where their
+// times are not counted, what is in flight when they begin is noted.
+func (s *scene) during(ctx context.Context, until func(context.Context) error, faults ...*fault) error {
+	lasting := slices.ContainsFunc(faults, func(f *fault) bool { return f.times < 0 })
+	if lasting {
 		if err := s.meet(ctx); err != nil {
 			return err
 		}
 	}
-	do := f.do
-	f.do = func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
-		defer s.happenedNow() // killing ends in a panic
-		do(c, w, pass)
-	}
-	for _, g := range []*gate{&s.aws.gate, &s.providers.gate, &s.receiver.gate} {
-		g.add(f)
-		defer g.remove(f)
+	for _, f := range faults {
+		do := f.do
+		f.do = func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
+			defer s.happenedNow() // killing ends in a panic
+			do(c, w, pass)
+		}
+		for _, g := range []*gate{&s.aws.gate, &s.providers.gate, &s.receiver.gate} {
+			g.add(f)
+			defer g.remove(f)
+		}
 	}
 	err := until(ctx)
-	if f.times < 0 {
+	if lasting {
 		s.endedNow() // a kill is over at once; anything else now
 	}
 	return err
+}
+
+// times returns when faults have happened so often.
+func (s *scene) times(n int) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return until(ctx, func() (bool, error) { return s.happened() >= n, nil })
+	}
 }
 
 // caught does something to a function that is frozen first, so that it goes on with
@@ -180,18 +190,14 @@ func (s *scene) caught(ctx context.Context, do doing) doing {
 func (s *scene) whileHeld(ctx context.Context, do doing) doing {
 	return func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
 		held := make(chan struct{}, 1)
-		f := &fault{at: []step{{function: c.function, operation: holding}}, times: -1, do: func(other call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
+		f := &fault{at: []step{{operation: holding, process: c.pid()}}, do: func(_ call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
 			pass(w)
-			if other.pid() == c.pid() {
-				select {
-				case held <- struct{}{}:
-				default:
-				}
-			}
+			held <- struct{}{}
 		}}
 		s.aws.add(f)
 		select {
 		case <-held:
+		case <-c.gone: // it has ended by itself, or another fault has ended it
 		case <-ctx.Done():
 		}
 		s.aws.remove(f)

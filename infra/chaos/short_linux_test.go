@@ -1,13 +1,37 @@
 package main
 
 import (
+	"context"
 	"path/filepath"
-	"regexp"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 )
 
-// TestTheServiceBearsFaults is `make chaos`, shortened: a few rows, few events, and
+// everywhere is a row in which functions are killed once before and once after each
+// step after which another takes over soon, all in one run.
+func everywhere(places []place) row {
+	return row{name: "Killed at each step", happen: func(ctx context.Context, s *scene) error {
+		var faults []*fault
+		for i, p := range places {
+			if p.at[0].operation == holding || p.claimed {
+				continue // that takes a minute, or several
+			}
+			for j, do := range []doing{killBefore, killAfter} {
+				do = s.caught(ctx, do)
+				if p.held {
+					do = s.whileHeld(ctx, do)
+				}
+				// Not all at once: a message that meets too many is put aside.
+				faults = append(faults, &fault{at: p.at, skip: (i + j) % 5, do: do})
+			}
+		}
+		return s.during(ctx, s.times(len(faults)), faults...)
+	}}
+}
+
+// TestTheServiceBearsFaults is `make chaos`, shortened: a few rows, little work, and
 // no bound on the time, which depends on what else the machine does.
 func TestTheServiceBearsFaults(t *testing.T) {
 	dir, err := filepath.Abs("../../.local/chaos-test")
@@ -23,19 +47,35 @@ func TestTheServiceBearsFaults(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	sz := size{events: 40, every: 100 * time.Millisecond, within: 2 * time.Minute, kills: 1, outage: 2 * time.Second}
-	rows := webhookRows(sz)
-	for i := range rows {
-		rows[i].bounds.recovery = sz.within
-	}
-	short := regexp.MustCompile(`^(Killed (before|after) relay|Dispatch and deliver queues wiped|Each message and event comes twice)`)
-	results := w.playWebhooks(t.Context(), wanted(rows, short), sz, t.Output())
-	for _, r := range results {
-		if err := r.broken(); err != nil {
-			t.Error(err)
+	sz := size{events: 36, jobs: 24, every: 150 * time.Millisecond, within: 3 * time.Minute}
+	named := func(all []row, name string) row {
+		t.Helper()
+		i := slices.IndexFunc(all, func(r row) bool { return r.name == name })
+		if i < 0 {
+			t.Fatalf("there is no row %q", name)
 		}
+		return all[i]
 	}
-	if len(results) != 4 {
-		t.Errorf("%d rows were run", len(results))
+	webhooks := []row{everywhere(places), named(webhookRows(sz), "Dispatch and deliver queues wiped, then one sweep")}
+	for i := range webhooks {
+		webhooks[i].bounds.recovery = sz.within
 	}
+	jobs := []row{everywhere(jobPlaces)}
+	// At the same time: what is killed on the one way is hardly missed on the other.
+	var both sync.WaitGroup
+	both.Go(func() {
+		for _, r := range w.playWebhooks(t.Context(), webhooks, sz, t.Output()) {
+			if err := r.broken(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	both.Go(func() {
+		for _, v := range w.playJobs(t.Context(), jobs, sz, t.Output()) {
+			if err := v.broken(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	both.Wait()
 }
