@@ -192,7 +192,7 @@ func Usable(kind, id, param string) error {
 
 func choose(kind, id, param string) (Model, error) {
 	if !slices.Contains(provider.Kinds(), provider.Kind(kind)) {
-		return Model{}, errs.Invalid(param, "is for none of the kinds %v", provider.Kinds())
+		return Model{}, errs.Invalid(param, "is for none of the kinds %s", names(provider.Kinds()))
 	}
 	m, ok := Find(id)
 	switch {
@@ -213,4 +213,12 @@ func shorten(id string) string {
 		return strings.ToValidUTF8(id[:longest], "") + "…"
 	}
 	return id
+}
+
+func names(kinds []provider.Kind) string {
+	all := make([]string, len(kinds))
+	for i, k := range kinds {
+		all[i] = string(k)
+	}
+	return strings.Join(all, ", ")
 }

@@ -127,3 +127,10 @@ func TestLiveKeysSeeWhatIsUnavailable(t *testing.T) {
 		t.Errorf("the table itself now has %s", m.State)
 	}
 }
+
+func TestTheKindsAreNamedInWords(t *testing.T) {
+	err := Usable("foo", "flux-pro-1.1", "/models/foo")
+	if e := errs.As(err); e.Param != "/models/foo" || !strings.Contains(e.Message, "text, image, video") || strings.Contains(e.Message, "[") {
+		t.Errorf("%+v", e)
+	}
+}

@@ -180,10 +180,7 @@ func (f *refusals) add(i int, err error) error {
 	}
 	at := fmt.Sprintf("/items/%d", i)
 	details := e.Details
-	switch {
-	case e.Code == errs.NotFound:
-		details = []errs.Detail{{Param: "/factory_id", Message: e.Message}}
-	case details == nil:
+	if details == nil {
 		details = []errs.Detail{{Param: e.Param, Message: e.Message}}
 	}
 	for _, d := range details {
@@ -245,7 +242,9 @@ func errLiveRehearsal() error {
 func (s *Service) newRecord(b createBody, factories map[string]factory.Factory, mode auth.Mode, now time.Time) (*record, error) {
 	f, found := factories[b.FactoryID]
 	if !found {
-		return nil, errs.Missing(factory.Kind, b.FactoryID)
+		e := errs.Missing(factory.Kind, b.FactoryID)
+		e.Param = "/factory_id"
+		return nil, e
 	}
 	r := &record{
 		Item: Item{

@@ -131,7 +131,7 @@ func TestLiveWorkIsRefused(t *testing.T) {
 		"another shape":             {w.body("kind", "video", "model", "ovi"), 422, errs.UnsupportedModel, "/model"},
 		"a provider not set up":     {w.body("kind", "video", "model", "runway-gen-4.5"), 422, errs.UnsupportedModel, "/model"},
 		"a language nobody speaks":  {w.body("kind", "video", "language", "eo"), 422, errs.UnsupportedModel, "/language"},
-		"a factory of the sandbox":  {ofSandbox, 404, errs.NotFound, ""},
+		"a factory of the sandbox":  {ofSandbox, 404, errs.NotFound, "/factory_id"},
 		"what is wrong in any mode": {w.body("prompt", ""), 422, errs.ValidationFailed, "/prompt"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -149,9 +149,9 @@ func TestCreateIsRefused(t *testing.T) {
 		"an unknown member":       {w.body("state", "generated"), 422, invalid, "/state"},
 		"a pair without a name":   {w.body("metadata", object{"": "x"}), 422, invalid, "/metadata"},
 		"no factory":              {object{"kind": "post", "prompt": "x"}, 422, invalid, "/factory_id"},
-		"an unknown factory":      {w.body("factory_id", id.New(id.Factory, w.clock.Now())), 404, errs.NotFound, ""},
-		"a malformed id":          {w.body("factory_id", "fac_1"), 404, errs.NotFound, ""},
-		"another kind of id":      {w.body("factory_id", w.Principal.Account), 404, errs.NotFound, ""},
+		"an unknown factory":      {w.body("factory_id", id.New(id.Factory, w.clock.Now())), 404, errs.NotFound, "/factory_id"},
+		"a malformed id":          {w.body("factory_id", "fac_1"), 404, errs.NotFound, "/factory_id"},
+		"another kind of id":      {w.body("factory_id", w.Principal.Account), 404, errs.NotFound, "/factory_id"},
 		"no body":                 {nil, 400, errs.MalformedJSON, ""},
 	} {
 		before := storetest.Snapshot(t, w.db)
@@ -162,7 +162,7 @@ func TestCreateIsRefused(t *testing.T) {
 			t.Errorf("%s: something was made", name)
 		}
 	}
-	w.Stranger().Call(http.MethodPost, "/v1/content-items", w.body()).Refused(t, 404, errs.NotFound, "")
+	w.Stranger().Call(http.MethodPost, "/v1/content-items", w.body()).Refused(t, 404, errs.NotFound, "/factory_id")
 }
 
 func TestARepeatedCreateMakesOneItem(t *testing.T) {
