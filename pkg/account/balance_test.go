@@ -43,12 +43,12 @@ func (w *world) lows(a account.Account) (all []account.View) {
 	w.t.Helper()
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(a.ID, "live", event.Kind), Limit: 100, OldestFirst: true}
 	err := w.db.Each(w.t.Context(), q, func(it store.Item) error {
-		var doc struct{ Object json.RawMessage }
+		var doc event.Event
 		if err := it.Decode(&doc); err != nil {
 			return err
 		}
 		var v account.View
-		d := json.NewDecoder(bytes.NewReader(doc.Object))
+		d := json.NewDecoder(bytes.NewReader(doc.Data.Object))
 		d.DisallowUnknownFields()
 		all = append(all, v)
 		return d.Decode(&all[len(all)-1])

@@ -31,16 +31,16 @@ func (w *world) told() (all []string) {
 			continue
 		}
 		var e struct {
-			Type   string
-			Object apikey.Key
+			Type string
+			Data struct{ Object apikey.Key }
 		}
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
 			w.t.Fatal(err)
 		}
-		if e.Type != "api_key.expiring" || e.Object.ExpiresAt == nil || row["acc"] != w.account.ID || row["mode"] != string(e.Object.Kind) || e.Object.State != "active" {
+		if e.Type != "api_key.expiring" || e.Data.Object.ExpiresAt == nil || row["acc"] != w.account.ID || row["mode"] != string(e.Data.Object.Kind) || e.Data.Object.State != "active" {
 			w.t.Errorf("the event %v", row)
 		}
-		all = append(all, e.Object.ID)
+		all = append(all, e.Data.Object.ID)
 	}
 	slices.Sort(all)
 	return all

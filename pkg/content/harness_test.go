@@ -172,13 +172,13 @@ func (w *world) events(itemID string) (types map[event.Type]int) {
 			continue
 		}
 		var e struct {
-			Type   event.Type
-			Object struct{ ID string }
+			Type event.Type
+			Data struct{ Object struct{ ID string } }
 		}
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
 			w.t.Fatal(err)
 		}
-		if e.Object.ID == itemID {
+		if e.Data.Object.ID == itemID {
 			types[e.Type]++
 		}
 	}

@@ -91,15 +91,11 @@ type Data struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Data) SchemaName() string { return "EventData" }
 
-// record is the document that is kept of an event.
-type record struct {
-	Type      Type            `json:"type"`
-	CreatedAt time.Time       `json:"created_at"`
-	Object    json.RawMessage `json:"object"`
-	// Files are the object's media. Their addresses live for an hour, so they are
-	// signed whenever the event is read or sent.
-	Files []media.File `json:"files,omitempty"`
-}
+// filesValue names the value beside an event's document that has its object's media.
+// Their addresses live for an hour, so they are signed whenever the event is read or
+// sent. The document is the event as it is sent, but for them: most have none, and are
+// sent as they are stored.
+const filesValue = "files"
 
 // New makes the item of an event; the transaction of the change creates it.
 // Object is the resource as its GET answers it, but for media: files are put in
@@ -111,9 +107,19 @@ func New(now time.Time, account, mode string, t Type, object any, files []media.
 		return store.Item{}, fmt.Errorf("event: encode %s: %w", t, err)
 	}
 	at := now.UTC().Truncate(time.Millisecond)
-	it, err := store.NewItem(Kind, account, mode, id.New(id.Event, at), record{Type: t, CreatedAt: at, Object: doc, Files: files})
+	eventID := id.New(id.Event, at)
+	it, err := store.NewItem(Kind, account, mode, eventID, Event{
+		ID: eventID, Type: t, CreatedAt: at, AccountID: account, Mode: mode, APIVersion: apiVersion, Data: Data{Object: doc},
+	})
 	if err != nil {
 		return store.Item{}, err
+	}
+	if len(files) > 0 {
+		listed, err := json.Marshal(files)
+		if err != nil {
+			return store.Item{}, fmt.Errorf("event: encode the media of %s: %w", t, err)
+		}
+		it.Extra = map[string]string{filesValue: string(listed)}
 	}
 	it.Filters = map[string]string{"type": string(t)}
 	var about struct {
@@ -152,33 +158,42 @@ func RefOf(it store.Item) Ref {
 	return Ref{ID: it.PK, Type: Type(it.Filters["type"]), Account: it.Account, Mode: it.Mode, Factory: it.Filters["factory"]}
 }
 
+// Body gives the event of an item as it is sent, with its media signed.
+func Body(ctx context.Context, it store.Item, signer *media.Signer) ([]byte, error) {
+	if it.Extra[filesValue] == "" {
+		return it.Doc, nil
+	}
+	e, err := Render(ctx, it, signer)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(e)
+}
+
 // Render gives the event of an item, with its media signed.
-func Render(ctx context.Context, it store.Item, signer *media.Signer) (Event, error) {
-	var r record
-	if err := it.Decode(&r); err != nil {
+func Render(ctx context.Context, it store.Item, signer *media.Signer) (e Event, err error) {
+	if err := it.Decode(&e); err != nil {
 		return Event{}, err
 	}
-	object := r.Object
-	if len(r.Files) > 0 {
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal(r.Object, &members); err != nil {
-			return Event{}, fmt.Errorf("event: decode object of %s: %w", it.PK, err)
-		}
-		views, err := signer.Views(ctx, r.Files)
-		if err != nil {
-			return Event{}, err
-		}
-		b, err := json.Marshal(views)
-		if err != nil {
-			return Event{}, err
-		}
-		members["media"] = b
-		if object, err = json.Marshal(members); err != nil {
-			return Event{}, err
-		}
+	listed := it.Extra[filesValue]
+	if listed == "" {
+		return e, nil
 	}
-	return Event{
-		ID: it.PK, Type: r.Type, CreatedAt: r.CreatedAt, AccountID: it.Account, Mode: it.Mode,
-		APIVersion: apiVersion, Data: Data{Object: object},
-	}, nil
+	var files []media.File
+	if err := json.Unmarshal([]byte(listed), &files); err != nil {
+		return Event{}, fmt.Errorf("event: decode the media of %s: %w", it.PK, err)
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(e.Data.Object, &members); err != nil {
+		return Event{}, fmt.Errorf("event: decode object of %s: %w", it.PK, err)
+	}
+	views, err := signer.Views(ctx, files)
+	if err != nil {
+		return Event{}, err
+	}
+	if members["media"], err = json.Marshal(views); err != nil {
+		return Event{}, err
+	}
+	e.Data.Object, err = json.Marshal(members)
+	return e, err
 }

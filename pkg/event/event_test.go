@@ -157,6 +157,36 @@ func TestWhatHasNoMediaStaysAsItIs(t *testing.T) {
 	}
 }
 
+func TestTheBodyIsTheRenderedEvent(t *testing.T) {
+	w := newWorld(t)
+	file := media.File{ID: "cnt_1_1_1", Type: media.Image, MIMEType: "image/png", Key: "media/a.png"}
+	for name, it := range map[string]store.Item{
+		"without media": w.happen("test", event.ContentFailed, object{"id": "cnt_1", "title": "<&> ü \u2028 \"quoted\""}),
+		"with media":    w.happen("live", event.ContentGenerated, object{"id": "cnt_1", "media": []any{}}, file),
+	} {
+		it, err := w.db.Get(t.Context(), it.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := event.Render(t.Context(), it, w.signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := event.Body(t.Context(), it, w.signer); err != nil || string(got) != string(want) || e.ID != it.PK {
+			t.Errorf("%s: %s, %v, want %s", name, got, err, want)
+		}
+	}
+	w.sign = errors.New("no credentials")
+	it := w.happen("test", event.ContentGenerated, object{"id": "cnt_1"}, file)
+	if body, err := event.Body(t.Context(), it, w.signer); err == nil {
+		t.Errorf("without credentials it is %s", body)
+	}
+}
+
 func TestWhatCannotBeWritten(t *testing.T) {
 	for _, object := range []any{func() {}, "text", []int{1}} {
 		if it, err := event.New(time.Now(), "acc_1", "test", event.BalanceLow, object, nil); err == nil {

@@ -164,12 +164,12 @@ func (w *world) lows() (all []told) {
 	w.t.Helper()
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(acc, "live", event.Kind), Limit: 100, OldestFirst: true}
 	err := w.db.Each(w.t.Context(), q, func(it store.Item) error {
-		var doc struct{ Object told }
+		var doc struct{ Data struct{ Object told } }
 		if it.Filters["type"] != string(event.BalanceLow) {
 			w.t.Errorf("there is an event of type %s", it.Filters["type"])
 		}
 		err := json.Unmarshal(it.Doc, &doc)
-		all = append(all, doc.Object)
+		all = append(all, doc.Data.Object)
 		return err
 	})
 	if err != nil {

@@ -354,11 +354,11 @@ func (g *game) read(rt *rapid.T) (map[string]*books, map[string]bool) {
 			}
 			g.stale[row["acc"]] = append(g.stale[row["acc"]], ledger.BalanceOf(it))
 		case "event":
-			var doc struct{ Object told }
+			var doc struct{ Data struct{ Object told } }
 			if err := json.Unmarshal([]byte(row["doc"]), &doc); err != nil {
 				rt.Fatal(err)
 			}
-			b.lows = append(b.lows, low{doc.Object.Balance.Credits, doc.Object.Balance.LowThreshold})
+			b.lows = append(b.lows, low{doc.Data.Object.Balance.Credits, doc.Data.Object.Balance.LowThreshold})
 		case ledger.Kind:
 			var e ledger.Entry
 			if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {

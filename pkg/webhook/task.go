@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -69,13 +68,7 @@ type payload struct {
 
 // render gives the body that is sent.
 func (p *payload) render(ctx context.Context, signer *media.Signer) ([]byte, error) {
-	p.once.Do(func() {
-		var e event.Event
-		if e, p.err = event.Render(ctx, p.item, signer); p.err != nil {
-			return
-		}
-		p.body, p.err = json.Marshal(e)
-	})
+	p.once.Do(func() { p.body, p.err = event.Body(ctx, p.item, signer) })
 	return p.body, p.err
 }
 
