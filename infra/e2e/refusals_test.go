@@ -132,7 +132,7 @@ func TestRefusals(t *testing.T) {
 		{"unknown id", key, "GET", "/v1/factories/" + id.New(id.Factory, time.Now()), nil, nil, 404, "not_found", ""},
 		{"another account's id", key, "GET", "/v1/factories/" + otherFactory, nil, nil, 404, "not_found", ""},
 		{"the other mode's id", key, "PATCH", "/v1/factories/" + liveFactory, object{"name": "mine"}, nil, 404, "not_found", ""},
-		{"another account's id in a body", key, "POST", "/v1/content-items", item("factory_id", otherFactory), nil, 404, "not_found", ""},
+		{"another account's id in a body", key, "POST", "/v1/content-items", item("factory_id", otherFactory), nil, 404, "not_found", "/factory_id"},
 		{"a live key's id for a test key", key, "GET", "/v1/api-keys/" + c.live.ID, nil, nil, 404, "not_found", ""},
 		{"another account's webhook", other.test.Secret, "DELETE", "/v1/webhooks/" + hook, nil, nil, 404, "not_found", ""},
 		// Headers.
