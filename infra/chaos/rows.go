@@ -143,14 +143,16 @@ func wipedAndKilled(ctx context.Context, s *scene) error {
 	return err
 }
 
-// wipeUntil empties queues again and again for two seconds, then has what was lost
-// found. Where that is nothing, which would prove nothing, it does so once more.
+// wipeUntil empties queues again and again for two seconds, and whenever something
+// is sent to one, then has what was lost found. Where that is nothing, which would
+// prove nothing, it does so once more.
 func (s *scene) wipeUntil(ctx context.Context, urls []string, find func(context.Context) (int, error)) error {
 	const tries = 5
-	for range tries {
-		if err := s.meet(ctx); err != nil {
-			return err
-		}
+	wipeSent := func(_ call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
+		pass(w)
+		_ = s.wipe(ctx, urls...) // that it had an effect is checked
+	}
+	wipeOn := func(ctx context.Context) error {
 		for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
 			if err := s.wipe(ctx, urls...); err != nil {
 				return err
@@ -158,6 +160,12 @@ func (s *scene) wipeUntil(ctx context.Context, urls []string, find func(context.
 			if err := pause(ctx, 20*time.Millisecond); err != nil {
 				return err
 			}
+		}
+		return nil
+	}
+	for range tries {
+		if err := s.during(ctx, wipeOn, &fault{at: []step{{operation: "SendMessageBatch"}}, times: -1, do: wipeSent}); err != nil {
+			return err
 		}
 		if found, err := find(ctx); err != nil || found > 0 {
 			return err
