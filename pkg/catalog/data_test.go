@@ -92,7 +92,7 @@ func checkCapabilities(t *testing.T, m Model) {
 		t.Errorf("requires %v, and does not take it", c.Requires)
 	}
 	for _, input := range c.Requires {
-		if !slices.Contains([]Input{InputImage, InputAudio, InputVideo, InputLyrics}, input) {
+		if !slices.Contains([]Input{InputImage, InputAudio, InputVideo, InputLyrics, InputDialogue}, input) {
 			t.Errorf("requires %q, which is no input", input)
 		}
 	}

@@ -43,21 +43,26 @@ const (
 	InputAudio  Input = "audio"
 	InputVideo  Input = "video"
 	InputLyrics Input = "lyrics"
+	// InputDialogue is a text of two speakers, one after the other on lines of their own.
+	InputDialogue Input = "dialogue"
 )
 
 // Capabilities is what a model can be asked for.
 type Capabilities struct {
-	AspectRatios  []string `json:"aspect_ratios,omitempty" doc:"Shapes that can be asked for; absent where the picture to start from decides, or there is none" example:"[\"9:16\",\"16:9\"]"`
-	MaxImages     int      `json:"max_images,omitempty" doc:"Most images of one request; absent: one" example:"4"`
-	Resolution    string   `json:"resolution,omitempty" doc:"Resolution of the videos it makes" example:"1080p"`
-	Seconds       []int    `json:"seconds,omitempty" doc:"Lengths that can be asked for, where only certain ones can" example:"[5,10]"`
-	MaxSeconds    int      `json:"max_seconds,omitempty" doc:"Longest length that can be asked for" example:"10"`
-	MaxCharacters int      `json:"max_characters,omitempty" doc:"Longest text that it speaks" example:"100000"`
-	Languages     []string `json:"languages,omitempty" doc:"Languages that it speaks (BCP 47, without regions); absent where the provider gives no list" example:"[\"en\",\"de\"]"`
-	FromImage     bool     `json:"from_image,omitempty" doc:"Takes a picture to start from"`
-	FromAudio     bool     `json:"from_audio,omitempty" doc:"Takes speech to move to"`
-	Sound         bool     `json:"sound,omitempty" doc:"Its videos have sound"`
-	Requires      []Input  `json:"requires,omitempty" doc:"What it cannot do without, beside the prompt: image, audio, video or lyrics" example:"[\"image\"]"`
+	AspectRatios []string `json:"aspect_ratios,omitempty" doc:"Shapes that can be asked for; absent where the picture to start from decides, or there is none" example:"[\"9:16\",\"16:9\"]"`
+	MaxImages    int      `json:"max_images,omitempty" doc:"Most images of one request; absent: one" example:"4"`
+	Resolution   string   `json:"resolution,omitempty" doc:"Resolution of the videos it makes" example:"1080p"`
+	Seconds      []int    `json:"seconds,omitempty" doc:"Lengths that can be asked for, where only certain ones can" example:"[5,10]"`
+	MaxSeconds   int      `json:"max_seconds,omitempty" doc:"Longest length that can be asked for" example:"10"`
+	// A fewest and a most each.
+	PromptCharacters []int    `json:"prompt_characters,omitempty" doc:"Fewest and most characters of the prompt, where they are bounded" example:"[10,300]"`
+	LyricsCharacters []int    `json:"lyrics_characters,omitempty" doc:"Fewest and most characters of the lyrics, where they are bounded" example:"[10,3000]"`
+	MaxCharacters    int      `json:"max_characters,omitempty" doc:"Longest text that it speaks" example:"100000"`
+	Languages        []string `json:"languages,omitempty" doc:"Languages that it speaks (BCP 47, without regions); absent where the provider gives no list" example:"[\"en\",\"de\"]"`
+	FromImage        bool     `json:"from_image,omitempty" doc:"Takes a picture to start from"`
+	FromAudio        bool     `json:"from_audio,omitempty" doc:"Takes speech to move to"`
+	Sound            bool     `json:"sound,omitempty" doc:"Its videos have sound"`
+	Requires         []Input  `json:"requires,omitempty" doc:"What it cannot do without, beside the prompt: image, audio, video, lyrics, or dialogue: a text of two lines, one for each speaker" example:"[\"image\"]"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -117,6 +117,17 @@ func (m Model) Check(req provider.Request, prefix string) error {
 	case req.Count < 0 || req.Count > max(c.MaxImages, 1):
 		return refuse("/count", "must be between 1 and %d for the model %s", max(c.MaxImages, 1), m.ID)
 	}
+	for _, bounded := range []struct {
+		member, text string
+		limits       []int
+	}{{"/prompt", req.Prompt, c.PromptCharacters}, {"/lyrics", req.Lyrics, c.LyricsCharacters}} {
+		if n := utf8.RuneCountInString(bounded.text); len(bounded.limits) == 2 && (n < bounded.limits[0] || n > bounded.limits[1]) {
+			return refuse(bounded.member, "must have %d to %d characters for the model %s, not %d", bounded.limits[0], bounded.limits[1], m.ID, n)
+		}
+	}
+	if first, second, _ := strings.Cut(strings.TrimSpace(req.Prompt), "\n"); slices.Contains(c.Requires, InputDialogue) && (first == "" || strings.TrimSpace(second) == "") {
+		return refuse("/text", "must have two lines for the model %s, one for each of its two speakers", m.ID)
+	}
 	switch m.Kind {
 	case provider.KindVideo, provider.KindMusic:
 		if req.Seconds != 0 && m.Length(req.Seconds) != req.Seconds {
