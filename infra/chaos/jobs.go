@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/content-automation/api/pkg/auth"
 )
@@ -77,8 +78,12 @@ var works = []struct{ path, generated, failed string }{
 	{"/v1/studio/generations", "studio.generated", "studio.failed"},
 }
 
-// noneWaits tells whether no work is queued or under way.
+// noneWaits tells whether no work is queued or under way. It takes its time: the
+// calls for it compete with the work.
 func (s *scene) noneWaits(ctx context.Context) (bool, error) {
+	if err := pause(ctx, time.Second/2); err != nil {
+		return false, err
+	}
 	for _, of := range works {
 		for _, state := range []string{"generating", "queued"} {
 			some, err := list[struct{}](ctx, s.client, of.path, "state", state)

@@ -17,7 +17,8 @@ import (
 // receipt is one webhook, as often as it came.
 type receipt struct {
 	event, subject string
-	first          time.Time
+	happened       time.Time // when the event happened
+	first          time.Time // when it came
 	times          int
 }
 
@@ -34,8 +35,9 @@ type mailbox struct {
 // take notes a webhook that came.
 func (m *mailbox) take(header http.Header, body []byte, at time.Time) {
 	var event struct {
-		ID   string `json:"id"`
-		Data struct {
+		ID        string    `json:"id"`
+		CreatedAt time.Time `json:"created_at"`
+		Data      struct {
 			Object struct {
 				ID string `json:"id"`
 			} `json:"object"`
@@ -56,7 +58,7 @@ func (m *mailbox) take(header http.Header, body []byte, at time.Time) {
 		return
 	}
 	if m.receipts[id] == nil {
-		m.receipts[id] = &receipt{event: id, subject: event.Data.Object.ID, first: at}
+		m.receipts[id] = &receipt{event: id, subject: event.Data.Object.ID, happened: event.CreatedAt, first: at}
 	}
 	m.receipts[id].times++
 }

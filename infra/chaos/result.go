@@ -32,7 +32,7 @@ type result struct {
 	hits      int // how often the fault happened
 	inFlight  int // events that were on their way to the receiver at the fault
 	recovery  time.Duration
-	p50, p99  time.Duration
+	p50, p99  time.Duration // from the event to its receipt
 	// yardstick is the p99 that this one is bounded by; 0: it is not.
 	yardstick time.Duration
 }
@@ -74,11 +74,10 @@ func count(done []accepted, came []receipt, ended time.Time) result {
 		if len(events) > 1 {
 			out.doubled++
 		}
-		first := slices.MinFunc(events, func(a, b receipt) int { return a.first.Compare(b.first) }).first
-		// The event may come before the answer that its work was accepted.
-		waits = append(waits, max(0, first.Sub(a.at)))
+		came := slices.MinFunc(events, func(a, b receipt) int { return a.first.Compare(b.first) })
+		waits = append(waits, came.first.Sub(came.happened))
 		if a.at.Before(ended) {
-			out.recovery = max(out.recovery, first.Sub(ended))
+			out.recovery = max(out.recovery, came.first.Sub(ended))
 		}
 	}
 	asked := map[string]bool{}

@@ -10,15 +10,15 @@ func TestCount(t *testing.T) {
 	at := func(seconds float64) time.Time { return time.Unix(1000, int64(seconds*1e9)) }
 	done := []accepted{{"a", at(0)}, {"b", at(1)}, {"c", at(2)}, {"d", at(10)}, {"e", at(1.5)}}
 	came := []receipt{
-		{event: "1", subject: "a", first: at(0.5), times: 1},
-		{event: "2", subject: "b", first: at(8), times: 3},   // repeated twice
-		{event: "3", subject: "d", first: at(9.9), times: 1}, // before the answer
-		{event: "4", subject: "d", first: at(15), times: 1},  // a second event of it
-		{event: "5", subject: "x", first: at(3), times: 1},   // of what nobody asked for
-		{event: "6", subject: "e", first: at(2), times: 1},
+		{event: "1", subject: "a", happened: at(0.4), first: at(0.5), times: 1},
+		{event: "2", subject: "b", happened: at(2), first: at(8), times: 3},     // repeated twice
+		{event: "3", subject: "d", happened: at(9.7), first: at(9.9), times: 1}, // before the answer
+		{event: "4", subject: "d", first: at(15), times: 1},                     // a second event of it
+		{event: "5", subject: "x", first: at(3), times: 1},                      // of what nobody asked for
+		{event: "6", subject: "e", happened: at(1.7), first: at(2), times: 1},
 	}
 	got := count(done, came, at(5))
-	want := result{accepted: 5, delivered: 4, lost: 1, repeats: 2, doubled: 1, strangers: 1, recovery: 3 * time.Second, p50: 500 * time.Millisecond, p99: 7 * time.Second}
+	want := result{accepted: 5, delivered: 4, lost: 1, repeats: 2, doubled: 1, strangers: 1, recovery: 3 * time.Second, p50: 200 * time.Millisecond, p99: 6 * time.Second}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
