@@ -3,10 +3,8 @@ package system
 import (
 	"context"
 	_ "embed" // for launch
-	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -81,7 +79,7 @@ func startEmulator(ctx context.Context, python string, o Options) (*emulator, er
 			return nil, fmt.Errorf("starting the local AWS: %w", err)
 		}
 		e := &emulator{process: p, endpoint: endpoint}
-		if err = e.await(ctx); err == nil {
+		if err = e.await(ctx, endpoint+"/_ministack/health", 30*time.Second); err == nil {
 			return e, nil
 		}
 		e.end(grace)
@@ -90,38 +88,6 @@ func startEmulator(ctx context.Context, python string, o Options) (*emulator, er
 		}
 	}
 }
-
-var errEnded = errors.New("it ended")
-
-// await waits until the emulator answers.
-func (e *emulator) await(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Second, errors.New("it did not answer within 30 s"))
-	defer cancel()
-	tick := time.NewTicker(30 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.endpoint+"/_ministack/health", nil)
-		if err != nil {
-			return err
-		}
-		if res, err := direct.Do(req); err == nil {
-			_ = res.Body.Close()
-			if res.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-		select {
-		case <-e.done:
-			return errEnded
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-tick.C:
-		}
-	}
-}
-
-// direct calls this machine, whatever proxy the environment names.
-var direct = &http.Client{Transport: &http.Transport{}, Timeout: 5 * time.Second}
 
 func freePort(ctx context.Context) (int, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")

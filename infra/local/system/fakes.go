@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -87,39 +86,12 @@ func (f *fakes) start(ctx context.Context, endpoint, region string) error {
 		"PROVIDER_CREDENTIALS": accepted,
 	}), f.binary(), "-port", strconv.Itoa(f.port))
 	if err == nil {
-		err = f.await(ctx)
+		err = f.await(ctx, f.endpoint()+"/_control/log", 10*time.Second)
 	}
 	if err != nil {
 		return logged(err, "starting the fakes of the providers", log)
 	}
 	return nil
-}
-
-// await waits until the fakes answer.
-func (f *fakes) await(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 10*time.Second, errors.New("they did not answer within 10 s"))
-	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.endpoint()+"/_control/log", nil)
-		if err != nil {
-			return err
-		}
-		if res, err := direct.Do(req); err == nil {
-			_ = res.Body.Close()
-			if res.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-		select {
-		case <-f.done:
-			return errEnded
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-tick.C:
-		}
-	}
 }
 
 // withProviders gives the context values of the stacks the providers that live keys

@@ -3,6 +3,8 @@ package system
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"sync"
@@ -79,4 +81,37 @@ func (p *process) end(within time.Duration) {
 		}
 		<-p.done
 	})
+}
+
+// errEnded tells that a process ended before it answered.
+var errEnded = errors.New("it ended")
+
+// direct calls this machine, whatever proxy the environment names.
+var direct = &http.Client{Transport: &http.Transport{}, Timeout: 5 * time.Second}
+
+// await waits until the process answers at an address, and no longer than within.
+func (p *process) await(ctx context.Context, address string, within time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("it did not answer within %v", within))
+	defer cancel()
+	tick := time.NewTicker(30 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+		if err != nil {
+			return err
+		}
+		if res, err := direct.Do(req); err == nil {
+			_ = res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-p.done:
+			return errEnded
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
 }
