@@ -8,11 +8,11 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/fal"
 	"github.com/content-automation/api/pkg/provider/providertest"
@@ -24,33 +24,15 @@ import (
 	"github.com/content-automation/api/testdata/providers/faulttest"
 )
 
-// clock is a clock that tests move.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
-
 // start gives the provider with a fake of fal behind it.
-func start(t *testing.T) (*fal.Provider, *control.Control, *clock) {
+func start(t *testing.T) (*fal.Provider, *control.Control, *apitest.Clock) {
 	t.Helper()
-	c, faults := &clock{at: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}, control.New()
-	server := httptest.NewServer(fake.New(faults, sample.File, c.now, 20*time.Second))
+	c, faults := apitest.NewClock(), control.New()
+	server := httptest.NewServer(fake.New(faults, sample.File, c.Now, 20*time.Second))
 	t.Cleanup(server.Close)
 	// On a kept connection net/http itself would repeat a question that got no answer.
 	return fal.New(wire.Config{
-		HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, BaseURL: server.URL, Now: c.now,
+		HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, BaseURL: server.URL, Now: c.Now,
 		Key:   func(context.Context) (string, error) { return "key", nil },
 		Files: wire.NewFiles(safehttp.Options{AllowLoopback: true}),
 	}), faults, c
@@ -92,7 +74,7 @@ func falModels(t *testing.T) []catalog.Model {
 
 func TestConformance(t *testing.T) {
 	p, faults, c := start(t)
-	suite := providertest.Suite{Provider: p, Advance: c.advance}
+	suite := providertest.Suite{Provider: p, Advance: c.Add}
 	for _, m := range falModels(t) {
 		suite.Requests = append(suite.Requests, requestFor(m))
 	}
@@ -103,7 +85,7 @@ func TestConformance(t *testing.T) {
 		Kind: provider.KindVideo, Model: "fal-ai/veo3.1", Prompt: "Sea", ClientToken: "a length that Veo has not", Seconds: 5,
 	})
 	suite.Faults = faulttest.Async{
-		Control: faults, Name: fake.Name, Advance: c.advance, Result: control.Result,
+		Control: faults, Name: fake.Name, Advance: c.Add, Result: control.Result,
 		Request: provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux-pro/v1.1", Prompt: "Sea"},
 	}.Faults()
 	providertest.Run(t, suite)
@@ -142,7 +124,7 @@ func TestEveryModelOfTheCatalogIsTaken(t *testing.T) {
 				t.Errorf("%s: %+v: %v", m.ID, r, err)
 				continue
 			}
-			c.advance(time.Minute)
+			c.Add(time.Minute)
 			status, err := p.Poll(t.Context(), submission.Handle)
 			if err != nil || status.State != provider.Succeeded {
 				t.Errorf("%s: %+v ended as %+v, %v", m.ID, r, status, err)

@@ -10,11 +10,11 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/providertest"
 	"github.com/content-automation/api/pkg/provider/sample"
@@ -26,34 +26,16 @@ import (
 
 const key = "hg_0123456789abcdef"
 
-// clock is the time of a fake.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
 // world is the provider before its fake.
 type world struct {
 	*Provider
-	*clock
+	*apitest.Clock
 	control *control.Control
 }
 
 func newWorld(t *testing.T, with string) world {
 	t.Helper()
-	w := world{control: control.New(), clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}}
+	w := world{control: control.New(), Clock: apitest.NewClock()}
 	server := httptest.NewServer(fake.New(fake.Config{Control: w.control, Media: sample.Files, Now: w.Now, Took: time.Minute, Key: key}))
 	t.Cleanup(server.Close)
 	w.Provider = New(wire.Config{
@@ -97,7 +79,7 @@ func TestConformance(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			w.Advance(time.Minute)
+			w.Add(time.Minute)
 			return call(ctx, s.Handle)
 		}
 	}
@@ -109,7 +91,7 @@ func TestConformance(t *testing.T) {
 			if err != nil {
 				return fmt.Errorf("fetch: %v", err)
 			}
-			w.Advance(late)
+			w.Add(late)
 			_, err = r.Media[0].Open(ctx)
 			return err
 		})
@@ -140,7 +122,7 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, providertest.Suite{
 		Provider: w.Provider,
 		Requests: []provider.Request{request("script"), wide, picture, audio},
-		Advance:  w.Advance,
+		Advance:  w.Add,
 		Faults: []providertest.Fault{
 			{Name: "too many requests", Arrange: queue(control.Submit, limited), Call: submit, Want: provider.Transient},
 			{Name: "too many questions", Arrange: queue(control.Status, limited), Call: poll, Want: provider.Transient},
@@ -178,7 +160,7 @@ func TestAnAddressThatHasEndedIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		w.Advance(2 * fake.AddressTime)
+		w.Add(2 * fake.AddressTime)
 		result, err := w.Fetch(t.Context(), s.Handle)
 		if err != nil {
 			t.Fatal(err)

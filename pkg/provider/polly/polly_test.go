@@ -21,6 +21,7 @@ import (
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/providertest"
 	"github.com/content-automation/api/pkg/provider/sample"
@@ -32,24 +33,6 @@ const (
 	bucket = "media-bucket"
 	secret = "very+secret/key"
 )
-
-// clock is the time of a fake.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
 
 // store is a bucket.
 type store struct {
@@ -84,7 +67,7 @@ func (s *store) Open(_ context.Context, key string) (io.ReadCloser, error) {
 // world is the provider before its fake.
 type world struct {
 	*Provider
-	*clock
+	*apitest.Clock
 	*store
 	control *control.Control
 }
@@ -93,7 +76,7 @@ func newWorld(t *testing.T) world {
 	t.Helper()
 	w := world{
 		control: control.New(), store: &store{objects: map[string][]byte{}},
-		clock: &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)},
+		Clock: apitest.NewClock(),
 	}
 	server := httptest.NewServer(fake.New(fake.Config{Control: w.control, Media: sample.Files, Write: w.write, Now: w.Now, Took: time.Minute}))
 	t.Cleanup(server.Close)
@@ -139,7 +122,7 @@ func TestConformance(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			w.Advance(time.Minute)
+			w.Add(time.Minute)
 			return call(ctx, s.Handle)
 		}
 	}
@@ -184,7 +167,7 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, providertest.Suite{
 		Provider: w.Provider,
 		Requests: []provider.Request{short("short"), long("long")},
-		Advance:  w.Advance,
+		Advance:  w.Add,
 		Faults: []providertest.Fault{
 			{Name: "too many requests", Arrange: queue(control.Submit, limited), Call: submit(short("fault")), Want: provider.Transient},
 			{Name: "too many tasks", Arrange: queue(control.Submit, limited), Call: submit(long("fault")), Want: provider.Transient},
@@ -243,7 +226,7 @@ func TestFilesOfTasksLieUnderThePrefix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Advance(time.Minute)
+	w.Add(time.Minute)
 	if _, err := w.Fetch(t.Context(), s.Handle); err != nil {
 		t.Fatal(err)
 	}

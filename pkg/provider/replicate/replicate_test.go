@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/providertest"
 	"github.com/content-automation/api/pkg/provider/replicate"
@@ -23,24 +23,6 @@ import (
 	"github.com/content-automation/api/testdata/providers/faulttest"
 	fake "github.com/content-automation/api/testdata/providers/replicate"
 )
-
-// clock is a clock that tests move.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
 
 // against gives the provider with a server behind it.
 func against(t *testing.T, h http.Handler) *replicate.Provider {
@@ -55,10 +37,10 @@ func against(t *testing.T, h http.Handler) *replicate.Provider {
 	})
 }
 
-func start(t *testing.T) (*replicate.Provider, *control.Control, *clock) {
+func start(t *testing.T) (*replicate.Provider, *control.Control, *apitest.Clock) {
 	t.Helper()
-	c, faults := &clock{at: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}, control.New()
-	return against(t, fake.New(faults, sample.File, c.now, 20*time.Second)), faults, c
+	c, faults := apitest.NewClock(), control.New()
+	return against(t, fake.New(faults, sample.File, c.Now, 20*time.Second)), faults, c
 }
 
 const picture = "https://media.example.com/a.png?signature=1"
@@ -98,9 +80,9 @@ func TestConformance(t *testing.T) {
 	unsafe := one
 	unsafe.Prompt, unsafe.ClientToken = "Not fit [unsafe] for anybody", "unsafe"
 	providertest.Run(t, providertest.Suite{
-		Provider: p, Advance: c.advance, Requests: requests(t), Failing: []provider.Request{unsafe},
+		Provider: p, Advance: c.Add, Requests: requests(t), Failing: []provider.Request{unsafe},
 		Faults: faulttest.Async{Control: faults, Name: fake.Name, Request: one, Advance: func(d time.Duration) {
-			c.advance(min(d, 30*time.Minute)) // no output outlives an hour
+			c.Add(min(d, 30*time.Minute)) // no output outlives an hour
 		}, Result: control.Status}.Faults(),
 	})
 }
@@ -140,12 +122,12 @@ func TestOutputsExpire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.advance(time.Minute)
+	c.Add(time.Minute)
 	result, err := p.Fetch(t.Context(), submission.Handle)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.advance(2 * time.Hour)
+	c.Add(2 * time.Hour)
 	_, opening := result.Media[0].Open(t.Context())
 	_, fetching := p.Fetch(t.Context(), submission.Handle)
 	for step, err := range map[string]error{"open": opening, "fetch": fetching} {
