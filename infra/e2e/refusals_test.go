@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -197,8 +198,8 @@ func TestRateLimit(t *testing.T) {
 		if got := a.Header.Get("RateLimit-Policy"); got != `"default";q=60;w=60` {
 			t.Fatalf("RateLimit-Policy: %s", got)
 		}
-		if i == 1 && !strings.HasPrefix(a.Header.Get("RateLimit"), `"default";r=59;t=`) {
-			t.Errorf("RateLimit: %s", a.Header.Get("RateLimit"))
+		if want := fmt.Sprintf(`"default";r=%d;t=`, limit-i); !strings.HasPrefix(a.Header.Get("RateLimit"), want) {
+			t.Fatalf("call %d: RateLimit is %s, not %s…", i, a.Header.Get("RateLimit"), want)
 		}
 	}
 	a := call(t, c.test.Secret, "POST", "/v1/factories", object{"type": "blogger", "name": "x"})

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -59,6 +60,7 @@ const (
 	attrUntil      = "until"
 	attrWindow     = "win"
 	attrCalls      = "calls"
+	attrLastCall   = "last"
 
 	// The extras of a key's own item that a first call of a minute writes.
 	lastUsedAt = "used_at"
@@ -208,15 +210,19 @@ func (db *DB) CountCall(ctx context.Context, hash string, window int64, ip strin
 
 func (db *DB) countCall(ctx context.Context, hash string, window int64, ip string) (*Secret, error) {
 	now := db.now()
+	// The last call counted is known by a token, so that a try whose answer was lost
+	// does not count it again.
+	token := rand.Text()
 	for attempt := range maxConflicts {
 		out, err := db.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: &db.name, Key: secretKey(hash).attributes(),
-			UpdateExpression:    aws.String("SET #calls = #calls + :one"),
-			ConditionExpression: aws.String("#win = :win AND attribute_not_exists(#revoked) AND attribute_not_exists(#moved) AND (attribute_not_exists(#expires) OR #expires > :now)"),
+			UpdateExpression:    aws.String("SET #calls = #calls + :one, #last = :token"),
+			ConditionExpression: aws.String("#win = :win AND (attribute_not_exists(#last) OR #last <> :token) AND attribute_not_exists(#revoked) AND attribute_not_exists(#moved) AND (attribute_not_exists(#expires) OR #expires > :now)"),
 			ExpressionAttributeNames: map[string]string{
 				"#calls": attrCalls, "#win": attrWindow, "#revoked": attrRevoked, "#moved": attrMovedTo, "#expires": attrExpires,
+				"#last": attrLastCall,
 			},
-			ExpressionAttributeValues:           attributes{":one": num(1), ":win": num(window), ":now": num(now.UnixMilli())},
+			ExpressionAttributeValues:           attributes{":one": num(1), ":win": num(window), ":now": num(now.UnixMilli()), ":token": str(token)},
 			ReturnValues:                        types.ReturnValueAllNew,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		})
@@ -238,6 +244,9 @@ func (db *DB) countCall(ctx context.Context, hash string, window int64, ip strin
 			return nil, ErrNotFound
 		}
 		s := unmarshalSecret(hash, check.Item)
+		if text(check.Item[attrLastCall]) == token {
+			return s, nil
+		}
 		if s.MovedTo != "" || s.Ended(now) {
 			if number(check.Item[attrWindow]) != window {
 				s.Count = 0 // what an earlier window counted

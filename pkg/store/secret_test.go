@@ -313,6 +313,27 @@ func TestContentionOfACountedCall(t *testing.T) {
 	}
 }
 
+func TestACallWhoseAnswerWasLostIsCountedOnce(t *testing.T) {
+	db, faults, _ := faulty(t)
+	key(t, db, secret("hash"))
+	for _, w := range []int64{window, window, window + 1, window + 1} {
+		call(t, db, "hash", w)
+		before := call(t, db, "hash", w).Count
+		faults.Reset()
+		faults.Lose("UpdateItem", 1)
+		if s := call(t, db, "hash", w); s.Count != before+1 {
+			t.Errorf("the call after %d others was counted as %d", before, s.Count)
+		}
+		if got := faults.Operations(); got != "UpdateItem UpdateItem" {
+			t.Errorf("it took %s", got)
+		}
+		faults.Reset()
+		if s := call(t, db, "hash", w); s.Count != before+2 {
+			t.Errorf("the next call was counted as %d", s.Count)
+		}
+	}
+}
+
 func TestACallThatCannotBeCountedIsAnError(t *testing.T) {
 	db, faults, _ := faulty(t)
 	key(t, db, secret("hash"))
