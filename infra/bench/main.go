@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	calls := flags.Int("calls", 200, "how often each operation is called")
 	rounds := flags.Int("rounds", 300, "how often each function is started")
-	deliveries := flags.Int("deliveries", 10_000, "how many deliveries a round of the deliver function has")
+	deliveries := flags.Int("deliveries", 20_000, "how many deliveries a round of the deliver function has")
 	profile := flags.String("profile", "", "only deliver, and write a CPU profile of it to this file")
 	only := flags.Bool("only-deliveries", false, "only measure deliveries, and write their section alone anew")
 	path := flags.String("o", "", "the document whose tables are written anew")

@@ -1,12 +1,13 @@
 package main
 
 import (
-	"context"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"sync"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
@@ -16,11 +17,13 @@ import (
 // machine with what is measured.
 const verifyEvery = 50
 
-// receiver takes webhooks on loopback, and counts them.
+// receiver takes webhooks on loopback, over https as every delivery goes, and counts
+// them.
 type receiver struct {
-	listener net.Listener
-	server   *http.Server
+	server   *httptest.Server
 	verifier *standardwebhooks.Webhook
+	// certificate is the file of the server's own certificate, which verifies it.
+	certificate string
 
 	mu       sync.Mutex
 	requests int
@@ -30,25 +33,39 @@ type receiver struct {
 	err      error
 }
 
-func newReceiver(ctx context.Context, secret []byte) (*receiver, error) {
+func newReceiver(secret []byte) (*receiver, error) {
 	verifier, err := standardwebhooks.NewWebhookRaw(secret)
 	if err != nil {
 		return nil, err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	r := &receiver{verifier: verifier, ids: map[string]bool{}}
+	r.server = httptest.NewUnstartedServer(r)
+	r.server.EnableHTTP2 = true
+	r.server.StartTLS()
+	file, err := os.CreateTemp("", "receiver-*.pem")
 	if err != nil {
+		r.server.Close()
 		return nil, err
 	}
-	r := &receiver{listener: listener, verifier: verifier, ids: map[string]bool{}}
-	r.server = &http.Server{Handler: r, ReadHeaderTimeout: startLimit}
-	go func() { _ = r.server.Serve(listener) }() // gives ErrServerClosed, when closed
+	r.certificate = file.Name()
+	err = pem.Encode(file, &pem.Block{Type: "CERTIFICATE", Bytes: r.server.Certificate().Raw})
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
 	return r, nil
 }
 
 // Close ends the server.
-func (r *receiver) Close() error { return r.server.Close() }
+func (r *receiver) Close() error {
+	r.server.CloseClientConnections()
+	r.server.Close()
+	return os.Remove(r.certificate)
+}
 
-func (r *receiver) url() string { return "http://" + r.listener.Addr().String() + "/" }
+func (r *receiver) url() string { return r.server.URL + "/" }
+
+// trust is the environment of a process that trusts the receiver's certificate.
+func (r *receiver) trust() string { return "SSL_CERT_FILE=" + r.certificate }
 
 // ServeHTTP takes one webhook.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
