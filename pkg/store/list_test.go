@@ -139,6 +139,7 @@ func TestBoundsAreInclusive(t *testing.T) {
 		{"thing_002", "thing_003", all[2:4]},
 		{"thing_0025", "thing_0045", all[3:5]},
 		{"thing_100", "", nil},
+		{"thing_003", "thing_002", nil},
 	} {
 		q := list(2)
 		q.From, q.To = c.from, c.to

@@ -132,8 +132,11 @@ const maxReads = 8
 
 // List reads a page.
 func (db *DB) List(ctx context.Context, q Query) (Page, error) {
-	in := q.input(db)
 	var page Page
+	if q.To != "" && q.From > q.To {
+		return page, nil // DynamoDB refuses bounds that nothing lies between
+	}
+	in := q.input(db)
 	for range maxReads {
 		out, err := db.client.Query(ctx, in)
 		if err != nil {

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -25,7 +26,7 @@ type redeliverInput struct {
 // registerDeliveries puts the operations on deliveries into the router.
 func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
 	const collection = "/v1/webhooks/{webhook_id}/deliveries"
-	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "For 30 days, the latest events first: each with its attempts, their status, latency and the start of the answer. A delivery counts as made at the time of its event. `state=undelivered` answers what never arrived: it goes through the events themselves, so a page may be short, even empty, before the list ends.")
+	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "For 30 days, the latest events first: each with its attempts, their status, latency and the start of the answer. A delivery counts as made at the time of its event. `state=undelivered` answers what never arrived: it goes through the events themselves, so a page may be short, even empty, before the list ends. It begins when the webhook was made, or at `from`, also where that is earlier. The log of a deleted webhook is kept as long as any.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.listDeliveries)
 
@@ -36,16 +37,32 @@ func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path
 }
 
 func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (httpapi.Page[Delivery], error) {
-	if in.State == undelivered {
-		return s.listUndelivered(ctx, in)
+	if in.State != undelivered {
+		return s.listLog(ctx, in, in.State)
 	}
+	w, _, err := s.find(ctx, in.ID)
+	switch {
+	case err == nil:
+		return s.listUndelivered(ctx, in, w)
+	case errs.CodeOf(err) != errs.NotFound:
+		return httpapi.Page[Delivery]{}, err
+	}
+	// Nobody knows any more what a deleted webhook asked for, but for its log.
+	page, err := s.listLog(ctx, in, "")
+	page.Items = slices.DeleteFunc(page.Items, func(d Delivery) bool { return d.State == stateDelivered })
+	return page, err
+}
+
+// listLog lists the deliveries that there are, those in one state where it is given.
+// They are kept for 30 days, also when their webhook is deleted in between.
+func (s *Service) listLog(ctx context.Context, in *deliveriesInput, state string) (httpapi.Page[Delivery], error) {
 	from, to, err := in.Bounds(id.Delivery)
 	if err != nil {
 		return httpapi.Page[Delivery]{}, err
 	}
 	q := store.Query{
 		Index: store.Table, Partition: callerOf(ctx).deliveries(in.ID), From: from, To: to,
-		Filters: map[string]string{stateFilter: in.State},
+		Filters: map[string]string{stateFilter: state},
 	}
 	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Delivery, error) {
 		d, err := readDelivery(&it)
@@ -54,9 +71,22 @@ func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (http
 	// What lies there is the caller's own. Only where there is nothing is it asked
 	// whether there is such a webhook.
 	if err == nil && len(page.Items) == 0 {
-		_, _, err = s.find(ctx, in.ID)
+		err = s.requireLog(ctx, in.ID)
 	}
 	return page, err
+}
+
+// requireLog refuses a webhook that does not exist and of which no log is kept.
+func (s *Service) requireLog(ctx context.Context, webhookID string) error {
+	_, _, missing := s.find(ctx, webhookID)
+	if errs.CodeOf(missing) != errs.NotFound {
+		return missing
+	}
+	page, err := s.db.List(ctx, store.Query{Index: store.Table, Partition: callerOf(ctx).deliveries(webhookID), Limit: 1})
+	if err == nil && len(page.Items) == 0 {
+		err = missing
+	}
+	return err
 }
 
 func (s *Service) redeliver(ctx context.Context, in *redeliverInput) (httpapi.Change[Delivery], error) {

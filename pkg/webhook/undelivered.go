@@ -12,24 +12,24 @@ import (
 // undelivered is the filter that asks for what never arrived.
 const undelivered = "undelivered"
 
-// listUndelivered goes through the events since there is the webhook, and gives a
-// delivery for each that it asks for and that no attempt has delivered. It trusts
+// listUndelivered goes through the events since there is the webhook, or since the
+// caller says, as those before it can be replayed. It gives a delivery for each that
+// the webhook asks for and that no attempt has delivered. It trusts
 // no record of deliveries: where there is none, the event got lost on the way, and
 // is shown as a delivery that waits for the sweeper to make it.
-func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput) (httpapi.Page[Delivery], error) {
+func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w record) (httpapi.Page[Delivery], error) {
 	var none httpapi.Page[Delivery]
-	w, _, err := s.find(ctx, in.ID)
-	if err != nil {
-		return none, err
-	}
 	from, to, err := in.Bounds(id.Event)
 	if err != nil {
 		return none, err
 	}
+	if from == "" {
+		from = id.First(id.Event, w.CreatedAt)
+	}
 	o := callerOf(ctx)
 	events, err := httpapi.ListItems(ctx, s.db, store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(o.account, o.mode, event.Kind),
-		From: max(from, id.First(id.Event, w.CreatedAt)), To: to,
+		From: from, To: to,
 	}, in.PageInput, func(it store.Item) (event.Ref, error) { return event.RefOf(it), nil })
 	if err != nil {
 		return none, err

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -61,6 +62,15 @@ func TestWhatNeverArrived(t *testing.T) {
 	if some := list("&from=" + since.Format(time.RFC3339)); len(some) != 2 || some[1].EventID != waiting.ID {
 		t.Errorf("since %v: %+v", since, some)
 	}
+	// What happened before there was the webhook is listed where the caller asks for it:
+	// a replay would deliver it.
+	old := before.ID
+	if some := list("&from=" + w.clock.Now().Add(-72*time.Hour).Format(time.RFC3339) + "&limit=100"); len(some) != 4 || some[3].EventID != old {
+		t.Errorf("since yesterday: %+v", some)
+	}
+	if some := list("&to=" + w.clock.Now().Add(-72*time.Hour).Format(time.RFC3339)); len(some) != 0 {
+		t.Errorf("until before there was the webhook: %+v", some)
+	}
 	// What the sweeper makes of the lost one has the id that was shown.
 	w.publish(lost)
 	statuses = answers(200)
@@ -73,4 +83,49 @@ func TestWhatNeverArrived(t *testing.T) {
 	}
 	w.api.Call(http.MethodGet, "/v1/webhooks/"+id.New(id.Webhook, since)+"/deliveries?state=undelivered", nil).Refused(t, 404, "not_found", "")
 	w.api.Call(http.MethodGet, path+"&cursor=x", nil).Refused(t, 400, "invalid_cursor", "cursor")
+}
+
+// TestTheLogOfADeletedWebhook asks for each state: the log is kept, and what was never
+// written to one is unknown.
+func TestTheLogOfADeletedWebhook(t *testing.T) {
+	w := newWorld(t)
+	statuses := answers(200)
+	r := w.receive(func(n int, rw http.ResponseWriter) { statuses(n, rw) }, "*")
+	arrived := w.happen(event.ContentGenerated)
+	w.run()
+	statuses = answers(500)
+	w.clock.Add(time.Minute)
+	waiting := w.happen(event.ContentFailed)
+	w.run(w.clock.Now())
+	silent := create(t, w.api, hookURL, "training.failed")
+	path := func(webhook, query string) string { return "/v1/webhooks/" + webhook + "/deliveries" + query }
+	for _, hook := range []string{r.hook.ID, silent.ID} {
+		w.api.Call(http.MethodDelete, "/v1/webhooks/"+hook, nil).Into(t, http.StatusOK, &Webhook{})
+	}
+	for query, want := range map[string][]string{
+		"":                           {waiting.ID, arrived.ID},
+		"?state=delivered":           {arrived.ID},
+		"?state=pending":             {waiting.ID},
+		"?state=failed":              {},
+		"?state=undelivered":         {waiting.ID},
+		"?to=2020-01-01T00:00:00Z":   {},
+		"?state=failed&limit=1":      {},
+		"?state=delivered&limit=1":   {arrived.ID},
+		"?from=2020-01-01T00:00:00Z": {waiting.ID, arrived.ID},
+	} {
+		var all []Delivery
+		w.api.Call(http.MethodGet, path(r.hook.ID, query), nil).Into(t, http.StatusOK, &all)
+		got := []string{}
+		for _, d := range all {
+			got = append(got, d.EventID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", query, got, want)
+		}
+		for _, other := range []*apitest.Caller{w.api.Stranger(), w.api.Live()} {
+			other.Call(http.MethodGet, path(r.hook.ID, query), nil).Refused(t, 404, "not_found", "")
+		}
+		w.api.Call(http.MethodGet, path(silent.ID, query), nil).Refused(t, 404, "not_found", "")
+		w.api.Call(http.MethodGet, path("x", query), nil).Refused(t, 404, "not_found", "")
+	}
 }
