@@ -82,9 +82,9 @@ func TestRefusals(t *testing.T) {
 		{"address not allowed by the key", fencedKey.Secret, "GET", "/v1/me", nil, nil, 403, "ip_not_allowed", ""},
 		{"scope", reader.Secret, "GET", "/v1/me", nil, nil, 403, "insufficient_scope", ""},
 		{"scope before the body", reader.Secret, "POST", "/v1/factories", "{", nil, 403, "insufficient_scope", ""},
-		{"scope escalation", reader.Secret, "POST", "/v1/api-keys", object{"name": "x", "kind": "test", "scopes": []string{"content:write"}}, nil, 403, "scope_escalation", "/scopes"},
+		{"scope escalation", reader.Secret, "POST", "/v1/api-keys", object{"name": "x", "kind": "test", "scopes": []string{"content:write"}}, nil, 403, "scope_escalation", "/scopes/0"},
 		{"a live key from a test key", key, "POST", "/v1/api-keys", object{"name": "x", "kind": "live", "scopes": []string{"content:write"}}, nil, 403, "scope_escalation", "/kind"},
-		{"rotation of a stronger key", reader.Secret, "POST", "/v1/api-keys/" + c.test.ID + "/rotate", object{}, nil, 403, "scope_escalation", "/scopes"},
+		{"rotation of a stronger key", reader.Secret, "POST", "/v1/api-keys/" + c.test.ID + "/rotate", object{}, nil, 403, "scope_escalation", ""},
 		// The path.
 		{"unknown path", key, "GET", "/v1/nothing", nil, nil, 404, "unknown_path", ""},
 		{"unknown path below a known one", key, "GET", "/v1/me/more", nil, nil, 404, "unknown_path", ""},

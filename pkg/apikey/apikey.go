@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -342,11 +343,12 @@ func (s *Service) validate(set *Settings, expiry *time.Time) error {
 		return errs.Invalid("/name", "must have 1 to %d characters, none of them a control character", maxName)
 	}
 	for i, scope := range set.Scopes {
+		at := "/scopes/" + strconv.Itoa(i)
 		if !scope.Known() {
-			return errs.Invalid("/scopes", "%q is not a scope", scope)
+			return errs.Invalid(at, "%q is not a scope", scope)
 		}
 		if slices.Contains(set.Scopes[:i], scope) {
-			return errs.Invalid("/scopes", "names %s twice", scope)
+			return errs.Invalid(at, "is there already: %s", scope)
 		}
 	}
 	if len(set.Scopes) == 0 {

@@ -75,7 +75,7 @@ func TestPatchIsRefused(t *testing.T) {
 		invalid("a null name", "/name", object{"name": nil}),
 		invalid("null scopes", "/scopes", object{"scopes": nil}),
 		invalid("no scopes", "/scopes", object{"scopes": []string{}}),
-		invalid("a scope twice", "/scopes", object{"scopes": []string{"content:read", "content:read"}}),
+		invalid("a scope twice", "/scopes/1", object{"scopes": []string{"content:read", "content:read"}}),
 		invalid("the kind", "/kind", object{"kind": "live"}),
 		invalid("the state", "/state", object{"state": "revoked"}),
 		invalid("the secret", "/secret", object{"secret": "svc_test_x"}),

@@ -93,8 +93,8 @@ func TestCreateIsRefused(t *testing.T) {
 		invalid("another kind", "/kind", "kind", "demo"),
 		invalid("no scope", "/scopes", "scopes", []string{}),
 		invalid("null scopes", "/scopes", "scopes", nil),
-		invalid("an unknown scope", "/scopes", "scopes", []string{"content:reed"}),
-		invalid("a scope twice", "/scopes", "scopes", []string{"content:read", "content:read"}),
+		invalid("an unknown scope", "/scopes/1", "scopes", []string{"content:read", "content:reed"}),
+		invalid("a scope twice", "/scopes/1", "scopes", []string{"content:read", "content:read"}),
 		invalid("scopes as text", "/scopes", "scopes", "content:read"),
 		invalid("no address", "/ip_allow_list/1", "ip_allow_list", []string{"10.0.0.0/8", "here"}),
 		invalid("too many addresses", "/ip_allow_list", "ip_allow_list", many),
@@ -115,11 +115,11 @@ func TestNoKeyGivesWhatItLacks(t *testing.T) {
 	strong := w.create("kind", "live", "scopes", []string{"content:read", "content:write"})
 	const escalation = errs.ScopeEscalation
 	w.refused(weak, []refusal{
-		{"create", "POST", "/v1/api-keys", body("scopes", []string{"content:read", "content:write"}), 403, escalation, "/scopes"},
-		{"change", "PATCH", path(strong), object{"scopes": []string{"studio:use"}}, 403, escalation, "/scopes"},
-		{"keep while changing", "PATCH", path(strong), object{"scopes": []string{"content:read", "content:write"}}, 403, escalation, "/scopes"},
-		{"rotate", "POST", path(strong) + "/rotate", object{}, 403, escalation, "/scopes"},
-		{"a misspelt scope", "PATCH", path(strong), object{"scopes": []string{"studio:used"}}, 422, errs.ValidationFailed, "/scopes"},
+		{"create", "POST", "/v1/api-keys", body("scopes", []string{"content:read", "content:write"}), 403, escalation, "/scopes/1"},
+		{"change", "PATCH", path(strong), object{"scopes": []string{"studio:use"}}, 403, escalation, "/scopes/0"},
+		{"keep while changing", "PATCH", path(strong), object{"scopes": []string{"content:read", "content:write"}}, 403, escalation, "/scopes/1"},
+		{"rotate", "POST", path(strong) + "/rotate", object{}, 403, escalation, ""},
+		{"a misspelt scope", "PATCH", path(strong), object{"scopes": []string{"studio:used"}}, 422, errs.ValidationFailed, "/scopes/0"},
 	})
 	var k apikey.Key
 	weak.Call("PATCH", path(strong), object{"scopes": []string{"content:read"}}).Into(t, http.StatusOK, &k)

@@ -141,7 +141,7 @@ func (s *Service) mayGive(p *auth.Principal, set *Settings, expiry *time.Time) e
 	if err := s.validate(set, expiry); err != nil {
 		return err
 	}
-	return p.RequireScopes(set.Scopes)
+	return p.RequireScopes(set.Scopes, "/scopes")
 }
 
 // find reads the key in the path of the call.
@@ -208,7 +208,7 @@ func (s *Service) rotate(ctx context.Context, in *rotateInput) (httpapi.Change[N
 		return none, err
 	}
 	// Whoever rotates a key holds it afterwards.
-	if err := auth.FromContext(ctx).RequireScopes(key.Scopes); err != nil {
+	if err := auth.FromContext(ctx).RequireScopes(key.Scopes, ""); err != nil {
 		return none, err
 	}
 	var overlap time.Duration

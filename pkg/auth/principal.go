@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/content-automation/api/pkg/errs"
@@ -56,8 +57,9 @@ func (p *Principal) Lacking(want []Scope) []Scope {
 }
 
 // RequireScopes refuses with scope_escalation if the principal would give away
-// a scope that it does not hold itself.
-func (p *Principal) RequireScopes(want []Scope) error {
+// a scope that it does not hold itself. The param is the JSON pointer of the list that
+// was sent; empty: none was.
+func (p *Principal) RequireScopes(want []Scope, param string) error {
 	missing := p.Lacking(want)
 	if len(missing) == 0 {
 		return nil
@@ -67,7 +69,9 @@ func (p *Principal) RequireScopes(want []Scope) error {
 		names[i] = string(s)
 	}
 	e := errs.New(errs.ScopeEscalation, "The calling key lacks the scope %s itself, so it cannot give it. Use a key that has it.", strings.Join(names, ", "))
-	e.Param = "/scopes"
+	if param != "" {
+		e.Param = param + "/" + strconv.Itoa(slices.Index(want, missing[0]))
+	}
 	return e
 }
 

@@ -77,15 +77,18 @@ func TestNobodyGivesWhatTheyLack(t *testing.T) {
 	if !p.Has(ContentRead) || p.Has(ContentWrite) {
 		t.Error("Has is wrong")
 	}
-	if err := p.RequireScopes([]Scope{ContentRead}); err != nil {
+	if err := p.RequireScopes([]Scope{ContentRead}, "/scopes"); err != nil {
 		t.Error(err)
 	}
 	want := []Scope{StudioUse, ContentRead, ContentWrite}
 	var e *errs.Error
-	if err := p.RequireScopes(want); !errors.As(err, &e) || e.Code != errs.ScopeEscalation || e.Param != "/scopes" || !strings.Contains(e.Message, "studio:use, content:write") {
-		t.Errorf("%v", err)
+	want = append([]Scope{ContentRead}, want...)
+	for param, told := range map[string]string{"/scopes": "/scopes/1", "": ""} {
+		if err := p.RequireScopes(want, param); !errors.As(err, &e) || e.Code != errs.ScopeEscalation || e.Param != told || !strings.Contains(e.Message, "studio:use, content:write") {
+			t.Errorf("%q: %q %v", param, e.Param, err)
+		}
 	}
-	if !slices.Equal(want, []Scope{StudioUse, ContentRead, ContentWrite}) {
+	if !slices.Equal(want, []Scope{ContentRead, StudioUse, ContentRead, ContentWrite}) {
 		t.Errorf("the caller's list was changed to %v", want)
 	}
 }
