@@ -10,10 +10,16 @@ import (
 	"github.com/content-automation/api/clients"
 )
 
-// get makes a call without a key and gives the answer as it is.
+// get reads a path without a key.
 func get(t *testing.T, path string) (*http.Response, []byte) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, running.BaseURL+path, nil)
+	return ask(t, http.MethodGet, path)
+}
+
+// ask makes a call without a key and gives the answer as it is.
+func ask(t *testing.T, method, path string) (*http.Response, []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, running.BaseURL+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +52,16 @@ func TestPublicPages(t *testing.T) {
 		}
 		if want.body != nil && !bytes.Equal(body, want.body) {
 			t.Errorf("%s is not the committed document", path)
+		}
+		head, nothing := ask(t, http.MethodHead, path)
+		if head.StatusCode != http.StatusOK || head.Header.Get("Content-Type") != resp.Header.Get("Content-Type") || len(nothing) > 0 {
+			t.Errorf("HEAD %s: %d %v, %d bytes", path, head.StatusCode, head.Header, len(nothing))
+		}
+		for _, method := range []string{http.MethodPost, http.MethodOptions} {
+			refused, body := ask(t, method, path)
+			if refused.StatusCode != http.StatusMethodNotAllowed || refused.Header.Get("Allow") != "GET, HEAD" || !bytes.Contains(body, []byte(`"method_not_allowed"`)) {
+				t.Errorf("%s %s: %d %v %s", method, path, refused.StatusCode, refused.Header, body)
+			}
 		}
 	}
 	_, page := get(t, "/api-docs/explorer")

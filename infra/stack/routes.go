@@ -10,11 +10,12 @@ const (
 	unknownPath     = "/v1/{proxy+}"
 )
 
-// PublicRoutes are the only paths without a key.
+// PublicRoutes are the only paths without a key. Which methods they know is left to
+// their function: the gateway calls an unknown method an unknown path.
 var PublicRoutes = []httpapi.Route{
-	{Method: "GET", Path: "/openapi.json", Function: docsFunction},
-	{Method: "GET", Path: "/openapi.yaml", Function: docsFunction},
-	{Method: "GET", Path: "/api-docs/explorer", Function: docsFunction},
-	{Method: "GET", Path: "/api-docs/assets/{file}", Function: docsFunction},
-	{Method: "GET", Path: "/healthz", Function: docsFunction},
+	{Method: "ANY", Path: "/openapi.json", Function: docsFunction},
+	{Method: "ANY", Path: "/openapi.yaml", Function: docsFunction},
+	{Method: "ANY", Path: "/api-docs/explorer", Function: docsFunction},
+	{Method: "ANY", Path: "/api-docs/assets/{file}", Function: docsFunction},
+	{Method: "ANY", Path: "/healthz", Function: docsFunction},
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"strings"
 	"time"
 
@@ -84,7 +85,11 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 // refusal gives the first reason, in the contract's order, for which a known key
 // may not make this call; nil where it may.
 func (a *Authorizer) refusal(s *store.Secret, p *auth.Principal, req request, ip string, now time.Time) *auth.Refusal {
-	scope, known := a.scopes[req.HTTPMethod+" "+req.Resource]
+	method := req.HTTPMethod
+	if method == http.MethodHead {
+		method = http.MethodGet // the function behind answers it as that
+	}
+	scope, known := a.scopes[method+" "+req.Resource]
 	switch {
 	case s.Ended(now):
 		return &auth.Refusal{Code: errs.InvalidAPIKey, Message: auth.MessageInvalidKey}

@@ -237,6 +237,7 @@ func TestTheScopeIsThatOfTheOperation(t *testing.T) {
 		{"GET", "/v1/{proxy+}", false},
 		{"PUT", "/v1/content-items", false},
 		{"HEAD", "/v1/content-items", false},
+		{"HEAD", "/v1/factories", true},
 	} {
 		s := &secrets{known: map[string]store.Secret{auth.HashKey(key): good()}}
 		_, p, err := handle(t, s, callOf(c.method, c.resource, "Authorization", "Bearer "+key))

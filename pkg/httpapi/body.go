@@ -3,6 +3,9 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -122,6 +125,17 @@ func locate(place string, sent any) string {
 		}
 	}
 	return "/" + strings.ReplaceAll(bracket().ReplaceAllString(place, ".$1"), ".", "/")
+}
+
+// refuseTwice refuses parameters of which one is sent twice: all but the first would
+// be lost silently.
+func refuseTwice(query url.Values) error {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if len(query[name]) > 1 {
+			return errs.Invalid(name, "is sent twice: send it once")
+		}
+	}
+	return nil
 }
 
 // refuseBody refuses what is sent to an operation that takes no body: it would be

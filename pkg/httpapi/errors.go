@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/content-automation/api/pkg/errs"
 )
@@ -133,11 +134,21 @@ func fromHuma(status int, msg string, causes []error, body []byte) *errs.Error {
 }
 
 // Invalid turns the errors of a check of what was sent against a schema into one
-// of ours.
+// of ours, with one detail for each invalid field.
 func Invalid(causes []error, sent any) *errs.Error {
-	details := make([]errs.Detail, len(causes))
-	for i, cause := range causes {
-		details[i] = detail(cause, sent)
+	var details []errs.Detail
+	told := map[string]map[string]bool{} // messages by field
+	at := map[string]int{}
+	for _, cause := range causes {
+		d := detail(cause, sent)
+		switch {
+		case told[d.Param] == nil:
+			told[d.Param], at[d.Param] = map[string]bool{}, len(details)
+			details = append(details, d)
+		case !told[d.Param][d.Message]:
+			details[at[d.Param]].Message += "; " + d.Message
+		}
+		told[d.Param][d.Message] = true
 	}
 	return errs.InvalidFields(details...)
 }
@@ -170,6 +181,8 @@ func detail(cause error, sent any) errs.Detail {
 	switch {
 	case message == "unexpected property":
 		message = "is not a member of this resource; check its spelling"
+	case message == validation.MsgExpectedRFC3339DateTime:
+		message = "is not a time of RFC 3339, such as 2026-05-01T12:00:00Z"
 	case strings.HasPrefix(message, "invalid date/time"):
 		message = "is not a time of RFC 3339, such as 2026-05-01T12:00:00Z; in an address, + is written as %2B"
 	}

@@ -26,13 +26,13 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.Header().Set("X-Request-Id", c.RequestID)
 	w.Header().Set("Cache-Control", "no-store")
 
+	out := &recorder{ResponseWriter: w, status: http.StatusOK, bodiless: req.Method == http.MethodHead}
 	p, err := auth.Decode(c.Authorizer)
 	if err != nil {
 		// Without a principal there is no answer but 401, whatever let it through.
-		c.write(w, errs.Wrap(err, errs.InvalidAPIKey, auth.MessageInvalidKey))
+		c.write(out, errs.Wrap(err, errs.InvalidAPIKey, auth.MessageInvalidKey))
 		return
 	}
-	out := &recorder{ResponseWriter: w, status: http.StatusOK}
 	defer func() {
 		if v := recover(); v != nil {
 			slog.Error("panic", "request_id", c.RequestID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
@@ -64,8 +64,8 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	if known.OperationID == "" {
 		return r.unknown(req)
 	}
-	if req.Method == http.MethodGet {
-		return nil
+	if req.Method == http.MethodGet || req.Method == http.MethodHead {
+		return refuseTwice(req.URL.Query())
 	}
 	var err error
 	if c.idempotencyKey, err = idempotencyKey(req.Header); err != nil {
@@ -92,9 +92,9 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 
 // match gives the operation of a request, the zero Route where there is none.
 func (r *Router) match(req *http.Request) Route {
-	// The mux would redirect an unclean path, and take HEAD for GET: both are
-	// none of ours.
-	if req.Method == http.MethodHead || path.Clean(req.URL.Path) != req.URL.Path {
+	// The mux would redirect an unclean path, which is none of ours. It takes HEAD
+	// for GET, as RFC 9110, 9.1 wants.
+	if path.Clean(req.URL.Path) != req.URL.Path {
 		return Route{}
 	}
 	_, pattern := r.mux.Handler(req)
@@ -109,7 +109,7 @@ func (r *Router) match(req *http.Request) Route {
 // unknown tells whether the path or only the method is unknown.
 func (r *Router) unknown(req *http.Request) error {
 	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		other := req.Clone(req.Context())
 		other.Method = method
 		if r.match(other).OperationID != "" {
@@ -188,11 +188,13 @@ func (r *Router) record(ctx context.Context, c *call, p *auth.Principal, status 
 	}
 }
 
-// recorder notes the status that is answered.
+// recorder notes the status that is answered. It writes no body where that is the
+// answer to HEAD.
 type recorder struct {
 	http.ResponseWriter
-	status  int
-	written bool
+	status   int
+	written  bool
+	bodiless bool
 }
 
 func (w *recorder) WriteHeader(status int) {
@@ -202,5 +204,8 @@ func (w *recorder) WriteHeader(status int) {
 
 func (w *recorder) Write(b []byte) (int, error) {
 	w.written = true
+	if w.bodiless {
+		return len(b), nil
+	}
 	return w.ResponseWriter.Write(b)
 }

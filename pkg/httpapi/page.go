@@ -17,7 +17,7 @@ import (
 // PageInput holds the query parameters of every list. Embed it.
 type PageInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many to answer at most"`
-	Cursor string `query:"cursor" maxLength:"1024" doc:"next_cursor of the page before; the filters must be the same"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before; the filters must be the same"`
 }
 
 // Page is what a list operation gives.
