@@ -24,7 +24,7 @@ func NewService(db *store.DB, signer *media.Signer) *Service { return &Service{d
 type listInput struct {
 	httpapi.PageInput
 	httpapi.Period
-	Type Type `query:"type" doc:"Only events of this type" example:"content.generated"`
+	Type Pattern `query:"type" doc:"Only events of this type, or of an area, such as content.*" example:"content.generated"`
 }
 
 type getInput struct {
@@ -46,9 +46,6 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Event], error) {
-	if in.Type != "" && !in.Type.Known() {
-		return httpapi.Page[Event]{}, errs.Invalid("type", "is not a type of event")
-	}
 	from, to, err := in.Bounds(id.Event)
 	if err != nil {
 		return httpapi.Page[Event]{}, err
@@ -56,7 +53,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Event],
 	p := auth.FromContext(ctx)
 	return httpapi.ListItems(ctx, s.db, store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(p.Mode), Kind), From: from, To: to,
-		Filters: map[string]string{"type": string(in.Type)},
+		Prefixes: map[string]string{"type": in.Type.prefix()},
 	}, in.PageInput, func(it store.Item) (Event, error) { return Render(ctx, it, s.signer) })
 }
 
@@ -66,14 +63,4 @@ func (s *Service) get(ctx context.Context, in *getInput) (Event, error) {
 		return Event{}, err
 	}
 	return Render(ctx, it, s.signer)
-}
-
-// Known tells whether t is one of the 16 types.
-func (t Type) Known() bool {
-	for _, known := range Types {
-		if known.Type == t {
-			return true
-		}
-	}
-	return false
 }

@@ -95,7 +95,7 @@ func Slice[T any](ctx context.Context, all []T, filters map[string]string, in Pa
 // fingerprint tells lists apart: a cursor works with the list that gave it only.
 func fingerprint(ctx context.Context, q store.Query) string {
 	p := auth.FromContext(ctx)
-	b, _ := json.Marshal([]any{callFrom(ctx).operation, p.Account, p.Mode, q.Partition, q.From, q.To, q.Filters})
+	b, _ := json.Marshal([]any{callFrom(ctx).operation, p.Account, p.Mode, q.Partition, q.From, q.To, q.Filters, q.Prefixes})
 	return string(b)
 }
 

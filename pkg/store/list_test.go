@@ -155,18 +155,22 @@ func TestFilters(t *testing.T) {
 		it.Filters = map[string]string{"parity": []string{"even", "odd"}[i%2], "third": fmt.Sprint(i % 3)}
 	})
 	for _, c := range []struct {
-		filters map[string]string
-		want    []string
+		filters  map[string]string
+		prefixes map[string]string
+		want     []string
 	}{
-		{map[string]string{"parity": "even"}, []string{"thing_010", "thing_008", "thing_006", "thing_004", "thing_002", "thing_000"}},
-		{map[string]string{"parity": "even", "third": "1"}, []string{"thing_010", "thing_004"}},
-		{map[string]string{"parity": "", "third": "2"}, []string{"thing_011", "thing_008", "thing_005", "thing_002"}},
-		{map[string]string{"parity": "none"}, nil},
-		{map[string]string{"other": "x"}, nil},
+		{map[string]string{"parity": "even"}, nil, []string{"thing_010", "thing_008", "thing_006", "thing_004", "thing_002", "thing_000"}},
+		{map[string]string{"parity": "even", "third": "1"}, nil, []string{"thing_010", "thing_004"}},
+		{map[string]string{"parity": "", "third": "2"}, nil, []string{"thing_011", "thing_008", "thing_005", "thing_002"}},
+		{map[string]string{"parity": "none"}, nil, nil},
+		{map[string]string{"other": "x"}, nil, nil},
+		{nil, map[string]string{"parity": "ev"}, []string{"thing_010", "thing_008", "thing_006", "thing_004", "thing_002", "thing_000"}},
+		{map[string]string{"third": "1"}, map[string]string{"parity": "o", "third": ""}, []string{"thing_007", "thing_001"}},
+		{nil, map[string]string{"parity": "x"}, nil},
 	} {
 		for limit := 1; limit <= 7; limit++ {
 			q := list(limit)
-			q.Filters = c.filters
+			q.Filters, q.Prefixes = c.filters, c.prefixes
 			got := pages(t, db, q)
 			if all := slices.Concat(got...); !slices.Equal(all, c.want) {
 				t.Errorf("%v, %d at a time: got %v", c.filters, limit, got)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -104,7 +103,10 @@ type Query struct {
 	From, To string
 	// Filters keep the items with these values only; empty values do not filter.
 	Filters map[string]string
-	Limit   int
+	// Prefixes keep the items whose values begin with these only; empty ones do not
+	// filter.
+	Prefixes map[string]string
+	Limit    int
 	// After continues behind the item with this cursor, from Page.Next.
 	After *Cursor
 	// OldestFirst turns the order round; lists are newest first.
@@ -218,15 +220,19 @@ func (q Query) input(db *DB) *dynamodb.QueryInput {
 	filter := "(attribute_not_exists(#ttl) OR #ttl > :now)"
 	names["#ttl"], values[":now"] = attrTTL, num(db.now().Unix())
 	n := 0
-	for name, value := range q.Filters {
-		if value == "" {
-			continue
+	keep := func(all map[string]string, form string) {
+		for name, value := range all {
+			if value == "" {
+				continue
+			}
+			at, to := fmt.Sprint("#f", n), fmt.Sprint(":f", n)
+			n++
+			names[at], values[to] = filterPrefix+name, str(value)
+			filter += " AND " + fmt.Sprintf(form, at, to)
 		}
-		ref := strconv.Itoa(n)
-		n++
-		names["#f"+ref], values[":f"+ref] = filterPrefix+name, str(value)
-		filter += " AND #f" + ref + " = :f" + ref
 	}
+	keep(q.Filters, "%s = %s")
+	keep(q.Prefixes, "begins_with(%s, %s)")
 	// Without a filter one item more than asked for tells whether the list goes
 	// on; with one, larger reads find the few that pass in fewer round trips.
 	read := int32(q.Limit + 1)

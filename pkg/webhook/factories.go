@@ -103,3 +103,8 @@ func noFactory(i int) error {
 func (w *Webhook) wants(e event.Ref) bool {
 	return w.wantsType(e.Type) && (len(w.FactoryIDs) == 0 || slices.Contains(w.FactoryIDs, e.Factory))
 }
+
+// wantsType tells whether the webhook asks for events of the type.
+func (w *Webhook) wantsType(t event.Type) bool {
+	return slices.ContainsFunc(w.EventTypes, func(p string) bool { return event.Pattern(p).Matches(t) })
+}

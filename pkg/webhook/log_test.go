@@ -86,9 +86,9 @@ func TestTheLogOfDeliveries(t *testing.T) {
 	}
 	for query, want := range map[string]int{
 		"state=delivered": 1, "state=pending": 4, "state=failed": 0,
-		"from=" + begun.Add(time.Minute).Format(time.RFC3339):                              4,
-		"to=" + begun.Add(time.Minute).Format(time.RFC3339):                                1,
-		"state=pending&from=" + begun.Add(3*time.Minute).Format(time.RFC3339) + "&limit=1": 2,
+		"from=" + begun.Add(time.Minute).Format(time.RFC3339):                 4,
+		"to=" + begun.Add(time.Minute).Format(time.RFC3339):                   1,
+		"state=pending&from=" + begun.Add(3*time.Minute).Format(time.RFC3339): 2,
 	} {
 		if got := apitest.All[Delivery](w.api, path+"?"+query, 3); len(got) != want {
 			t.Errorf("%s: %d deliveries, want %d", query, len(got), want)

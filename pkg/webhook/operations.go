@@ -6,6 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
@@ -14,7 +15,7 @@ import (
 type createBody struct {
 	URL         string           `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted: https, and a public address. Either this or destination" example:"https://crm.example.com/hooks/content"`
 	Destination *targetBody      `json:"destination,omitempty" doc:"An event bus or queue in your own AWS account. Either this or url"`
-	EventTypes  []pattern        `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
+	EventTypes  []event.Pattern  `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
 	FactoryIDs  factoryIDs       `json:"factory_ids,omitempty"`
 	Description string           `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What it is for" example:"CRM"`
 	Metadata    httpapi.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
@@ -26,7 +27,7 @@ func (createBody) SchemaName() string { return "WebhookCreate" }
 type patchBody struct {
 	URL         string                `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted: https, and a public address. Of a webhook that has a url" example:"https://crm.example.com/hooks/content"`
 	Destination *targetPatch          `json:"destination,omitempty" doc:"Of a webhook that has a destination"`
-	EventTypes  []pattern             `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
+	EventTypes  []event.Pattern       `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
 	FactoryIDs  factoryIDs            `json:"factory_ids,omitempty"`
 	Description string                `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What it is for" example:"CRM"`
 	State       string                `json:"state,omitempty" enum:"enabled,disabled" doc:"A disabled webhook gets nothing; what waits for it fails"`
@@ -157,7 +158,7 @@ func (s *Service) place(ctx context.Context, body createBody) (url *string, targ
 	}
 }
 
-func names(patterns []pattern) []string {
+func names(patterns []event.Pattern) []string {
 	out := make([]string, len(patterns))
 	for i, p := range patterns {
 		out[i] = string(p)

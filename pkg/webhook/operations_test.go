@@ -271,12 +271,12 @@ func TestPatternsMatchTypesAreasAndEverything(t *testing.T) {
 			}
 		}
 		// content.* is not content_plan.*.
-		if !slices.Contains(patterns(), area+".*") || !slices.Contains(patterns(), string(known.Type)) {
+		if !slices.Contains(event.Patterns(), area+".*") || !slices.Contains(event.Patterns(), string(known.Type)) {
 			t.Errorf("%s is not among the patterns", known.Type)
 		}
 	}
-	if got := len(patterns()); got != 1+10+len(event.Types) {
-		t.Errorf("%d patterns: %v", got, patterns())
+	if got := len(event.Patterns()); got != 1+10+len(event.Types) {
+		t.Errorf("%d patterns: %v", got, event.Patterns())
 	}
 }
 
