@@ -2,6 +2,8 @@ package httpapi_test
 
 import (
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -38,6 +40,28 @@ func TestEveryCodeHasItsStatusAndType(t *testing.T) {
 			if status, kind := httpapi.Status(errs.Code(code)); fmt.Sprint(status, " ", kind) != words[0]+" "+words[1] {
 				t.Errorf("%s is answered %d %s, want %s %s", code, status, kind, words[0], words[1])
 			}
+		}
+	}
+	source, err := os.ReadFile("../errs/errs.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := regexp.MustCompile(`Code = "([a-z_]+)"`).FindAllSubmatch(source, -1)
+	if len(codes) < 30 {
+		t.Errorf("found %d codes", len(codes))
+	}
+	for _, found := range codes {
+		code := string(found[1])
+		if !slices.Contains(strings.Fields(contract), code) {
+			t.Errorf("the contract lacks %s", code)
+		}
+		status, _ := httpapi.Status(errs.Code(code))
+		if row := regexp.MustCompile(fmt.Sprintf("(?m)^\\| %d \\| .*`%s`.* \\|$", status, code)); !row.Match(readme) {
+			t.Errorf("the table of README.md lacks %s with %d", code, status)
 		}
 	}
 	if status, kind := httpapi.Status("nobody knows it"); status != 500 || kind != "api_error" {
