@@ -27,7 +27,7 @@ type View struct {
 	Name        string    `json:"name" doc:"Name of the account" example:"Acme GmbH"`
 	Plan        string    `json:"plan" enum:"starter,growth,business,enterprise" doc:"Subscription plan"`
 	Mode        string    `json:"mode" enum:"live,test" doc:"What the calling key works on: live data or the sandbox"`
-	Balance     MeBalance `json:"balance"`
+	Balance     MeBalance `json:"balance" doc:"What the account can spend"`
 	RateLimit   MeRate    `json:"rate_limit" doc:"Limit of each key of this mode"`
 	IPAllowList []string  `json:"ip_allow_list" nullable:"false" doc:"Address ranges that calls of this account may come from; empty: all. The key may have a list of its own: both must agree"`
 }

@@ -77,7 +77,7 @@ type Event struct {
 	AccountID  string    `json:"account_id" doc:"The account that it happened in"`
 	Mode       string    `json:"mode" enum:"live,test" doc:"test for what a test key started"`
 	APIVersion string    `json:"api_version" enum:"v1" doc:"Version of the payload"`
-	Data       Data      `json:"data"`
+	Data       Data      `json:"data" doc:"What the event is about"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -46,7 +46,7 @@ func (Null) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "null
 // ErrorResponse is the shape of every refusal and failure.
 type ErrorResponse struct {
 	Data      Null      `json:"data" doc:"Always null in an error answer"`
-	Err       ErrorBody `json:"error"`
+	Err       ErrorBody `json:"error" doc:"What went wrong, and what to do"`
 	RequestID string    `json:"request_id" doc:"The gateway's id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
 
 	status int
