@@ -124,6 +124,7 @@ func environment(api string) []string {
 		"GENERATE_AUDIO_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-generate-audio",
 		"GENERATE_VIDEO_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-generate-video",
 		"DELIVER_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-deliver",
+		"DELIVER_SLOW_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-deliver-slow",
 		"DELIVER_ROLE_ARN=arn:aws:iam::000000000000:role/bench-deliver",
 		"DISPATCH_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-dispatch",
 	}

@@ -136,7 +136,7 @@ const callers = 16
 
 // path are the queues that an event passes on its way to a webhook.
 func (w *world) path() []string {
-	return []string{w.system.DispatchQueueURL, w.system.DeliverQueueURL}
+	return []string{w.system.DispatchQueueURL, w.system.DeliverQueueURL, w.system.DeliverSlowQueueURL}
 }
 
 // during lets faults happen, at whichever gate it is, until f returns. Where their

@@ -39,6 +39,7 @@ const (
 	GenerateVideoQueue = "generate-video"
 	DispatchQueue      = "dispatch"
 	DeliverQueue       = "deliver"
+	DeliverSlowQueue   = "deliver-slow"
 )
 
 // generateQueues are the queues of generation: one for each kind of work, so that
@@ -60,7 +61,8 @@ type Function struct {
 	Batch    int
 	// Holds marks the functions that show while they work on messages that they live:
 	// one that dies leaves them hidden for seconds. So what fails comes again soon,
-	// and more often.
+	// and more often. One that dies before it has shown that it lives leaves them
+	// hidden for its time-out, which is short where it can be.
 	Holds bool
 	// Concurrency is how many batches of its queues are worked on at a time at most; 0:
 	// as many as the account permits.
@@ -102,10 +104,13 @@ var Functions = []Function{
 	{Name: "relay", Trigger: Stream, Memory: 512, Timeout: 60, Batch: 100, Sends: append([]string{DeliverQueue, DispatchQueue}, generateQueues...), Publishes: true},
 	{Name: "generate", Trigger: Queue, Memory: 1024, Timeout: 120, Consumes: generateQueues, Batch: 5,
 		State: Write, Media: Write, Sends: generateQueues, Holds: true, Offers: true, Generates: true},
-	{Name: "dispatch", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: []string{DispatchQueue}, Batch: 10, Holds: true,
+	{Name: "dispatch", Trigger: Queue, Memory: 512, Timeout: 5, Consumes: []string{DispatchQueue}, Batch: 10, Holds: true,
 		State: Write, Sends: []string{DeliverQueue, DispatchQueue}},
-	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 30, Consumes: []string{DeliverQueue}, Batch: 10, Holds: true, Concurrency: 50,
-		State: Write, Media: Read, Sends: []string{DeliverQueue}, Webhooks: true, Assumes: true},
+	// An attempt takes up to 15 seconds.
+	{Name: "deliver", Trigger: Queue, Memory: 512, Timeout: 20, Consumes: []string{DeliverQueue}, Batch: 10, Holds: true, Concurrency: 50,
+		State: Write, Media: Read, Sends: []string{DeliverQueue, DeliverSlowQueue}, Webhooks: true, Assumes: true},
+	{Name: "deliver-slow", Trigger: Queue, Memory: 512, Timeout: 20, Consumes: []string{DeliverSlowQueue}, Batch: 10, Holds: true, Concurrency: 50,
+		State: Write, Media: Read, Sends: []string{DeliverSlowQueue}, Webhooks: true},
 	// It ends before it is called again.
 	{Name: "sweep", Trigger: Schedule, Memory: 512, Timeout: 240, Every: 5, State: Write, Sends: []string{DeliverQueue}},
 	{Name: "resume", Trigger: Schedule, Memory: 256, Timeout: 240, Every: 5, State: Read, Sends: generateQueues},

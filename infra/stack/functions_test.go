@@ -15,8 +15,9 @@ import (
 // needs are the variables without which a function does not start.
 var needs = regexp.MustCompile(`awsenv\.Need\("([A-Z_]+)"\)`)
 
-// shared is where the functions of the areas begin, and read what all of them need.
-const shared = "pkg/function"
+// shared are the files in which functions that are alike begin, and read what all of
+// them need, by their packages.
+var shared = map[string]string{"pkg/function": "function.go", "pkg/webhook/lane": "lane.go"}
 
 // TestFunctionsAreGivenWhatTheyNeed compares each function's main with its entry
 // in the table both ways: what it needs is there, and nothing else is.
@@ -35,8 +36,11 @@ func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
 			t.Errorf("there is no function %s: %v", f.Name, err)
 			continue
 		}
-		if strings.Contains(string(source), shared+`"`) {
-			more, err := os.ReadFile(filepath.Join("..", "..", shared, "function.go"))
+		for folder, file := range shared {
+			if !strings.Contains(string(source), folder+`"`) {
+				continue
+			}
+			more, err := os.ReadFile(filepath.Join("..", "..", folder, file))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -65,7 +65,13 @@ func TestTheProvidersSecretHoldsNothingAtFirst(t *testing.T) {
 	}
 }
 
-func title(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+// title gives a name the case of a construct's id.
+func title(name string) (id string) {
+	for word := range strings.SplitSeq(name, "-") {
+		id += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return id
+}
 
 func TestFunctionsKnowWhatIsConfigured(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -12,8 +12,14 @@ import (
 const eventSource = "content-automation"
 
 // visibilityFactor is how many times its function's time-out a message stays
-// invisible: fewer than six, and Lambda's own retries meet the message again.
-const visibilityFactor = 6
+// invisible: fewer than six, and Lambda's own retries meet the message again. A
+// function that holds its messages says itself how long that is; the queue's time only
+// counts where it dies before, and is the shortest that Lambda takes. Who is meant to
+// come again meets what is done there, as every message may come twice.
+const (
+	visibilityFactor     = 6
+	visibilityFactorHeld = 1
+)
 
 // How often a message is tried before it is put aside: one of a function that holds
 // its messages comes again within seconds at first, and so more often in the time
@@ -32,15 +38,15 @@ func newBus(stack awscdk.Stack, s Settings) awsevents.EventBus {
 
 // newQueue makes a queue and the one that takes what could not be done.
 func (w *work) newQueue(name string) awssqs.Queue {
-	receives := attempts
+	receives, factor := attempts, visibilityFactor
 	if consumer(name).Holds {
-		receives = attemptsHeld
+		receives, factor = attemptsHeld, visibilityFactorHeld
 	}
 	return awssqs.NewQueue(w.stack, jsii.String(title(name)+"Queue"), &awssqs.QueueProps{
 		Encryption:        awssqs.QueueEncryption_SQS_MANAGED,
 		EnforceSSL:        jsii.Bool(true),
 		RetentionPeriod:   awscdk.Duration_Days(jsii.Number(4)),
-		VisibilityTimeout: seconds(visibilityFactor * consumer(name).Timeout),
+		VisibilityTimeout: seconds(factor * consumer(name).Timeout),
 		DeadLetterQueue: &awssqs.DeadLetterQueue{
 			Queue:           w.newDeadLetterQueue(name),
 			MaxReceiveCount: jsii.Number(float64(receives)),

@@ -20,7 +20,7 @@ type work struct {
 func newWork(app constructs.Construct, d *data) *work {
 	stack := newStack(app, d.settings, "work", "the asynchronous path: queues and the functions behind them")
 	w := &work{stack: stack, queues: map[string]awssqs.Queue{}, alarms: alarms{stack, d.alarms}}
-	for _, name := range append([]string{DispatchQueue, DeliverQueue}, generateQueues...) {
+	for _, name := range append([]string{DispatchQueue, DeliverQueue, DeliverSlowQueue}, generateQueues...) {
 		w.queues[name] = w.newQueue(name)
 		output(stack, title(name)+"QueueUrl", w.queues[name].QueueUrl())
 	}

@@ -29,6 +29,8 @@ type Deliverer struct {
 	client Caller
 	aws    AWSSender
 	queue  queue.Sender
+	// slow is the queue of the deliverers for slow receivers; nil in those themselves.
+	slow   queue.Sender
 	holder *queue.Holder
 	now    func() time.Time
 	random Randomness
@@ -46,9 +48,11 @@ type Randomness struct {
 	Name func() string
 }
 
-// NewDeliverer makes a deliverer whose queue is the one that it is called by.
-func NewDeliverer(db *store.DB, signer *media.Signer, client Caller, aws AWSSender, q queue.Queue, pulse queue.Pulse, now func() time.Time, random Randomness) *Deliverer {
-	return &Deliverer{db, signer, client, aws, q, queue.NewHolder(q, pulse), now, random, patience, tallies{}}
+// NewDeliverer makes a deliverer whose queue is the one that it is called by. It
+// passes what goes to slow receivers on to the queue slow; where that is nil, it is a
+// deliverer for them itself.
+func NewDeliverer(db *store.DB, signer *media.Signer, client Caller, aws AWSSender, q queue.Queue, slow queue.Sender, pulse queue.Pulse, now func() time.Time, random Randomness) *Deliverer {
+	return &Deliverer{db, signer, client, aws, q, slow, queue.NewHolder(q, pulse), now, random, patience, tallies{}}
 }
 
 // Handle takes a batch of messages. Those that are not due yet are sent on; what
@@ -64,6 +68,7 @@ func (d *Deliverer) Handle(ctx context.Context, batch events.SQSEvent) (events.S
 	}
 	held := d.holder.Hold(ctx, batch.Records)
 	failed := make([]error, len(batch.Records))
+	messages := make([]message, len(batch.Records))
 	var tasks []*task
 	var early, wakes []message
 	var earlyAt, wakesAt []int
@@ -77,6 +82,7 @@ func (d *Deliverer) Handle(ctx context.Context, batch events.SQSEvent) (events.S
 		case m.Wake != nil:
 			wakes, wakesAt = append(wakes, m), append(wakesAt, i)
 		default:
+			messages[i] = m
 			tasks = append(tasks, m.tasks(i)...)
 		}
 	}
@@ -90,7 +96,7 @@ func (d *Deliverer) Handle(ctx context.Context, batch events.SQSEvent) (events.S
 		}
 	})
 	if len(tasks) > 0 {
-		d.work(ctx, held, tasks)
+		d.work(ctx, held, messages, tasks)
 	}
 	parts.Wait()
 	for _, t := range tasks {
@@ -108,13 +114,16 @@ func (d *Deliverer) Handle(ctx context.Context, batch events.SQSEvent) (events.S
 	return response(batch.Records, failed), nil
 }
 
-// work does what the tasks ask for. Of those at the same delivery one comes after
-// the other.
-func (d *Deliverer) work(ctx context.Context, held *queue.Held, tasks []*task) {
+// work does what the tasks ask for, which are those of the messages. Of those at the
+// same delivery one comes after the other.
+func (d *Deliverer) work(ctx context.Context, held *queue.Held, messages []message, tasks []*task) {
 	if err := persist(ctx, func() error { return d.load(ctx, tasks) }); err != nil {
 		for _, t := range tasks {
 			t.err = err
 		}
+		return
+	}
+	if tasks = d.passOn(ctx, messages, tasks); len(tasks) == 0 {
 		return
 	}
 	first := make(map[store.Key]*task, len(tasks))
@@ -145,16 +154,21 @@ func (d *Deliverer) work(ctx context.Context, held *queue.Held, tasks []*task) {
 	w.background.Wait()
 }
 
-// send sends messages, and gives at the place of each its error or nil.
+// send sends messages to the deliverer's own queue.
 func (d *Deliverer) send(ctx context.Context, all ...message) []error {
+	return sendTo(ctx, d.queue, d.now(), all...)
+}
+
+// sendTo sends messages, and gives at the place of each its error or nil.
+func sendTo(ctx context.Context, q queue.Sender, now time.Time, all ...message) []error {
 	out := make([]queue.Message, len(all))
 	for i, m := range all {
 		var err error
-		if out[i], err = m.queued(d.now()); err != nil {
+		if out[i], err = m.queued(now); err != nil {
 			return repeat(err, len(all))
 		}
 	}
-	return d.queue.Send(ctx, out...)
+	return q.Send(ctx, out...)
 }
 
 func repeat(err error, n int) []error {

@@ -66,6 +66,13 @@ func (s *strain) isHigh() bool {
 	return s.others+s.ours >= slowLimit
 }
 
+// isFelt tells whether other functions have slow attempts at the receiver under way.
+func (s *strain) isFelt() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.others > 0
+}
+
 // watch tells the others of an attempt that becomes slow. Whoever makes the attempt
 // calls what it gives when that has an end.
 func (w *worker) watch(ctx context.Context, s *strain) (ended func()) {

@@ -21,7 +21,7 @@ import (
 )
 
 // visibility is how long a queue hides a message that somebody has received.
-const visibility = 6 * time.Minute
+const visibility = 20 * time.Second
 
 // world is the path from an event to its receivers, with everything around it
 // that a test must have a hand in: time, queues, the network, and deaths.
@@ -35,8 +35,10 @@ type world struct {
 	dispatcher *Dispatcher
 	replayer   *Replayer
 	deliverer  *Deliverer
+	patient    *Deliverer // for slow receivers
 	events     *fakeQueue // from the bus to dispatch
 	attempts   *fakeQueue // from dispatch to deliver
+	slow       *fakeQueue // from there to what delivers to slow receivers
 	relayed    map[string]bool
 	beats      chan time.Time // of the functions' pulse
 	chance     float64
@@ -52,7 +54,7 @@ func newWorld(t *testing.T) *world {
 		c.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	})
 	w.api = newCaller(t, w.db, w.clock, local())
-	w.events, w.attempts = &fakeQueue{world: w}, &fakeQueue{world: w}
+	w.events, w.attempts, w.slow = &fakeQueue{world: w}, &fakeQueue{world: w}, &fakeQueue{world: w}
 	signer, err := media.NewSigner(aws.Config{
 		Region: "eu-central-1",
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
@@ -66,15 +68,18 @@ func newWorld(t *testing.T) *world {
 	names := 0
 	w.dispatcher = NewDispatcher(w.db, w.attempts, w.clock.Now)
 	w.replayer = NewReplayer(w.dispatcher, w.events, w.pulse)
-	w.deliverer = NewDeliverer(w.db, signer, &fusedHTTP{local(), w.fuse}, nil, w.attempts, w.pulse, w.clock.Now, Randomness{
-		Chance: func() float64 { return w.chance },
-		Name: func() string {
-			mu.Lock()
-			defer mu.Unlock()
-			names++
-			return fmt.Sprint("claim", names)
-		},
-	})
+	newDeliverer := func(q *fakeQueue, slow queue.Sender) *Deliverer {
+		return NewDeliverer(w.db, signer, &fusedHTTP{local(), w.fuse}, nil, q, slow, w.pulse, w.clock.Now, Randomness{
+			Chance: func() float64 { return w.chance },
+			Name: func() string {
+				mu.Lock()
+				defer mu.Unlock()
+				names++
+				return fmt.Sprint("claim", names)
+			},
+		})
+	}
+	w.deliverer, w.patient = newDeliverer(w.attempts, w.slow), newDeliverer(w.slow, nil)
 	return w
 }
 
@@ -116,19 +121,27 @@ func (w *world) run(until ...time.Time) {
 	for range 10_000 {
 		worked := w.events.serve(w.replayer.Handle)
 		worked = w.attempts.serve(w.deliverer.Handle) || worked
+		worked = w.slow.serve(w.patient.Handle) || worked
 		if worked {
 			continue
 		}
-		next, any := w.events.next()
-		if at, some := w.attempts.next(); some && (!any || at.Before(next)) {
-			next, any = at, true
-		}
+		next, any := w.next()
 		if !any || len(until) > 0 && next.After(until[0]) {
 			return
 		}
 		w.clock.Add(next.Sub(w.clock.Now()))
 	}
 	w.t.Fatal("the queues never become empty")
+}
+
+// next tells when the next message of any queue is to be seen.
+func (w *world) next() (at time.Time, any bool) {
+	for _, q := range []*fakeQueue{w.events, w.attempts, w.slow} {
+		if next, some := q.next(); some && (!any || next.Before(at)) {
+			at, any = next, true
+		}
+	}
+	return at, any
 }
 
 // delivery reads the one delivery of an event to a webhook.

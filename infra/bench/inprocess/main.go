@@ -6,26 +6,18 @@ package main
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"flag"
 	"fmt"
-	mathrand "math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/pprof"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/content-automation/api/pkg/awsenv"
-	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/queue"
-	"github.com/content-automation/api/pkg/queue/sqsqueue"
-	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/webhook"
-	"github.com/content-automation/api/pkg/webhook/awsdest"
+	"github.com/content-automation/api/pkg/webhook/lane"
 )
 
 func main() {
@@ -40,7 +32,7 @@ func main() {
 		}
 		batches = append(batches, line)
 	}
-	handler := deliverer()
+	handler := lambda.NewHandler(lane.New(awsenv.Need("DELIVER_QUEUE_URL"), awsenv.Need("DELIVER_SLOW_QUEUE_URL"), nil).Handle)
 	if *profile != "" {
 		file := awsenv.Must(os.Create(*profile))
 		if err := pprof.StartCPUProfile(file); err != nil {
@@ -60,14 +52,4 @@ func main() {
 		"allocations": after.Mallocs - before.Mallocs, "bytes": after.TotalAlloc - before.TotalAlloc,
 	}))
 	fmt.Println(string(b))
-}
-
-// deliverer makes the handler as functions/deliver does.
-func deliverer() lambda.Handler {
-	cfg := awsenv.Must(awsenv.Config())
-	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
-	signer := awsenv.Must(media.NewSigner(cfg, awsenv.Need("MEDIA_BUCKET"), time.Now))
-	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("DELIVER_QUEUE_URL"))
-	random := webhook.Randomness{Chance: mathrand.Float64, Name: rand.Text}
-	return lambda.NewHandler(webhook.NewDeliverer(db, signer, webhook.NewClient(true), awsdest.New(cfg), deliveries, queue.Beat, time.Now, random).Handle)
 }

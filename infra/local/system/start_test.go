@@ -33,7 +33,7 @@ func TestStartAndStop(t *testing.T) {
 	}
 	for name, value := range map[string]string{
 		"base URL": s.BaseURL, "endpoint": s.Endpoint, "table": s.Table, "audit table": s.AuditTable, "bucket": s.MediaBucket, "bus": s.Bus,
-		"queue of videos": s.GenerateQueueURLs["video"], "queue of texts": s.GenerateQueueURLs["text"], "fakes": s.Providers, "secret of providers": s.ProviderSecret, "dispatch queue": s.DispatchQueueURL, "deliver queue": s.DeliverQueueURL,
+		"queue of videos": s.GenerateQueueURLs["video"], "queue of texts": s.GenerateQueueURLs["text"], "fakes": s.Providers, "secret of providers": s.ProviderSecret, "dispatch queue": s.DispatchQueueURL, "deliver queue": s.DeliverQueueURL, "deliver-slow queue": s.DeliverSlowQueueURL,
 	} {
 		if value == "" {
 			t.Errorf("it does not tell its %s", name)

@@ -66,6 +66,7 @@ type System struct {
 	// What the stacks hold, by the names that the functions know.
 	Table, AuditTable, MediaBucket, Bus string
 	DispatchQueueURL, DeliverQueueURL   string
+	DeliverSlowQueueURL                 string
 	// GenerateQueueURLs are those of the queues of generation, by the kind of work.
 	GenerateQueueURLs map[string]string
 	// ProviderSecret is the ARN of the secret with the credentials of providers, and
@@ -184,7 +185,7 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 	s.Outputs = outputs
 	for name, field := range map[string]*string{
 		"TableName": &s.Table, "AuditTableName": &s.AuditTable, "MediaBucket": &s.MediaBucket, "BusName": &s.Bus,
-		"DispatchQueueUrl": &s.DispatchQueueURL, "DeliverQueueUrl": &s.DeliverQueueURL,
+		"DispatchQueueUrl": &s.DispatchQueueURL, "DeliverQueueUrl": &s.DeliverQueueURL, "DeliverSlowQueueUrl": &s.DeliverSlowQueueURL,
 		"ApiId": new(string), "ProviderSecretArn": &s.ProviderSecret,
 	} {
 		if *field = outputs[name]; *field == "" {

@@ -1,0 +1,11 @@
+// Command deliver-slow is the Lambda function that carries out attempts at webhooks
+// whose receivers take long to answer: deliver passes them on, so that no others wait
+// for them.
+package main
+
+import (
+	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/webhook/lane"
+)
+
+func main() { lane.Start(awsenv.Need("DELIVER_SLOW_QUEUE_URL"), "", nil) }

@@ -1,0 +1,45 @@
+package webhook
+
+import "context"
+
+// passOn sends the messages for slow receivers on to the deliverers that are for
+// them, as they came, and gives the tasks of the others. A slow receiver keeps a call
+// of the function for as long as it takes to answer: so it is a call of its own,
+// whose instance no event of another receiver waits for. What is passed on twice is
+// attempted once, as every message is.
+func (d *Deliverer) passOn(ctx context.Context, messages []message, tasks []*task) (others []*task) {
+	if d.slow == nil {
+		return tasks // this is one of those deliverers
+	}
+	var slow []message
+	var of [][]*task
+	for _, t := range tasks {
+		if t.err != nil || !t.hook.isSlow() {
+			others = append(others, t)
+			continue
+		}
+		// All that a message asks for goes to one receiver.
+		if last := len(of) - 1; last < 0 || of[last][0].place != t.place {
+			slow, of = append(slow, messages[t.place]), append(of, nil)
+		}
+		of[len(of)-1] = append(of[len(of)-1], t)
+	}
+	for i, err := range sendTo(ctx, d.slow, d.now(), slow...) {
+		for _, t := range of[i] {
+			t.err = err
+		}
+	}
+	return others
+}
+
+// isSlow tells whether attempts at the receiver may take long, as far as the
+// functions have told each other: some have taken long and are under way still, or it
+// does not answer at all. Queues and buses in AWS are not slow.
+func (h *hook) isSlow() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.record.Destination != nil || h.record.State != stateEnabled {
+		return false
+	}
+	return h.strain.isFelt() || h.outage.down(&h.record)
+}
