@@ -39,11 +39,11 @@ const holding = "ChangeMessageVisibilityBatch"
 // their order.
 var places = []place{
 	{name: "relay puts events on the bus", at: []step{{function: "relay", operation: "PutEvents"}}},
-	{name: "dispatch holds its messages", at: []step{{function: "dispatch", operation: holding}}, hidden: 3 * time.Minute},
+	{name: "dispatch holds its messages", at: []step{{function: "dispatch", operation: holding}}, hidden: 5 * time.Second},
 	{name: "dispatch reads the webhooks", at: []step{{function: "dispatch", operation: "Query"}}, held: true},
 	{name: "dispatch writes a delivery", at: []step{{function: "dispatch", operation: "PutItem"}}, held: true},
 	{name: "dispatch sends to the queue", at: []step{{function: "dispatch", operation: "SendMessageBatch"}}, held: true},
-	{name: "deliver holds its messages", at: []step{{function: "deliver", operation: holding}}, hidden: 6 * time.Minute},
+	{name: "deliver holds its messages", at: []step{{function: "deliver", operation: holding}}, hidden: 20 * time.Second},
 	{name: "deliver reads", at: []step{{function: "deliver", operation: "BatchGetItem"}}, held: true},
 	{name: "deliver claims an attempt", at: []step{{function: "deliver", operation: "BatchExecuteStatement", with: claiming}}, held: true},
 	{name: "deliver calls the receiver", at: []step{{function: "deliver", operation: receiving}}, held: true},
