@@ -14,13 +14,13 @@ import (
 )
 
 // wellFormed refuses a body of which something would be lost silently: text that
-// is not UTF-8, and a member that is sent twice. What is no JSON at all is left to
+// is not UTF-8 or has half of a character, and a member that is sent twice. What is no JSON at all is left to
 // the parser, as is a body of another media type.
 func wellFormed(body []byte) error {
 	if !json.Valid(body) {
 		return nil
 	}
-	if !utf8.Valid(body) {
+	if !utf8.Valid(body) || halfCharacter(body) {
 		return errNotJSON()
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -51,6 +51,28 @@ func wellFormed(body []byte) error {
 			place = append(place, level{index: -1})
 		}
 	}
+}
+
+// halfCharacter tells whether valid JSON has the escape of one half of a surrogate pair
+// without the other. It is no character, and the parser would put another in its place.
+func halfCharacter(body []byte) bool {
+	pending := false // whether a second half must follow
+	for i := 0; i < len(body); i++ {
+		unit := rune(-1)
+		if body[i] == '\\' {
+			i++
+			if body[i] == 'u' {
+				n, _ := strconv.ParseUint(string(body[i+1:i+5]), 16, 16) // the body is valid
+				unit = rune(n)
+				i += 4
+			}
+		}
+		if second := unit >= 0xdc00 && unit <= 0xdfff; second != pending {
+			return true
+		}
+		pending = unit >= 0xd800 && unit <= 0xdbff
+	}
+	return false
 }
 
 // level is an object or array that is being read.

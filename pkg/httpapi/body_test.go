@@ -19,6 +19,12 @@ func TestBodiesOfWhichSomethingWouldBeLost(t *testing.T) {
 		status            int
 	}{
 		"not UTF-8":                   {"{\"name\":\"a\xff\"}", "malformed_json", "", 400},
+		"half a character":            {`{"name":"a\ud83db"}`, "malformed_json", "", 400},
+		"half of one at the end":      {`{"name":"a\ud83d"}`, "malformed_json", "", 400},
+		"the other half":              {`{"name":"\ude00a"}`, "malformed_json", "", 400},
+		"both halves turned round":    {`{"name":"\ude00\ud83d"}`, "malformed_json", "", 400},
+		"both halves":                 {`{"name":"\uD83D\uDE00"}`, "", "", 201},
+		"no escape but its look":      {`{"name":"\\ud83d"}`, "", "", 201},
 		"a member twice":              {`{"name":"a","name":"b"}`, "validation_failed", "/name", 422},
 		"twice by another writing":    {`{"name":"a","n\u0061me":"b"}`, "validation_failed", "/name", 422},
 		"a nested member twice":       {`{"name":"a","metadata":{"a/b~":"1","a/b~":"2"}}`, "validation_failed", "/metadata/a~1b~0", 422},

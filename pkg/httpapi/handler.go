@@ -64,12 +64,14 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	if known.OperationID == "" {
 		return r.unknown(req)
 	}
-	if req.Method == http.MethodGet || req.Method == http.MethodHead {
-		return refuseTwice(req.URL.Query())
+	if err := refuseTwice(req.URL.Query()); err != nil {
+		return err
 	}
 	var err error
-	if c.idempotencyKey, err = idempotencyKey(req.Header); err != nil {
-		return err
+	if req.Method != http.MethodGet && req.Method != http.MethodHead {
+		if c.idempotencyKey, err = idempotencyKey(req.Header); err != nil {
+			return err
+		}
 	}
 	if req.Body != nil {
 		c.body, err = io.ReadAll(io.LimitReader(req.Body, MaxBody+1))

@@ -287,6 +287,7 @@ func TestRefusals(t *testing.T) {
 		{"item of a list", "POST", "/v1/things", `{"name":"a","tags":["x",2]}`, nil, 422, "validation_failed", "/tags/1"},
 		{"metadata value", "POST", "/v1/things", `{"name":"a","metadata":{"k":1}}`, nil, 422, "validation_failed", "/metadata/k"},
 		{"large body", "POST", "/v1/things", `{"name":"` + strings.Repeat("a", httpapi.MaxBody) + `"}`, nil, 413, "body_too_large", ""},
+		{"body of a GET", "GET", "/v1/things", `{"limit":5}`, nil, 422, "validation_failed", ""},
 		{"limit", "GET", "/v1/things?limit=101", "", nil, 422, "validation_failed", "limit"},
 		{"limit no number", "GET", "/v1/things?limit=ten", "", nil, 422, "validation_failed", "limit"},
 		{"unknown parameter", "GET", "/v1/things?limmit=10", "", nil, 422, "validation_failed", "limmit"},
