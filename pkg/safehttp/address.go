@@ -2,6 +2,8 @@ package safehttp
 
 import (
 	"net/netip"
+	"strconv"
+	"strings"
 
 	"code.dny.dev/ssrf"
 )
@@ -29,12 +31,14 @@ var (
 // asked for the very address that a connection is about to be opened to.
 type policy struct {
 	loopback bool // the local system: loopback is allowed, over http and on any port
+	ports    []uint16
 	public   *ssrf.Guardian
 }
 
 func newPolicy(loopback bool, ports []uint16) *policy {
 	return &policy{
 		loopback: loopback,
+		ports:    ports,
 		public: ssrf.New(
 			ssrf.WithPorts(ports...),
 			ssrf.WithDeniedV4Prefixes(denied4...),
@@ -60,9 +64,18 @@ func (p *policy) check(plain bool, to netip.AddrPort) error {
 	case err != nil:
 		return errNotPublic
 	case p.public.SafeAddrPort(to) != nil:
-		return blocked("The port %d is not allowed.", to.Port())
+		return p.refusePort(to.Port())
 	}
 	return nil
+}
+
+// refusePort says which ports are allowed in place of one that is not.
+func (p *policy) refusePort(port uint16) error {
+	allowed := make([]string, len(p.ports))
+	for i, a := range p.ports {
+		allowed[i] = strconv.Itoa(int(a))
+	}
+	return blocked("The port %d is not allowed: use %s.", port, strings.Join(allowed, " or "))
 }
 
 // isISATAP tells whether the interface identifier embeds an IPv4 address in the

@@ -62,7 +62,6 @@ type Options struct {
 // and keeps connections for reuse: make one and keep it.
 type Client struct {
 	policy    *policy
-	ports     []uint16
 	resolver  *net.Resolver
 	maxBody   int64
 	userAgent string
@@ -85,8 +84,7 @@ func New(o Options) *Client {
 		o.MaxBody = 64 << 10
 	}
 	c := &Client{
-		policy:    newPolicy(o.AllowLoopback, o.Ports),
-		ports:     slices.Clone(o.Ports),
+		policy:    newPolicy(o.AllowLoopback, slices.Clone(o.Ports)),
 		resolver:  o.Resolver,
 		maxBody:   o.MaxBody,
 		userAgent: o.UserAgent,

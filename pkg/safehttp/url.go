@@ -75,8 +75,8 @@ func (c *Client) checkParts(u *url.URL) error {
 		return err
 	}
 	// Where loopback is allowed, what a name resolves to decides about its port.
-	if !c.policy.loopback && !slices.Contains(c.ports, port) {
-		return blocked("The port %d is not allowed.", port)
+	if !c.policy.loopback && !slices.Contains(c.policy.ports, port) {
+		return c.policy.refusePort(port)
 	}
 	return nil
 }

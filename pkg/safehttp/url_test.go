@@ -185,3 +185,18 @@ func TestAllowLoopbackAllowsNothingElse(t *testing.T) {
 		}
 	}
 }
+
+func TestTheRefusalOfAPortSaysWhichToUse(t *testing.T) {
+	for want, ports := range map[string][]uint16{
+		"The port 22 is not allowed: use 443.":         nil,
+		"The port 22 is not allowed: use 443 or 8443.": {443, 8443},
+	} {
+		client := safehttp.New(safehttp.Options{Resolver: newNameServer(t).resolver(), Ports: ports})
+		for _, raw := range []string{"https://hooks.acme.dev:22/", "https://93.184.215.14:22/"} {
+			var refused *safehttp.BlockedError
+			if err := client.CheckURL(t.Context(), raw); !errors.As(err, &refused) || refused.Reason != want {
+				t.Errorf("%s: %v, want %q", raw, err, want)
+			}
+		}
+	}
+}

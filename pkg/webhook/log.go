@@ -26,7 +26,7 @@ type redeliverInput struct {
 // registerDeliveries puts the operations on deliveries into the router.
 func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
 	const collection = "/v1/webhooks/{webhook_id}/deliveries"
-	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "For 30 days, the latest events first: each with its attempts, their status, latency and the start of the answer. A delivery counts as made at the time of its event. `state=undelivered` answers what never arrived: it goes through the events themselves, so a page may be short, even empty, before the list ends. It begins when the webhook was made, or at `from`, also where that is earlier. The log of a deleted webhook is kept as long as any.")
+	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "For 30 days, the latest events first: each with its attempts, their status, latency and the start of the answer. A delivery counts as made at the time of its event. `state=undelivered` answers what never arrived: it goes through the events themselves, so a page may be short, even empty, before the list ends. It begins when the webhook was made, or at `from`, also where that is earlier. What has no attempt and no `next_attempt_at` there has no delivery yet: it gets one within minutes, but what happened before there was the webhook or while it was disabled gets one by a replay alone. The log of a deleted webhook is kept as long as any.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.listDeliveries)
 

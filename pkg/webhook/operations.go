@@ -13,7 +13,7 @@ import (
 )
 
 type createBody struct {
-	URL         string           `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted: https, and a public address. Either this or destination" example:"https://crm.example.com/hooks/content"`
+	URL         string           `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted: https at port 443, and a public address. Either this or destination" example:"https://crm.example.com/hooks/content"`
 	Destination *targetBody      `json:"destination,omitempty" doc:"An event bus or queue in your own AWS account. Either this or url"`
 	EventTypes  []event.Pattern  `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
 	FactoryIDs  factoryIDs       `json:"factory_ids,omitempty"`
@@ -25,7 +25,7 @@ type createBody struct {
 func (createBody) SchemaName() string { return "WebhookCreate" }
 
 type patchBody struct {
-	URL         string                `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted: https, and a public address. Of a webhook that has a url" example:"https://crm.example.com/hooks/content"`
+	URL         string                `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted: https at port 443, and a public address. Of a webhook that has a url" example:"https://crm.example.com/hooks/content"`
 	Destination *targetPatch          `json:"destination,omitempty" doc:"Of a webhook that has a destination"`
 	EventTypes  []event.Pattern       `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
 	FactoryIDs  factoryIDs            `json:"factory_ids,omitempty"`
