@@ -19,6 +19,8 @@ func (w *world) playWebhooks(ctx context.Context, rows []row, sz size, out io.Wr
 	var all []result
 	for _, r := range rows {
 		fmt.Fprintln(out, r.name)
+		sz := sz
+		sz.events *= max(1, r.more)
 		came := result{name: r.name, bounds: r.bounds}
 		s, err := w.newScene(ctx, r.name, sz)
 		if err == nil {

@@ -22,7 +22,7 @@ type report struct {
 func (r *report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Measured by `make chaos` on %v.\n\n", r.machine)
-	fmt.Fprintf(&b, "### Webhooks\n\n%d events a row, one every %v; kills come %d times, outages last %v.\n\n", r.size.events, r.size.every, r.size.kills, r.size.outage)
+	fmt.Fprintf(&b, "### Webhooks\n\n%d events a row, %d in those of a second webhook, one every %v; kills come %d times, outages last %v.\n\n", r.size.events, r.size.events*comparison, r.size.every, r.size.kills, r.size.outage)
 	b.WriteString("| Fault | Happened | Accepted | Delivered | Lost | In flight | Repeats | Recovery, s | p50, ms | p99, ms | Kept |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.webhooks {
 		b.WriteString(row.markdown())

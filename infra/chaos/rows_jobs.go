@@ -43,7 +43,7 @@ func jobRows(sz size) []row {
 		rows = append(rows, killedAt(sz, p)...)
 	}
 	rows = append(rows,
-		row{name: "Queues of generation wiped, then resumed once", happen: wipedJobs},
+		row{name: "Queues of generation wiped, then resumed", happen: wipedJobs},
 		row{name: "The table refuses writes", happen: window(writes, sz.outage, refuse)},
 		row{name: "Bus and queues refuse", happen: window(sends, sz.outage, refuse)},
 		row{name: "Each message and event comes twice", happen: often(sends, 1, repeat), bounds: once},

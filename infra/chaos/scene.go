@@ -24,6 +24,8 @@ type row struct {
 	bounds bounds
 	// against names the row whose p99 bounds this one's.
 	against string
+	// more is how many times as many events the row has as others; 0: as many.
+	more int
 }
 
 // scene is one run of a row: an account of its own, and the load.
