@@ -176,6 +176,9 @@ func (t TypeSettings) check(factory Type) (TypeSettings, error) {
 	if len(result.Errors) > 0 {
 		return nil, httpapi.Invalid(result.Errors, map[string]any{"settings": parsed})
 	}
+	if err := httpapi.RefuseBlank(registry, registry.Schema(shape, true, ""), parsed, "/settings"); err != nil {
+		return nil, err
+	}
 	typed := reflect.New(shape)
 	if err := json.Unmarshal(raw, typed.Interface()); err != nil {
 		return nil, errs.Wrap(err, errs.ValidationFailed, "settings do not fit a factory of the type %s.", factory)

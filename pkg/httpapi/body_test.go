@@ -7,10 +7,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
 )
+
+// line is a text that must not be empty.
+type line string
+
+func (line) Schema(huma.Registry) *huma.Schema {
+	least := 1
+	s := &huma.Schema{Type: huma.TypeString, MinLength: &least}
+	s.PrecomputeMessages()
+	return s
+}
 
 func TestBodiesOfWhichSomethingWouldBeLost(t *testing.T) {
 	f := newFixture(t)
@@ -30,6 +42,11 @@ func TestBodiesOfWhichSomethingWouldBeLost(t *testing.T) {
 		"a nested member twice":       {`{"name":"a","metadata":{"a/b~":"1","a/b~":"2"}}`, "validation_failed", "/metadata/a~1b~0", 422},
 		"twice in an item":            {`{"tags":["x",{"a":[],"b":{},"a":1}]}`, "validation_failed", "/tags/1/a", 422},
 		"the same name in two places": {`{"name":"a","metadata":{"name":"1","tags":"2"}}`, "", "", 201},
+		"a blank text":                {`{"name":" \u00a0\u3000"}`, "validation_failed", "/name", 422},
+		"nothing to be seen":          {`{"name":"\u200b"}`, "validation_failed", "/name", 422},
+		"white space around a text":   {`{"name":" a "}`, "", "", 201},
+		"a blank one that may be":     {`{"name":"a","metadata":{"k":" "},"tags":[" "]}`, "", "", 201},
+		"a blank text in a list":      {`{"name":"a","lines":["b"," "]}`, "validation_failed", "/lines/1", 422},
 		"cut off":                     {`{"name":"a","name"`, "malformed_json", "", 400},
 		"nothing but brackets":        {strings.Repeat("[", 50_000), "malformed_json", "", 400},
 		"closed too often":            {`{"name":"a"}]}`, "malformed_json", "", 400},
@@ -59,6 +76,7 @@ func TestMessagesAndPlaces(t *testing.T) {
 		{`{"name":"a","nested":{}}`, "/nested/size", "is required"},
 		{`{"name":"a","tags":["b",["c"]]}`, "/tags/1", "string"},
 		{`{"name":"a","metadata":{"k":"` + strings.Repeat("v", 501) + `"}}`, "/metadata/k", "500"},
+		{`null`, "", "The body must be one JSON object"},
 		{`{"name":"a","nested":{"size":2.0}}`, "/nested/size", "integer"},
 		{`{"name":"a","nested":{"size":2e0}}`, "/nested/size", "integer"},
 	} {

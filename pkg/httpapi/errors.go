@@ -179,6 +179,8 @@ func detail(cause error, sent any) errs.Detail {
 		param, message = locate(m[1], sent), "must be an integer, written without fraction and exponent"
 	}
 	switch {
+	case param == "" && message == "expected object":
+		message = "The body must be one JSON object"
 	case message == "unexpected property":
 		message = "is not a member of this resource; check its spelling"
 	case message == validation.MsgExpectedRFC3339DateTime:

@@ -173,9 +173,18 @@ type answer struct {
 // versioned is a resource that has an ETag.
 type versioned interface{ ResourceVersion() int64 }
 
-func render(ctx context.Context, op Op, data any) (*answer, error) {
+// tagged is a resource whose ETag is not made of its version: one that shows more
+// than what the version counts the changes of.
+type tagged interface{ ETag() (string, error) }
+
+func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 	etag := ""
-	if v, ok := data.(versioned); ok {
+	switch v := data.(type) {
+	case tagged:
+		if etag, err = v.ETag(); err != nil {
+			return nil, err
+		}
+	case versioned:
 		etag = ETag(v.ResourceVersion())
 	}
 	return encode(op.status(), etag, Envelope[any]{Data: data, RequestID: callFrom(ctx).RequestID})
@@ -199,6 +208,7 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		BodyReadTimeout: -1,
 	}
 	var notNull []string
+	refuseBlank := func([]byte) error { return nil }
 	_, takesBody := reflect.TypeFor[I]().FieldByName("Body")
 	serve := func(ctx context.Context, in *I) (*answer, error) {
 		c := callFrom(ctx)
@@ -211,6 +221,9 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 			}
 		}
 		if err := refuseNull(c.body, notNull); err != nil {
+			return nil, c.fail(err)
+		}
+		if err := refuseBlank(c.body); err != nil {
 			return nil, c.fail(err)
 		}
 		a, err := handle(ctx, in)
@@ -232,6 +245,10 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		mux := http.NewServeMux()
 		api := newAPI(mux, huma.Config{})
 		huma.Register(api, o, serve)
+		if takesBody {
+			schema := bodySchema(operationOf(api.OpenAPI().Paths[op.Path], op.Method))
+			refuseBlank = func(body []byte) error { return refuseBlankIn(api.OpenAPI().Components.Schemas, schema, body) }
+		}
 		if op.Method == http.MethodPatch {
 			notNull = membersNotNull(api, reflect.TypeFor[I]())
 		}
