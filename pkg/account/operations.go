@@ -2,6 +2,10 @@ package account
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -20,6 +24,17 @@ type Me struct {
 
 // SchemaName names the schema in the OpenAPI document.
 func (Me) SchemaName() string { return "Account" }
+
+// ETag follows from all that is shown: the balance changes without the account, and
+// each key sees itself.
+func (m Me) ETag() (string, error) {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return "", fmt.Errorf("account: tag %s: %w", m.ID, err)
+	}
+	sum := sha256.Sum256(b)
+	return `"` + hex.EncodeToString(sum[:16]) + `"`, nil
+}
 
 // View is an account without the calling key, as in an event, which none sends.
 type View struct {
