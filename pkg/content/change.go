@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/engine"
@@ -43,10 +42,12 @@ func (regenerateBody) SchemaName() string { return "ContentItemRegenerate" }
 
 type regenerateInput struct {
 	ItemPath
+	httpapi.IfMatch
 	Body *regenerateBody
 }
 
-type deleteInput struct {
+// endInput is of the operations that end an item or its work.
+type endInput struct {
 	ItemPath
 	httpapi.IfMatch
 }
@@ -68,13 +69,13 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	regenerate := op("regenerateContentItem", http.MethodPost, one+"/regenerate", auth.ContentWrite, "Regenerate a content item",
 		"A new attempt at an item that is failed, generated or canceled, accepted and paid for as a new item is. It speaks with the settings that the factory had when the item was created; what you wrote yourself stays. The media and texts of an earlier attempt are shown until the new one has succeeded; the files of all attempts are kept until the item is deleted.")
 	regenerate.Status = http.StatusAccepted
-	regenerate.Errors = []errs.Code{errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.QueueFull}
+	regenerate.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.QueueFull}
 	regenerate.Example = map[string]any{"prompt": "Our new trail running shoe, on a muddy path"}
 	httpapi.Write(r, regenerate, s.regenerate)
 
 	cancel := op("cancelContentItem", http.MethodPost, one+"/cancel", auth.ContentWrite, "Cancel a content item",
 		"Stops work that waits or runs and releases at once what was reserved for it; an item that is generated or scheduled is not going to be published. Later than that nothing can be canceled.")
-	cancel.Errors = []errs.Code{errs.InvalidState}
+	cancel.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, cancel, s.cancel)
 }
 
@@ -121,10 +122,13 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[It
 	return s.write(ctx, &store.Tx{}, it, r)
 }
 
-func (s *Service) cancel(ctx context.Context, in *ItemPath) (httpapi.Change[Item], error) {
+func (s *Service) cancel(ctx context.Context, in *endInput) (httpapi.Change[Item], error) {
 	none := httpapi.Change[Item]{}
 	r, it, err := s.find(ctx, in.ID)
 	if err != nil {
+		return none, err
+	}
+	if err := in.Check(r.Version); err != nil {
 		return none, err
 	}
 	tx := &store.Tx{}
@@ -156,9 +160,6 @@ func (s *Service) regenerate(ctx context.Context, in *regenerateInput) (httpapi.
 	if b.Sandbox != nil && live {
 		return none, errLiveRehearsal()
 	}
-	if b.Prompt != nil && strings.TrimSpace(*b.Prompt) == "" {
-		return none, errs.Invalid("/prompt", "must say what it is to be about")
-	}
 	var beside []store.Key
 	if live {
 		beside = []store.Key{ledger.BalanceKey(p.Account)}
@@ -173,6 +174,9 @@ func (s *Service) regenerate(ctx context.Context, in *regenerateInput) (httpapi.
 	}
 	r, err := decode(&it)
 	if err != nil {
+		return none, err
+	}
+	if err := in.Check(r.Version); err != nil {
 		return none, err
 	}
 	if err := r.move(Queued); err != nil {
@@ -216,7 +220,7 @@ func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *rec
 
 // remove deletes an item. The answer shows it as it was left: without media, for
 // those are gone, and canceled where it still ran.
-func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[Item], error) {
+func (s *Service) remove(ctx context.Context, in *endInput) (httpapi.Change[Item], error) {
 	none := httpapi.Change[Item]{}
 	r, it, err := s.find(ctx, in.ID)
 	if err != nil {

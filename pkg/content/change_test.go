@@ -83,7 +83,11 @@ func TestCancelInEachState(t *testing.T) {
 		spent := 1000 - w.credits()
 		if !slices.Contains(may, state) {
 			before := storetest.Snapshot(t, w.db)
-			w.Call(http.MethodPost, path(itemID, "cancel"), nil).Refused(t, 409, errs.InvalidState, "")
+			a := w.Call(http.MethodPost, path(itemID, "cancel"), nil)
+			a.Refused(t, 409, errs.InvalidState, "")
+			if want := "can be canceled only while it is queued, generating, generated or scheduled"; !strings.Contains(a.Error.Message, want) {
+				t.Errorf("%s: %s", state, a.Error.Message)
+			}
 			if storetest.Snapshot(t, w.db) != before {
 				t.Errorf("%s: something was changed", state)
 			}
@@ -124,7 +128,11 @@ func TestRegenerateInEachState(t *testing.T) {
 		itemID := w.in(state)
 		if !slices.Contains(may, state) {
 			before := storetest.Snapshot(t, w.db)
-			w.Call(http.MethodPost, path(itemID, "regenerate"), object{}).Refused(t, 409, errs.InvalidState, "")
+			a := w.Call(http.MethodPost, path(itemID, "regenerate"), object{})
+			a.Refused(t, 409, errs.InvalidState, "")
+			if want := "can be regenerated only while it is failed, generated or canceled"; !strings.Contains(a.Error.Message, want) {
+				t.Errorf("%s: %s", state, a.Error.Message)
+			}
 			if storetest.Snapshot(t, w.db) != before {
 				t.Errorf("%s: something was changed", state)
 			}
@@ -151,6 +159,32 @@ func TestRegenerateInEachState(t *testing.T) {
 		}
 		if w.events(itemID)[event.ContentGenerated] < 1 {
 			t.Errorf("%s: the events are %v", state, w.events(itemID))
+		}
+	}
+}
+
+func TestEveryChangeHonoursIfMatch(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct {
+		method, rest string
+		state        content.State
+		body         any
+		status       int
+	}{
+		{http.MethodPatch, "", content.Queued, object{"title": "Mine"}, 200}, {http.MethodPost, "cancel", content.Queued, nil, 200},
+		{http.MethodPost, "regenerate", content.Failed, nil, 202}, {http.MethodDelete, "", content.Generated, nil, 200},
+	} {
+		itemID := w.in(c.state)
+		at := strings.TrimSuffix(path(itemID, c.rest), "/")
+		before := storetest.Snapshot(t, w.db)
+		w.Call(c.method, at, c.body, "If-Match", `"99"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
+		w.Call(c.method, at, c.body, "If-Match", "1").Refused(t, 400, errs.InvalidHeader, "If-Match")
+		if storetest.Snapshot(t, w.db) != before {
+			t.Errorf("%s %s: something was changed", c.method, at)
+		}
+		tag := w.Call(http.MethodGet, path(itemID), nil).Header.Get("ETag")
+		if a := w.Call(c.method, at, c.body, "If-Match", tag); a.Status != c.status {
+			t.Errorf("%s %s with %s: %d %s", c.method, at, tag, a.Status, a.Raw)
 		}
 	}
 }

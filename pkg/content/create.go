@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -222,8 +221,6 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 // check refuses what does not fit the kind or the key.
 func (b *createBody) check(mode auth.Mode) error {
 	switch {
-	case strings.TrimSpace(b.Prompt) == "":
-		return errs.Invalid("/prompt", "must say what it is to be about")
 	case b.Sandbox != nil && mode != auth.Test:
 		return errLiveRehearsal()
 	case b.Format != "" && b.Kind != Video:

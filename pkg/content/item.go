@@ -4,8 +4,10 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/catalog"
@@ -206,10 +208,25 @@ func decode(it *store.Item) (*record, error) {
 // move changes the state, or refuses what the state machine has no move for.
 func (r *record) move(to State) error {
 	if !slices.Contains(moves[to], r.State) {
-		return errs.New(errs.InvalidState, "The content item is %s: from there it cannot become %s.", r.State, to)
+		return errs.New(errs.InvalidState, "The content item is %s. It can %s only while it is %s.", r.State, cmp.Or(verbs[to], "become "+string(to)), oneOf(moves[to]))
 	}
 	r.State = to
 	return nil
+}
+
+// verbs are what a caller does to move an item to a state.
+var verbs = map[State]string{Canceled: "be canceled", Queued: "be regenerated"}
+
+// oneOf puts states into words.
+func oneOf(states []State) string {
+	words := make([]string, len(states))
+	for i, s := range states {
+		words[i] = string(s)
+	}
+	if last := len(words) - 1; last > 0 {
+		words = []string{strings.Join(words[:last], ", "), words[last]}
+	}
+	return strings.Join(words, " or ")
 }
 
 // moves tells from which states each state can be reached.

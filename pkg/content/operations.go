@@ -70,6 +70,9 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Item], 
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
 		return httpapi.Page[Item]{}, errs.Invalid("factory_id", "is not the id of a factory")
 	}
+	if in.ContentPlanID != "" && !id.Valid(id.ContentPlan, in.ContentPlanID) {
+		return httpapi.Page[Item]{}, errs.Invalid("content_plan_id", "is not the id of a content plan")
+	}
 	p := auth.FromContext(ctx)
 	q := store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(p.Mode), ItemKind), From: from, To: to,

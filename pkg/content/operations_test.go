@@ -206,15 +206,15 @@ func TestListFiltersAndPeriod(t *testing.T) {
 		"factory_id=" + w.factory:                {5, 4, 3},
 		"factory_id=" + first + "&kind=post":     {2, 0},
 		"factory_id=" + first + "&from=" + at(1): {2, 1},
-		"factory_id=" + id.New(id.Factory, w.clock.Now()): nil,
-		"content_plan_id=pln_1":                           nil,
-		"from=" + at(2):                                   {5, 4, 3, 2},
-		"to=" + at(2):                                     {1, 0},
-		"from=" + at(1) + "&to=" + at(4):                  {3, 2, 1},
-		"from=" + at(1) + "&to=" + at(4) + "&kind=post":   {2},
-		"from=2020-01-01T00:00:00Z":                       {5, 4, 3, 2, 1, 0},
-		"to=2020-01-01T00:00:00Z":                         nil,
-		"from=2026-05-01T14:00:00%2B02:00":                {5, 4, 3, 2, 1, 0},
+		"factory_id=" + id.New(id.Factory, w.clock.Now()):          nil,
+		"content_plan_id=" + id.New(id.ContentPlan, w.clock.Now()): nil,
+		"from=" + at(2):                  {5, 4, 3, 2},
+		"to=" + at(2):                    {1, 0},
+		"from=" + at(1) + "&to=" + at(4): {3, 2, 1},
+		"from=" + at(1) + "&to=" + at(4) + "&kind=post": {2},
+		"from=2020-01-01T00:00:00Z":                     {5, 4, 3, 2, 1, 0},
+		"to=2020-01-01T00:00:00Z":                       nil,
+		"from=2026-05-01T14:00:00%2B02:00":              {5, 4, 3, 2, 1, 0},
 	} {
 		for _, limit := range []int{1, 2, 100} {
 			var got []int
@@ -228,7 +228,7 @@ func TestListFiltersAndPeriod(t *testing.T) {
 	}
 	for query, param := range map[string]string{
 		"kind=podcast": "kind", "state=done": "state", "from=yesterday": "from", "from=2026-05-02T00:00:00Z&to=2026-05-01T00:00:00Z": "from",
-		"factory_id=7": "factory_id", "factory_id=" + strings.Repeat("x", 3000): "factory_id", "limit=0": "limit", "product_id=x": "product_id",
+		"factory_id=7": "factory_id", "factory_id=" + strings.Repeat("x", 3000): "factory_id", "content_plan_id=pln_1": "content_plan_id", "limit=0": "limit", "product_id=x": "product_id",
 	} {
 		w.Call(http.MethodGet, "/v1/content-items?"+query, nil).Refused(t, 422, errs.ValidationFailed, param)
 	}
