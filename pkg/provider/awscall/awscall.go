@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"slices"
@@ -48,8 +49,23 @@ func Config(cfg aws.Config, endpoint string) aws.Config {
 	}
 	c.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	c.RetryMaxAttempts = 1
-	c.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.IdleConnTimeout = keepIdle })
+	c.HTTPClient = client{awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.IdleConnTimeout = keepIdle })}
 	return c
+}
+
+// client keeps an answer from being lost that comes at once. The SDK closes the body
+// of a request as soon as the answer begins. If net/http has yet to see that the body
+// has ended, it asks it to write what is left, the closed body gives io.EOF for an
+// error, and the connection is closed while the answer is being read. A body that is
+// only read ends as it should.
+type client struct{ aws.HTTPClient }
+
+// Do implements aws.HTTPClient.
+func (c client) Do(req *http.Request) (*http.Response, error) {
+	if req.Body != nil && req.Body != http.NoBody {
+		req.Body = struct{ io.ReadCloser }{req.Body}
+	}
+	return c.HTTPClient.Do(req)
 }
 
 // Call is one call of an API.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,6 +42,41 @@ func ask(ctx context.Context, call Call, endpoint string) error {
 		_, err := client.GetSpeechSynthesisTask(ctx, &polly.GetSpeechSynthesisTaskInput{TaskId: aws.String("a")})
 		return err
 	})
+}
+
+// closing is the body of a request of the SDK that was closed once it was read.
+type closing struct {
+	io.Reader
+	asked atomic.Bool
+}
+
+func (c *closing) Close() error { return nil }
+
+func (c *closing) WriteTo(io.Writer) (int64, error) {
+	c.asked.Store(true)
+	return 0, io.EOF
+}
+
+func TestAnAnswerThatComesAtOnceIsRead(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(w, r.Body) // what is lost is missed below
+	}))
+	defer server.Close()
+	const text = "the text"
+	body := &closing{Reader: strings.NewReader(text)}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.ContentLength = int64(len(text))
+	resp, err := Config(aws.Config{}, "").HTTPClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got, err := io.ReadAll(resp.Body); err != nil || string(got) != text || body.asked.Load() {
+		t.Errorf("%q, %v; asked to write itself: %v", got, err, body.asked.Load())
+	}
 }
 
 func TestCodesThatMeanTheSameEverywhere(t *testing.T) {
