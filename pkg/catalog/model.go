@@ -53,6 +53,7 @@ type Capabilities struct {
 	MaxImages    int      `json:"max_images,omitempty" doc:"Most images of one request; absent: one" example:"4"`
 	Resolution   string   `json:"resolution,omitempty" doc:"Resolution of the videos it makes" example:"1080p"`
 	Seconds      []int    `json:"seconds,omitempty" doc:"Lengths that can be asked for, where only certain ones can" example:"[5,10]"`
+	MinSeconds   int      `json:"min_seconds,omitempty" doc:"Shortest length that can be asked for; absent: a second" example:"5"`
 	MaxSeconds   int      `json:"max_seconds,omitempty" doc:"Longest length that can be asked for" example:"10"`
 	// A fewest and a most each.
 	PromptCharacters []int    `json:"prompt_characters,omitempty" doc:"Fewest and most characters of the prompt, where they are bounded" example:"[10,300]"`

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/text/language"
+
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
 )
@@ -60,9 +62,12 @@ func SpokenSeconds(req provider.Request) int {
 
 // Length is the length in seconds that a model makes where asked is wanted: itself
 // where the model can, else the shortest that is longer, else the longest; 0 asks
-// for the usual one.
+// for the usual one. It is 0 where the model alone decides.
 func (m Model) Length(asked int) int {
 	c := m.Capabilities
+	if m.decidesLength() {
+		return 0
+	}
 	if asked == 0 {
 		if asked = usualVideo; m.Kind == provider.KindMusic {
 			asked = usualMusic
@@ -76,10 +81,18 @@ func (m Model) Length(asked int) int {
 		}
 		return slices.Max(c.Seconds)
 	}
+	asked = max(asked, c.MinSeconds)
 	if c.MaxSeconds > 0 {
 		return min(asked, c.MaxSeconds)
 	}
 	return asked
+}
+
+// decidesLength tells whether nobody can choose how long it is what the model makes:
+// a song is as long as its lyrics.
+func (m Model) decidesLength() bool {
+	c := m.Capabilities
+	return m.Kind == provider.KindMusic && len(c.Seconds) == 0 && c.MaxSeconds == 0
 }
 
 // Check refuses a request that the model cannot carry out, naming the member at
@@ -114,8 +127,10 @@ func (m Model) Check(req provider.Request, prefix string) error {
 		return refuse("/aspect_ratio", "cannot be chosen for the model %s", m.ID)
 	case req.AspectRatio != "" && !slices.Contains(c.AspectRatios, req.AspectRatio):
 		return refuse("/aspect_ratio", "must be one of %s for the model %s", strings.Join(c.AspectRatios, ", "), m.ID)
-	case req.Count < 0 || req.Count > max(c.MaxImages, 1):
-		return refuse("/count", "must be between 1 and %d for the model %s", max(c.MaxImages, 1), m.ID)
+	case req.Count < 0 || req.Count > 1 && c.MaxImages <= 1:
+		return refuse("/count", "must be 1 for the model %s", m.ID)
+	case req.Count > max(c.MaxImages, 1):
+		return refuse("/count", "must be between 1 and %d for the model %s", c.MaxImages, m.ID)
 	}
 	for _, bounded := range []struct {
 		member, text string
@@ -128,8 +143,14 @@ func (m Model) Check(req provider.Request, prefix string) error {
 	if first, second, _ := strings.Cut(strings.TrimSpace(req.Prompt), "\n"); slices.Contains(c.Requires, InputDialogue) && (first == "" || strings.TrimSpace(second) == "") {
 		return refuse("/text", "must have two lines for the model %s, one for each of its two speakers", m.ID)
 	}
+	if _, err := language.Parse(req.Language); req.Language != "" && err != nil {
+		return refuse("/language", "is not a language tag (BCP 47), such as en or de-DE")
+	}
 	switch m.Kind {
 	case provider.KindVideo, provider.KindMusic:
+		if req.Seconds != 0 && m.decidesLength() {
+			return refuse("/seconds", "cannot be chosen for the model %s", m.ID)
+		}
 		if req.Seconds != 0 && m.Length(req.Seconds) != req.Seconds {
 			return refuse("/seconds", "must be %s for the model %s", m.lengths(), m.ID)
 		}
@@ -157,8 +178,8 @@ func (m Model) Check(req provider.Request, prefix string) error {
 
 // Speaks tells whether the model speaks a language (BCP 47), as far as its provider
 // tells.
-func (m Model) Speaks(language string) bool {
-	base, _, _ := strings.Cut(strings.ToLower(language), "-")
+func (m Model) Speaks(tag string) bool {
+	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	return len(m.Capabilities.Languages) == 0 || slices.Contains(m.Capabilities.Languages, base)
 }
 
@@ -171,5 +192,5 @@ func (m Model) lengths() string {
 		}
 		return "one of " + strings.Join(words, ", ")
 	}
-	return fmt.Sprintf("at most %d", m.Capabilities.MaxSeconds)
+	return fmt.Sprintf("between %d and %d", max(m.Capabilities.MinSeconds, 1), m.Capabilities.MaxSeconds)
 }

@@ -64,7 +64,7 @@ func TestLength(t *testing.T) {
 		asked, want int
 	}{
 		{"veo-3.1", 0, 6}, {"veo-3.1", 4, 4}, {"veo-3.1", 5, 6}, {"veo-3.1", 60, 8}, {"ovi", 3, 5}, {"ace-step", 0, 30}, {"ace-step", 500, 240},
-		{"kling-2.5-turbo-pro", 6, 10}, {"stable-audio-2.5", 190, 190},
+		{"kling-2.5-turbo-pro", 6, 10}, {"stable-audio-2.5", 190, 190}, {"ace-step", 2, 5}, {"minimax-music-2", 30, 0}, {"lyria-2", 0, 0},
 	} {
 		if got := model(t, c.model).Length(c.asked); got != c.want {
 			t.Errorf("%s makes %d s of %d, want %d", c.model, got, c.asked, c.want)
@@ -90,6 +90,13 @@ func TestCheckNamesTheMember(t *testing.T) {
 		"another length":         {"veo-3.1", request{Prompt: "x", Seconds: 5}, "/input/seconds"},
 		"a negative length":      {"veo-3.1", request{Prompt: "x", Seconds: -4}, "/input/seconds"},
 		"too long a track":       {"stable-audio-2.5", request{Prompt: "x", Seconds: 191}, "/input/seconds"},
+		"too short a track":      {"ace-step", request{Prompt: "x", Seconds: 4}, "/input/seconds"},
+		"the shortest track":     {"ace-step", request{Prompt: "x", Seconds: 5}, ""},
+		"a song's length":        {"minimax-music-2", request{Prompt: "A calm song", Lyrics: "la la la la la", Seconds: 30}, "/input/seconds"},
+		"a long prompt":          {"wan-2.5", request{Prompt: strings.Repeat("ü", 1501)}, "/input/prompt"},
+		"the longest prompt":     {"wan-2.5", request{Prompt: strings.Repeat("ü", 1500)}, ""},
+		"a prompt for Titan":     {"titan-image-2", request{Prompt: strings.Repeat("x", 513)}, "/input/prompt"},
+		"two of one":             {"recraft-3", request{Prompt: "x", Count: 2}, "/input/count"},
 		"short lyrics":           {"minimax-music-2", request{Prompt: "A calm song", Lyrics: "la la"}, "/input/lyrics"},
 		"a short prompt":         {"minimax-music-2", request{Prompt: "Calm", Lyrics: "la la la la la"}, "/input/prompt"},
 		"lyrics that fit":        {"minimax-music-2", request{Prompt: "A calm song", Lyrics: "la la la la la"}, ""},
@@ -100,6 +107,9 @@ func TestCheckNamesTheMember(t *testing.T) {
 		"too long a text":        {"eleven-3", request{Prompt: strings.Repeat("x", 5001)}, "/input/text"},
 		"another language":       {"polly-long-form", request{Prompt: "x", Language: "de-AT"}, "/input/language"},
 		"a region of a language": {"polly-long-form", request{Prompt: "x", Language: "en-GB"}, ""},
+		"no language":            {"eleven-multilingual-2", request{Prompt: "x", Language: "en-!!"}, "/input/language"},
+		"none of an avatar":      {"heygen-avatar-4", request{Prompt: "x", ImageURL: url, Language: "%%%"}, "/input/language"},
+		"one of an avatar":       {"heygen-avatar-4", request{Prompt: "x", ImageURL: url, Language: "de-AT"}, ""},
 		"speech that is long":    {"omnihuman-1.5", request{ImageURL: url, AudioURL: url, Seconds: 61}, "/input/seconds"},
 		"a text that is long":    {"heygen-avatar-4", request{Prompt: strings.Repeat("x", 12*301), ImageURL: url}, "/input/text"},
 		"no speech":              {"omnihuman-1.5", request{Prompt: "x", ImageURL: url}, "/input/audio_url"},

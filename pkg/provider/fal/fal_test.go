@@ -105,8 +105,18 @@ func TestEveryModelOfTheCatalogIsTaken(t *testing.T) {
 		for _, ratio := range append([]string{""}, can.AspectRatios...) {
 			vary(func(r *provider.Request) { r.AspectRatio = ratio })
 		}
-		for _, seconds := range append([]int{can.MaxSeconds}, can.Seconds...) {
+		for _, seconds := range append([]int{can.MinSeconds, can.MaxSeconds}, can.Seconds...) {
 			vary(func(r *provider.Request) { r.Seconds = seconds })
+		}
+		if can.MaxSeconds > 0 && len(can.Seconds) == 0 && can.MinSeconds == 0 && m.Kind == provider.KindMusic {
+			vary(func(r *provider.Request) { r.Seconds = 1 })
+		}
+		for _, n := range longestAndShortest(m) {
+			vary(func(r *provider.Request) {
+				if r.Prompt != "" && !slices.Contains(can.Requires, catalog.InputDialogue) {
+					r.Prompt = strings.Repeat("ü", n)
+				}
+			})
 		}
 		for _, language := range can.Languages {
 			vary(func(r *provider.Request) { r.Language = language })
@@ -136,6 +146,21 @@ func TestEveryModelOfTheCatalogIsTaken(t *testing.T) {
 			}
 			checkSize(t, m, accepted[before].Input)
 		}
+	}
+}
+
+// longestAndShortest are the characters that a text for the model may have, by the
+// catalog and by the operations of the studio.
+func longestAndShortest(m catalog.Model) []int {
+	switch can := m.Capabilities; {
+	case len(can.PromptCharacters) == 2:
+		return can.PromptCharacters
+	case can.MaxCharacters > 0:
+		return []int{1, can.MaxCharacters}
+	case m.Kind == provider.KindVoice:
+		return []int{1, 100_000}
+	default:
+		return []int{1, 4000}
 	}
 }
 
