@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/provider"
 )
@@ -110,11 +111,23 @@ func sentences(separator string, all ...string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" }), separator)
 }
 
-// prompt puts a prompt for a picture, clip or track together: what is wanted, its
-// subject, and how it is to be. It is the subject that is cut where all is too long.
-func prompt(wanted, subject string, manner ...string) string {
+// promptOf puts a prompt for the picture, clip or track of a part together: what is
+// wanted, its subject, and how it is to be. It is the subject that is cut where all is
+// too long, but for half of what there is room for.
+func promptOf(p part, wanted, subject string, manner ...string) string {
 	rest := sentences(" ", manner...)
 	const subjectOf = "Subject"
-	room := maxPrompt - utf8.RuneCountInString(wanted+rest+subjectOf+": . ") - 1
-	return sentences(" ", wanted, told(subjectOf, provider.Clip(strings.Join(strings.Fields(subject), " "), room)), rest)
+	limit := longestPrompt(p.Model)
+	room := max(limit-utf8.RuneCountInString(wanted+rest+subjectOf+": . ")-1, limit/2)
+	all := sentences(" ", wanted, told(subjectOf, provider.Clip(strings.Join(strings.Fields(subject), " "), room)), rest)
+	return provider.Clip(all, limit)
+}
+
+// longestPrompt is how many characters a model is told at most.
+func longestPrompt(model string) int {
+	m, _ := catalog.Find(model) // what it does not know has no bounds
+	if bounds := m.Capabilities.PromptCharacters; len(bounds) == 2 {
+		return min(bounds[1], maxPrompt)
+	}
+	return maxPrompt
 }

@@ -102,7 +102,7 @@ func (r *record) plan(offer catalog.Offer, model string, live bool) error {
 	m, _ := catalog.Find(chosen) // it was chosen from there
 	p := r.partOf(lead, m)
 	if err := m.Check(r.foreseen(p), ""); err != nil {
-		return cannot(m, r.Shape, err)
+		return cannot(m, r.Shape, p.Ratio, err)
 	}
 	r.Model, r.Parts, r.Credits = m.ID, nil, 0
 	for _, st := range steps {
@@ -146,7 +146,7 @@ func (r *record) choose(offer catalog.Offer, st step, live bool) error {
 		if err := m.Check(r.foreseen(p), ""); err == nil {
 			return r.add(p, m, live)
 		} else if failure == nil {
-			failure = cannot(m, r.Shape, err)
+			failure = cannot(m, r.Shape, p.Ratio, err)
 		}
 	}
 	if st.kind == provider.KindVoice && len(candidates) > 0 {
@@ -158,9 +158,12 @@ func (r *record) choose(offer catalog.Offer, st step, live bool) error {
 }
 
 // cannot is the refusal of a model that cannot make an item.
-func cannot(m catalog.Model, shape string, cause error) error {
+func cannot(m catalog.Model, shape, ratio string, cause error) error {
 	why := errs.As(cause)
-	e := errs.Wrap(cause, errs.UnsupportedModel, "The model %s cannot make a %s: %s", m.ID, shape, strings.TrimPrefix(why.Message, "/"))
+	if ratio != "" {
+		shape += " of " + ratio
+	}
+	e := errs.Wrap(cause, errs.UnsupportedModel, "The model %s cannot make a %s: %s. Choose another model.", m.ID, shape, strings.TrimPrefix(why.Message, "/"))
 	e.Param = "/model"
 	return e
 }

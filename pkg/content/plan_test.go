@@ -60,6 +60,8 @@ var plans = map[string]struct {
 	"a video from a still":  {Video, FormatShort, "kling-2.6-pro", []string{"text 10s", "voice 10s", "image 9:16", "video kling-2.6-pro 10s", "captions"}},
 	"a shaped one":          {Video, FormatShort, "ray-2", []string{"text 9s", "voice 9s", "image 9:16", "video ray-2 9:16 9s", "captions"}},
 	"a carousel":            {Carousel, "", "", []string{"text", "image 1:1", "image 1:1", "image 1:1"}},
+	"one of a terse model":  {Carousel, "", "titan-image-2", []string{"text", "image titan-image-2 1:1", "image titan-image-2 1:1", "image titan-image-2 1:1"}},
+	"a video of Wan":        {Video, FormatShort, "wan-2.5", []string{"text 10s", "voice 10s", "video wan-2.5 9:16 10s", "captions"}},
 	"a story":               {Story, "", "", []string{"text", "image 9:16"}},
 	"a clip as a story":     {Story, "", "kling-3-turbo-pro", []string{"text", "video 9:16 5s"}},
 	"a clip from a picture": {Story, "", "runway-gen-4-turbo", []string{"text", "image 9:16", "video runway-gen-4-turbo 9:16 5s"}},
@@ -119,6 +121,13 @@ func TestWhatEachKindIsMadeOf(t *testing.T) {
 	}
 }
 
+// tooLong tells whether a model would refuse its prompt.
+func tooLong(p part, req provider.Request) bool {
+	m, _ := catalog.Find(p.Model)
+	bounds := m.Capabilities.PromptCharacters
+	return len(bounds) == 2 && utf8.RuneCountInString(req.Prompt) > bounds[1]
+}
+
 // What is in the end asked for never costs more than what was foreseen.
 func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 	long := provider.Text{
@@ -138,7 +147,7 @@ func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if strings.TrimSpace(req.Prompt) == "" || p.Kind != provider.KindText && p.Kind != provider.KindCaptions && utf8.RuneCountInString(req.Prompt) > maxPrompt {
+			if strings.TrimSpace(req.Prompt) == "" || p.Kind != provider.KindText && p.Kind != provider.KindCaptions && utf8.RuneCountInString(req.Prompt) > maxPrompt || tooLong(p, req) {
 				t.Errorf("%s: part %d has a prompt of %d characters", name, n, utf8.RuneCountInString(req.Prompt))
 			}
 			one := engine.Made{Files: []media.File{{ID: string(p.Role), DurationSeconds: 7.5}}}

@@ -37,14 +37,14 @@ func (r *record) foreseen(p part) provider.Request {
 			req.Slides = len(r.Slides)
 		}
 	case provider.KindImage:
-		req.Count = 1
+		req.Prompt, req.Count = provider.Clip(r.Prompt, longestPrompt(p.Model)), 1
 	case provider.KindVideo:
-		req.Seconds = p.Seconds
+		req.Prompt, req.Seconds = provider.Clip(r.Prompt, longestPrompt(p.Model)), p.Seconds
 		if p.FromStill {
 			req.ImageURL = "https://still" // signed when it is made
 		}
 	case provider.KindMusic:
-		req.Seconds = p.Seconds
+		req.Prompt, req.Seconds = provider.Clip(r.Prompt, longestPrompt(p.Model)), p.Seconds
 	case provider.KindVoice:
 		req.Prompt = strings.Repeat("x", provider.MaxScript(p.Seconds))
 	}
@@ -84,12 +84,12 @@ func (r *record) request(n int, made []engine.Made, sign Signer) (req provider.R
 		if !r.givenSlide(p.Slide-1) && p.Slide <= len(text.Slides) {
 			heading = text.Slides[p.Slide-1]
 		}
-		req.Prompt = prompt(fmt.Sprintf("Picture %d of %d of a row for social media, all in one style.", p.Slide, len(r.Slides)),
+		req.Prompt = promptOf(p, fmt.Sprintf("Picture %d of %d of a row for social media, all in one style.", p.Slide, len(r.Slides)),
 			r.Prompt, told("This one shows", heading), r.Brief.Look, plain)
 	case roleStill:
-		req.Prompt = prompt("First frame of a video for social media.", r.Prompt, headline, r.Brief.Look, plain)
+		req.Prompt = promptOf(p, "First frame of a video for social media.", r.Prompt, headline, r.Brief.Look, plain)
 	case roleCover:
-		req.Prompt = prompt("Cover of a piece of music.", r.Prompt, headline, r.Brief.Sound, r.Brief.Look, plain)
+		req.Prompt = promptOf(p, "Cover of a piece of music.", r.Prompt, headline, r.Brief.Sound, r.Brief.Look, plain)
 	case roleItem:
 		err = r.requestItem(&req, p, made, headline, sign)
 	}
@@ -100,12 +100,12 @@ func (r *record) request(n int, made []engine.Made, sign Signer) (req provider.R
 func (r *record) requestItem(req *provider.Request, p part, made []engine.Made, headline string, sign Signer) (err error) {
 	switch p.Kind {
 	case provider.KindImage:
-		req.Prompt = prompt("Picture for social media.", r.Prompt, headline, r.Brief.Look, plain)
+		req.Prompt = promptOf(p, "Picture for social media.", r.Prompt, headline, r.Brief.Look, plain)
 	case provider.KindMusic:
-		req.Prompt = prompt("Instrumental music, no vocals.", r.Prompt, r.Brief.Sound)
+		req.Prompt = promptOf(p, "Instrumental music, no vocals.", r.Prompt, r.Brief.Sound)
 	case provider.KindVideo:
 		said := told("A speaker off screen says", provider.Clip(written(made).Script, maxManner))
-		req.Prompt = prompt("Video for social media.", r.Prompt, said, r.Brief.Look, plain)
+		req.Prompt = promptOf(p, "Video for social media.", r.Prompt, said, r.Brief.Look, plain)
 		if !p.FromStill {
 			return nil
 		}
