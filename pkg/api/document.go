@@ -91,8 +91,10 @@ func describeWebhooks(r *httpapi.Router) {
 			}}},
 			Responses: map[string]*huma.Response{
 				"2XX": {Description: "Taken"},
+				"3XX": {Description: "Not taken, as redirects are not followed: it is sent again"},
 				"410": {Description: "Gone: the webhook is disabled"},
-				"4XX": {Description: "Not taken: it is sent again"},
+				"4XX": {Description: "Not taken: it is sent again, after 429 not before Retry-After"},
+				"5XX": {Description: "Not taken: it is sent again, after 503 not before Retry-After"},
 			},
 		}}
 	}
