@@ -68,9 +68,9 @@ func verdict(r *run, n int, cause error) (wait time.Duration, f *Failure) {
 	}
 	switch e.Kind {
 	case provider.BadInput:
-		return 0, &Failure{Code: e.Code, Message: e.Message}
+		return 0, &Failure{Code: e.Code, Message: e.Message + " Nothing was charged; change what you ask for, or choose another model."}
 	case provider.Rejected:
-		return 0, &Failure{Code: e.Code, Message: e.Message, Retryable: true}
+		return 0, &Failure{Code: e.Code, Message: e.Message + " Nothing was charged; try again, perhaps with another model.", Retryable: true}
 	case provider.UnknownOutcome:
 		if r.lost(n); r.Parts[n].Lost >= maxLost {
 			return 0, unavailable

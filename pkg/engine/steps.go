@@ -25,7 +25,7 @@ const leaseMargin = 10 * time.Second
 func (w *Worker) provider(r *run, n int) (provider.Provider, error) {
 	p, err := w.providers.For(r.Parts[n].Provider, r.Mode)
 	if err != nil {
-		return nil, &provider.Error{Kind: provider.Rejected, Code: string(errs.ProviderUnavailable), Message: "The provider of the model is not available any more. Choose another model.", Cause: err}
+		return nil, &provider.Error{Kind: provider.Rejected, Code: string(errs.ProviderUnavailable), Message: "The provider of the model is not available any more.", Cause: err}
 	}
 	return p, nil
 }
@@ -154,7 +154,7 @@ func (w *Worker) poll(ctx context.Context, t *turn, n int) error {
 		if status.Failure != nil {
 			return status.Failure
 		}
-		return &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The provider ended the generation without a result. Try again."}
+		return &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The provider ended the generation without a result."}
 	default:
 		part.Progress = max(part.Progress, status.Progress)
 		if wait = status.Wait; wait == 0 {

@@ -48,7 +48,7 @@ func (k ErrorKind) String() string {
 type Error struct {
 	Kind       ErrorKind
 	Code       string        // stable, lower snake_case; shown to the caller as the failure's code
-	Message    string        // for the caller: no secret, no address, no stack
+	Message    string        // for the caller: what happened, in whole sentences; no secret, no address, no stack
 	RetryAfter time.Duration // of Transient and Quota, where the provider tells
 	Cause      error         // for the log
 }
