@@ -1,6 +1,7 @@
 package content
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,14 +96,15 @@ func (r *record) plan(offer catalog.Offer, model string, live bool) error {
 	r.Shape = r.shape(model)
 	steps := pipelines[r.Shape]
 	lead := steps[slices.IndexFunc(steps, func(s step) bool { return s.role.main() })]
-	chosen, err := offer.Choose(string(lead.kind), model, r.Brief.Models[string(lead.kind)], live)
+	usual := r.Brief.Models[string(lead.kind)]
+	chosen, err := offer.Choose(string(lead.kind), model, usual, live)
 	if err != nil {
-		return err
+		return ofFactory(err, model == "" && usual != "")
 	}
 	m, _ := catalog.Find(chosen) // it was chosen from there
 	p := r.partOf(lead, m)
 	if err := m.Check(r.foreseen(p), ""); err != nil {
-		return cannot(m, r.Shape, p.Ratio, err)
+		return ofFactory(cannot(m, r.Shape, p.Ratio, err), model == "" && usual != "")
 	}
 	r.Model, r.Parts, r.Credits = m.ID, nil, 0
 	for _, st := range steps {
@@ -166,6 +168,18 @@ func cannot(m catalog.Model, shape, ratio string, cause error) error {
 	e := errs.Wrap(cause, errs.UnsupportedModel, "The model %s cannot make a %s: %s. Choose another model.", m.ID, shape, strings.TrimPrefix(why.Message, "/"))
 	e.Param = "/model"
 	return e
+}
+
+// ofFactory says of the refusal of a model that the caller did not name where it comes
+// from.
+func ofFactory(err error, named bool) error {
+	var e *errs.Error
+	if !named || !errors.As(err, &e) {
+		return err
+	}
+	told := *e
+	told.Message += " It is the factory's: send model with the call, or change models of the factory."
+	return &told
 }
 
 // partOf is a step that a model takes.

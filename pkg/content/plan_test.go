@@ -218,6 +218,26 @@ func TestModelsThatCannotAreRefused(t *testing.T) {
 	}
 }
 
+// Whoever has named no model is told whose it is that cannot make the item.
+func TestARefusalOfTheFactorysModelTellsThatItIsTheFactorys(t *testing.T) {
+	f := voiced()
+	f.Models = map[string]string{"image": "flux-pro-1.1-ultra", "music": "lyria-2"}
+	for name, c := range map[string]struct {
+		kind  Kind
+		model string
+		tells bool
+	}{
+		"of another shape":  {Post, "", true},
+		"a preview":         {MusicClip, "", true},
+		"one of the caller": {Post, "flux-pro-1.1-ultra", false},
+	} {
+		err := recordOf(t, c.kind, "", f).plan(all, c.model, true)
+		if e := errs.As(err); err == nil || e.Code != errs.UnsupportedModel || e.Param != "/model" || strings.Contains(e.Message, "It is the factory's") != c.tells {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	f := voiced()
 	f.Models = map[string]string{"text": "claude-haiku-4.5", "voice": "polly-neural", "image": "flux-dev", "video": "kling-2.6-pro"}
