@@ -4,9 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
@@ -28,11 +32,31 @@ func (Estimate) SchemaName() string { return "StudioEstimate" }
 type estimateBody struct {
 	Kind  provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"What to make"`
 	Model string        `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog; left out: the catalog's default"`
-	Input Input         `json:"input" doc:"What the creating operation of the kind would be asked for"`
+	Input given         `json:"input" doc:"What the creating operation of the kind would be asked for"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
 func (estimateBody) SchemaName() string { return "StudioEstimateCreate" }
+
+// given is an input that knows which members it was sent with: a creating operation
+// refuses those of another kind, also where they say nothing.
+type given struct {
+	Input
+	members []string
+}
+
+// UnmarshalJSON reads the input.
+func (g *given) UnmarshalJSON(b []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(b, &members); err != nil {
+		return err
+	}
+	g.members = slices.Sorted(maps.Keys(members))
+	return json.Unmarshal(b, &g.Input)
+}
+
+// Schema describes the input in the OpenAPI document.
+func (given) Schema(r huma.Registry) *huma.Schema { return r.Schema(reflect.TypeFor[Input](), true, "") }
 
 type estimateInput struct{ Body estimateBody }
 
@@ -52,7 +76,7 @@ func (s *Service) estimate(ctx context.Context, in *estimateInput) (httpapi.Chan
 		return none, err
 	}
 	// As for live work, also with a test key: it is the live price that is asked for.
-	o, err := s.order(ctx, b.Kind, b.Model, b.Input, "/input", true)
+	o, err := s.order(ctx, b.Kind, b.Model, b.Input.Input, "/input", true)
 	if err != nil {
 		return none, err
 	}
@@ -61,20 +85,7 @@ func (s *Service) estimate(ctx context.Context, in *estimateInput) (httpapi.Chan
 
 // fits refuses members that the kind does not have: the creating operation would.
 func (b estimateBody) fits() error {
-	raw, err := json.Marshal(b.Input)
-	if err != nil {
-		return err
-	}
-	var given map[string]any
-	if err := json.Unmarshal(raw, &given); err != nil {
-		return err
-	}
-	names := make([]string, 0, len(given))
-	for name := range given {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range b.Input.members {
 		if !slices.Contains(members[b.Kind], name) {
 			return errs.Invalid("/input/"+name, "%s", fmt.Sprintf("is none of the members of kind %s: %s", b.Kind, strings.Join(members[b.Kind], ", ")))
 		}

@@ -308,6 +308,11 @@ func TestWhatIsRefused(t *testing.T) {
 		"no body":                     {live, "images", nil, 400, errs.MalformedJSON, ""},
 		"an estimate of text":         {live, "estimates", object{"kind": "text", "input": object{"prompt": "x"}}, 422, invalid, "/kind"},
 		"an estimate, another kind's": {live, "estimates", object{"kind": "image", "input": object{"prompt": "x", "seconds": 3}}, 422, invalid, "/input/seconds"},
+		"an estimate, an empty one":   {live, "estimates", object{"kind": "image", "input": object{"prompt": "x", "text": ""}}, 422, invalid, "/input/text"},
+		"an estimate, a null":         {live, "estimates", object{"kind": "image", "input": object{"prompt": "x", "lyrics": nil}}, 422, invalid, "/input/lyrics"},
+		"an estimate, unknown member": {live, "estimates", object{"kind": "image", "input": object{"prompt": "x", "ratio": "1:1"}}, 422, invalid, "/input/ratio"},
+		"an estimate, no input":       {live, "estimates", object{"kind": "image", "input": "x"}, 422, invalid, "/input"},
+		"a language that is none":     {live, "avatars", object{"text": "x", "image_url": public, "language": "%%"}, 422, invalid, "/language"},
 		"an estimate, another ratio":  {live, "estimates", object{"kind": "image", "input": object{"prompt": "x", "aspect_ratio": "7:1"}}, 422, invalid, "/input/aspect_ratio"},
 		"an estimate without a price": {w.Caller, "estimates", object{"kind": "video", "model": "pixverse-5", "input": object{"prompt": "x"}}, 422, errs.UnsupportedModel, "/model"},
 	} {
