@@ -20,7 +20,7 @@ type Input struct {
 	Avatar      string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"Of an avatar: the provider's id of the person; left out: one that fits"`
 	Lyrics      string `json:"lyrics,omitempty" maxLength:"3000" doc:"Of a track: what is sung, where the model sings"`
 	ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"A picture to start from, at a public https address"`
-	AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Of an avatar: speech to move to instead of a text, at a public https address"`
+	AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Of an avatar: speech to move to instead of a text; of a voice: a recording of whom it is to sound like. At a public https address"`
 	VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Of an avatar: a video whose lips move to the speech, at a public https address"`
 }
 
@@ -60,6 +60,7 @@ type (
 		Text     string `json:"text" minLength:"1" maxLength:"100000" doc:"What is spoken" example:"Made of recycled nets."`
 		Language string `json:"language,omitempty" maxLength:"35" doc:"Language of the text (BCP 47)" example:"en"`
 		Voice    string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of the voice; left out: one that fits"`
+		AudioURL string `json:"audio_url,omitempty" maxLength:"2048" doc:"A recording of whom it is to sound like, for models that require audio, at a public https address"`
 	}
 	avatarBody struct {
 		Common
@@ -109,7 +110,7 @@ func (b musicBody) asked() (provider.Kind, Common, Input) {
 }
 
 func (b voiceBody) asked() (provider.Kind, Common, Input) {
-	return provider.KindVoice, b.Common, Input{Text: b.Text, Language: b.Language, Voice: b.Voice}
+	return provider.KindVoice, b.Common, Input{Text: b.Text, Language: b.Language, Voice: b.Voice, AudioURL: b.AudioURL}
 }
 
 func (b avatarBody) asked() (provider.Kind, Common, Input) {
@@ -125,7 +126,7 @@ var members = map[provider.Kind][]string{
 	provider.KindVideo:  {"prompt", "aspect_ratio", "seconds", "image_url"},
 	provider.KindImage:  {"prompt", "aspect_ratio", "count", "image_url"},
 	provider.KindMusic:  {"prompt", "seconds", "lyrics"},
-	provider.KindVoice:  {"text", "language", "voice"},
+	provider.KindVoice:  {"text", "language", "voice", "audio_url"},
 	provider.KindAvatar: {"text", "audio_url", "seconds", "image_url", "video_url", "aspect_ratio", "language", "voice", "avatar"},
 }
 
@@ -137,7 +138,7 @@ func (in Input) check(kind provider.Kind, prefix string) error {
 		return errs.Invalid(prefix+"/text", "must say what is spoken, unless audio_url is given")
 	case kind == provider.KindAvatar && in.Text != "" && in.AudioURL != "":
 		return errs.Invalid(prefix+"/audio_url", "cannot go along with text: send one of the two")
-	case in.AudioURL != "" && in.Seconds == 0:
+	case kind == provider.KindAvatar && in.AudioURL != "" && in.Seconds == 0:
 		return errs.Invalid(prefix+"/seconds", "must tell how long the speech at audio_url is")
 	case kind == provider.KindAvatar && in.AudioURL == "" && in.Seconds != 0:
 		return errs.Invalid(prefix+"/seconds", "goes along with audio_url only; the length of a text follows from it")

@@ -50,7 +50,7 @@ func (p *Provider) Capabilities() provider.Capabilities {
 			provider.KindImage:  {AspectRatios: sample.Ratios(provider.KindImage), MaxCount: maxImages, FromImage: true},
 			provider.KindVideo:  {AspectRatios: sample.Ratios(provider.KindVideo), MaxSeconds: maxSeconds, FromImage: true},
 			provider.KindMusic:  {MaxSeconds: maxSeconds},
-			provider.KindVoice:  {},
+			provider.KindVoice:  {FromAudio: true},
 			provider.KindAvatar: {AspectRatios: sample.Ratios(provider.KindAvatar), FromImage: true, FromAudio: true},
 		},
 	}

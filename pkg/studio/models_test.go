@@ -1,0 +1,61 @@
+package studio_test
+
+import (
+	"testing"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/studio"
+)
+
+// paths are the operations that create generations.
+var paths = map[provider.Kind]string{
+	provider.KindVideo: "videos", provider.KindImage: "images", provider.KindMusic: "music",
+	provider.KindVoice: "voices", provider.KindAvatar: "avatars",
+}
+
+// needs is a body with all that a model cannot do without.
+func needs(m catalog.Model) object {
+	body := object{"model": m.ID}
+	switch m.Kind {
+	case provider.KindVoice, provider.KindAvatar:
+		body["text"] = "Made of nets."
+	default:
+		body["prompt"] = "A shoe on wet rock"
+	}
+	for _, input := range m.Capabilities.Requires {
+		switch input {
+		case catalog.InputImage:
+			body["image_url"] = public
+		case catalog.InputVideo:
+			body["video_url"] = public
+		case catalog.InputLyrics:
+			body["lyrics"] = "Over rocks, over roots"
+		case catalog.InputDialogue:
+			body["text"] = "Made of what?\nOf nets."
+		case catalog.InputAudio:
+			body["audio_url"] = public
+			if m.Kind == provider.KindAvatar {
+				delete(body, "text")
+				body["seconds"] = 7
+			}
+		}
+	}
+	return body
+}
+
+// Whatever is in the catalog can be asked for by an operation.
+func TestEveryModelCanBeRehearsed(t *testing.T) {
+	w := newWorld(t)
+	for _, m := range catalog.Models(catalog.Filter{}) {
+		path, makes := paths[m.Kind]
+		if !makes || m.State == catalog.Retired {
+			continue
+		}
+		made := create(w.Caller, t, path, needs(m))
+		w.engine.Drain()
+		if got := get(w.Caller, t, made.ID); got.State != studio.Generated || got.Model != m.ID || len(got.Media) != 1 {
+			t.Errorf("%s: %+v, %+v", m.ID, got, got.Failure)
+		}
+	}
+}
