@@ -67,10 +67,12 @@ func verdict(r *run, n int, cause error) (wait time.Duration, f *Failure) {
 		e = &provider.Error{Kind: provider.Transient, Cause: cause}
 	}
 	switch e.Kind {
-	case provider.BadInput:
-		return 0, &Failure{Code: e.Code, Message: e.Message + " Nothing was charged; change what you ask for, or choose another model."}
-	case provider.Rejected:
-		return 0, &Failure{Code: e.Code, Message: e.Message + " Nothing was charged; try again, perhaps with another model.", Retryable: true}
+	case provider.BadInput, provider.Rejected:
+		advice := " Nothing was charged; change what you ask for, or choose another model."
+		if e.Kind == provider.Rejected && e.Code != provider.CodeContentPolicy {
+			advice = " Nothing was charged; try again, perhaps with another model."
+		}
+		return 0, &Failure{Code: e.Code, Message: e.Message + advice, Retryable: e.Kind == provider.Rejected}
 	case provider.UnknownOutcome:
 		if r.lost(n); r.Parts[n].Lost >= maxLost {
 			return 0, unavailable

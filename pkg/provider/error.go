@@ -44,6 +44,13 @@ func (k ErrorKind) String() string {
 	}
 }
 
+// What callers are told where a provider does not make something for what it shows
+// or says. It is the same of all providers.
+const (
+	CodeContentPolicy    = "content_policy"
+	MessageContentPolicy = "The provider's content policy does not allow what was asked for."
+)
+
 // Error is what a provider answered, in terms that decide the next step.
 type Error struct {
 	Kind       ErrorKind

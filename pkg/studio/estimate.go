@@ -56,7 +56,9 @@ func (g *given) UnmarshalJSON(b []byte) error {
 }
 
 // Schema describes the input in the OpenAPI document.
-func (given) Schema(r huma.Registry) *huma.Schema { return r.Schema(reflect.TypeFor[Input](), true, "") }
+func (given) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[Input](), true, "")
+}
 
 type estimateInput struct{ Body estimateBody }
 

@@ -279,7 +279,7 @@ func TestTitanDrawsItsOwnSizes(t *testing.T) {
 	}{
 		"a ratio of others": {func(r *provider.Request) { r.AspectRatio = "4:5" }, "invalid_input"},
 		"another model":     {func(r *provider.Request) { r.Model = "acme.painter-v1" }, "invalid_input"},
-		"forbidden content": {func(r *provider.Request) { r.Prompt = fake.Filtered }, "content_filtered"},
+		"forbidden content": {func(r *provider.Request) { r.Prompt = fake.Filtered }, "content_policy"},
 	} {
 		r := req
 		c.change(&r)

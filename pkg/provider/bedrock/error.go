@@ -28,7 +28,7 @@ func refused(code, message string) *provider.Error {
 		return is(provider.Transient, "provider_unavailable", "The provider is unavailable at the moment.")
 	case "Validation":
 		if aboutContent(message) {
-			return is(provider.BadInput, "content_filtered", filteredMessage)
+			return is(provider.BadInput, provider.CodeContentPolicy, provider.MessageContentPolicy)
 		}
 	case "AccessDenied": // to a model that nobody has asked AWS for: it stays so
 		return is(provider.BadInput, "provider_access", "The provider refuses the service's account.")
@@ -37,8 +37,6 @@ func refused(code, message string) *provider.Error {
 	}
 	return nil
 }
-
-const filteredMessage = "The provider's rules of content do not allow this. Change the prompt."
 
 // aboutContent tells whether a message speaks of rules of content, not of form.
 func aboutContent(message string) bool {
@@ -53,7 +51,7 @@ func aboutContent(message string) bool {
 
 // filtered is for what the provider's rules of content forbid.
 func filtered(cause error) *provider.Error {
-	return &provider.Error{Kind: provider.Rejected, Code: "content_filtered", Message: filteredMessage, Cause: cause}
+	return &provider.Error{Kind: provider.Rejected, Code: provider.CodeContentPolicy, Message: provider.MessageContentPolicy, Cause: cause}
 }
 
 // failed is for a generation that failed without a reason that helps anyone.

@@ -51,7 +51,7 @@ func TestRefusalsDecideTheNextStep(t *testing.T) {
 		{refusal{503, "ServiceUnavailableException", "away", ""}, provider.Transient, "provider_unavailable", 0},
 		{refusal{500, "InternalServerException", "trouble", ""}, provider.Transient, "provider_unavailable", 0},
 		{refusal{400, "ValidationException", "wrong", ""}, provider.BadInput, "provider_refused", 0},
-		{refusal{400, "ValidationException", "This request has been blocked by our content filters.", ""}, provider.BadInput, "content_filtered", 0},
+		{refusal{400, "ValidationException", "This request has been blocked by our content filters.", ""}, provider.BadInput, "content_policy", 0},
 		{refusal{400, "ConflictException", "another", ""}, provider.BadInput, "provider_refused", 0},
 		{refusal{403, "AccessDeniedException", "You don't have access to the model", ""}, provider.BadInput, "provider_access", 0},
 		{refusal{404, "ResourceNotFoundException", "no such model", ""}, provider.BadInput, "provider_refused", 0},
@@ -110,7 +110,7 @@ func TestStrangeAnswers(t *testing.T) {
 		{"nova-lite", `{}`, provider.Transient, "text_unreadable"},
 		{"nova-lite", `{"output": {"message": {"role": "assistant", "content": [{"text": "I'd rather not."}]}}, "stopReason": "end_turn"}`, provider.Transient, "text_unreadable"},
 		{"nova-lite", `{"output": {"message": {"role": "assistant", "content": [{"text": "{\"title\": \"T\", \"capt"}]}}, "stopReason": "max_tokens"}`, provider.Transient, "text_unreadable"},
-		{"nova-lite", `{"stopReason": "guardrail_intervened"}`, provider.Rejected, "content_filtered"},
+		{"nova-lite", `{"stopReason": "guardrail_intervened"}`, provider.Rejected, "content_policy"},
 		{"nova-lite", `{"stopReason": "model_context_window_exceeded"}`, provider.BadInput, "invalid_input"},
 		{"nova-lite", `[`, provider.UnknownOutcome, "answer_lost"},
 		{"stable-image-core", `{}`, provider.UnknownOutcome, "answer_lost"},
@@ -118,7 +118,7 @@ func TestStrangeAnswers(t *testing.T) {
 		{"stable-image-core", `{"images": ["%%%"]}`, provider.UnknownOutcome, "answer_lost"},
 		{"stable-image-core", `{"images": ["aGk=", "aGk="]}`, provider.UnknownOutcome, "answer_lost"},
 		{"stable-image-core", `{"finish_reasons": ["Inference error"]}`, provider.Rejected, "generation_failed"},
-		{"stable-image-core", `{"finish_reasons": ["Filter reason: output image"], "images": ["aGk="]}`, provider.Rejected, "content_filtered"},
+		{"stable-image-core", `{"finish_reasons": ["Filter reason: output image"], "images": ["aGk="]}`, provider.Rejected, "content_policy"},
 	} {
 		answer = c.answer
 		var e *provider.Error

@@ -120,9 +120,9 @@ func TestResultsThatCannotBeRead(t *testing.T) {
 
 func TestFailuresTellWhetherContentWasToBlame(t *testing.T) {
 	for message, want := range map[string]string{
-		"The prompt was blocked by our content moderation.":                                                "content_filtered",
-		"This request has been blocked by our content filters. Please adjust your prompt.":                 "content_filtered",
-		"The generated video has been filtered because it conflicts with our AUP or Responsible AI policy": "content_filtered",
+		"The prompt was blocked by our content moderation.":                                                "content_policy",
+		"This request has been blocked by our content filters. Please adjust your prompt.":                 "content_policy",
+		"The generated video has been filtered because it conflicts with our AUP or Responsible AI policy": "content_policy",
 		"An internal error occurred.": "generation_failed",
 		"":                            "generation_failed",
 	} {

@@ -29,7 +29,7 @@ func refused(_ wire.Call, _ int, body []byte) *provider.Error {
 	case "max_character_limit_exceeded", "text_too_long":
 		return invalid("text_too_long", "The text is longer than the model speaks.")
 	case "bad_prompt", "content_against_policy":
-		return invalid("content_policy", "The provider does not make this content.")
+		return invalid(provider.CodeContentPolicy, provider.MessageContentPolicy)
 	default:
 		return nil
 	}

@@ -138,5 +138,5 @@ func isResult(call wire.Call) bool {
 }
 
 func contentPolicy(kind provider.ErrorKind) *provider.Error {
-	return &provider.Error{Kind: kind, Code: "content_policy", Message: "The provider's content policy does not allow what was asked for."}
+	return &provider.Error{Kind: kind, Code: provider.CodeContentPolicy, Message: provider.MessageContentPolicy}
 }

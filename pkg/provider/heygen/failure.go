@@ -31,7 +31,7 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 	case code == "resource_access_denied" && call.Submits: // as a 403, which our key would be to blame for
 		return invalid("unknown_avatar", "The avatar or the voice belongs to somebody else.")
 	case offends(code) && status < http.StatusInternalServerError:
-		return invalid("content_policy", "The provider does not make this content.")
+		return invalid(provider.CodeContentPolicy, provider.MessageContentPolicy)
 	case status == http.StatusNotFound && !call.Submits:
 		return invalid("unknown_generation", "The provider knows no such generation.")
 	default:
@@ -46,7 +46,7 @@ func failure(d details) *provider.Error {
 		Cause: fmt.Errorf("heygen: %.100q: %.300q", d.FailureCode, d.FailureMessage),
 	}
 	if offends(d.FailureCode) {
-		e.Code, e.Message = "content_policy", "The provider does not make this content."
+		e.Code, e.Message = provider.CodeContentPolicy, provider.MessageContentPolicy
 	}
 	return e
 }

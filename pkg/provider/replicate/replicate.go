@@ -205,7 +205,7 @@ func (g prediction) failure() *provider.Error {
 	case states[g.Status] == provider.Canceled:
 		e.Code, e.Message = "canceled", "The generation was canceled."
 	case strings.Contains(g.Error, "E005") || strings.Contains(strings.ToLower(g.Error), "flagged as sensitive"):
-		e.Code, e.Message = "content_policy", "The provider's content policy does not allow what was asked for."
+		e.Code, e.Message = provider.CodeContentPolicy, provider.MessageContentPolicy
 	}
 	if g.Error != "" {
 		e.Cause = fmt.Errorf("replicate: %.500q", g.Error)
