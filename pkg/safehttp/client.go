@@ -63,10 +63,13 @@ type Options struct {
 type Client struct {
 	policy    *policy
 	resolver  *net.Resolver
+	timeout   time.Duration
 	maxBody   int64
 	userAgent string
 
-	encrypted, plain http.Client // for https and for http
+	// For https and for http. No http.Client is around them: it would follow redirects,
+	// which nothing here does, and costs a goroutine for the timeout of each call.
+	encrypted, plain *http.Transport
 }
 
 // New makes a Client.
@@ -86,22 +89,18 @@ func New(o Options) *Client {
 	c := &Client{
 		policy:    newPolicy(o.AllowLoopback, slices.Clone(o.Ports)),
 		resolver:  o.Resolver,
+		timeout:   o.Timeout,
 		maxBody:   o.MaxBody,
 		userAgent: o.UserAgent,
 	}
-	encrypted := c.transport(false)
-	encrypted.TLSClientConfig = &tls.Config{
+	c.encrypted, c.plain = c.transport(false), c.transport(true)
+	c.encrypted.TLSClientConfig = &tls.Config{
 		MinVersion:         tls.VersionTLS12,
 		RootCAs:            o.RootCAs,
 		ClientSessionCache: tls.NewLRUClientSessionCache(sessionCacheSize),
 	}
-	c.encrypted = http.Client{Transport: encrypted, Timeout: o.Timeout, CheckRedirect: noRedirect}
-	c.plain = http.Client{Transport: c.transport(true), Timeout: o.Timeout, CheckRedirect: noRedirect}
 	return c
 }
-
-// noRedirect makes a redirect the answer of a call.
-func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // transport makes one of the two transports. They are apart so that the dialer
 // knows whether a connection will be encrypted, which it cannot see.
@@ -195,21 +194,23 @@ func (c *Client) CheckURL(ctx context.Context, raw string) error {
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if err := c.checkParts(req.URL); err != nil {
 		if req.Body != nil {
-			_ = req.Body.Close() // as http.Client does with a request that it cannot send
+			_ = req.Body.Close() // as the transport does with a request that it cannot send
 		}
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(req.Context(), c.timeout)
+	req = req.WithContext(ctx)
 	if c.userAgent != "" && req.Header.Get("User-Agent") == "" {
-		req = req.WithContext(req.Context())
 		req.Header = req.Header.Clone()
 		req.Header.Set("User-Agent", c.userAgent)
 	}
-	client := &c.encrypted
+	transport := c.encrypted
 	if req.URL.Scheme == "http" {
-		client = &c.plain
+		transport = c.plain
 	}
-	resp, err := client.Do(req)
+	resp, err := transport.RoundTrip(req)
 	if err != nil {
+		cancel()
 		// What is around it names the address that was refused.
 		var refused *BlockedError
 		if errors.As(err, &refused) {
@@ -217,7 +218,7 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	resp.Body = &cappedBody{ReadCloser: resp.Body, left: c.maxBody}
+	resp.Body = &cappedBody{ReadCloser: resp.Body, left: c.maxBody, end: cancel}
 	return resp, nil
 }
 
@@ -227,10 +228,18 @@ func (c *Client) CloseIdleConnections() {
 	c.plain.CloseIdleConnections()
 }
 
-// cappedBody gives an error once more than `left` bytes are read.
+// cappedBody gives an error once more than `left` bytes are read. Closing it ends
+// the time of the call.
 type cappedBody struct {
 	io.ReadCloser
 	left int64
+	end  context.CancelFunc
+}
+
+// Close implements io.Closer.
+func (b *cappedBody) Close() error {
+	defer b.end()
+	return b.ReadCloser.Close()
 }
 
 // Read implements io.Reader.
@@ -256,6 +265,9 @@ func (b *cappedBody) Read(p []byte) (int, error) {
 // ErrBodyTooLarge for more than MaxBody bytes, and that of the network if the
 // server stalls or closes midway.
 func ReadBody(resp *http.Response, keep int64) ([]byte, error) {
+	if resp.ContentLength == 0 {
+		return nil, resp.Body.Close()
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, keep))
 	if err == nil {
 		_, err = io.Copy(io.Discard, resp.Body)
