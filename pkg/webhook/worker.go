@@ -287,31 +287,41 @@ func (w *worker) try(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	if !t.hook.enter(ctx, w.impatient) {
-		return w.putOff(t, w.pause(), false)
-	}
-	defer t.hook.leave()
-	if held, down := t.hook.isDown(w.now(), w.random.Chance()); down && !t.probe {
-		return w.putOff(t, held, true) // it has turned out since the claim
-	}
-	if !w.inTime(ctx) {
-		return w.putOff(t, 0, false) // the attempt would be cut off by our own end
-	}
-	to, signing := t.hook.target()
-	ended := w.watch(ctx, &t.hook.strain)
-	o, err := w.destination(&to).send(ctx, outgoing{t.EventID, t.payload.eventType(), body, signing})
-	ended()
-	if err != nil {
+	o, made, err := w.attempt(ctx, t, body)
+	if !made {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return err // our time was over, not the receiver's
-	}
-	w.noteReach(ctx, t.hook, o)
-	w.noteHealth(ctx, t.hook, o)
 	w.leases.release(t)
 	if err := w.settle(ctx, t, o); err != nil {
 		return fmt.Errorf("webhook: outcome of %s not recorded: %w", t.DeliveryID, err)
 	}
 	return nil
+}
+
+// attempt makes the attempt, and notes what it tells of the receiver, or puts it off.
+// The next attempt at the receiver need not wait for this one's record.
+func (w *worker) attempt(ctx context.Context, t *task, body []byte) (o outcome, made bool, err error) {
+	if !t.hook.enter(ctx, w.impatient) {
+		return o, false, w.putOff(t, w.pause(), false)
+	}
+	defer t.hook.leave()
+	if held, down := t.hook.isDown(w.now(), w.random.Chance()); down && !t.probe {
+		return o, false, w.putOff(t, held, true) // it has turned out since the claim
+	}
+	if !w.inTime(ctx) {
+		return o, false, w.putOff(t, 0, false) // the attempt would be cut off by our own end
+	}
+	to, signing := t.hook.target()
+	ended := w.watch(ctx, &t.hook.strain)
+	o, err = w.destination(&to).send(ctx, outgoing{t.EventID, t.payload.eventType(), body, signing})
+	ended()
+	if err == nil {
+		err = ctx.Err() // our time was over, not the receiver's
+	}
+	if err != nil {
+		return o, false, err
+	}
+	w.noteReach(ctx, t.hook, o)
+	w.noteHealth(ctx, t.hook, o)
+	return o, true, nil
 }
