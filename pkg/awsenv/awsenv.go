@@ -7,6 +7,7 @@ package awsenv
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"time"
 
@@ -23,6 +24,10 @@ const attemptTimeout = 5 * time.Second
 // back-off and full jitter between them.
 const maxAttempts = 4
 
+// bufferSize is how much of a call, or of its answer, goes to the connection at a time:
+// most go as a whole.
+const bufferSize = 32 << 10
+
 // Config reads AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
 // AWS_SESSION_TOKEN and, for a local system, AWS_ENDPOINT_URL. Lambda sets the
 // first four for the whole life of an execution environment.
@@ -34,7 +39,9 @@ func Config() (aws.Config, error) {
 	cfg := aws.Config{
 		Region:      region,
 		Credentials: aws.CredentialsProviderFunc(credentials),
-		HTTPClient:  awshttp.NewBuildableClient().WithTimeout(attemptTimeout),
+		HTTPClient: awshttp.NewBuildableClient().WithTimeout(attemptTimeout).WithTransportOptions(func(t *http.Transport) {
+			t.WriteBufferSize, t.ReadBufferSize = bufferSize, bufferSize
+		}),
 		Retryer: func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts = maxAttempts
