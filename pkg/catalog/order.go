@@ -176,11 +176,20 @@ func (m Model) Check(req provider.Request, prefix string) error {
 	return nil
 }
 
+// alike are languages that speak as another one does: what is written in Bokmål or
+// Nynorsk is spoken as Norwegian, and who says Chinese or Arabic means the standard.
+var alike = map[string]string{"nb": "no", "nn": "no", "cmn": "zh", "arb": "ar"}
+
 // Speaks tells whether the model speaks a language (BCP 47), as far as its provider
 // tells.
 func (m Model) Speaks(tag string) bool {
-	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
-	return len(m.Capabilities.Languages) == 0 || slices.Contains(m.Capabilities.Languages, base)
+	all := m.Capabilities.Languages
+	parsed, err := language.Parse(tag)
+	if err != nil {
+		return false
+	}
+	base, _ := parsed.Base()
+	return len(all) == 0 || slices.Contains(all, base.String()) || slices.Contains(all, alike[base.String()])
 }
 
 // lengths tells the lengths that can be asked for.

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/text/language"
+
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/engine"
@@ -115,6 +117,9 @@ func (s *Service) order(ctx context.Context, kind provider.Kind, model string, i
 			return order{}, safehttp.Refusal(err, prefix+given.member)
 		}
 	}
+	if tag, err := language.Parse(in.Language); err == nil {
+		in.Language = tag.String() // in canonical form, as factories have it
+	}
 	o := order{model: m, input: in}
 	if m.Price != nil {
 		o.credits, err = m.PriceOf(req)
@@ -140,7 +145,7 @@ func (s *Service) create(ctx context.Context, b body) (httpapi.Change[Generation
 	r := &record{
 		Generation: Generation{
 			Resource: httpapi.NewResource(id.New(id.Generation, now), now, c.Metadata),
-			Kind:     kind, Model: o.model.ID, Input: in, State: Queued,
+			Kind:     kind, Model: o.model.ID, Input: o.input, State: Queued,
 		},
 		Sandbox: c.Sandbox,
 	}

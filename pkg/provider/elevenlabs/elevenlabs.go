@@ -203,6 +203,10 @@ func languageCode(tag string) (string, error) {
 		return "no", nil
 	case "tl":
 		return "fil", nil
+	case "cmn":
+		return "zh", nil
+	case "arb":
+		return "ar", nil
 	default:
 		return code, nil
 	}

@@ -108,7 +108,7 @@ func TestEveryModelOfTheCatalogIsTaken(t *testing.T) {
 		if m.Kind != provider.KindVoice || m.Capabilities.MaxCharacters != maxText[m.ProviderModel] || m.ProviderOptions[OptionVoice] == "" {
 			t.Errorf("%s: kind %s, %d characters (%d here), options %v", m.ID, m.Kind, m.Capabilities.MaxCharacters, maxText[m.ProviderModel], m.ProviderOptions)
 		}
-		for _, language := range append([]string{"", "en-GB", "zh-Hant-TW", "nb-NO"}, m.Capabilities.Languages...) {
+		for _, language := range append([]string{"", "en-GB", "zh-Hant-TW", "nb-NO", "nn", "cmn-CN", "arb"}, m.Capabilities.Languages...) {
 			req := provider.Request{
 				Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions, ClientToken: m.ID + language,
 				Prompt: "Speak to me", Language: language,
