@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"mime"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -167,6 +169,17 @@ func refuseBody(body []byte) error {
 		return errs.Invalid("", "This operation takes no body. Leave it out.")
 	}
 	return nil
+}
+
+// isTaken tells whether a method takes bodies of a media type. Other kinds of JSON,
+// such as a JSON Patch, mean something else.
+func isTaken(method, contentType string) bool {
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (kind == "application/json" || kind == "application/merge-patch+json" && method == http.MethodPatch)
+}
+
+func errMediaType() *errs.Error {
+	return errs.New(errs.UnsupportedMediaType, "Send the body as JSON, with the header Content-Type: application/json.")
 }
 
 func errNotJSON() *errs.Error {

@@ -96,6 +96,32 @@ func TestMediaTypesHaveNoCase(t *testing.T) {
 	}
 }
 
+func TestOtherKindsOfJSONAreNone(t *testing.T) {
+	f := newFixture(t)
+	var v thing
+	if err := json.Unmarshal(f.call("POST", "/v1/things", `{"name":"a"}`).Data, &v); err != nil {
+		t.Fatal(err)
+	}
+	const merge = "application/merge-patch+json"
+	for _, c := range []struct {
+		method, path, kind string
+		status             int
+	}{
+		{"POST", "/v1/things", "application/json;charset=utf-8", 201}, {"POST", "/v1/things", merge, 415}, {"POST", "/v1/things", "application/vnd.acme+json", 415},
+		{"POST", "/v1/things", "json", 415}, {"POST", "/v1/things", "application/json, text/plain", 415},
+		{"PATCH", "/v1/things/" + v.ID, merge, 200}, {"PATCH", "/v1/things/" + v.ID, "Application/Merge-Patch+JSON; charset=utf-8", 200},
+		{"PATCH", "/v1/things/" + v.ID, "application/json-patch+json", 415}, {"PATCH", "/v1/things/" + v.ID, "application/json", 200},
+	} {
+		if a := f.call(c.method, c.path, `{"name":"b"}`, "Content-Type", c.kind); a.status != c.status || a.status == 415 && a.code() != "unsupported_media_type" {
+			t.Errorf("%s of %s: %d %s", c.method, c.kind, a.status, a.raw)
+		}
+	}
+	// Without a body there is nothing to be of another kind, but what is missing.
+	if a := f.call("POST", "/v1/things", "", "Content-Type", "text/plain"); a.code() != "malformed_json" || !strings.Contains(a.Error.Message, "is missing") {
+		t.Errorf("%d %s", a.status, a.raw)
+	}
+}
+
 func TestAnOperationWithoutABodyRefusesOne(t *testing.T) {
 	f := newFixture(t)
 	ran := 0

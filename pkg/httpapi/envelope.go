@@ -17,7 +17,7 @@ import (
 type Envelope[T any] struct {
 	Data      T      `json:"data" doc:"The resource"`
 	Error     Null   `json:"error" doc:"Always null in a successful answer"`
-	RequestID string `json:"request_id" doc:"The gateway's id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+	RequestID string `json:"request_id" doc:"The gateway's id of the request; the same as the header X-Request-Id, but for a replayed answer, which has the id of the first request" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

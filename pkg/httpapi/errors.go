@@ -112,11 +112,14 @@ func init() {
 func fromHuma(status int, msg string, causes []error, body []byte) *errs.Error {
 	switch status {
 	case http.StatusBadRequest:
+		if len(body) == 0 {
+			return errs.New(errs.MalformedJSON, "The body is missing. Send one JSON object in UTF-8.")
+		}
 		return errNotJSON()
 	case http.StatusRequestEntityTooLarge:
 		return errTooLarge()
 	case http.StatusUnsupportedMediaType:
-		return errs.New(errs.UnsupportedMediaType, "Send the body as JSON, with the header Content-Type: application/json.")
+		return errMediaType()
 	case http.StatusUnprocessableEntity:
 		if len(causes) == 0 {
 			return errs.Invalid("", "%s", msg)

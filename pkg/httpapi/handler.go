@@ -86,6 +86,9 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 		return err
 	}
 	if kind := req.Header.Get("Content-Type"); kind != "" {
+		if !isTaken(req.Method, kind) && len(c.body) > 0 {
+			return errMediaType()
+		}
 		req.Header.Set("Content-Type", strings.ToLower(kind)) // RFC 9110, 8.3.1
 	}
 	req.Body = io.NopCloser(bytes.NewReader(c.body))
