@@ -26,11 +26,11 @@ type redeliverInput struct {
 // registerDeliveries puts the operations on deliveries into the router.
 func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
 	const collection = "/v1/webhooks/{webhook_id}/deliveries"
-	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "For 30 days, the latest events first: each with its attempts, their status, latency and the start of the answer. A delivery counts as made at the time of its event. `state=undelivered` answers what never arrived: it goes through the events themselves, so a page may be short, even empty, before the list ends. It begins when the webhook was made, or at `from`, also where that is earlier. What has no attempt and no `next_attempt_at` there has no delivery yet: it gets one within minutes, but what happened before there was the webhook or while it was disabled gets one by a replay alone. The log of a deleted webhook is kept as long as any.")
+	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "For 30 days, the latest events first: each with its attempts, their status, latency and the start of the answer. A delivery counts as made at the time of its event. `state=undelivered` answers what never arrived: it goes through the events themselves, so a page may be short, even empty, before the list ends. It begins when the webhook was made, or at `from`, also where that is earlier. What has no attempt and no `next_attempt_at` there has no delivery yet: it gets one within minutes, but what happened before there was the webhook or while it was disabled gets one when it is redelivered or replayed. The log of a deleted webhook is kept as long as any.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.listDeliveries)
 
-	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again", "At once, and with the whole schedule of retries. The receiver gets the same webhook-id as before.")
+	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again", "At once, and with the whole schedule of retries. The receiver gets the same webhook-id as before. Takes what `state=undelivered` lists, too, where that has no delivery yet.")
 	again.Status = http.StatusAccepted
 	again.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, again, s.redeliver)
@@ -98,20 +98,27 @@ func (s *Service) redeliver(ctx context.Context, in *redeliverInput) (httpapi.Ch
 	if err := w.requireEnabled(); err != nil {
 		return none, err
 	}
-	now := s.now()
-	d.restart(now)
+	now, tx := s.now(), &store.Tx{}
+	made := it.Version == 0
+	if !made {
+		d.restart(now)
+	}
 	asked, err := d.job(&it, now)
 	if err != nil {
 		return none, err
 	}
-	d.write(&it)
-	tx := &store.Tx{}
-	tx.Replace(it)
+	if made {
+		tx.Create(it, nil)
+	} else {
+		d.write(&it)
+		tx.Replace(it)
+	}
 	tx.Create(asked, nil)
 	return httpapi.Change[Delivery]{Data: d.Delivery, Tx: tx}, nil
 }
 
-// findDelivery reads a delivery of the caller's account and mode with its webhook;
+// findDelivery reads a delivery of the caller's account and mode with its webhook. One
+// that there is not, but that is listed among what never arrived, it makes;
 // everything else is not_found.
 func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w Webhook, it store.Item, d delivery, err error) {
 	if !id.Valid(id.Webhook, in.ID) {
@@ -128,11 +135,12 @@ func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w Webho
 	if items[0].Kind == "" {
 		return w, it, d, errs.Missing(kind, in.ID)
 	}
+	if err := items[0].Decode(&w); err != nil {
+		return w, it, d, err
+	}
 	it = items[1]
 	if it.Kind == "" || !it.ExpireAt.After(s.now()) {
-		return w, it, d, errs.Missing(deliveryKind, in.DeliveryID)
-	}
-	if err := items[0].Decode(&w); err != nil {
+		it, d, err = s.makeLost(ctx, &w, in.DeliveryID)
 		return w, it, d, err
 	}
 	d, err = readDelivery(&it)

@@ -2,7 +2,9 @@ package webhook
 
 import (
 	"context"
+	"time"
 
+	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
@@ -68,4 +70,25 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w re
 		}
 	}
 	return page, nil
+}
+
+// makeLost makes the delivery with the given id, which listUndelivered has shown without
+// that it was there: of an event that got lost on the way, or that happened while the
+// webhook was disabled or before it was made.
+func (s *Service) makeLost(ctx context.Context, w *Webhook, wanted string) (it store.Item, d delivery, err error) {
+	at, _ := id.Time(wanted) // it has the time of its event
+	o := callerOf(ctx)
+	err = s.db.Each(ctx, store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(o.account, o.mode, event.Kind),
+		From: id.First(id.Event, at), To: id.First(id.Event, at.Add(time.Millisecond)), Limit: replayPage,
+	}, func(e store.Item) (err error) {
+		if ref := event.RefOf(e); it.Kind == "" && w.wants(ref) && deliveryID(at, ref.ID, w.ID) == wanted {
+			d, it, err = newDelivery(s.now(), at, ref, w.ID)
+		}
+		return err
+	})
+	if err == nil && it.Kind == "" {
+		err = errs.Missing(deliveryKind, wanted)
+	}
+	return it, d, err
 }

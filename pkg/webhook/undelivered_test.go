@@ -129,3 +129,45 @@ func TestTheLogOfADeletedWebhook(t *testing.T) {
 		w.api.Call(http.MethodGet, path("x", query), nil).Refused(t, 404, "not_found", "")
 	}
 }
+
+// TestWhatHasNoDeliveryIsRedelivered asks for what is listed but was never made.
+func TestWhatHasNoDeliveryIsRedelivered(t *testing.T) {
+	w := newWorld(t)
+	before := w.happen(event.ContentGenerated)
+	unwanted := w.happen(event.BalanceLow)
+	w.events.wipe()
+	w.clock.Add(time.Minute)
+	r := w.receive(answers(200), "content.*")
+	w.clock.Add(time.Minute)
+	lost := w.happen(event.ContentFailed)
+	w.events.wipe()
+	path := "/v1/webhooks/" + r.hook.ID + "/deliveries"
+	var all []Delivery
+	w.api.Call(http.MethodGet, path+"?state=undelivered&from=2020-01-01T00:00:00Z", nil).Into(t, http.StatusOK, &all)
+	if len(all) != 2 || all[0].EventID != lost.ID || all[1].EventID != before.ID {
+		t.Fatalf("listed %+v", all)
+	}
+	for _, listed := range all {
+		for range 2 { // the second time it is there
+			var got Delivery
+			w.api.Call(http.MethodPost, path+"/"+listed.ID+"/redeliver", nil).Into(t, http.StatusAccepted, &got)
+			if got.ID != listed.ID || got.EventID != listed.EventID || got.State != statePending || got.NextAttemptAt == nil {
+				t.Errorf("answered %+v", got)
+			}
+		}
+	}
+	w.relay()
+	w.run()
+	for _, ref := range []event.Ref{lost, before} {
+		if d := w.delivery(ref, r.hook.ID); d.State != stateDelivered || len(d.Attempts) != 1 {
+			t.Errorf("%+v", d)
+		}
+	}
+	at, _ := id.Time(unwanted.ID)
+	for _, other := range []*apitest.Caller{w.api, w.api.Stranger(), w.api.Live()} {
+		other.Call(http.MethodPost, path+"/"+deliveryID(at, unwanted.ID, r.hook.ID)+"/redeliver", nil).Refused(t, 404, "not_found", "")
+	}
+	if got := r.receipts(); len(got) != 2 {
+		t.Errorf("%d requests", len(got))
+	}
+}
