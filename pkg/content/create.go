@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -228,8 +229,26 @@ func (b *createBody) check(mode auth.Mode) error {
 	case b.Slides != nil && b.Kind != Carousel:
 		return errs.Invalid("/slides", "are for kind carousel only")
 	}
+	at := ""
+	switch {
+	case isBlank(b.Title):
+		at = "/title"
+	case isBlank(b.Caption):
+		at = "/caption"
+	}
+	for i, slide := range b.Slides {
+		if isBlank(slide.Text) {
+			at = fmt.Sprintf("/slides/%d/text", i)
+		}
+	}
+	if at != "" {
+		return errs.Invalid(at, "must not be blank: leave it out to have it generated")
+	}
 	return b.Metadata.Check()
 }
+
+// isBlank tells whether a text has white space and nothing else.
+func isBlank(text string) bool { return text != "" && strings.TrimSpace(text) == "" }
 
 func errLiveRehearsal() error {
 	return errs.Invalid("/sandbox", "works with a test key only; leave it out for live work")
