@@ -39,14 +39,13 @@ func (a address) send(ctx context.Context, e outgoing) (outcome, error) {
 	if err != nil {
 		return outcome{}, fmt.Errorf("webhook: make the request: %w", err)
 	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", userAgent)
-	req.Header.Set("webhook-id", e.id)
-	req.Header.Set("webhook-timestamp", timestamp(at))
-	req.Header.Set("webhook-signature", e.signing.sign(e.id, at, e.body))
-	// Receivers drop repeats by webhook-id, so that the client may repeat a request
-	// by itself whose kept connection turns out to be dead. An empty list is not sent.
-	req.Header["Idempotency-Key"] = nil
+	req.Header = http.Header{
+		"Content-Type": {"application/json"}, "User-Agent": {userAgent},
+		"Webhook-Id": {e.id}, "Webhook-Timestamp": {timestamp(at)}, "Webhook-Signature": {e.signing.sign(e.id, at, e.body)},
+		// Receivers drop repeats by webhook-id, so that the client may repeat a request by
+		// itself whose kept connection turns out to be dead. An empty list is not sent.
+		"Idempotency-Key": nil,
+	}
 
 	o := outcome{Attempt: Attempt{At: httpapi.Instant(at)}}
 	resp, err := a.client.Do(req)
