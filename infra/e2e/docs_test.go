@@ -54,7 +54,7 @@ func TestPublicPages(t *testing.T) {
 			t.Errorf("%s is not the committed document", path)
 		}
 		head, nothing := ask(t, http.MethodHead, path)
-		if head.StatusCode != http.StatusOK || head.Header.Get("Content-Type") != resp.Header.Get("Content-Type") || len(nothing) > 0 {
+		if head.StatusCode != http.StatusOK || head.Header.Get("Content-Type") != resp.Header.Get("Content-Type") || len(nothing) > 0 || head.ContentLength != int64(len(body)) {
 			t.Errorf("HEAD %s: %d %v, %d bytes", path, head.StatusCode, head.Header, len(nothing))
 		}
 		for _, method := range []string{http.MethodPost, http.MethodOptions} {

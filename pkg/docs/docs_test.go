@@ -244,8 +244,8 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 			if policy := resp.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "frame-ancestors 'none'") {
 				t.Errorf("%s %s: policy %q", method, path, policy)
 			}
-			if body := bodyOf(t, resp); method == "HEAD" && len(body) > 0 {
-				t.Errorf("HEAD %s has a body", path)
+			if body := bodyOf(t, resp); method == "HEAD" && !bytes.Equal(body, bodyOf(t, call(builtIn(), http.MethodGet, path))) {
+				t.Errorf("HEAD %s is answered other than GET, so that the gateway tells another length", path)
 			}
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// TestHEAD holds the answers to HEAD against those to GET: the same but for the body.
+// TestHEAD holds the answers to HEAD against those to GET: the same, of which the
+// gateway leaves the body out.
 func TestHEAD(t *testing.T) {
 	f := newFixture(t)
 	made := f.call("POST", "/v1/things", `{"name":"a"}`)
@@ -40,7 +41,7 @@ func TestHEAD(t *testing.T) {
 			f.router.ServeHTTP(answers[method], req.WithContext(httpapi.WithGateway(req.Context(), httpapi.Gateway{RequestID: "req-1", ReceivedAt: noon, Authorizer: c.key})))
 		}
 		get, head := answers["GET"], answers["HEAD"]
-		if head.Code != c.status || get.Code != c.status || head.Body.Len() > 0 || get.Body.Len() == 0 || !reflect.DeepEqual(head.Header(), get.Header()) {
+		if head.Code != c.status || get.Code != c.status || head.Body.String() != get.Body.String() || !reflect.DeepEqual(head.Header(), get.Header()) {
 			t.Errorf("%s: GET %d %v, HEAD %d %v with %d bytes", c.path, get.Code, get.Header(), head.Code, head.Header(), head.Body.Len())
 		}
 	}
