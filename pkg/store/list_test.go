@@ -299,3 +299,25 @@ func TestGetAllKeepsTheOrderAndTheHoles(t *testing.T) {
 		t.Errorf("no keys give %v, %v", none, err)
 	}
 }
+
+// TestAPageOfLargeItemsIsShort lists more than a function may answer.
+func TestAPageOfLargeItemsIsShort(t *testing.T) {
+	db := storetest.Open(t, time.Now)
+	const n, size = 25, 150 << 10
+	fill(t, db, n, func(i int, it *store.Item) {
+		it.Extra = map[string]string{"long": strings.Repeat("x", size)}
+	})
+	q := list(100)
+	got := pages(t, db, q)
+	if all := slices.Concat(got...); !slices.Equal(all, reversed(ids(n))) {
+		t.Errorf("listed %v", got)
+	}
+	for _, page := range got {
+		if len(page)*size > 3<<20 {
+			t.Errorf("a page has %d items of %d bytes", len(page), size)
+		}
+	}
+	if len(got) != 2 {
+		t.Errorf("%d pages", len(got))
+	}
+}

@@ -125,12 +125,17 @@ type Cursor struct {
 type Page struct {
 	Items []Item
 	// Next is where the list goes on; nil at its end. A page may be short, even
-	// empty, before the end, where a filter passes few items.
+	// empty, before the end, where a filter passes few items or the items are large.
 	Next *Cursor
 }
 
 // maxReads bounds the round trips of one Query whose filter passes few items.
 const maxReads = 8
+
+// maxPageBytes is how large a page may grow before it ends short of its limit: a
+// function may answer no more than 6 MB, and what is in a page may double in size
+// when it is written as JSON.
+const maxPageBytes = 2 << 20
 
 // List reads a page.
 func (db *DB) List(ctx context.Context, q Query) (Page, error) {
@@ -139,6 +144,7 @@ func (db *DB) List(ctx context.Context, q Query) (Page, error) {
 		return page, nil // DynamoDB refuses bounds that nothing lies between
 	}
 	in := q.input(db)
+	bytes := 0
 	for range maxReads {
 		out, err := db.client.Query(ctx, in)
 		if err != nil {
@@ -146,12 +152,13 @@ func (db *DB) List(ctx context.Context, q Query) (Page, error) {
 		}
 		for _, a := range out.Items {
 			it := unmarshal(a)
-			if len(page.Items) == q.Limit {
-				// There is one more than asked for, so the list goes on.
+			if len(page.Items) == q.Limit || bytes >= maxPageBytes {
+				// There is one more than may be given, so the list goes on.
 				page.Next = cursorOf(page.Items[len(page.Items)-1], q.Index)
 				return page, nil
 			}
 			page.Items = append(page.Items, it)
+			bytes += it.bytes()
 		}
 		if out.LastEvaluatedKey == nil {
 			page.Next = nil // where an earlier read had to stop does not matter any more
@@ -184,6 +191,15 @@ func (db *DB) Each(ctx context.Context, q Query, f func(Item) error) error {
 		}
 		q.After = page.Next
 	}
+}
+
+// bytes is about how large the item is.
+func (it *Item) bytes() int {
+	n := len(it.Doc)
+	for _, value := range it.Extra {
+		n += len(value)
+	}
+	return n
 }
 
 func cursorOf(it Item, x Index) *Cursor {
