@@ -127,11 +127,7 @@ func (c *Client) transport(plain bool) *http.Transport {
 			if err != nil {
 				return nil, fmt.Errorf("safehttp: %w", err)
 			}
-			conn, err := dialer.DialContext(ctx, network, net.JoinHostPort(rooted(host), port))
-			if err != nil || plain {
-				return conn, err // HTTP/1 writes a request as a whole
-			}
-			return cork(conn), nil
+			return dialer.DialContext(ctx, network, net.JoinHostPort(rooted(host), port))
 		},
 		Protocols:              protocols,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter},
