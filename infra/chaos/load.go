@@ -23,8 +23,10 @@ type accepted struct {
 type load struct {
 	client *client
 	// ask gives the n-th call to make.
-	ask     func(n int) (path string, body map[string]any)
-	events  int
+	ask    func(n int) (path string, body map[string]any)
+	events int
+	// while has it ask for more than these as long as it gives true; nil: for no more.
+	while   func() bool
 	every   time.Duration // from the first asking for one thing to that for the next
 	callers int
 
@@ -45,7 +47,7 @@ func (l *load) run(ctx context.Context) error {
 		defer close(turns)
 		tick := time.NewTicker(l.every)
 		defer tick.Stop()
-		for i := range l.events {
+		for i := 0; i < l.events || l.while != nil && l.while(); i++ {
 			select {
 			case turns <- i:
 			case <-ctx.Done():
