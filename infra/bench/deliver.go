@@ -103,6 +103,9 @@ func oneRound(ctx context.Context, p deliveryPrograms, deliveries, instances int
 	if function.wall, function.cpu, err = f.run(ctx, p.function, instances, w.environment()...); err != nil {
 		return function, bare, 0, err
 	}
+	if n := len(w.double.take()); n > 0 {
+		return function, bare, 0, fmt.Errorf("the function put off or passed on %d messages: attempts took long on a busy machine", n)
+	}
 	sent, err := w.receiver.counted(deliveries)
 	if err != nil {
 		return function, bare, 0, err

@@ -9,7 +9,7 @@ import (
 
 // comparison is how many times as many events as others the rows have whose p99 are
 // compared: of few events it is the slowest one or two, which chance decides.
-const comparison = 3
+const comparison = 5
 
 // neighbour is a second webhook of the account, with a receiver of its own.
 type neighbour struct {

@@ -25,7 +25,7 @@ func TestAReportShowsWhatCame(t *testing.T) {
 	text := r.markdown()
 	for _, want := range []string{
 		"Measured by `make chaos` on a machine with 2 cores (linux/amd64) with go1.26.",
-		"200 events a row, 600 in those of a second webhook, one every 100ms; kills come 3 times, outages last 10s.",
+		"200 events a row, 1000 in those of a second webhook, one every 100ms; kills come 3 times, outages last 10s.",
 		"| Killed | 3 | 200 | 200 | 0 | 12 | 2 | 4.0 | 300 | 4900 | yes |\n",
 		"48 pieces of work were accepted, 24 a row",
 		"| Wiped | 1 | 24 | 23 | 1 | 0 | 0 | 0 | 488 | yes | 41 | 5.0 | yes |\n",

@@ -1,6 +1,9 @@
 package webhook
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // passOn sends the messages for slow receivers on to the deliverers that are for
 // them, as they came, and gives the tasks of the others. A slow receiver keeps a call
@@ -14,7 +17,7 @@ func (d *Deliverer) passOn(ctx context.Context, messages []message, tasks []*tas
 	var slow []message
 	var of [][]*task
 	for _, t := range tasks {
-		if t.err != nil || !t.hook.isSlow() {
+		if t.err != nil || !t.hook.mayHang(d.now()) {
 			others = append(others, t)
 			continue
 		}
@@ -32,14 +35,20 @@ func (d *Deliverer) passOn(ctx context.Context, messages []message, tasks []*tas
 	return others
 }
 
-// isSlow tells whether attempts at the receiver may take long, as far as the
-// functions have told each other: some have taken long and are under way still, or it
-// does not answer at all. Queues and buses in AWS are not slow.
-func (h *hook) isSlow() bool {
+// mayHang tells whether an attempt at the receiver would be made now and may take
+// long, as far as the functions have told each other: some have taken long and are under
+// way still, or it does not answer at all and the next probe is due. What is only put
+// off, because no more attempts may be made, is so at once. Queues and buses in AWS do
+// not hang.
+func (h *hook) mayHang(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.record.Destination != nil || h.record.State != stateEnabled {
+	switch {
+	case h.record.Destination != nil || h.record.State != stateEnabled:
 		return false
+	case h.outage.down(&h.record):
+		return !now.Before(*h.outage.ProbeAt)
+	default:
+		return h.strain.isFelt() && !h.strain.isHigh()
 	}
-	return h.strain.isFelt() || h.outage.down(&h.record)
 }

@@ -108,8 +108,8 @@ func TestFunctionsTellEachOtherOfSlowAttempts(t *testing.T) {
 	w.happen(event.ContentFailed)
 	w.dispatch()
 	w.attempts.serve(w.deliverer.Handle)
-	if !w.slow.serve(w.patient.Handle) {
-		t.Error("nothing was passed on")
+	if w.slow.serve(w.patient.Handle) {
+		t.Error("what is only put off was passed on")
 	}
 	if len(slow.receipts()) != slowLimit || len(quick.receipts()) != slowLimit+1 {
 		t.Errorf("%d and %d requests", len(slow.receipts()), len(quick.receipts()))
