@@ -96,6 +96,12 @@ func (l latencies) with(more histogram, now time.Time) latencies {
 	return l
 }
 
+// areSlow tells whether one answer in ten, or more, counts as slow.
+func (l latencies) areSlow() bool {
+	all := l.Current.plus(l.Before).latency()
+	return all != nil && all.P90 >= slowAfter.Milliseconds()
+}
+
 // view gives the webhook as callers see it at the given time.
 func (r *record) view(now time.Time) Webhook {
 	w, l := r.Webhook, r.Latencies.with(nil, now)

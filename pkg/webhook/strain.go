@@ -20,6 +20,10 @@ const slowAfter = 500 * time.Millisecond
 // holds few of them up, long before it is known to be down.
 const slowLimit = 20
 
+// hangLimit is the same for a receiver that does not usually take long: where it does,
+// it hangs, as a rule. These attempts suffice to show that it is down.
+const hangLimit = tripAfter
+
 // keepStrains is how long the item of a strain is kept that nobody changes.
 const keepStrains = time.Hour
 
@@ -30,6 +34,8 @@ const strainKind = "strain"
 // strain are the slow attempts at one receiver.
 type strain struct {
 	key store.Key
+	// usual tells that the receiver takes long often, and answers.
+	usual bool
 	// others are those of other functions, as they were read, and ended are the names
 	// of functions that must have died.
 	others int
@@ -63,7 +69,11 @@ func (s *strain) read(it store.Item, now time.Time) {
 func (s *strain) isHigh() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.others+s.ours >= slowLimit
+	limit := hangLimit
+	if s.usual {
+		limit = slowLimit
+	}
+	return s.others+s.ours >= limit
 }
 
 // isFelt tells whether other functions have slow attempts at the receiver under way.

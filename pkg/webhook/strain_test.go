@@ -130,7 +130,7 @@ func TestTheStrainOfADeadFunctionEnds(t *testing.T) {
 		"alive": "3 " + now.Add(time.Second).Format(instantPattern), "another": "2 " + now.Add(time.Minute).Format(instantPattern),
 		"dead": "90 " + now.Format(instantPattern), "garbage": "x",
 	}}
-	var s strain
+	s := strain{usual: true}
 	s.read(it, now)
 	slices.Sort(s.ended)
 	if s.others != 5 || s.isHigh() || !slices.Equal(s.ended, []string{"dead", "garbage"}) {
@@ -141,9 +141,44 @@ func TestTheStrainOfADeadFunctionEnds(t *testing.T) {
 	if dead, ok := told.Extra["dead"]; !ok || dead != "" || len(told.Extra) != 3 {
 		t.Errorf("told %+v", told.Extra)
 	}
-	var other strain
+	other := strain{usual: true}
 	other.read(store.Item{Extra: map[string]string{"me": told.Extra["me"], "alive": it.Extra["alive"], "another": it.Extra["another"]}}, now.Add(time.Millisecond))
 	if !other.isHigh() || other.others != slowLimit {
 		t.Errorf("strain %+v", &other)
 	}
+}
+
+func TestAReceiverThatDoesNotUsuallyTakeLongIsTakenToHang(t *testing.T) {
+	w := newWorld(t)
+	hanging, slow := w.receive(nil, "*"), w.receive(nil, "*")
+	// What both have answered, as far as is known.
+	for r, took := range map[*receiver]time.Duration{hanging: slowAfter / 10, slow: 2 * slowAfter} {
+		it, err := w.db.Get(t.Context(), w.owner().webhookKey(r.hook.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var known record
+		if err := it.Decode(&known); err != nil {
+			t.Fatal(err)
+		}
+		known.Latencies = known.Latencies.with(histogram{bucket(took.Milliseconds()): 10}, w.clock.Now())
+		if err := it.Encode(known); err != nil {
+			t.Fatal(err)
+		}
+		tx := &store.Tx{}
+		tx.Replace(it)
+		if err := w.db.Commit(t.Context(), tx); err != nil {
+			t.Fatal(err)
+		}
+		w.strained(r, hangLimit)
+	}
+	w.happen(event.ContentGenerated)
+	w.dispatch()
+	w.attempts.serve(w.deliverer.Handle)
+	w.slow.serve(w.patient.Handle)
+	if len(hanging.receipts()) != 0 || len(slow.receipts()) != 1 {
+		t.Errorf("%d and %d requests", len(hanging.receipts()), len(slow.receipts()))
+	}
+	w.run()
+	w.allDelivered(hanging, 1)
 }
