@@ -14,8 +14,8 @@ const eventSource = "content-automation"
 // visibilityFactor is how many times its function's time-out a message stays
 // invisible: fewer than six, and Lambda's own retries meet the message again. A
 // function that holds its messages says itself how long that is; the queue's time only
-// counts where it dies before, and is the shortest that Lambda takes. Who is meant to
-// come again meets what is done there, as every message may come twice.
+// counts where it dies before, and is the shortest that Lambda takes. A message that
+// comes again meanwhile does no harm: every consumer bears each twice.
 const (
 	visibilityFactor     = 6
 	visibilityFactorHeld = 1

@@ -34,8 +34,8 @@ const strainKind = "strain"
 // strain are the slow attempts at one receiver.
 type strain struct {
 	key store.Key
-	// usual tells that the receiver takes long often, and answers.
-	usual bool
+	// usual is how fast the receiver has answered of late.
+	usual latencies
 	// others are those of other functions, as they were read, and ended are the names
 	// of functions that must have died.
 	others int
@@ -69,11 +69,8 @@ func (s *strain) read(it store.Item, now time.Time) {
 func (s *strain) isHigh() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	limit := hangLimit
-	if s.usual {
-		limit = slowLimit
-	}
-	return s.others+s.ours >= limit
+	n := s.others + s.ours
+	return n >= slowLimit || n >= hangLimit && !s.usual.areSlow()
 }
 
 // isFelt tells whether other functions have slow attempts at the receiver under way.

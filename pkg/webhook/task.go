@@ -166,7 +166,7 @@ func (d *Deliverer) load(ctx context.Context, tasks []*task) error {
 			h := newHook(t.bound)
 			h.err = errors.Join(h.read(items[at[h.key]]), h.readOutage(items[at[t.outageKey(t.webhook)]]))
 			h.strain.read(items[at[h.strain.key]], d.now())
-			h.strain.usual = h.record.Latencies.areSlow()
+			h.strain.usual = h.record.Latencies
 			hooks[t.bound] = h
 		}
 		if payloads[t.EventID] == nil {
