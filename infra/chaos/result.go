@@ -102,17 +102,31 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[max(0, (len(sorted)*p+99)/100-1)]
 }
 
+// failIf notes that a bound is broken, if it is.
+type failIf = func(is bool, format string, args ...any)
+
+// broken tells which bounds of a row do not hold, as check finds them; nil where all do.
+// A row that came to grief is not checked.
+func broken(row string, trouble error, check func(failIf)) error {
+	if trouble != nil {
+		return fmt.Errorf("%s: %w", row, trouble)
+	}
+	var all []error
+	check(func(is bool, format string, args ...any) {
+		if is {
+			all = append(all, fmt.Errorf(row+": "+format, args...))
+		}
+	})
+	return errors.Join(all...)
+}
+
 // broken tells which bounds do not hold; nil where all do.
 func (r result) broken() error {
-	var all []error
-	fail := func(is bool, format string, args ...any) {
-		if is {
-			all = append(all, fmt.Errorf(r.name+": "+format, args...))
-		}
-	}
-	if r.trouble != nil {
-		return fmt.Errorf("%s: %w", r.name, r.trouble)
-	}
+	return broken(r.name, r.trouble, r.check)
+}
+
+// check calls fail for each bound, and tells whether it is broken.
+func (r result) check(fail failIf) {
 	fail(r.accepted == 0, "nothing was accepted")
 	fail(r.lost > 0, "%d of %d accepted events never came", r.lost, r.accepted)
 	fail(r.doubled > 0, "of %d items more than one event came", r.doubled)
@@ -123,5 +137,4 @@ func (r result) broken() error {
 	fail(r.recovery > r.bounds.recovery, "the last delivery came %.1f s after the end of the fault, the bound is %.1f s", r.recovery.Seconds(), r.bounds.recovery.Seconds())
 	longest := time.Duration(stretch * float64(r.yardstick))
 	fail(longest > 0 && r.p99 > longest, "the p99 is %d ms, the bound is %d ms", r.p99.Milliseconds(), longest.Milliseconds())
-	return errors.Join(all...)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -211,15 +210,11 @@ func settled(a books) (charged int64, wrong []string) {
 
 // broken tells which bounds do not hold; nil where all do.
 func (v verdict) broken() error {
-	var all []error
-	fail := func(is bool, format string, args ...any) {
-		if is {
-			all = append(all, fmt.Errorf(v.name+": "+format, args...))
-		}
-	}
-	if v.trouble != nil {
-		return fmt.Errorf("%s: %w", v.name, v.trouble)
-	}
+	return broken(v.name, v.trouble, v.check)
+}
+
+// check calls fail for each bound, and tells whether it is broken.
+func (v verdict) check(fail failIf) {
 	fail(v.accepted == 0, "nothing was accepted")
 	fail(v.unended > 0, "%d of %d pieces of work have not ended", v.unended, v.accepted)
 	fail(v.strangers > 0, "%d pieces of work were made that nobody asked for", v.strangers)
@@ -227,7 +222,6 @@ func (v verdict) broken() error {
 	fail(v.media > 0, "%d files are missing or damaged", v.media)
 	fail(len(v.money) > 0, "%s", strings.Join(v.money, "; "))
 	fail(v.bounds.once && v.usual > 0 && v.bought != v.usual, "the providers were asked for %d generations, without a fault for %d", v.bought, v.usual)
-	return errors.Join(all...)
 }
 
 // markdown is the line of a row.
