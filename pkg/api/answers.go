@@ -23,14 +23,8 @@ func openAnswers(doc *huma.OpenAPI) {
 		if s.Ref != "" {
 			walk(schemas[strings.TrimPrefix(s.Ref, "#/components/schemas/")])
 		}
-		walk(s.Items)
-		for _, list := range [][]*huma.Schema{s.AllOf, s.AnyOf, s.OneOf} {
-			for _, sub := range list {
-				walk(sub)
-			}
-		}
-		for _, sub := range s.Properties {
-			walk(sub)
+		for _, part := range partsOf(s) {
+			walk(part)
 		}
 	}
 	for _, item := range doc.Paths {

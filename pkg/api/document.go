@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -114,6 +115,13 @@ func title(s string) string {
 	return b.String()
 }
 
+// partsOf gives the schemas that stand in one.
+func partsOf(s *huma.Schema) []*huma.Schema {
+	all := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.Properties)))
+	extra, _ := s.AdditionalProperties.(*huma.Schema)
+	return append(all, s.Items, s.Not, extra)
+}
+
 // clean takes out of every schema what is huma's own and no word of JSON Schema,
 // and puts null among the values of an enumeration that may be null.
 func clean(doc *huma.OpenAPI) {
@@ -128,18 +136,8 @@ func clean(doc *huma.OpenAPI) {
 		if s.Nullable && len(s.Enum) > 0 && !slices.Contains(s.Enum, nil) {
 			s.Enum = append(slices.Clip(s.Enum), nil)
 		}
-		walk(s.Items)
-		walk(s.Not)
-		for _, list := range [][]*huma.Schema{s.AllOf, s.AnyOf, s.OneOf} {
-			for _, sub := range list {
-				walk(sub)
-			}
-		}
-		for _, sub := range s.Properties {
-			walk(sub)
-		}
-		if extra, ok := s.AdditionalProperties.(*huma.Schema); ok {
-			walk(extra)
+		for _, part := range partsOf(s) {
+			walk(part)
 		}
 	}
 	for _, s := range doc.Components.Schemas.Map() {
