@@ -28,6 +28,7 @@ const plain = "No text, letters, logos or watermarks."
 // foreseen is what a part asks for, as far as its price and the limits of its model
 // depend on it; where that is only known later, the most that it may be.
 func (r *record) foreseen(p part) provider.Request {
+	described := provider.Clip(r.Prompt, longestPrompt(p.Model))
 	req := provider.Request{Kind: p.Kind, Prompt: r.Prompt, Language: r.Language, AspectRatio: p.Ratio}
 	switch p.Kind {
 	case provider.KindText:
@@ -37,14 +38,14 @@ func (r *record) foreseen(p part) provider.Request {
 			req.Slides = len(r.Slides)
 		}
 	case provider.KindImage:
-		req.Prompt, req.Count = provider.Clip(r.Prompt, longestPrompt(p.Model)), 1
+		req.Prompt, req.Count = described, 1
 	case provider.KindVideo:
-		req.Prompt, req.Seconds = provider.Clip(r.Prompt, longestPrompt(p.Model)), p.Seconds
+		req.Prompt, req.Seconds = described, p.Seconds
 		if p.FromStill {
 			req.ImageURL = "https://still" // signed when it is made
 		}
 	case provider.KindMusic:
-		req.Prompt, req.Seconds = provider.Clip(r.Prompt, longestPrompt(p.Model)), p.Seconds
+		req.Prompt, req.Seconds = described, p.Seconds
 	case provider.KindVoice:
 		req.Prompt = strings.Repeat("x", provider.MaxScript(p.Seconds))
 	}
