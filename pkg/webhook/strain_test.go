@@ -37,11 +37,7 @@ func TestASlowReceiverKeepsFewAttemptsWaiting(t *testing.T) {
 		w.happen(event.ContentGenerated)
 	}
 	w.dispatch()
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		w.attempts.serve(w.deliverer.Handle)
-	}()
+	served := w.serving()
 	// All others are put off while the slow ones still wait for their answers.
 	deadline := time.Now().Add(20 * time.Second)
 	for {
@@ -85,11 +81,7 @@ func TestFunctionsTellEachOtherOfSlowAttempts(t *testing.T) {
 		w.happen(event.ContentGenerated)
 	}
 	w.dispatch()
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		w.attempts.serve(w.deliverer.Handle)
-	}()
+	served := w.serving()
 	told := func() (n int) {
 		it, err := w.db.Get(t.Context(), w.owner().strainKey(slow.hook.ID))
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -122,6 +114,16 @@ func TestFunctionsTellEachOtherOfSlowAttempts(t *testing.T) {
 	w.run()
 	w.allDelivered(slow, slowLimit+1)
 	w.allDelivered(quick, slowLimit+1)
+}
+
+// serving has deliver work on a batch, until the channel is closed.
+func (w *world) serving() <-chan struct{} {
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		w.attempts.serve(w.deliverer.Handle)
+	}()
+	return served
 }
 
 // takesLong are the latencies of a receiver whose answers count as slow.
