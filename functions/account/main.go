@@ -7,9 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/awsenv"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/function"
-	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -17,8 +15,7 @@ func main() {
 	function.Serve(func(a function.Area) {
 		signer := awsenv.Must(media.NewSigner(a.AWS, awsenv.Need("MEDIA_BUCKET"), time.Now))
 		account.NewService(a.DB, time.Now).Register(a.Router)
-		ledger.NewService(a.DB).Register(a.Router)
 		a.Audit.Register(a.Router)
-		event.NewService(a.DB, signer).Register(a.Router)
+		account.NewEvents(a.DB, signer).Register(a.Router)
 	})
 }

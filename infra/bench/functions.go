@@ -11,10 +11,8 @@ import (
 	"github.com/content-automation/api/pkg/audit"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio"
@@ -38,7 +36,7 @@ func (p parts) functions() map[string]*httpapi.Router {
 	accounts, factories := account.NewService(p.db, p.now), factory.NewService(p.db, p.now)
 	routers := map[string]*httpapi.Router{}
 	for name, register := range map[string][]func(*httpapi.Router){
-		"account": {accounts.Register, ledger.NewService(p.db).Register, p.log.Register, event.NewService(p.db, p.signer).Register},
+		"account": {accounts.Register, p.log.Register, account.NewEvents(p.db, p.signer).Register},
 		"apikey":  {apikey.NewService(p.db, accounts, p.now, rand.Reader).Register},
 		"catalog": {catalog.NewOffer(configured).Register},
 		"content": {content.NewService(p.db, factories, p.signer, catalog.NewOffer(configured), p.now).Register},

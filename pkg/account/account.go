@@ -15,9 +15,9 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -49,7 +49,7 @@ func (l RateLimits) Of(mode auth.Mode) int {
 
 // Account is a customer's account.
 type Account struct {
-	httpapi.Resource
+	resource.Resource
 	Name         string     `json:"name"`
 	Plan         string     `json:"plan"`
 	RateLimits   RateLimits `json:"rate_limits"`
@@ -81,7 +81,7 @@ func NewService(db *store.DB, now func() time.Time) *Service { return &Service{d
 func (s *Service) Create(ctx context.Context, set Settings) (Account, error) {
 	now := s.now()
 	a := Account{
-		Resource: httpapi.NewResource(id.New(id.Account, now), now, nil),
+		Resource: resource.New(id.New(id.Account, now), now, nil),
 		Plan:     auth.EnterprisePlan, RateLimits: DefaultRateLimits, IPAllowList: []string{}, LowThreshold: 1000,
 	}
 	if err := a.apply(set); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -38,7 +39,7 @@ func (m Me) ETag() (string, error) {
 
 // View is an account without the calling key, as in an event, which none sends.
 type View struct {
-	httpapi.Resource
+	resource.Resource
 	Name        string    `json:"name" doc:"Name of the account" example:"Acme GmbH"`
 	Plan        string    `json:"plan" enum:"starter,growth,business,enterprise" doc:"Subscription plan"`
 	Mode        string    `json:"mode" enum:"live,test" doc:"What the calling key works on: live data or the sandbox"`
@@ -91,13 +92,14 @@ type MeRate struct {
 // SchemaName names the schema in the OpenAPI document.
 func (MeRate) SchemaName() string { return "RateLimit" }
 
-// Register puts the operation of the area into the router.
+// Register puts the operations on the account and its balance into the router.
 func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Read(r, httpapi.Op{
 		ID: "getMe", Method: http.MethodGet, Path: "/v1/me", Scope: auth.AccountRead, Function: "account", Tag: "Account",
 		Summary:     "Get the account behind the calling key",
 		Description: "The account, the calling key, its limits and the balance: a first call to see that a key works.",
 	}, s.me)
+	s.registerEntries(r)
 }
 
 func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {

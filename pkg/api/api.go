@@ -13,10 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/audit"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/webhook"
 )
@@ -25,9 +23,8 @@ import (
 func router() *httpapi.Router {
 	r := httpapi.NewDocument(huma.Config{OpenAPI: header()})
 	(&account.Service{}).Register(r)
-	(&ledger.Service{}).Register(r)
 	(&audit.Log{}).Register(r)
-	(&event.Service{}).Register(r)
+	(&account.Events{}).Register(r)
 	(&apikey.Service{}).Register(r)
 	catalog.Offer{}.Register(r)
 	(&factory.Service{}).Register(r)

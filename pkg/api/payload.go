@@ -8,7 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/webhook"
 )
@@ -37,7 +37,7 @@ var payloads = map[event.Type]reflect.Type{
 
 // Proposal is a change that the service proposes for a factory.
 type Proposal struct {
-	httpapi.Resource
+	resource.Resource
 	FactoryID      string         `json:"factory_id" doc:"The factory that it would change"`
 	Source         string         `json:"source" enum:"diagnosis,architect" doc:"Who proposes it: the diagnosis of the factory, or the architect in a chat"`
 	Title          string         `json:"title" doc:"What it would change, in one line"`
@@ -50,7 +50,7 @@ type Proposal struct {
 
 // ContentPlan is a plan of content for some days.
 type ContentPlan struct {
-	httpapi.Resource
+	resource.Resource
 	FactoryID    string           `json:"factory_id" doc:"The factory that makes the content"`
 	Days         int              `json:"days" minimum:"1" maximum:"90" doc:"How many days it covers"`
 	PostsPerDay  int              `json:"posts_per_day" minimum:"1" maximum:"10" doc:"How many items are made for each day"`
@@ -72,7 +72,7 @@ type ContentPlanItems struct {
 
 // Training is the making of a fine-tuned model.
 type Training struct {
-	httpapi.Resource
+	resource.Resource
 	FactoryID   string           `json:"factory_id" doc:"The factory that it is made for"`
 	BaseModel   string           `json:"base_model" doc:"The model that it starts from"`
 	State       string           `json:"state" enum:"queued,running,completed,failed,canceled" doc:"queued and running lead to one of the others, which are final"`
@@ -85,7 +85,7 @@ type Training struct {
 
 // Diagnosis is a review of a factory.
 type Diagnosis struct {
-	httpapi.Resource
+	resource.Resource
 	FactoryID   string    `json:"factory_id" doc:"The factory that was looked at"`
 	State       string    `json:"state" enum:"queued,running,completed,failed" doc:"queued and running lead to completed or failed"`
 	Score       *int      `json:"score" minimum:"0" maximum:"100" doc:"How well the factory does; null until it is completed"`
@@ -103,7 +103,7 @@ type Finding struct {
 
 // SocialAccount is an account on a social platform.
 type SocialAccount struct {
-	httpapi.Resource
+	resource.Resource
 	Platform         string     `json:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Where it is"`
 	Handle           string     `json:"handle" doc:"Its name on the platform"`
 	DisplayName      string     `json:"display_name" doc:"The name that it shows there"`

@@ -18,8 +18,8 @@ import (
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -39,7 +39,7 @@ const (
 
 // Key is an API key as callers see it.
 type Key struct {
-	httpapi.Resource
+	resource.Resource
 	Name        string       `json:"name" doc:"What the key is for"`
 	Kind        auth.Mode    `json:"kind" enum:"live,test" doc:"live spends credits and publishes; test works on the sandbox"`
 	Prefix      string       `json:"prefix" doc:"The first 13 characters of the secret" example:"svc_test_3kQ9"`
@@ -67,11 +67,11 @@ func (NewKey) SchemaName() string { return "ApiKeyWithSecret" }
 
 // Settings are the members of a key that can be changed.
 type Settings struct {
-	Name        string           `json:"name"`
-	Scopes      []auth.Scope     `json:"scopes"`
-	IPAllowList []string         `json:"ip_allow_list"`
-	ExpiresAt   *time.Time       `json:"expires_at"`
-	Metadata    httpapi.Metadata `json:"metadata"`
+	Name        string            `json:"name"`
+	Scopes      []auth.Scope      `json:"scopes"`
+	IPAllowList []string          `json:"ip_allow_list"`
+	ExpiresAt   *time.Time        `json:"expires_at"`
+	Metadata    resource.Metadata `json:"metadata"`
 }
 
 // record is the document that is kept of a key.
@@ -117,7 +117,7 @@ func (s *Service) Create(ctx context.Context, accountID string, kind auth.Mode, 
 	}
 	now := s.now()
 	r := record{Key: Key{
-		Resource: httpapi.NewResource(id.New(id.APIKey, now), now, set.Metadata),
+		Resource: resource.New(id.New(id.APIKey, now), now, set.Metadata),
 		Kind:     kind, State: stateActive, CreatedBy: createdBy,
 	}}
 	r.apply(set, now)
@@ -311,9 +311,7 @@ func (r *record) apply(set Settings, now time.Time) {
 	r.plan(set.ExpiresAt, now)
 	r.Name, r.Scopes, r.IPAllowList = set.Name, set.Scopes, set.IPAllowList
 	r.ExpiresAt = set.ExpiresAt
-	if r.Metadata = set.Metadata; r.Metadata == nil {
-		r.Metadata = httpapi.Metadata{}
-	}
+	r.Metadata = set.Metadata.OrEmpty()
 }
 
 // show keeps what may be shown of a secret.
@@ -360,7 +358,7 @@ func (s *Service) validate(set *Settings, expiry *time.Time) error {
 	}
 	set.IPAllowList = list
 	if set.ExpiresAt != nil {
-		at := httpapi.Instant(*set.ExpiresAt)
+		at := resource.Instant(*set.ExpiresAt)
 		set.ExpiresAt = &at
 		unchanged := expiry != nil && at.Equal(*expiry)
 		if !unchanged && !s.now().Before(at) {

@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
@@ -35,7 +35,7 @@ func TestPatchChangesWhatItNames(t *testing.T) {
 		{"no expiry", object{"expires_at": nil}, func(k *apikey.Key) { k.ExpiresAt = nil }},
 		{"a pair", object{"metadata": object{"team": "support"}}, func(k *apikey.Key) { k.Metadata["team"] = "support" }},
 		{"a pair less", object{"metadata": object{"team": nil}}, func(k *apikey.Key) { delete(k.Metadata, "team") }},
-		{"no pairs", object{"metadata": nil}, func(k *apikey.Key) { k.Metadata = httpapi.Metadata{} }},
+		{"no pairs", object{"metadata": nil}, func(k *apikey.Key) { k.Metadata = resource.Metadata{} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := w.get(k)

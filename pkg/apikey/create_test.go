@@ -13,9 +13,9 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
@@ -30,7 +30,7 @@ func TestCreate(t *testing.T) {
 		t.Errorf("secret %s, prefix %s, last4 %s", k.Secret, k.Prefix, k.Last4)
 	}
 	want := apikey.Key{
-		Resource: httpapi.NewResource(k.ID, made, httpapi.Metadata{"team": "sales"}),
+		Resource: resource.New(k.ID, made, resource.Metadata{"team": "sales"}),
 		Name:     "CRM", Kind: auth.Live, Prefix: k.Prefix, Last4: k.Last4, Scopes: []auth.Scope{auth.ContentRead, auth.StudioUse},
 		IPAllowList: []string{"203.0.113.9/32", "2001:db8::/32"}, State: "active", ExpiresAt: &expires, CreatedBy: w.Principal.KeyID,
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -51,7 +52,7 @@ func New(db *store.DB, now func() time.Time) *Log { return &Log{db, now} }
 // Record writes one call. It never writes a body, a header or a query, which may
 // hold secrets.
 func (l *Log) Record(ctx context.Context, c httpapi.Call) error {
-	at := httpapi.Instant(c.At)
+	at := resource.Instant(c.At)
 	e := Entry{
 		ID: id.New(id.AuditEntry, at), At: at, RequestID: c.RequestID, KeyID: c.Principal.KeyID,
 		OperationID: c.OperationID, Method: c.Method, Path: clip(c.Path), Status: c.Status,

@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -25,18 +26,18 @@ import (
 const defaultSlides = 5
 
 type createBody struct {
-	FactoryID string           `json:"factory_id" doc:"The factory whose voice it gets" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	Kind      Kind             `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"What to make" example:"post"`
-	Format    string           `json:"format,omitempty" enum:"short,long" doc:"Of a video only: short (9:16, the default) or long (16:9)"`
-	Prompt    string           `json:"prompt" minLength:"1" maxLength:"4000" doc:"What it is to be about" example:"Our new trail running shoe, made of recycled nets"`
-	Title     string           `json:"title,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Left out: generated"`
-	Caption   string           `json:"caption,omitempty" maxLength:"5000" doc:"Left out: generated"`
-	Hashtags  []Hashtag        `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Without the #; left out: generated"`
-	Language  string           `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47); left out: the factory's"`
-	Model     string           `json:"model,omitempty" maxLength:"100" doc:"Id of the model that makes the picture, clip or track; left out: the factory's, or the catalog's default. A model of videos makes a story a clip"`
-	Slides    []slideBody      `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Of a carousel only; left out: five, with generated headings"`
-	Sandbox   *Rehearsal       `json:"sandbox,omitempty" doc:"With a test key only: how the item ends"`
-	Metadata  httpapi.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
+	FactoryID string            `json:"factory_id" doc:"The factory whose voice it gets" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	Kind      Kind              `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"What to make" example:"post"`
+	Format    string            `json:"format,omitempty" enum:"short,long" doc:"Of a video only: short (9:16, the default) or long (16:9)"`
+	Prompt    string            `json:"prompt" minLength:"1" maxLength:"4000" doc:"What it is to be about" example:"Our new trail running shoe, made of recycled nets"`
+	Title     string            `json:"title,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Left out: generated"`
+	Caption   string            `json:"caption,omitempty" maxLength:"5000" doc:"Left out: generated"`
+	Hashtags  []Hashtag         `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Without the #; left out: generated"`
+	Language  string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47); left out: the factory's"`
+	Model     string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model that makes the picture, clip or track; left out: the factory's, or the catalog's default. A model of videos makes a story a clip"`
+	Slides    []slideBody       `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Of a carousel only; left out: five, with generated headings"`
+	Sandbox   *Rehearsal        `json:"sandbox,omitempty" doc:"With a test key only: how the item ends"`
+	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -264,7 +265,7 @@ func (s *Service) newRecord(b createBody, factories map[string]factory.Factory, 
 	}
 	r := &record{
 		Item: Item{
-			Resource:  httpapi.NewResource(id.New(id.ContentItem, now), now, b.Metadata),
+			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
 			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
 			Slides: []Slide{}, SocialAccountIDs: []string{}, State: Queued, Attempt: 1,
 		},

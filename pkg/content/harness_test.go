@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/engine"
@@ -21,7 +22,6 @@ import (
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/job"
-	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/captions"
@@ -61,7 +61,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w.worker = w.workerAt(w.clock.Now)
 	factories := factory.NewService(w.db, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, ledger.NewService(w.db), content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs"), w.clock.Now), event.NewService(w.db, w.signer))
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs"), w.clock.Now), account.NewEvents(w.db, w.signer))
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "language": "de"})
 	return w
 }

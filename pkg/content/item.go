@@ -13,9 +13,9 @@ import (
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -79,7 +79,7 @@ func (Failure) SchemaName() string { return "ContentFailure" }
 
 // Item is a content item as callers see it.
 type Item struct {
-	httpapi.Resource
+	resource.Resource
 	FactoryID        string       `json:"factory_id" doc:"The factory whose voice it has"`
 	Kind             Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"What it is" example:"post"`
 	Format           *string      `json:"format" enum:"short,long" doc:"Of a video: short is 9:16, long 16:9; null for other kinds"`
@@ -189,7 +189,7 @@ type Service struct {
 
 // find reads a content item of the caller's account and mode.
 func (s *Service) find(ctx context.Context, itemID string) (*record, store.Item, error) {
-	it, err := httpapi.Find(ctx, s.db, id.ContentItem, "content item", itemID)
+	it, err := resource.Find(ctx, s.db, id.ContentItem, "content item", itemID)
 	if err != nil {
 		return nil, it, err
 	}

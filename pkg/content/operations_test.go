@@ -14,12 +14,12 @@ import (
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
@@ -45,7 +45,7 @@ func TestCreateEachKind(t *testing.T) {
 			t.Errorf("%s took %s", kind, ops)
 		}
 		want := content.Item{
-			Resource:  httpapi.NewResource(got.ID, made, nil),
+			Resource:  resource.New(got.ID, made, nil),
 			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{}, Language: "de",
 			Model: catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]content.Slide, c.slides), SocialAccountIDs: []string{},
 			State: content.Queued, Attempt: 1,

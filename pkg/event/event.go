@@ -1,5 +1,5 @@
 // Package event is the catalog of events: their types, the record that is kept of
-// each for 30 days, and the operations that read them. A record is written in the
+// each for 30 days. A record is written in the
 // transaction of the change that it tells of; the relay sends it on from there.
 package event
 

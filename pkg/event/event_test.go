@@ -14,6 +14,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
@@ -46,7 +47,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, event.NewService(w.db, w.signer))
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, account.NewEvents(w.db, w.signer))
 	return w
 }
 

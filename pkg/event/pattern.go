@@ -3,8 +3,6 @@ package event
 import (
 	"slices"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // everything is the pattern that every event matches.
@@ -13,21 +11,7 @@ const everything = "*"
 // Pattern chooses events: by their type, by their area (content.*), or all (*).
 type Pattern string
 
-// Schema describes a pattern in the OpenAPI document, and lets requests name
-// known ones only.
-func (Pattern) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{
-		Type: huma.TypeString, Examples: []any{string(ContentGenerated)},
-		Description: "A type of event, an area such as content.*, or * for everything, also types and areas to come",
-	}
-	for _, p := range Patterns() {
-		s.Enum = append(s.Enum, p)
-	}
-	s.PrecomputeMessages()
-	return s
-}
-
-// Patterns gives all that there are.
+// Patterns returns all patterns: everything, the areas and the types.
 func Patterns() []string {
 	all := []string{everything}
 	for _, t := range Types {
@@ -52,6 +36,6 @@ func (p Pattern) Matches(t Type) bool {
 	return p == everything || p == Pattern(t) || string(p) == areaPattern(t)
 }
 
-// prefix gives what the types begin with that the pattern chooses. That of a type is
+// Prefix returns what the types begin with that the pattern chooses. That of a type is
 // the whole of it: no type begins with another.
-func (p Pattern) prefix() string { return strings.TrimSuffix(string(p), "*") }
+func (p Pattern) Prefix() string { return strings.TrimSuffix(string(p), "*") }

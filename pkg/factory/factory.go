@@ -14,8 +14,8 @@ import (
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory/ref"
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -63,12 +63,12 @@ type Settings struct {
 	AutoPublish  bool              `json:"auto_publish"`
 	Settings     TypeSettings      `json:"settings"`
 	State        string            `json:"state"`
-	Metadata     httpapi.Metadata  `json:"metadata"`
+	Metadata     resource.Metadata `json:"metadata"`
 }
 
 // Factory is a factory as callers see it.
 type Factory struct {
-	httpapi.Resource
+	resource.Resource
 	Type             Type              `json:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" doc:"What the factory is for; it never changes" example:"seller"`
 	Name             string            `json:"name" doc:"Name of the factory" example:"Summer shop"`
 	Language         string            `json:"language" doc:"Language of its content (BCP 47)" example:"de-DE"`
@@ -111,7 +111,7 @@ func NewService(db *store.DB, now func() time.Time) *Service { return &Service{d
 // Find reads a factory of the caller's account and mode; one that was deleted is
 // not found.
 func (s *Service) Find(ctx context.Context, factoryID string) (Factory, store.Item, error) {
-	it, err := httpapi.Find(ctx, s.db, id.Factory, Kind, factoryID)
+	it, err := resource.Find(ctx, s.db, id.Factory, Kind, factoryID)
 	if err != nil {
 		return Factory{}, it, err
 	}
@@ -129,7 +129,7 @@ func (s *Service) Find(ctx context.Context, factoryID string) (Factory, store.It
 // round trip. What Find would not find is not among the found. Beside gives the
 // other items in the order of their keys.
 func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]Factory, beside []store.Item, err error) {
-	items, beside, err := httpapi.FindAll(ctx, s.db, id.Factory, ids, others...)
+	items, beside, err := resource.FindAll(ctx, s.db, id.Factory, ids, others...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,9 +168,6 @@ func (f *Factory) settings() Settings {
 
 // apply checks settings and takes them over.
 func (f *Factory) apply(set Settings) error {
-	if set.Metadata == nil {
-		set.Metadata = httpapi.Metadata{}
-	}
 	if err := set.Metadata.Check(); err != nil {
 		return err
 	}
@@ -193,7 +190,7 @@ func (f *Factory) apply(set Settings) error {
 	}
 	f.Name, f.Language, f.Description, f.Audience, f.Tone = set.Name, tag, set.Description, set.Audience, set.Tone
 	f.Topics, f.ContentTypes, f.Models = orEmpty(set.Topics), set.ContentTypes, set.Models
-	f.Schedule, f.AutoPublish, f.Settings, f.State, f.Metadata = set.Schedule, set.AutoPublish, typed, set.State, set.Metadata
+	f.Schedule, f.AutoPublish, f.Settings, f.State, f.Metadata = set.Schedule, set.AutoPublish, typed, set.State, set.Metadata.OrEmpty()
 	if f.Models == nil {
 		f.Models = map[string]string{}
 	}

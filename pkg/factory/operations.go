@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -27,7 +28,7 @@ type createBody struct {
 	Schedule     *Schedule         `json:"schedule,omitempty" doc:"When it publishes; left out: never by itself"`
 	AutoPublish  bool              `json:"auto_publish,omitempty" doc:"Whether what it makes is published without being asked"`
 	Settings     TypeSettings      `json:"settings,omitempty" doc:"Settings of its type"`
-	Metadata     httpapi.Metadata  `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
+	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -40,19 +41,19 @@ type Topic string
 func (Topic) Schema(huma.Registry) *huma.Schema { return lineOf(100) }
 
 type patchBody struct {
-	Name         string                `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the factory"`
-	Language     string                `json:"language,omitempty" maxLength:"35" doc:"Language of its content (BCP 47)"`
-	Description  *string               `json:"description,omitempty" maxLength:"2000" nullable:"true" doc:"What it is about"`
-	Audience     *string               `json:"audience,omitempty" maxLength:"500" nullable:"true" doc:"Whom it speaks to"`
-	Tone         *string               `json:"tone,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" nullable:"true" doc:"How it speaks"`
-	Topics       []Topic               `json:"topics,omitempty" maxItems:"20" nullable:"true" doc:"What it speaks of"`
-	ContentTypes []string              `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true" doc:"What it makes; null: what suits its type"`
-	Models       httpapi.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set by kind; null removes one, or all"`
-	Schedule     *SchedulePatch        `json:"schedule,omitempty" nullable:"true" doc:"When it publishes; null: never by itself"`
-	AutoPublish  *bool                 `json:"auto_publish,omitempty" nullable:"true" doc:"Whether what it makes is published without being asked"`
-	Settings     TypeSettings          `json:"settings,omitempty" nullable:"true" doc:"Settings of its type; members that are null are removed"`
-	State        string                `json:"state,omitempty" enum:"active,paused" doc:"paused stops its own work, active resumes it"`
-	Metadata     httpapi.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set; null removes a pair, or all"`
+	Name         string                 `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the factory"`
+	Language     string                 `json:"language,omitempty" maxLength:"35" doc:"Language of its content (BCP 47)"`
+	Description  *string                `json:"description,omitempty" maxLength:"2000" nullable:"true" doc:"What it is about"`
+	Audience     *string                `json:"audience,omitempty" maxLength:"500" nullable:"true" doc:"Whom it speaks to"`
+	Tone         *string                `json:"tone,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" nullable:"true" doc:"How it speaks"`
+	Topics       []Topic                `json:"topics,omitempty" maxItems:"20" nullable:"true" doc:"What it speaks of"`
+	ContentTypes []string               `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true" doc:"What it makes; null: what suits its type"`
+	Models       resource.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set by kind; null removes one, or all"`
+	Schedule     *SchedulePatch         `json:"schedule,omitempty" nullable:"true" doc:"When it publishes; null: never by itself"`
+	AutoPublish  *bool                  `json:"auto_publish,omitempty" nullable:"true" doc:"Whether what it makes is published without being asked"`
+	Settings     TypeSettings           `json:"settings,omitempty" nullable:"true" doc:"Settings of its type; members that are null are removed"`
+	State        string                 `json:"state,omitempty" enum:"active,paused" doc:"paused stops its own work, active resumes it"`
+	Metadata     resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set; null removes a pair, or all"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -133,7 +134,7 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[F
 	none := httpapi.Change[Factory]{}
 	p, now, b := auth.FromContext(ctx), s.now(), in.Body
 	f := Factory{
-		Resource: httpapi.NewResource(id.New(id.Factory, now), now, b.Metadata),
+		Resource: resource.New(id.New(id.Factory, now), now, b.Metadata),
 		Type:     b.Type, SocialAccountIDs: []string{},
 	}
 	err := f.apply(Settings{

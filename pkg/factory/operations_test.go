@@ -11,9 +11,9 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory"
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
@@ -76,7 +76,7 @@ func TestCreateAndGet(t *testing.T) {
 		t.Errorf("it took %s", ops)
 	}
 	want := view{Factory: factory.Factory{
-		Resource: httpapi.NewResource(got.ID, made, httpapi.Metadata{"team": "sales"}),
+		Resource: resource.New(got.ID, made, resource.Metadata{"team": "sales"}),
 		Type:     factory.Brand, Name: "Ümläut & Söhne", Language: "de-DE", Description: "Two\nlines", Audience: "Runners", Tone: "warm",
 		Topics: []factory.Topic{"shoes", "training"}, ContentTypes: []string{"video", "post"}, Models: map[string]string{"image": "nano-banana"},
 		Schedule: &factory.Schedule{Timezone: "Europe/Berlin", Times: []string{"09:00", "18:30"}}, AutoPublish: true,
@@ -229,8 +229,8 @@ func TestPatch(t *testing.T) {
 		{"settings less", `{"settings":{"slogan":null,"colors":null}}`, func(v *view) { v.Settings = json.RawMessage(`{"brand_name":"Acme"}`) }},
 		{"paused", `{"state":"paused"}`, func(v *view) { v.State = "paused" }},
 		{"active", `{"state":"active"}`, func(v *view) { v.State = "active" }},
-		{"a pair", `{"metadata":{"team":"support","city":null}}`, func(v *view) { v.Metadata = httpapi.Metadata{"team": "support"} }},
-		{"no pairs", `{"metadata":null}`, func(v *view) { v.Metadata = httpapi.Metadata{} }},
+		{"a pair", `{"metadata":{"team":"support","city":null}}`, func(v *view) { v.Metadata = resource.Metadata{"team": "support"} }},
+		{"no pairs", `{"metadata":null}`, func(v *view) { v.Metadata = resource.Metadata{} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := w.get(f.ID)

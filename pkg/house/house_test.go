@@ -210,6 +210,27 @@ func TestWhatFunctionsLink(t *testing.T) {
 	}
 }
 
+// The shared packages are linked into every worker, which serves no HTTP.
+func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
+	shared := []string{"pkg/event", "pkg/job", "pkg/ledger", "pkg/queue", "pkg/relay", "pkg/resource", "pkg/store"}
+	framework := []string{"github.com/danielgtaylor/huma/v2", module + "/pkg/httpapi"}
+	seen := 0
+	for _, p := range packages(t) {
+		if !p.under(shared...) {
+			continue
+		}
+		seen++
+		for _, dep := range p.Deps {
+			if slices.Contains(framework, dep) {
+				t.Errorf("%s links %s", p.short(), dep)
+			}
+		}
+	}
+	if seen < len(shared) {
+		t.Errorf("only %d of the packages %v are there", seen, shared)
+	}
+}
+
 // A pattern that is compiled before main delays every start of every function that
 // links it; see pkg/shape.
 func TestPatternsAreCompiledWhenTheyAreAskedFor(t *testing.T) {

@@ -6,7 +6,6 @@ package httpapi
 
 import (
 	"reflect"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -67,33 +66,3 @@ func (e *ErrorResponse) GetStatus() int { return e.status }
 
 // Error makes the answer an error, which huma requires of it.
 func (e *ErrorResponse) Error() string { return string(e.Err.Code) + ": " + e.Err.Message }
-
-// Resource holds the members that every resource has.
-type Resource struct {
-	ID        string    `json:"id" doc:"TypeID; sorts by creation"`
-	CreatedAt time.Time `json:"created_at" doc:"When it was made, UTC"`
-	UpdatedAt time.Time `json:"updated_at" doc:"When it was last changed, UTC"`
-	Version   int64     `json:"version" doc:"Counts the changes; the ETag of its GET, for If-Match"`
-	Metadata  Metadata  `json:"metadata" doc:"The caller's own string pairs"`
-}
-
-// ResourceVersion gives the version that the ETag is made of.
-func (r Resource) ResourceVersion() int64 { return r.Version }
-
-// NewResource starts a resource made at the given time.
-func NewResource(id string, now time.Time, metadata Metadata) Resource {
-	if metadata == nil {
-		metadata = Metadata{}
-	}
-	at := Instant(now)
-	return Resource{ID: id, CreatedAt: at, UpdatedAt: at, Version: 1, Metadata: metadata}
-}
-
-// Touch notes a change made at the given time.
-func (r *Resource) Touch(now time.Time) {
-	r.UpdatedAt = Instant(now)
-	r.Version++
-}
-
-// Instant is a time as the API shows it: UTC, to the millisecond.
-func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 )
 
 func TestEveryCodeHasItsStatusAndType(t *testing.T) {
@@ -70,25 +71,25 @@ func TestEveryCodeHasItsStatusAndType(t *testing.T) {
 }
 
 func TestMetadataIsChecked(t *testing.T) {
-	pairs := func(n int) httpapi.Metadata {
-		m := httpapi.Metadata{}
+	pairs := func(n int) resource.Metadata {
+		m := resource.Metadata{}
 		for i := range n {
 			m[fmt.Sprint("k", i)] = "v"
 		}
 		return m
 	}
 	for name, c := range map[string]struct {
-		m  httpapi.Metadata
+		m  resource.Metadata
 		ok bool
 	}{
 		"none":             {nil, true},
 		"twenty":           {pairs(20), true},
 		"twenty-one":       {pairs(21), false},
-		"a long name":      {httpapi.Metadata{strings.Repeat("ü", 40): "v"}, true},
-		"a longer name":    {httpapi.Metadata{strings.Repeat("ü", 41): "v"}, false},
-		"no name":          {httpapi.Metadata{"": "v"}, false},
-		"a line feed":      {httpapi.Metadata{"a\nb": "v"}, false},
-		"a deleted letter": {httpapi.Metadata{"a\x7f": "v"}, false},
+		"a long name":      {resource.Metadata{strings.Repeat("ü", 40): "v"}, true},
+		"a longer name":    {resource.Metadata{strings.Repeat("ü", 41): "v"}, false},
+		"no name":          {resource.Metadata{"": "v"}, false},
+		"a line feed":      {resource.Metadata{"a\nb": "v"}, false},
+		"a deleted letter": {resource.Metadata{"a\x7f": "v"}, false},
 	} {
 		err := c.m.Check()
 		if (err == nil) != c.ok || err != nil && errs.As(err).Param != "/metadata" {

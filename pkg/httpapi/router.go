@@ -82,6 +82,7 @@ func newAPI(mux *http.ServeMux, config huma.Config) huma.API {
 		config.Components = &huma.Components{}
 	}
 	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	describeMetadata(config.Components.Schemas)
 	return humago.New(mux, config)
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
@@ -29,17 +30,17 @@ func clock() time.Time { return noon }
 
 // thing is a resource for the tests.
 type thing struct {
-	httpapi.Resource
+	resource.Resource
 	Name string   `json:"name"`
 	Tags []string `json:"tags"`
 }
 
 type thingBody struct {
-	Name     string           `json:"name" minLength:"1" maxLength:"10" pattern:"^[^\\x00-\\x1F\\x7F]*$"`
-	Tags     []string         `json:"tags,omitempty"`
-	Lines    []line           `json:"lines,omitempty"`
-	Nested   *nested          `json:"nested,omitempty"`
-	Metadata httpapi.Metadata `json:"metadata,omitempty"`
+	Name     string            `json:"name" minLength:"1" maxLength:"10" pattern:"^[^\\x00-\\x1F\\x7F]*$"`
+	Tags     []string          `json:"tags,omitempty"`
+	Lines    []line            `json:"lines,omitempty"`
+	Nested   *nested           `json:"nested,omitempty"`
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 type nested struct {
@@ -56,7 +57,7 @@ type things struct {
 func (s *things) create(ctx context.Context, in *struct{ Body thingBody }) (httpapi.Change[thing], error) {
 	s.runs.Add(1)
 	p := auth.FromContext(ctx)
-	v := thing{Resource: httpapi.NewResource(id.New(id.Factory, noon), noon, in.Body.Metadata), Name: in.Body.Name, Tags: in.Body.Tags}
+	v := thing{Resource: resource.New(id.New(id.Factory, noon), noon, in.Body.Metadata), Name: in.Body.Name, Tags: in.Body.Tags}
 	it, err := store.NewItem("thing", p.Account, string(p.Mode), v.ID, v)
 	tx := &store.Tx{}
 	tx.Create(it, nil)
@@ -65,7 +66,7 @@ func (s *things) create(ctx context.Context, in *struct{ Body thingBody }) (http
 }
 
 func (s *things) find(ctx context.Context, thingID string) (thing, store.Item, error) {
-	it, err := httpapi.Find(ctx, s.db, id.Factory, "thing", thingID)
+	it, err := resource.Find(ctx, s.db, id.Factory, "thing", thingID)
 	if err != nil {
 		return thing{}, it, err
 	}
@@ -83,7 +84,7 @@ func (s *things) update(ctx context.Context, in *struct {
 }) (httpapi.Change[thing], error) {
 	s.runs.Add(1)
 	none := httpapi.Change[thing]{}
-	it, err := httpapi.Find(ctx, s.db, id.Factory, "thing", in.ID)
+	it, err := resource.Find(ctx, s.db, id.Factory, "thing", in.ID)
 	if err != nil {
 		return none, err
 	}

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -30,7 +30,7 @@ const (
 // Entry is one change of a balance. Its credits never change; a reservation's
 // state does, once.
 type Entry struct {
-	httpapi.Resource
+	resource.Resource
 	Kind    string  `json:"kind" enum:"top_up,reserve,release,adjust" doc:"Why the balance changed: credits were bought, reserved for accepted work, given back where it failed or was canceled, or corrected by the operator" example:"reserve"`
 	Credits int64   `json:"credits" doc:"How much it changed by; negative where credits were taken" example:"-12"`
 	Subject string  `json:"subject" doc:"Id of what it was for: the work, or the account itself" example:"cnt_01h455vb4pex5vsknk084sn02q"`
@@ -55,16 +55,16 @@ const (
 // newEntry makes an entry, and its item.
 func newEntry(now time.Time, account, kind, subject string, credits int64) (Entry, store.Item, error) {
 	const mode = string(auth.Live)
-	e := Entry{Resource: httpapi.NewResource(id.New(id.LedgerEntry, now), now, nil), Kind: kind, Credits: credits, Subject: subject}
+	e := Entry{Resource: resource.New(id.New(id.LedgerEntry, now), now, nil), Kind: kind, Credits: credits, Subject: subject}
 	it, err := store.NewItem(Kind, account, mode, e.ID, e)
 	it.Filters = map[string]string{"kind": kind}
-	it.Parent = store.Key{PK: subjectPartition(account, mode, subject), SK: e.ID}
+	it.Parent = store.Key{PK: SubjectPartition(account, mode, subject), SK: e.ID}
 	return e, it, err
 }
 
-// subjectPartition is the partition of store.ByParent that lists the entries of
+// SubjectPartition is the partition of store.ByParent that lists the entries of
 // one subject.
-func subjectPartition(account, mode, subject string) string {
+func SubjectPartition(account, mode, subject string) string {
 	return "entries#" + account + "#" + mode + "#" + subject
 }
 

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -145,7 +145,7 @@ func release(tx *store.Tx, now time.Time, account, subject string, credits, free
 func settle(tx *store.Tx, now time.Time, account string, h Hold, state string, left int64) {
 	tx.ChangeExtras(store.IDKey(h.Entry), account,
 		map[string]string{extraState: stateHeld, extraHeld: strconv.FormatInt(h.Credits, 10)},
-		map[string]string{extraState: state, extraHeld: strconv.FormatInt(left, 10), extraSettled: httpapi.Instant(now).Format(time.RFC3339Nano)})
+		map[string]string{extraState: state, extraHeld: strconv.FormatInt(left, 10), extraSettled: resource.Instant(now).Format(time.RFC3339Nano)})
 }
 
 // Part is what one part of a batch gets of its reservation.

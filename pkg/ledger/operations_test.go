@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -19,7 +20,7 @@ const path = "/v1/balance/entries"
 
 // caller is a caller with a live key of the account.
 func (w *world) caller() *apitest.Caller {
-	return apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, ledger.NewService(w.db)).
+	return apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, account.NewService(w.db, w.clock.Now)).
 		As(func(p *auth.Principal) { p.Account, p.Mode = acc, auth.Live })
 }
 

@@ -8,10 +8,10 @@ import (
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/engine"
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -42,7 +42,7 @@ func (Failure) SchemaName() string { return "GenerationFailure" }
 
 // Generation is a generation as callers see it.
 type Generation struct {
-	httpapi.Resource
+	resource.Resource
 	Kind        provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"What it makes"`
 	Model       string        `json:"model" doc:"The model that makes it" example:"flux-pro-1.1"`
 	Input       Input         `json:"input" doc:"What was asked for"`
@@ -117,7 +117,7 @@ func (s *Service) view(ctx context.Context, r *record) (Generation, error) {
 
 // find reads a generation of the caller's account and mode.
 func (s *Service) find(ctx context.Context, generationID string) (*record, store.Item, error) {
-	it, err := httpapi.Find(ctx, s.db, id.Generation, "generation", generationID)
+	it, err := resource.Find(ctx, s.db, id.Generation, "generation", generationID)
 	if err != nil {
 		return nil, it, err
 	}

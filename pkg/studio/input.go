@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/resource"
 )
 
 // Input is what a generation was asked for. Each kind has some of the members.
@@ -31,9 +31,9 @@ func (Input) SchemaName() string { return "GenerationInput" }
 // input, so that a member of another kind is refused and never lost silently.
 type (
 	Common struct {
-		Model    string           `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog that makes this kind; left out: the catalog's default"`
-		Sandbox  *Rehearsal       `json:"sandbox,omitempty" doc:"With a test key only: how the generation ends"`
-		Metadata httpapi.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
+		Model    string            `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog that makes this kind; left out: the catalog's default"`
+		Sandbox  *Rehearsal        `json:"sandbox,omitempty" doc:"With a test key only: how the generation ends"`
+		Metadata resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
 	}
 	videoBody struct {
 		Common

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -144,7 +145,7 @@ func (s *Service) create(ctx context.Context, b body) (httpapi.Change[Generation
 	}
 	r := &record{
 		Generation: Generation{
-			Resource: httpapi.NewResource(id.New(id.Generation, now), now, c.Metadata),
+			Resource: resource.New(id.New(id.Generation, now), now, c.Metadata),
 			Kind:     kind, Model: o.model.ID, Input: o.input, State: Queued,
 		},
 		Sandbox: c.Sandbox,

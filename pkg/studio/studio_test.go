@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/engine/enginetest"
@@ -72,7 +73,7 @@ func newWorld(t *testing.T) *world {
 	}
 	offer := catalog.NewOffer("fal,elevenlabs,polly,replicate")
 	s := studio.NewService(w.db, signer, safehttp.New(safehttp.Options{}), offer, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, s, event.NewService(w.db, signer), ledger.NewService(w.db))
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, s, account.NewEvents(w.db, signer), account.NewService(w.db, w.clock.Now))
 	w.provider = &recorded{Provider: sandbox.New(w.clock.Now)}
 	w.engine = enginetest.New(t, w.db, w.clock, enginetest.Only{Provider: w.provider}, map[string]engine.Area{studio.ItemKind: studio.Area{}})
 	return w

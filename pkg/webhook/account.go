@@ -5,8 +5,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 )
 
 // AWSSender sends events to AWS accounts of customers.
@@ -65,7 +65,7 @@ func (a account) send(ctx context.Context, e outgoing) (outcome, error) {
 		},
 	})
 	o := outcome{Attempt: Attempt{
-		At: httpapi.Instant(at), Status: answer.Status, ResponseBody: text([]byte(answer.Body[:min(keptBody, len(answer.Body))])),
+		At: resource.Instant(at), Status: answer.Status, ResponseBody: text([]byte(answer.Body[:min(keptBody, len(answer.Body))])),
 		LatencyMS: a.now().Sub(at).Milliseconds(),
 	}}
 	if answer.Error != "" {

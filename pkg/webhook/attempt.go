@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/safehttp"
 )
 
@@ -47,7 +47,7 @@ func (a address) send(ctx context.Context, e outgoing) (outcome, error) {
 		"Idempotency-Key": nil,
 	}
 
-	o := outcome{Attempt: Attempt{At: httpapi.Instant(at)}}
+	o := outcome{Attempt: Attempt{At: resource.Instant(at)}}
 	resp, err := a.client.Do(req)
 	if err == nil {
 		var kept []byte

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -36,7 +36,7 @@ const (
 
 // Delivery is one event on its way to one webhook.
 type Delivery struct {
-	httpapi.Resource
+	resource.Resource
 	WebhookID     string     `json:"webhook_id" doc:"The webhook that it goes to"`
 	EventID       string     `json:"event_id" doc:"The event; receivers see it as the header webhook-id"`
 	EventType     event.Type `json:"event_type" doc:"Type of the event" example:"content.generated"`
@@ -87,10 +87,10 @@ type claim struct {
 
 // newDelivery makes the delivery of an event that happened at the given time.
 func newDelivery(now, at time.Time, ref event.Ref, webhookID string) (delivery, store.Item, error) {
-	due := httpapi.Instant(now)
+	due := resource.Instant(now)
 	d := delivery{
 		Delivery: Delivery{
-			Resource:  httpapi.NewResource(deliveryID(at, ref.ID, webhookID), now, nil),
+			Resource:  resource.New(deliveryID(at, ref.ID, webhookID), now, nil),
 			WebhookID: webhookID, EventID: ref.ID, EventType: ref.Type,
 			State: statePending, Attempts: []Attempt{}, NextAttemptAt: &due,
 		},
@@ -123,7 +123,7 @@ func (d *delivery) record(o outcome, now time.Time, wait time.Duration) {
 		d.fail(failedExhausted)
 	default:
 		d.Failures++
-		due := httpapi.Instant(now.Add(wait))
+		due := resource.Instant(now.Add(wait))
 		d.NextAttemptAt = &due
 	}
 }
@@ -146,7 +146,7 @@ func (d *delivery) restart(now time.Time) {
 // putOff gives the claim up, if there is one: the attempt is made later. It counts
 // for nothing. What an outage holds back is found by it when that is over.
 func (d *delivery) putOff(now, until time.Time, held bool) {
-	due := httpapi.Instant(until)
+	due := resource.Instant(until)
 	d.Claim, d.NextAttemptAt, d.Held = nil, &due, held
 	d.Touch(now)
 }

@@ -6,32 +6,32 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
 type createBody struct {
-	URL         string           `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted: https at port 443, and a public address. Either this or destination" example:"https://crm.example.com/hooks/content"`
-	Destination *targetBody      `json:"destination,omitempty" doc:"An event bus or queue in your own AWS account. Either this or url"`
-	EventTypes  []event.Pattern  `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
-	FactoryIDs  factoryIDs       `json:"factory_ids,omitempty"`
-	Description string           `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What it is for" example:"CRM"`
-	Metadata    httpapi.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
+	URL         string            `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted: https at port 443, and a public address. Either this or destination" example:"https://crm.example.com/hooks/content"`
+	Destination *targetBody       `json:"destination,omitempty" doc:"An event bus or queue in your own AWS account. Either this or url"`
+	EventTypes  []eventPattern    `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
+	FactoryIDs  factoryIDs        `json:"factory_ids,omitempty"`
+	Description string            `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What it is for" example:"CRM"`
+	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
 func (createBody) SchemaName() string { return "WebhookCreate" }
 
 type patchBody struct {
-	URL         string                `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted: https at port 443, and a public address. Of a webhook that has a url" example:"https://crm.example.com/hooks/content"`
-	Destination *targetPatch          `json:"destination,omitempty" doc:"Of a webhook that has a destination"`
-	EventTypes  []event.Pattern       `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
-	FactoryIDs  factoryIDs            `json:"factory_ids,omitempty"`
-	Description string                `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What it is for" example:"CRM"`
-	State       string                `json:"state,omitempty" enum:"enabled,disabled" doc:"A disabled webhook gets nothing; what waits for it fails"`
-	Metadata    httpapi.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set; null removes a pair, or all"`
+	URL         string                 `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted: https at port 443, and a public address. Of a webhook that has a url" example:"https://crm.example.com/hooks/content"`
+	Destination *targetPatch           `json:"destination,omitempty" doc:"Of a webhook that has a destination"`
+	EventTypes  []eventPattern         `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
+	FactoryIDs  factoryIDs             `json:"factory_ids,omitempty"`
+	Description string                 `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What it is for" example:"CRM"`
+	State       string                 `json:"state,omitempty" enum:"enabled,disabled" doc:"A disabled webhook gets nothing; what waits for it fails"`
+	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set; null removes a pair, or all"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -131,7 +131,7 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 	now := s.now()
 	r := &record{
 		Webhook: Webhook{
-			Resource: httpapi.NewResource(id.New(id.Webhook, now), now, in.Body.Metadata),
+			Resource: resource.New(id.New(id.Webhook, now), now, in.Body.Metadata),
 			URL:      url, Destination: target, EventTypes: names(in.Body.EventTypes), FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description, State: stateEnabled,
 		},
 		Secrets: secrets{key},
@@ -158,7 +158,7 @@ func (s *Service) place(ctx context.Context, body createBody) (url *string, targ
 	}
 }
 
-func names(patterns []event.Pattern) []string {
+func names(patterns []eventPattern) []string {
 	out := make([]string, len(patterns))
 	for i, p := range patterns {
 		out[i] = string(p)

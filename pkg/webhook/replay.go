@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -58,7 +59,7 @@ func (s *Service) replay(ctx context.Context, in *replayInput) (httpapi.Change[R
 	if err != nil {
 		return none, err
 	}
-	now, since, o := s.now(), httpapi.Instant(in.Body.Since), callerOf(ctx)
+	now, since, o := s.now(), resource.Instant(in.Body.Since), callerOf(ctx)
 	switch {
 	case !since.Before(now):
 		return none, errs.Invalid("/since", "must lie in the past")
@@ -80,7 +81,7 @@ func (s *Service) replay(ctx context.Context, in *replayInput) (httpapi.Change[R
 	}
 	tx := &store.Tx{}
 	tx.Create(it, nil)
-	return httpapi.Change[Replay]{Data: Replay{WebhookID: w.ID, Since: since, Until: httpapi.Instant(now)}, Tx: tx}, nil
+	return httpapi.Change[Replay]{Data: Replay{WebhookID: w.ID, Since: since, Until: resource.Instant(now)}, Tx: tx}, nil
 }
 
 // replayMessage asks for a page of a replay. Its subject is the webhook.

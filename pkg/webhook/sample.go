@@ -19,11 +19,24 @@ type eventType event.Type
 // Schema describes the type in the OpenAPI document, and lets requests name
 // known ones only.
 func (eventType) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeString, Examples: []any{string(event.ContentGenerated)}}
+	var all []event.Type
 	for _, t := range event.Types {
-		s.Enum = append(s.Enum, string(t.Type))
+		all = append(all, t.Type)
 	}
-	s.PrecomputeMessages()
+	s := httpapi.Enum(all)
+	s.Examples = []any{string(event.ContentGenerated)}
+	return s
+}
+
+// eventPattern is a pattern of the events to get.
+type eventPattern event.Pattern
+
+// Schema describes a pattern in the OpenAPI document, and lets requests name
+// known ones only.
+func (eventPattern) Schema(huma.Registry) *huma.Schema {
+	s := httpapi.Enum(event.Patterns())
+	s.Description = "A type of event, an area such as content.*, or * for everything, also types and areas to come"
+	s.Examples = []any{string(event.ContentGenerated)}
 	return s
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -90,7 +90,7 @@ func readDelivery(it *store.Item) (d delivery, err error) {
 	if err := it.Decode(&doc); err != nil {
 		return d, err
 	}
-	d.ID, d.CreatedAt, d.Version, d.Metadata = doc.ID, doc.CreatedAt, it.Version, httpapi.Metadata{}
+	d.ID, d.CreatedAt, d.Version, d.Metadata = doc.ID, doc.CreatedAt, it.Version, resource.Metadata{}
 	d.WebhookID, d.EventID, d.EventType = doc.WebhookID, doc.EventID, doc.EventType
 	d.State, d.Attempts = it.Filters[stateFilter], []Attempt{}
 	v := reader{of: it}

@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -40,7 +40,7 @@ const (
 
 // Webhook is a webhook as callers see it.
 type Webhook struct {
-	httpapi.Resource
+	resource.Resource
 	URL            *string    `json:"url" format:"uri" doc:"Where events are posted; null where they go to a destination in AWS" example:"https://crm.example.com/hooks/content"`
 	Destination    *Target    `json:"destination" doc:"Where events go in an AWS account of your own; null where they are posted to a URL"`
 	EventTypes     []string   `json:"event_types" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything" example:"[\"content.*\",\"balance.low\"]"`
@@ -67,13 +67,13 @@ func (NewWebhook) SchemaName() string { return "WebhookWithSecret" }
 
 // settings are the members of a webhook that can be changed.
 type settings struct {
-	URL         string           `json:"url,omitempty"`
-	Destination *targetSettings  `json:"destination,omitempty"`
-	EventTypes  []string         `json:"event_types"`
-	FactoryIDs  []string         `json:"factory_ids"`
-	Description string           `json:"description"`
-	State       string           `json:"state"`
-	Metadata    httpapi.Metadata `json:"metadata"`
+	URL         string            `json:"url,omitempty"`
+	Destination *targetSettings   `json:"destination,omitempty"`
+	EventTypes  []string          `json:"event_types"`
+	FactoryIDs  []string          `json:"factory_ids"`
+	Description string            `json:"description"`
+	State       string            `json:"state"`
+	Metadata    resource.Metadata `json:"metadata"`
 }
 
 // record is the document that is kept of a webhook.
@@ -132,7 +132,7 @@ func (s *Service) add(tx *store.Tx, o owner, r *record) error {
 }
 
 // find reads a webhook of the caller's account and mode; everything else is
-// not_found. That is httpapi.Find for items that are not keyed by their id alone.
+// not_found. That is resource.Find for items that are not keyed by their id alone.
 func (s *Service) find(ctx context.Context, webhookID string) (record, store.Item, error) {
 	var r record
 	if !id.Valid(id.Webhook, webhookID) {
@@ -209,9 +209,7 @@ func (r *record) apply(set settings) {
 	if r.FactoryIDs = set.FactoryIDs; r.FactoryIDs == nil {
 		r.FactoryIDs = []string{}
 	}
-	if r.Metadata = set.Metadata; r.Metadata == nil {
-		r.Metadata = httpapi.Metadata{}
-	}
+	r.Metadata = set.Metadata.OrEmpty()
 }
 
 func (r *record) settings() settings {

@@ -1,4 +1,4 @@
-package httpapi
+package resource
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 )
 
 // Find reads a resource of the caller's account and mode by the id in the path.
-// Everything else is not_found, not told apart: a malformed id, one that does
-// not exist, another account's, the other mode's.
+// It answers not_found alike for a malformed id, one that does not exist, another
+// account's and the other mode's.
 func Find(ctx context.Context, db *store.DB, prefix, noun, resourceID string) (store.Item, error) {
 	if !id.Valid(prefix, resourceID) {
 		return store.Item{}, errs.Missing(noun, resourceID)
@@ -32,7 +32,7 @@ func owns(p *auth.Principal, it store.Item) bool {
 
 // FindAll reads several resources of the caller's account and mode by their ids,
 // and other items beside them, in one round trip. What Find would not find is not
-// among the found. Beside gives the other items in the order of their keys.
+// among the found. Beside are the other items in the order of their keys.
 func FindAll(ctx context.Context, db *store.DB, prefix string, ids []string, others ...store.Key) (found map[string]store.Item, beside []store.Item, err error) {
 	var known []string
 	for _, resourceID := range ids {

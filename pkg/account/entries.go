@@ -1,4 +1,4 @@
-package ledger
+package account
 
 import (
 	"context"
@@ -8,45 +8,40 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Service reads entries.
-type Service struct{ db *store.DB }
-
-// NewService makes the service.
-func NewService(db *store.DB) *Service { return &Service{db} }
-
-type listInput struct {
+type entriesInput struct {
 	httpapi.PageInput
 	httpapi.Period
 	Kind    string `query:"kind" enum:"top_up,reserve,release,adjust" doc:"Only entries of this kind"`
 	Subject string `query:"subject" maxLength:"64" doc:"Only entries of this subject: the id of the work, or of the account" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 }
 
-// Register puts the operation into the router.
-func (s *Service) Register(r *httpapi.Router) {
+// registerEntries puts the operation into the router.
+func (s *Service) registerEntries(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{
 		ID: "listBalanceEntries", Method: http.MethodGet, Path: "/v1/balance/entries", Scope: auth.AccountRead, Function: "account", Tag: "Account",
 		Summary: "List the entries of the balance",
 		Description: "Every change of the balance, newest first; all of them add up to it. Accepted work reserves its price: the entry is `held` while the work runs, `charged` once it succeeded, " +
 			"and `released` once a `release` has given the credits back. A batch gives its reservation back part by part as each of its items gets one of its own. The sandbox spends nothing: with a test key the list is empty.",
 		Errors: []errs.Code{errs.InvalidCursor},
-	}, s.list)
+	}, s.entries)
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Entry], error) {
+func (s *Service) entries(ctx context.Context, in *entriesInput) (httpapi.Page[ledger.Entry], error) {
 	from, to, err := in.Bounds(id.LedgerEntry)
 	if err != nil {
-		return httpapi.Page[Entry]{}, err
+		return httpapi.Page[ledger.Entry]{}, err
 	}
 	p := auth.FromContext(ctx)
 	q := store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(p.Mode), Kind), From: from, To: to,
+		Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(p.Mode), ledger.Kind), From: from, To: to,
 		Filters: map[string]string{"kind": in.Kind},
 	}
 	if in.Subject != "" {
-		q.Index, q.Partition = store.ByParent, subjectPartition(p.Account, string(p.Mode), in.Subject)
+		q.Index, q.Partition = store.ByParent, ledger.SubjectPartition(p.Account, string(p.Mode), in.Subject)
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, EntryOf)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, ledger.EntryOf)
 }

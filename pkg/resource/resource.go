@@ -1,0 +1,32 @@
+// Package resource holds what every resource of the API has: its id, times, version
+// and metadata, and how one is found for the caller that owns it.
+package resource
+
+import "time"
+
+// Resource holds the members that every resource has.
+type Resource struct {
+	ID        string    `json:"id" doc:"TypeID; sorts by creation"`
+	CreatedAt time.Time `json:"created_at" doc:"When it was made, UTC"`
+	UpdatedAt time.Time `json:"updated_at" doc:"When it was last changed, UTC"`
+	Version   int64     `json:"version" doc:"Counts the changes; the ETag of its GET, for If-Match"`
+	Metadata  Metadata  `json:"metadata" doc:"The caller's own string pairs"`
+}
+
+// New returns a resource made at the given time.
+func New(id string, now time.Time, metadata Metadata) Resource {
+	at := Instant(now)
+	return Resource{ID: id, CreatedAt: at, UpdatedAt: at, Version: 1, Metadata: metadata.OrEmpty()}
+}
+
+// ResourceVersion returns the version that the ETag is made of.
+func (r Resource) ResourceVersion() int64 { return r.Version }
+
+// Touch records a change made at the given time.
+func (r *Resource) Touch(now time.Time) {
+	r.UpdatedAt = Instant(now)
+	r.Version++
+}
+
+// Instant returns a time as the API shows it: UTC, to the millisecond.
+func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
