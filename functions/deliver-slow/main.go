@@ -5,7 +5,8 @@ package main
 
 import (
 	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook/lane"
 )
 
-func main() { lane.Start(awsenv.Need("DELIVER_SLOW_QUEUE_URL"), "", nil) }
+func main() { lane.Start(awsenv.Need(topology.DeliverSlow.EnvName()), "", nil) }

@@ -5,13 +5,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/awsdest"
 	"github.com/content-automation/api/pkg/webhook/lane"
 )
 
 func main() {
-	lane.Start(awsenv.Need("DELIVER_QUEUE_URL"), awsenv.Need("DELIVER_SLOW_QUEUE_URL"), toAWS)
+	lane.Start(awsenv.Need(topology.Deliver.EnvName()), awsenv.Need(topology.DeliverSlow.EnvName()), toAWS)
 }
 
 func toAWS(cfg aws.Config) webhook.AWSSender { return awsdest.New(cfg) }

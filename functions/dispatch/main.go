@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
@@ -21,7 +22,7 @@ func main() {
 	cfg := awsenv.Must(awsenv.Config())
 	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
 	client := sqs.NewFromConfig(cfg)
-	dispatcher := webhook.NewDispatcher(db, sqsqueue.New(client, awsenv.Need("DELIVER_QUEUE_URL")), time.Now)
-	replayer := webhook.NewReplayer(dispatcher, sqsqueue.New(client, awsenv.Need("DISPATCH_QUEUE_URL")), queue.Beat)
+	dispatcher := webhook.NewDispatcher(db, sqsqueue.New(client, awsenv.Need(topology.Deliver.EnvName())), time.Now)
+	replayer := webhook.NewReplayer(dispatcher, sqsqueue.New(client, awsenv.Need(topology.Dispatch.EnvName())), queue.Beat)
 	lambda.Start(replayer.Handle)
 }

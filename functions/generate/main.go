@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 func main() {
@@ -36,11 +37,6 @@ func main() {
 		}),
 		Objects: objects.New(cfg, bucket), Now: time.Now, Name: rand.Text,
 	})
-	queues := sqsqueue.Open(cfg, map[job.Queue]string{
-		job.GenerateText:  awsenv.Need("GENERATE_TEXT_QUEUE_URL"),
-		job.GenerateImage: awsenv.Need("GENERATE_IMAGE_QUEUE_URL"),
-		job.GenerateAudio: awsenv.Need("GENERATE_AUDIO_QUEUE_URL"),
-		job.GenerateVideo: awsenv.Need("GENERATE_VIDEO_QUEUE_URL"),
-	})
+	queues := sqsqueue.Open(cfg, awsenv.QueueURLs(topology.Generation))
 	lambda.Start(job.NewConsumer(worker, job.NewSender(queues), job.HoldersOf(queues, queue.Beat)).Handle)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
@@ -25,7 +26,7 @@ func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
 	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
-	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need("DELIVER_QUEUE_URL"))
+	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need(topology.Deliver.EnvName()))
 	sweeper := webhook.NewSweeper(db, deliveries, time.Now)
 	keys := apikey.NewService(db, account.NewService(db, time.Now), time.Now, rand.Reader)
 	lambda.Start(func(ctx context.Context, in webhook.Sweep) (webhook.Swept, error) {

@@ -18,11 +18,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // post is a set of queues with their dead letters, in the local AWS.
@@ -52,7 +52,7 @@ func newPost(t *testing.T) *post {
 		"RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":2}`, p.arn(p.dead)), "VisibilityTimeout": "0",
 	})
 	p.work.dead = map[string]string{"generate": p.dead, "relay": p.queue("relay", nil), "event": p.queue("event", nil), "sweep": p.queue("sweep", nil)}
-	p.work.relay = relay.New(map[job.Queue]queue.Sender{job.GenerateText: sqsqueue.New(p.work.sqs, p.generate)}, p, "bus")
+	p.work.relay = relay.New(map[topology.Queue]queue.Sender{topology.GenerateText: sqsqueue.New(p.work.sqs, p.generate)}, p, "bus")
 	return p
 }
 
@@ -376,13 +376,5 @@ func TestMistakesWithDeadLettersAreToldInASentence(t *testing.T) {
 	cmd.SetArgs([]string{"dead-letters", "list"})
 	if err := cmd.ExecuteContext(t.Context()); err == nil || opened != "from-environment" {
 		t.Errorf("opened %q, %v", opened, err)
-	}
-}
-
-func TestOutputsAreNamedForTheirQueue(t *testing.T) {
-	for output, want := range map[string]string{"Deliver": "deliver", "GenerateText": "generate-text", "A": "a"} {
-		if got := named(output); got != want {
-			t.Errorf("%s is of %s, want %s", output, got, want)
-		}
 	}
 }

@@ -4,18 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/content-automation/api/pkg/job"
-	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/relay"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // work is what the dead letters of a customer's asynchronous path are handled with.
@@ -26,12 +23,6 @@ type work struct {
 	// dead has the addresses of the dead-letter queues, by what each is of.
 	dead map[string]string
 }
-
-// The outputs of the stacks that tell of queues end so.
-const (
-	queueOutput = "QueueUrl"
-	deadOutput  = "DeadLettersUrl"
-)
 
 // openWork connects to the queues and the event bus of a customer's stacks, of which
 // it is told the common beginning of their names.
@@ -58,24 +49,25 @@ func openWork(ctx context.Context, stack string) (*work, error) {
 		}
 	}
 	w := &work{sqs: sqs.NewFromConfig(cfg), streams: dynamodbstreams.NewFromConfig(cfg), dead: map[string]string{}}
-	queues := map[job.Queue]queue.Sender{}
-	for name, value := range outputs {
-		if of, ok := strings.CutSuffix(name, deadOutput); ok {
-			w.dead[named(of)] = value
-		} else if of, ok := strings.CutSuffix(name, queueOutput); ok {
-			queues[job.Queue(named(of))] = sqsqueue.New(w.sqs, value)
+	for _, source := range topology.DeadLetters() {
+		if w.dead[source] = outputs[topology.DeadLettersOutput(source)]; w.dead[source] == "" {
+			return nil, outdated(stack, topology.DeadLettersOutput(source))
 		}
 	}
-	if len(w.dead) == 0 || outputs["BusName"] == "" {
-		return nil, fmt.Errorf("the stacks of %s have no outputs of dead letters and the bus: deploy them anew", stack)
+	urls := map[topology.Queue]string{}
+	for _, q := range topology.Queues {
+		if urls[q] = outputs[q.Output()]; urls[q] == "" {
+			return nil, outdated(stack, q.Output())
+		}
 	}
-	w.relay = relay.New(queues, eventbridge.NewFromConfig(cfg), outputs["BusName"])
+	if outputs["BusName"] == "" {
+		return nil, outdated(stack, "BusName")
+	}
+	w.relay = relay.New(sqsqueue.Open(cfg, urls), eventbridge.NewFromConfig(cfg), outputs["BusName"])
 	return w, nil
 }
 
-var capital = regexp.MustCompile(`\B[A-Z]`)
-
-// named gives the name that an output was made from: generate-text of GenerateText.
-func named(output string) string {
-	return strings.ToLower(capital.ReplaceAllString(output, "-$0"))
+// outdated reports that stacks were deployed before an output was added.
+func outdated(stack, output string) error {
+	return fmt.Errorf("the stacks of %s have no output %s: deploy them anew", stack, output)
 }

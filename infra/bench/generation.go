@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
@@ -152,8 +153,8 @@ func (w *world) ended(ctx context.Context, s scenario, id string) error {
 
 func (w *world) course(s scenario) *course {
 	c := &course{w: w, cancels: s.cancels}
-	queues := map[job.Queue]queue.Sender{}
-	for _, name := range job.Generation() {
+	queues := map[topology.Queue]queue.Sender{}
+	for _, name := range topology.Generation {
 		queues[name] = mailbox{c}
 	}
 	c.relay = relay.New(queues, bus{c}, "bench")

@@ -2,11 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"maps"
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/infra/stack"
 	"github.com/content-automation/api/pkg/queue"
 )
 
@@ -116,17 +114,7 @@ func TestARunTakesWhatItWaitsFor(t *testing.T) {
 	}
 }
 
-func TestFunctionsHaveTheMemoryOfTheStacks(t *testing.T) {
-	left := maps.Clone(memory)
-	for _, f := range stack.Functions {
-		if m, ok := left[f.Name]; ok && m != f.Memory {
-			t.Errorf("%s has %d MiB, not %d", f.Name, f.Memory, m)
-		}
-		delete(left, f.Name)
-	}
-	if len(left) > 0 {
-		t.Errorf("there are no functions %v", left)
-	}
+func TestMessagesAreHiddenAnewInTime(t *testing.T) {
 	if beatEvery >= queue.HiddenFor {
 		t.Errorf("a message is hidden for %v, and again after %v", queue.HiddenFor, beatEvery)
 	}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // startLimit bounds one start of a function.
@@ -110,24 +112,20 @@ func (api *runtimeAPI) Close() error { return api.server.Close() }
 func (api *runtimeAPI) environment() []string { return environment(api.listener.Addr().String()) }
 
 func environment(api string) []string {
-	return []string{
+	env := []string{
 		"AWS_LAMBDA_RUNTIME_API=" + api,
 		"AWS_REGION=eu-central-1", "AWS_DEFAULT_REGION=eu-central-1",
 		"AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench", "AWS_SESSION_TOKEN=bench",
 		"AWS_LAMBDA_FUNCTION_NAME=bench", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256", "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
 		"LAMBDA_TASK_ROOT=/var/task", "_HANDLER=bootstrap", "TZ=:UTC",
 		"STAGE=bench", "CUSTOMER=bench", "TABLE_NAME=bench-state", "AUDIT_TABLE_NAME=bench-audit", "MEDIA_BUCKET=bench-media", "BUS_NAME=bench", "SEAL_SECRET=bench",
-		"PROVIDERS=bedrock,polly,fal,elevenlabs", "PROVIDER_SECRET=bench-providers",
 		"PROVIDERS=bedrock,elevenlabs,fal,polly,replicate", "PROVIDER_SECRET=bench-providers",
-		"GENERATE_TEXT_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-generate-text",
-		"GENERATE_IMAGE_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-generate-image",
-		"GENERATE_AUDIO_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-generate-audio",
-		"GENERATE_VIDEO_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-generate-video",
-		"DELIVER_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-deliver",
-		"DELIVER_SLOW_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-deliver-slow",
 		"DELIVER_ROLE_ARN=arn:aws:iam::000000000000:role/bench-deliver",
-		"DISPATCH_QUEUE_URL=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-dispatch",
 	}
+	for _, q := range topology.Queues {
+		env = append(env, q.EnvName()+"=https://sqs.eu-central-1.amazonaws.com/000000000000/bench-"+string(q))
+	}
+	return env
 }
 
 // start runs a program until it asks for work, and gives how long that took. Then

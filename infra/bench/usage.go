@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // usage is what a generation has used up to a moment: everything that AWS charges
@@ -61,11 +62,6 @@ const (
 // sizes are assumed of the files: those of the bench are real, but small.
 var sizes = map[media.Type]int64{media.Image: 2_000_000, media.Video: 10_000_000, media.Audio: 1_000_000, media.Captions: 2_000}
 
-// memory is that of the functions that take part, in MiB, as in the stacks.
-var memory = map[string]int{
-	"authorizer": 512, "studio": 512, "content": 512, "relay": 512, "generate": 1024, "dispatch": 512,
-}
-
 // ran notes a run of a function.
 func (u *usage) ran(function string, took time.Duration) {
 	if u.runs == nil {
@@ -86,7 +82,7 @@ func (u *usage) functionRuns() (n int) {
 // gigabyteSeconds is what Lambda charges for the time of runs.
 func (u *usage) gigabyteSeconds() (sum float64) {
 	for name, r := range u.runs {
-		sum += float64(memory[name]) / 1024 * r.took.Seconds()
+		sum += float64(topology.Named(name).Memory) / 1024 * r.took.Seconds()
 	}
 	return sum
 }

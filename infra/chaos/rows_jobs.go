@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"maps"
 	"net/http"
-	"slices"
 	"time"
+
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // Calls of the providers: those that ask for a generation, and those that ask how
@@ -66,7 +66,7 @@ func jobRows(sz size) []row {
 // wipedJobs empties the queues of generation again and again for two seconds, then
 // calls the function that finds what was lost.
 func wipedJobs(ctx context.Context, s *scene) error {
-	return s.wipeUntil(ctx, slices.Collect(maps.Values(s.system.GenerateQueueURLs)), func(ctx context.Context) (int, error) {
+	return s.wipeUntil(ctx, s.urls(topology.Generation...), func(ctx context.Context) (int, error) {
 		var swept struct{ Resent int }
 		err := s.system.Invoke(ctx, "resume", `{"now":true}`, &swept)
 		s.happenedNow()

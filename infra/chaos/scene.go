@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // row is one line of the table: a fault that happens while events are on their way.
@@ -138,7 +138,16 @@ const callers = 16
 
 // path are the queues that an event passes on its way to a webhook.
 func (w *world) path() []string {
-	return []string{w.system.DispatchQueueURL, w.system.DeliverQueueURL, w.system.DeliverSlowQueueURL}
+	return w.urls(topology.Dispatch, topology.Deliver, topology.DeliverSlow)
+}
+
+// urls returns the addresses of queues.
+func (w *world) urls(queues ...topology.Queue) []string {
+	urls := make([]string, len(queues))
+	for i, q := range queues {
+		urls[i] = w.system.QueueURLs[q]
+	}
+	return urls
 }
 
 // during lets faults happen, at whichever gate it is, until f returns. Where their
@@ -278,7 +287,7 @@ func (s *scene) settle(ctx context.Context, within time.Duration) error {
 		err = s.moveOut(waiting)
 	}
 	if err == nil {
-		queues := slices.AppendSeq(s.path(), maps.Values(s.system.GenerateQueueURLs))
+		queues := s.urls(topology.Queues...)
 		err = until(waiting, func() (bool, error) {
 			left, err := s.messages(waiting, queues...)
 			return left == 0, err

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // TestTheOperatorSeesAllDeadLetters runs the operator's command as README.md tells,
@@ -17,7 +19,7 @@ func TestTheOperatorSeesAllDeadLetters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"deliver", "dispatch", "event", "generate-text", "generate-image", "generate-audio", "generate-video", "relay", "sweep"} {
+	for _, name := range topology.DeadLetters() {
 		if !strings.Contains("\n"+string(out), "\n"+name+": ") {
 			t.Errorf("%s is not in\n%s", name, out)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
@@ -33,9 +34,9 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 	hooks := newReceiver(t)
 	hooks.status = http.StatusServiceUnavailable
 	hooks.subscribe(t, key, "content.generated")
-	queue := sqs.NewFromConfig(running.AWS())
+	queue, deliver := sqs.NewFromConfig(running.AWS()), running.QueueURLs[topology.Deliver]
 	purge := func() {
-		if _, err := queue.PurgeQueue(t.Context(), &sqs.PurgeQueueInput{QueueUrl: &running.DeliverQueueURL}); err != nil {
+		if _, err := queue.PurgeQueue(t.Context(), &sqs.PurgeQueueInput{QueueUrl: &deliver}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,7 +48,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 
 	waiting := func() (n int) {
 		out, err := queue.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
-			QueueUrl: &running.DeliverQueueURL, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
+			QueueUrl: &deliver, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -67,7 +68,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 	// has a delay of five seconds.
 	eventually(t, "the message of the second attempt", func() bool {
 		out, err := queue.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
-			QueueUrl: &running.DeliverQueueURL, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessagesDelayed},
+			QueueUrl: &deliver, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessagesDelayed},
 		})
 		if err != nil {
 			t.Fatal(err)

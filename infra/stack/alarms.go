@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // newAlarmTopic makes the topic of the customer's alarms.
@@ -33,7 +35,7 @@ type alarms struct {
 
 // deadLetters tells that something was given up.
 func (a alarms) deadLetters(of string, queue awssqs.Queue) {
-	a.add(title(of)+"DeadLettersAlarm", alarm{
+	a.add(topology.Title(of)+"DeadLettersAlarm", alarm{
 		says:   "Work of " + of + " was given up: look at them by `admin dead-letters list`, mend the cause, send them back by `admin dead-letters redrive --queue " + of + "`.",
 		metric: queue.MetricApproximateNumberOfMessagesVisible(metric("Maximum")),
 		above:  0,
@@ -41,8 +43,8 @@ func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 }
 
 // errors tells that a function fails.
-func (a alarms) errors(f Function, fn awslambda.IFunction) {
-	a.add(title(f.Name)+"ErrorsAlarm", alarm{
+func (a alarms) errors(f topology.Function, fn awslambda.IFunction) {
+	a.add(topology.Title(f.Name)+"ErrorsAlarm", alarm{
 		says:   "The function " + f.Name + " fails: read its log.",
 		metric: fn.MetricErrors(metric("Sum")),
 		above:  0,
@@ -50,8 +52,8 @@ func (a alarms) errors(f Function, fn awslambda.IFunction) {
 }
 
 // age tells that the stream's records wait: everything asynchronous is late.
-func (a alarms) age(f Function, fn awslambda.IFunction) {
-	a.add(title(f.Name)+"AgeAlarm", alarm{
+func (a alarms) age(f topology.Function, fn awslambda.IFunction) {
+	a.add(topology.Title(f.Name)+"AgeAlarm", alarm{
 		says:   "The function " + f.Name + " is more than a minute behind the state table's stream.",
 		metric: fn.Metric(jsii.String("IteratorAge"), metric("Maximum")),
 		above:  60_000,

@@ -5,6 +5,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // Add puts the customer's stacks into the app. The routes are the operations
@@ -26,11 +27,11 @@ func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	functions := lambdas{stack: stack, data: d, alarms: watch}
 	areas := map[string]awslambda.Function{}
 	var authorizer awslambda.Function
-	for _, f := range Functions {
+	for _, f := range topology.Functions {
 		switch f.Trigger {
-		case Gateway:
+		case topology.ByGateway:
 			areas[f.Name] = functions.new(f)
-		case Authorizer:
+		case topology.AsAuthorizer:
 			authorizer = functions.new(f)
 		}
 	}

@@ -9,11 +9,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/infra/stack"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // needs are the variables without which a function does not start.
 var needs = regexp.MustCompile(`awsenv\.Need\("([A-Z_]+)"\)`)
+
+// queues are how functions read the addresses of queues.
+var queues = regexp.MustCompile(`topology\.(\w+)(\.EnvName\(\)|\)\))`)
+
+// queuesOf are the lists and the queues by their names in package topology.
+var queuesOf = map[string][]topology.Queue{
+	"Outbox": topology.Outbox, "Generation": topology.Generation,
+	"Dispatch": {topology.Dispatch}, "Deliver": {topology.Deliver}, "DeliverSlow": {topology.DeliverSlow},
+}
 
 // shared are the files in which functions that are alike begin, and read what all of
 // them need, by their packages.
@@ -30,7 +39,7 @@ func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
 		name := strings.TrimPrefix(r.Properties["FunctionName"].(string), "acme-prod-")
 		given[name], _ = r.Properties.at("Environment", "Variables").(map[string]any)
 	}
-	for _, f := range stack.Functions {
+	for _, f := range topology.Functions {
 		source, err := os.ReadFile(filepath.Join("..", "..", "functions", f.Name, "main.go"))
 		if err != nil {
 			t.Errorf("there is no function %s: %v", f.Name, err)
@@ -47,11 +56,20 @@ func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
 			source = append(source, more...)
 		}
 		missing := maps.Clone(given[f.Name])
+		var needed []string
 		for _, match := range needs.FindAllStringSubmatch(string(source), -1) {
-			if _, ok := given[f.Name][match[1]]; !ok {
-				t.Errorf("%s needs %s and is not given it", f.Name, match[1])
+			needed = append(needed, match[1])
+		}
+		for _, match := range queues.FindAllStringSubmatch(string(source), -1) {
+			for _, q := range queuesOf[match[1]] {
+				needed = append(needed, q.EnvName())
 			}
-			delete(missing, match[1])
+		}
+		for _, name := range needed {
+			if _, ok := given[f.Name][name]; !ok {
+				t.Errorf("%s needs %s and is not given it", f.Name, name)
+			}
+			delete(missing, name)
 		}
 		for name, want := range map[string]bool{"PROVIDERS": f.Offers, "PROVIDER_SECRET": f.Generates, "PROVIDER_ENDPOINT": f.Generates} {
 			if reads := strings.Contains(string(source), `"`+name+`"`); reads != want {
@@ -69,7 +87,7 @@ func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, folder := range folders {
-		if !slices.ContainsFunc(stack.Functions, func(f stack.Function) bool { return f.Name == folder.Name() }) {
+		if !slices.ContainsFunc(topology.Functions, func(f topology.Function) bool { return f.Name == folder.Name() }) {
 			t.Errorf("functions/%s is deployed nowhere", folder.Name())
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/infra/answer"
 	"github.com/content-automation/api/infra/stack"
 	"github.com/content-automation/api/pkg/api"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // paths gives the path of each resource of the API, by its logical id.
@@ -135,8 +136,8 @@ func TestOnePermissionForEachFunction(t *testing.T) {
 	for _, r := range api.Routes() {
 		called[r.Function] = true
 	}
-	for _, f := range stack.Functions {
-		if f.Trigger == stack.Schedule {
+	for _, f := range topology.Functions {
+		if f.Trigger == topology.BySchedule {
 			called[f.Name] = true
 		}
 	}

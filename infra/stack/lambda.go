@@ -13,25 +13,27 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // lambdas makes the functions of one stack, each with a log group and a role of
-// its own that permits what its entry in Functions says, and no more.
+// its own that permits what its entry in topology.Functions says, and no more.
 type lambdas struct {
 	stack  awscdk.Stack
 	data   *data
-	queues map[string]awssqs.Queue
+	queues map[topology.Queue]awssqs.Queue
 	alarms alarms
 }
 
-func (l lambdas) new(f Function) awslambda.Function {
+func (l lambdas) new(f topology.Function) awslambda.Function {
 	s := l.data.settings
-	logs := newLogGroup(l.stack, s, l.data.key, title(f.Name)+"Log")
+	logs := newLogGroup(l.stack, s, l.data.key, topology.Title(f.Name)+"Log")
 	var roleName *string
 	if f.Assumes {
 		roleName = jsii.String(s.roleName(f.Name))
 	}
-	role := awsiam.NewRole(l.stack, jsii.String(title(f.Name)+"Role"), &awsiam.RoleProps{
+	role := awsiam.NewRole(l.stack, jsii.String(topology.Title(f.Name)+"Role"), &awsiam.RoleProps{
 		RoleName:    roleName,
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		Description: jsii.String("What the function " + f.Name + " of " + s.Customer + " may do"),
@@ -43,7 +45,7 @@ func (l lambdas) new(f Function) awslambda.Function {
 	if s.Arch == "x86_64" {
 		architecture = awslambda.Architecture_X86_64()
 	}
-	fn := awslambda.NewFunction(l.stack, jsii.String(title(f.Name)+"Function"), &awslambda.FunctionProps{
+	fn := awslambda.NewFunction(l.stack, jsii.String(topology.Title(f.Name)+"Function"), &awslambda.FunctionProps{
 		FunctionName: jsii.String(s.Customer + "-" + s.Stage + "-" + f.Name),
 		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Dir(s.bootstrap(f.Name))), nil),
 		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
@@ -73,23 +75,23 @@ func newLogGroup(stack awscdk.Stack, s Settings, key awskms.Key, id string) awsl
 }
 
 // environment is what the function reads; names of what it may not touch are left out.
-func (l lambdas) environment(f Function) *map[string]*string {
+func (l lambdas) environment(f topology.Function) *map[string]*string {
 	s := l.data.settings
 	env := map[string]*string{
 		"CUSTOMER":  jsii.String(s.Customer),
 		"STAGE":     jsii.String(s.Stage),
 		"LOG_LEVEL": jsii.String(s.LogLevel),
 	}
-	if f.State != None {
+	if f.State != topology.None {
 		env["TABLE_NAME"] = l.data.state.TableName()
 	}
-	if f.Audit != None {
+	if f.Audit != topology.None {
 		env["AUDIT_TABLE_NAME"] = l.data.audit.TableName()
 	}
-	if f.Media != None {
+	if f.Media != topology.None {
 		env["MEDIA_BUCKET"] = l.data.media.BucketName()
 	}
-	if f.Trigger == Gateway && f.State != None {
+	if f.Trigger == topology.ByGateway && f.State != topology.None {
 		env["SEAL_SECRET"] = l.data.seal.SecretValue().UnsafeUnwrap() // a reference to it
 	}
 	if f.Publishes {
@@ -99,7 +101,7 @@ func (l lambdas) environment(f Function) *map[string]*string {
 		env["ALLOW_LOOPBACK_WEBHOOKS"] = jsii.String(strconv.FormatBool(s.AllowLoopbackWebhooks))
 	}
 	if f.Introduces {
-		env["DELIVER_ROLE_ARN"] = jsii.String(fmt.Sprintf("arn:%s:iam::%s:role/%s", *l.stack.Partition(), *l.stack.Account(), s.roleName(assumer().Name)))
+		env["DELIVER_ROLE_ARN"] = jsii.String(fmt.Sprintf("arn:%s:iam::%s:role/%s", *l.stack.Partition(), *l.stack.Account(), s.roleName(topology.Assumer().Name)))
 	}
 	if f.Offers && len(s.Providers) > 0 { // Lambda takes no empty variables
 		env["PROVIDERS"] = jsii.String(strings.Join(s.Providers, ","))
@@ -110,17 +112,8 @@ func (l lambdas) environment(f Function) *map[string]*string {
 			env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
 		}
 	}
-	for _, name := range f.Sends {
-		env[strings.ToUpper(strings.ReplaceAll(name, "-", "_"))+"_QUEUE_URL"] = l.queues[name].QueueUrl()
+	for _, q := range f.Sends {
+		env[q.EnvName()] = l.queues[q].QueueUrl()
 	}
 	return &env
-}
-
-// title gives a name the case of a construct's id: GenerateText of generate-text.
-func title(name string) string {
-	var id strings.Builder
-	for word := range strings.SplitSeq(name, "-") {
-		id.WriteString(strings.ToUpper(word[:1]) + word[1:])
-	}
-	return id.String()
 }

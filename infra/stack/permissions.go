@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
@@ -18,7 +19,7 @@ var (
 
 // permissions are written out rather than granted by the CDK: its grants use
 // wildcards in actions, and permit more than the functions do.
-func (l lambdas) permissions(f Function, logs awslogs.LogGroup) []awsiam.PolicyStatement {
+func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsiam.PolicyStatement {
 	d := l.data
 	all := []awsiam.PolicyStatement{
 		allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, logs.LogGroupArn()),
@@ -27,22 +28,22 @@ func (l lambdas) permissions(f Function, logs awslogs.LogGroup) []awsiam.PolicyS
 	all = append(all, table(f.Audit, d.audit, auditIndexes)...)
 	objects := d.media.ArnForObjects(jsii.String("*"))
 	switch f.Media {
-	case Read:
+	case topology.Read:
 		all = append(all, allow([]string{"s3:GetObject"}, objects))
-	case Write:
+	case topology.Write:
 		all = append(all, allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, objects),
 			allow([]string{"s3:ListBucket"}, d.media.BucketArn()))
 	}
-	if f.Trigger == Stream {
+	if f.Trigger == topology.ByStream {
 		all = append(all, allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"},
 			d.state.TableStreamArn()))
 	}
-	for _, name := range f.Consumes {
+	for _, q := range f.Consumes {
 		all = append(all, allow([]string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"},
-			l.queues[name].QueueArn()))
+			l.queues[q].QueueArn()))
 	}
-	for _, name := range f.Sends {
-		all = append(all, allow([]string{"sqs:SendMessage"}, l.queues[name].QueueArn()))
+	for _, q := range f.Sends {
+		all = append(all, allow([]string{"sqs:SendMessage"}, l.queues[q].QueueArn()))
 	}
 	if f.Publishes {
 		all = append(all, allow([]string{"events:PutEvents"}, d.bus.EventBusArn()))
@@ -56,26 +57,26 @@ func (l lambdas) permissions(f Function, logs awslogs.LogGroup) []awsiam.PolicyS
 		all = append(all, l.providers()...)
 	}
 	switch {
-	case f.State == Write || f.Audit == Write || f.Audit == Append || f.Media == Write:
+	case f.State == topology.Write || f.Audit == topology.Write || f.Audit == topology.Append || f.Media == topology.Write:
 		all = append(all, allow(keyWrites, d.key.KeyArn()))
-	case f.State == Read || f.Audit == Read || f.Media == Read || f.Trigger == Stream:
+	case f.State == topology.Read || f.Audit == topology.Read || f.Media == topology.Read || f.Trigger == topology.ByStream:
 		all = append(all, allow(keyReads, d.key.KeyArn()))
 	}
 	return all
 }
 
-func table(access Access, table awsdynamodb.Table, indexes []string) []awsiam.PolicyStatement {
+func table(access topology.Access, table awsdynamodb.Table, indexes []string) []awsiam.PolicyStatement {
 	arn := table.TableArn()
 	arns := []*string{arn}
 	for _, name := range indexes {
 		arns = append(arns, jsii.String(fmt.Sprintf("%s/index/%s", *arn, name)))
 	}
 	switch access {
-	case Append:
+	case topology.Append:
 		return []awsiam.PolicyStatement{allow([]string{"dynamodb:PutItem"}, arn)}
-	case Read:
+	case topology.Read:
 		return []awsiam.PolicyStatement{allow(tableReads, arns...)}
-	case Write:
+	case topology.Write:
 		return []awsiam.PolicyStatement{allow(tableReads, arns...), allow(tableWrites, arn)}
 	default:
 		return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/infra/stack"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // list makes one of what a policy may hold as one or as many.
@@ -57,8 +57,8 @@ func TestNothingIsPermittedByWildcard(t *testing.T) {
 
 func TestEachFunctionHasARoleOfItsOwn(t *testing.T) {
 	functions := acme.of("AWS::Lambda::Function")
-	if len(functions) != len(stack.Functions) {
-		t.Errorf("there are %d functions, want %d", len(functions), len(stack.Functions))
+	if len(functions) != len(topology.Functions) {
+		t.Errorf("there are %d functions, want %d", len(functions), len(topology.Functions))
 	}
 	roles := map[string]string{}
 	for id, r := range functions {
@@ -94,10 +94,10 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 			t.Errorf("%s is not traced", id)
 		}
 	}
-	for _, f := range stack.Functions {
+	for _, f := range topology.Functions {
 		env := variables[f.Name]
 		for name, want := range map[string]bool{
-			"TABLE_NAME": f.State != stack.None, "AUDIT_TABLE_NAME": f.Audit != stack.None, "MEDIA_BUCKET": f.Media != stack.None,
+			"TABLE_NAME": f.State != topology.None, "AUDIT_TABLE_NAME": f.Audit != topology.None, "MEDIA_BUCKET": f.Media != topology.None,
 			"BUS_NAME": f.Publishes, "DELIVER_ROLE_ARN": f.Introduces, "ALLOW_LOOPBACK_WEBHOOKS": f.Webhooks,
 			"PROVIDERS": f.Offers, "PROVIDER_SECRET": f.Generates, "PROVIDER_ENDPOINT": false,
 		} {
@@ -109,7 +109,7 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 			t.Errorf("%s sends webhooks to the loopback address: %v", f.Name, allowed)
 		}
 		for _, queue := range f.Sends {
-			if env[strings.ToUpper(strings.ReplaceAll(queue, "-", "_"))+"_QUEUE_URL"] == nil {
+			if env[queue.EnvName()] == nil {
 				t.Errorf("%s does not know the queue %s", f.Name, queue)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // permitted gives the resources, as the template has them, that a function may take
@@ -52,7 +53,7 @@ func TestTheProvidersSecretHoldsNothingAtFirst(t *testing.T) {
 		}
 		for _, r := range s.of("AWS::Lambda::Function") {
 			function := fmt.Sprint(r.Properties["FunctionName"])
-			reads := permitted(t, s, title(function[strings.LastIndex(function, "-")+1:]), "secretsmanager:GetSecretValue")
+			reads := permitted(t, s, topology.Title(function[strings.LastIndex(function, "-")+1:]), "secretsmanager:GetSecretValue")
 			if want := map[bool]int{true: 1}[strings.HasSuffix(function, "-generate")]; len(reads) != want {
 				t.Errorf("%s may read %v", function, reads)
 			}
@@ -63,14 +64,6 @@ func TestTheProvidersSecretHoldsNothingAtFirst(t *testing.T) {
 			}
 		}
 	}
-}
-
-// title gives a name the case of a construct's id.
-func title(name string) (id string) {
-	for word := range strings.SplitSeq(name, "-") {
-		id += strings.ToUpper(word[:1]) + word[1:]
-	}
-	return id
 }
 
 func TestFunctionsKnowWhatIsConfigured(t *testing.T) {

@@ -1,32 +1,16 @@
 package stack
 
 import (
+	"time"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
-)
 
-// eventSource is the `source` of every event that the relay puts on the bus.
-const eventSource = "content-automation"
-
-// visibilityFactor is how many times its function's time-out a message stays
-// invisible: fewer than six, and Lambda's own retries meet the message again. A
-// function that holds its messages says itself how long that is; the queue's time only
-// counts where it dies before, and is the shortest that Lambda takes. A message that
-// comes again meanwhile does no harm: every consumer bears each twice.
-const (
-	visibilityFactor     = 6
-	visibilityFactorHeld = 1
-)
-
-// How often a message is tried before it is put aside: one of a function that holds
-// its messages comes again within seconds at first, and so more often in the time
-// that a trouble may last.
-const (
-	attempts     = 5
-	attemptsHeld = 15
+	"github.com/content-automation/api/pkg/relay"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // newBus makes the customer's event bus.
@@ -37,32 +21,28 @@ func newBus(stack awscdk.Stack, s Settings) awsevents.EventBus {
 }
 
 // newQueue makes a queue and the one that takes what could not be done.
-func (w *work) newQueue(name string) awssqs.Queue {
-	receives, factor := attempts, visibilityFactor
-	if consumer(name).Holds {
-		receives, factor = attemptsHeld, visibilityFactorHeld
-	}
-	return awssqs.NewQueue(w.stack, jsii.String(title(name)+"Queue"), &awssqs.QueueProps{
+func (w *work) newQueue(q topology.Queue) awssqs.Queue {
+	return awssqs.NewQueue(w.stack, jsii.String(topology.Title(string(q))+"Queue"), &awssqs.QueueProps{
 		Encryption:        awssqs.QueueEncryption_SQS_MANAGED,
 		EnforceSSL:        jsii.Bool(true),
 		RetentionPeriod:   awscdk.Duration_Days(jsii.Number(4)),
-		VisibilityTimeout: seconds(factor * consumer(name).Timeout),
+		VisibilityTimeout: seconds(q.Visibility()),
 		DeadLetterQueue: &awssqs.DeadLetterQueue{
-			Queue:           w.newDeadLetterQueue(name),
-			MaxReceiveCount: jsii.Number(float64(receives)),
+			Queue:           w.newDeadLetterQueue(string(q)),
+			MaxReceiveCount: jsii.Number(float64(q.Receives())),
 		},
 	})
 }
 
 // newDeadLetterQueue makes a queue for what failed; anything in it is an alarm.
 func (w *work) newDeadLetterQueue(of string) awssqs.Queue {
-	queue := awssqs.NewQueue(w.stack, jsii.String(title(of)+"DeadLetters"), &awssqs.QueueProps{
+	queue := awssqs.NewQueue(w.stack, jsii.String(topology.Title(of)+"DeadLetters"), &awssqs.QueueProps{
 		Encryption:      awssqs.QueueEncryption_SQS_MANAGED,
 		EnforceSSL:      jsii.Bool(true),
 		RetentionPeriod: awscdk.Duration_Days(jsii.Number(14)),
 	})
 	w.alarms.deadLetters(of, queue)
-	output(w.stack, title(of)+"DeadLettersUrl", queue.QueueUrl())
+	output(w.stack, topology.DeadLettersOutput(of), queue.QueueUrl())
 	return queue
 }
 
@@ -71,13 +51,15 @@ func (w *work) route(bus awsevents.EventBus) {
 	awsevents.NewRule(w.stack, jsii.String("EventRule"), &awsevents.RuleProps{
 		EventBus:     bus,
 		Description:  jsii.String("Events of the service to the dispatch function"),
-		EventPattern: &awsevents.EventPattern{Source: jsii.Strings(eventSource)},
+		EventPattern: &awsevents.EventPattern{Source: jsii.Strings(relay.Source)},
 		Targets: &[]awsevents.IRuleTarget{
-			awseventstargets.NewSqsQueue(w.queues[DispatchQueue], &awseventstargets.SqsQueueProps{
-				DeadLetterQueue: w.newDeadLetterQueue("event"),
+			awseventstargets.NewSqsQueue(w.queues[topology.Dispatch], &awseventstargets.SqsQueueProps{
+				DeadLetterQueue: w.newDeadLetterQueue(topology.EventRule),
 			}),
 		},
 	})
 }
 
-func seconds(n int) awscdk.Duration { return awscdk.Duration_Seconds(jsii.Number(float64(n))) }
+func seconds(d time.Duration) awscdk.Duration {
+	return awscdk.Duration_Seconds(jsii.Number(d.Seconds()))
+}

@@ -7,17 +7,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/infra/stack"
+	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
 func TestSchedulesCallTheirFunctions(t *testing.T) {
 	for stage, c := range map[string]struct {
 		in    stacks
-		every func(f stack.Function) int
+		every func(f topology.Function) time.Duration
 	}{
-		"acme":  {acme, func(f stack.Function) int { return f.Every }},
-		"local": {local, func(stack.Function) int { return 1 }},
+		"acme":  {acme, func(f topology.Function) time.Duration { return f.Every }},
+		"local": {local, func(topology.Function) time.Duration { return time.Minute }},
 	} {
 		rules := c.in.of("AWS::Events::Rule")
 		for id, r := range rules {
@@ -26,15 +26,15 @@ func TestSchedulesCallTheirFunctions(t *testing.T) {
 			}
 		}
 		scheduled := 0
-		for _, f := range stack.Functions {
-			if (f.Trigger == stack.Schedule) != (f.Every > 0) {
-				t.Errorf("%s is called every %d minutes", f.Name, f.Every)
+		for _, f := range topology.Functions {
+			if (f.Trigger == topology.BySchedule) != (f.Every > 0) {
+				t.Errorf("%s is called every %v", f.Name, f.Every)
 			}
-			if f.Trigger != stack.Schedule {
+			if f.Trigger != topology.BySchedule {
 				continue
 			}
 			scheduled++
-			if f.Timeout >= 60*f.Every {
+			if f.Timeout >= f.Every {
 				t.Errorf("%s is called again while it may still run", f.Name)
 			}
 			var work template
@@ -43,15 +43,15 @@ func TestSchedulesCallTheirFunctions(t *testing.T) {
 					work = in
 				}
 			}
-			title := strings.ToUpper(f.Name[:1]) + f.Name[1:]
+			title := topology.Title(f.Name)
 			function, _ := named(t, work, "AWS::Lambda::Function", title+"Function")
 			dead, _ := named(t, work, "AWS::SQS::Queue", title+"DeadLetters")
 			rule, r := named(t, work, "AWS::Events::Rule", title+"Schedule")
 			unit := "minutes"
-			if c.every(f) == 1 {
+			if c.every(f) == time.Minute {
 				unit = "minute"
 			}
-			if want := fmt.Sprintf("rate(%d %s)", c.every(f), unit); r["ScheduleExpression"] != want || r["State"] != "ENABLED" || r["EventBusName"] != nil {
+			if want := fmt.Sprintf("rate(%v %s)", c.every(f).Minutes(), unit); r["ScheduleExpression"] != want || r["State"] != "ENABLED" || r["EventBusName"] != nil {
 				t.Errorf("%s: %s is %v on the bus %v, %v; want %s", stage, rule, r["ScheduleExpression"], r["EventBusName"], r["State"], want)
 			}
 			targets := list(r["Targets"])
@@ -64,7 +64,7 @@ func TestSchedulesCallTheirFunctions(t *testing.T) {
 			}
 			retries, _ := target.at("RetryPolicy", "MaximumRetryAttempts").(float64)
 			age, _ := target.at("RetryPolicy", "MaximumEventAgeInSeconds").(float64)
-			if retries < 1 || age != float64(60*c.every(f)) {
+			if retries < 1 || age != c.every(f).Seconds() {
 				t.Errorf("%s: %s is repeated %v times for %v s", stage, rule, retries, age)
 			}
 			if !calledBy(work, function, rule) {
@@ -91,9 +91,9 @@ func calledBy(in template, function, rule string) bool {
 // TestSweepsTakeNothingForLostTooEarly compares the times after which the sweeper
 // sends again with those that the functions and the queues may take.
 func TestSweepsTakeNothingForLostTooEarly(t *testing.T) {
-	for _, f := range stack.Functions {
-		if f.Trigger != stack.Schedule && time.Duration(f.Timeout)*time.Second >= webhook.EventGrace {
-			t.Errorf("%s may commit an event after %d s; after %v it counts as lost", f.Name, f.Timeout, webhook.EventGrace)
+	for _, f := range topology.Functions {
+		if f.Trigger != topology.BySchedule && f.Timeout >= webhook.EventGrace {
+			t.Errorf("%s may commit an event after %v; after %v it counts as lost", f.Name, f.Timeout, webhook.EventGrace)
 		}
 	}
 	_, queue := named(t, acme[workStack], "AWS::SQS::Queue", "DeliverQueue")

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // StageLocal is the stage of the local system: nothing in it is worth keeping,
@@ -146,8 +147,8 @@ func (s Settings) validate() error {
 		return fmt.Errorf("%q is not an AWS region: add -c region=<region>", s.Region)
 	case !nameShape.MatchString(s.Stage):
 		return fmt.Errorf("the stage %q is not made of lower-case letters, digits and hyphens", s.Stage)
-	case len(s.roleName(assumer().Name)) > longestRoleName:
-		return fmt.Errorf("the names of the customer, %s, and the stage, %s, are too long: the role %s would have more than %d characters", s.Customer, s.Stage, s.roleName(assumer().Name), longestRoleName)
+	case len(s.roleName(topology.Assumer().Name)) > longestRoleName:
+		return fmt.Errorf("the names of the customer, %s, and the stage, %s, are too long: the role %s would have more than %d characters", s.Customer, s.Stage, s.roleName(topology.Assumer().Name), longestRoleName)
 	case s.Arch != "arm64" && s.Arch != "x86_64":
 		return fmt.Errorf("the architecture %q is neither arm64 nor x86_64", s.Arch)
 	case s.AllowLoopbackWebhooks && !s.Local():
@@ -180,7 +181,7 @@ func (s Settings) validate() error {
 // Built tells in one sentence which functions are not built yet.
 func (s Settings) Built() error {
 	var missing []string
-	for _, f := range Functions {
+	for _, f := range topology.Functions {
 		if _, err := os.Stat(s.bootstrap(f.Name)); err != nil {
 			missing = append(missing, f.Name)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/infra/stack"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 func read(values map[string]any) (stack.Settings, error) {
@@ -109,10 +110,10 @@ func TestBuiltNamesWhatIsMissing(t *testing.T) {
 	if err := s.Built(); err == nil || !strings.Contains(err.Error(), "`make build ARCH=x86_64`") {
 		t.Fatalf("got %v", err)
 	}
-	for _, f := range stack.Functions[1:] {
+	for _, f := range topology.Functions[1:] {
 		writeBootstrap(t, s.Assets, f.Name)
 	}
-	missing := stack.Functions[0].Name
+	missing := topology.Functions[0].Name
 	if err := s.Built(); err == nil || !strings.Contains(err.Error(), "no build of "+missing+":") {
 		t.Fatalf("got %v, want it to name %s", err, missing)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/content-automation/api/infra/stack"
 	"github.com/content-automation/api/pkg/api"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // template is a synthesised stack.
@@ -100,7 +101,7 @@ func closeKernel() {
 func synthesise(dir string, values map[string]any) stacks {
 	name := fmt.Sprint(values["customer"])
 	assets := filepath.Join(dir, "build")
-	for _, f := range stack.Functions {
+	for _, f := range topology.Functions {
 		folder := filepath.Join(assets, f.Name)
 		must(os.MkdirAll(folder, 0o755))
 		must(os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(f.Name), 0o755))

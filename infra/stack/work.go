@@ -7,32 +7,34 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // work is the stack of the asynchronous path: what the state table's stream
 // drives, in the order in which it happens.
 type work struct {
 	stack  awscdk.Stack
-	queues map[string]awssqs.Queue
+	queues map[topology.Queue]awssqs.Queue
 	alarms alarms
 }
 
 func newWork(app constructs.Construct, d *data) *work {
 	stack := newStack(app, d.settings, "work", "the asynchronous path: queues and the functions behind them")
-	w := &work{stack: stack, queues: map[string]awssqs.Queue{}, alarms: alarms{stack, d.alarms}}
-	for _, name := range append([]string{DispatchQueue, DeliverQueue, DeliverSlowQueue}, generateQueues...) {
-		w.queues[name] = w.newQueue(name)
-		output(stack, title(name)+"QueueUrl", w.queues[name].QueueUrl())
+	w := &work{stack: stack, queues: map[topology.Queue]awssqs.Queue{}, alarms: alarms{stack, d.alarms}}
+	for _, q := range topology.Queues {
+		w.queues[q] = w.newQueue(q)
+		output(stack, q.Output(), w.queues[q].QueueUrl())
 	}
 	w.route(d.bus)
 	functions := lambdas{stack: stack, data: d, queues: w.queues, alarms: w.alarms}
-	for _, f := range Functions {
+	for _, f := range topology.Functions {
 		switch f.Trigger {
-		case Stream:
+		case topology.ByStream:
 			w.feedFromStream(functions.new(f), f, d)
-		case Queue:
+		case topology.ByQueue:
 			w.feedFromQueue(functions.new(f), f)
-		case Schedule:
+		case topology.BySchedule:
 			w.schedule(functions.new(f), f, d.settings)
 		}
 	}
@@ -42,9 +44,9 @@ func newWork(app constructs.Construct, d *data) *work {
 // feedFromStream calls the function with the records that it acts on. A record
 // that fails is tried apart from the others until the stream forgets it or it
 // has failed for good; then a dead letter says where it was.
-func (w *work) feedFromStream(fn awslambda.Function, f Function, d *data) {
+func (w *work) feedFromStream(fn awslambda.Function, f topology.Function, d *data) {
 	dead := w.newDeadLetterQueue(f.Name)
-	awslambda.NewEventSourceMapping(w.stack, jsii.String(title(f.Name)+"Source"), &awslambda.EventSourceMappingProps{
+	awslambda.NewEventSourceMapping(w.stack, jsii.String(topology.Title(f.Name)+"Source"), &awslambda.EventSourceMappingProps{
 		Target:                  fn,
 		EventSourceArn:          d.state.TableStreamArn(),
 		StartingPosition:        awslambda.StartingPosition_TRIM_HORIZON,
@@ -66,15 +68,15 @@ func (w *work) feedFromStream(fn awslambda.Function, f Function, d *data) {
 
 // feedFromQueue calls the function with its queues' messages; it answers which
 // of them failed, and only those come again. Each queue has pollers of its own.
-func (w *work) feedFromQueue(fn awslambda.Function, f Function) {
+func (w *work) feedFromQueue(fn awslambda.Function, f topology.Function) {
 	var concurrency *float64
 	if f.Concurrency > 0 {
 		concurrency = jsii.Number(float64(f.Concurrency))
 	}
-	for _, name := range f.Consumes {
-		awslambda.NewEventSourceMapping(w.stack, jsii.String(title(name)+"Source"), &awslambda.EventSourceMappingProps{
+	for _, q := range f.Consumes {
+		awslambda.NewEventSourceMapping(w.stack, jsii.String(topology.Title(string(q))+"Source"), &awslambda.EventSourceMappingProps{
 			Target:                  fn,
-			EventSourceArn:          w.queues[name].QueueArn(),
+			EventSourceArn:          w.queues[q].QueueArn(),
 			BatchSize:               jsii.Number(float64(f.Batch)),
 			ReportBatchItemFailures: jsii.Bool(true),
 			MaxConcurrency:          concurrency,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/infra/stack"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 const workStack = "acme-eu-central-1-work"
@@ -32,12 +32,12 @@ func pointsAt(value any, logicalID string) bool {
 func TestEveryQueueHasDeadLettersAndTime(t *testing.T) {
 	work := acme[workStack]
 	dead := map[string]bool{}
-	for _, f := range stack.Functions {
-		if f.Trigger != stack.Queue {
+	for _, f := range topology.Functions {
+		if f.Trigger != topology.ByQueue {
 			continue
 		}
-		for _, name := range f.Consumes {
-			checkQueue(t, f, name, dead)
+		for _, q := range f.Consumes {
+			checkQueue(t, f, q, dead)
 		}
 	}
 	// Nor is there a queue that nobody reads, but for dead letters.
@@ -63,12 +63,12 @@ func TestEveryQueueHasDeadLettersAndTime(t *testing.T) {
 	}
 }
 
-// checkQueue checks the queue of a name and how it calls its function.
-func checkQueue(t *testing.T, f stack.Function, name string, dead map[string]bool) {
+// checkQueue checks a queue and how it calls its function.
+func checkQueue(t *testing.T, f topology.Function, q topology.Queue, dead map[string]bool) {
 	t.Helper()
-	work := acme[workStack]
-	queueID, queue := named(t, work, "AWS::SQS::Queue", title(name)+"Queue")
-	deadID, _ := named(t, work, "AWS::SQS::Queue", title(name)+"DeadLetters")
+	work, name := acme[workStack], topology.Title(string(q))
+	queueID, queue := named(t, work, "AWS::SQS::Queue", name+"Queue")
+	deadID, _ := named(t, work, "AWS::SQS::Queue", name+"DeadLetters")
 	dead[deadID] = true
 	if !pointsAt(queue.at("RedrivePolicy", "deadLetterTargetArn"), deadID) {
 		t.Errorf("%s has no dead-letter queue", queueID)
@@ -82,13 +82,13 @@ func checkQueue(t *testing.T, f stack.Function, name string, dead map[string]boo
 	if n, _ := queue.at("RedrivePolicy", "maxReceiveCount").(float64); n < least {
 		t.Errorf("%s gives up after %v attempts", queueID, n)
 	}
-	functionID, function := named(t, work, "AWS::Lambda::Function", title(f.Name)+"Function")
+	functionID, function := named(t, work, "AWS::Lambda::Function", topology.Title(f.Name)+"Function")
 	visibility, _ := queue["VisibilityTimeout"].(float64)
 	timeout, _ := function["Timeout"].(float64)
 	if timeout == 0 || visibility != factor*timeout {
 		t.Errorf("%s shows a message again after %v s; its function may take %v s", queueID, visibility, timeout)
 	}
-	_, source := named(t, work, "AWS::Lambda::EventSourceMapping", title(name)+"Source")
+	_, source := named(t, work, "AWS::Lambda::EventSourceMapping", name+"Source")
 	if !pointsAt(source["EventSourceArn"], queueID) || !pointsAt(source["FunctionName"], functionID) {
 		t.Errorf("%s does not call %s", queueID, functionID)
 	}
@@ -103,9 +103,9 @@ func TestConsumersAnswerWhichMessagesFailed(t *testing.T) {
 		}
 	}
 	want := 0
-	for _, f := range stack.Functions {
+	for _, f := range topology.Functions {
 		want += len(f.Consumes)
-		if f.Trigger == stack.Stream {
+		if f.Trigger == topology.ByStream {
 			want++
 		}
 	}

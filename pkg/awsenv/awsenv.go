@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // attemptTimeout bounds one attempt of one call. The services called answer in
@@ -76,6 +78,16 @@ func Need(name string) string {
 		panic("the environment variable " + name + " is not set")
 	}
 	return v
+}
+
+// QueueURLs returns the addresses of queues, which the environment holds. It panics as
+// Need does where one is missing.
+func QueueURLs(queues []topology.Queue) map[topology.Queue]string {
+	urls := map[topology.Queue]string{}
+	for _, q := range queues {
+		urls[q] = Need(q.EnvName())
+	}
+	return urls
 }
 
 // Must gives v, or panics: at the start of a function, where nothing can go on.

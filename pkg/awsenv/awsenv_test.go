@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // environment sets what Lambda sets.
@@ -79,5 +81,12 @@ func TestNeedAndMust(t *testing.T) {
 			}()
 			call()
 		}()
+	}
+}
+
+func TestQueueURLs(t *testing.T) {
+	t.Setenv("DELIVER_SLOW_QUEUE_URL", "https://sqs/slow")
+	if urls := QueueURLs([]topology.Queue{topology.DeliverSlow}); len(urls) != 1 || urls[topology.DeliverSlow] != "https://sqs/slow" {
+		t.Errorf("%v", urls)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 func TestWorkIsCarriedToItsEnd(t *testing.T) {
@@ -469,7 +470,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 	w.queue = nil // the messages are gone
 	s := &sent{}
 	queues := map[job.Queue]queue.Sender{}
-	for _, name := range job.Generation() {
+	for _, name := range topology.Generation {
 		queues[name] = s
 	}
 	const every = 5 * time.Minute

@@ -8,25 +8,21 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/topology"
 )
 
-// Queue names a queue of work.
-type Queue string
+// Queue is a queue of the table of queues.
+type Queue = topology.Queue
 
-// The queues.
+// The queues that work is for.
 const (
-	GenerateText  Queue = "generate-text"  // texts, and what is made of texts
-	GenerateImage Queue = "generate-image" // pictures
-	GenerateAudio Queue = "generate-audio" // speech and music
-	GenerateVideo Queue = "generate-video" // clips and avatars
-	Deliver       Queue = "deliver"        // attempts at webhooks
-	Dispatch      Queue = "dispatch"       // deliveries of events, and replays
+	GenerateText  = topology.GenerateText
+	GenerateImage = topology.GenerateImage
+	GenerateAudio = topology.GenerateAudio
+	GenerateVideo = topology.GenerateVideo
+	Deliver       = topology.Deliver
+	Dispatch      = topology.Dispatch
 )
-
-// Generation lists the queues of generation.
-func Generation() []Queue {
-	return []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVideo}
-}
 
 // Kind is the kind of a job's item; the relay acts on it.
 const Kind = "job"

@@ -22,6 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // Source is the source of our events on the bus.
@@ -36,15 +37,15 @@ var _ Bus = (*eventbridge.Client)(nil)
 
 // Relay is the handler of the stream.
 type Relay struct {
-	queues  map[job.Queue]queue.Sender
+	queues  map[topology.Queue]queue.Sender
 	bus     Bus
 	busName string
 }
 
 // New makes a relay that sends jobs to the given queues and events to the bus of
 // the given name.
-func New[Q queue.Sender](queues map[job.Queue]Q, bus Bus, busName string) *Relay {
-	r := &Relay{map[job.Queue]queue.Sender{}, bus, busName}
+func New[Q queue.Sender](queues map[topology.Queue]Q, bus Bus, busName string) *Relay {
+	r := &Relay{map[topology.Queue]queue.Sender{}, bus, busName}
 	for name, q := range queues {
 		r.queues[name] = q
 	}
@@ -56,7 +57,7 @@ func New[Q queue.Sender](queues map[job.Queue]Q, bus Bus, busName string) *Relay
 // again from there, with all that follow it.
 func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	failed := make([]error, len(batch.Records))
-	jobs := map[job.Queue]*bundle[queue.Message]{}
+	jobs := map[topology.Queue]*bundle[queue.Message]{}
 	told := &bundle[types.PutEventsRequestEntry]{}
 	for i, record := range batch.Records {
 		it, ok := created(record)
@@ -127,7 +128,7 @@ func created(record events.DynamoDBEventRecord) (store.Item, bool) {
 }
 
 // message gives a job as a message, and the name of its queue.
-func message(it store.Item) (job.Queue, queue.Message, error) {
+func message(it store.Item) (topology.Queue, queue.Message, error) {
 	var j job.Job
 	if err := it.Decode(&j); err != nil {
 		return "", queue.Message{}, err

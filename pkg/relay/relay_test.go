@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // fakeBus is a bus that refuses as it is told.
@@ -84,7 +85,7 @@ type path struct {
 
 func newPath() path {
 	p := path{bus: &fakeBus{}, generate: &fakeQueue{}, deliver: &fakeQueue{}}
-	p.Relay = New(map[job.Queue]queue.Sender{job.GenerateText: p.generate, job.Deliver: p.deliver}, p.bus, "acme-prod")
+	p.Relay = New(map[topology.Queue]queue.Sender{topology.GenerateText: p.generate, topology.Deliver: p.deliver}, p.bus, "acme-prod")
 	return p
 }
 
@@ -142,7 +143,7 @@ func sequence(i int) string { return fmt.Sprintf("%021d", 100+i) }
 
 var now = apitest.NewClock().Now()
 
-func aJob(t *testing.T, name job.Queue, account, subject string) store.Item {
+func aJob(t *testing.T, name topology.Queue, account, subject string) store.Item {
 	t.Helper()
 	j := job.Job{ID: "job#" + subject + "#1", Queue: name, Subject: subject, Attempt: 1, Account: account, Mode: "test"}
 	it, err := job.Item(now, j, j)
@@ -169,7 +170,7 @@ func TestJobsGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 	}
 	happened := anEvent(t, event.ContentGenerated)
 	failed := p.handle(t, stream(t,
-		other, aJob(t, job.GenerateText, "acc_1", "cnt_1"), happened, aJob(t, job.Deliver, "acc_2", "dlv_1"), aJob(t, job.GenerateText, "acc_2", "cnt_2"),
+		other, aJob(t, topology.GenerateText, "acc_1", "cnt_1"), happened, aJob(t, topology.Deliver, "acc_2", "dlv_1"), aJob(t, topology.GenerateText, "acc_2", "cnt_2"),
 	)...)
 	if len(failed) != 0 {
 		t.Errorf("failed: %v", failed)
@@ -206,7 +207,7 @@ func TestJobsGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 
 func TestChangesAndRemovalsAreNotSent(t *testing.T) {
 	p := newPath()
-	records := stream(t, aJob(t, job.GenerateText, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated))
+	records := stream(t, aJob(t, topology.GenerateText, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated))
 	records[0].EventName, records[1].EventName = "MODIFY", "REMOVE"
 	records = append(records, events.DynamoDBEventRecord{EventName: "INSERT", Change: events.DynamoDBStreamRecord{
 		SequenceNumber: "9", NewImage: map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("x"), "n": events.NewNumberAttribute("1")},
@@ -240,7 +241,7 @@ func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 			p.bus.refuse = func(detail string, _ int) bool { return strings.Contains(detail, "balance.low") }
 			p.generate.refuse = func(queue.Message) error { return errors.New("no") }
 		}, 0},
-		"a queue that there is not": {func(p path, _ []events.DynamoDBEventRecord) { delete(p.queues, job.Deliver) }, 4},
+		"a queue that there is not": {func(p path, _ []events.DynamoDBEventRecord) { delete(p.queues, topology.Deliver) }, 4},
 		"a job that cannot be read": {func(_ path, records []events.DynamoDBEventRecord) {
 			records[2].Change.NewImage["doc"] = events.NewStringAttribute("{")
 		}, 2},
@@ -249,8 +250,8 @@ func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPath()
 			records := stream(t,
-				aJob(t, job.GenerateText, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated), aJob(t, job.GenerateText, "acc_1", "cnt_2"),
-				anEvent(t, event.BalanceLow), aJob(t, job.Deliver, "acc_1", "dlv_1"),
+				aJob(t, topology.GenerateText, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated), aJob(t, topology.GenerateText, "acc_1", "cnt_2"),
+				anEvent(t, event.BalanceLow), aJob(t, topology.Deliver, "acc_1", "dlv_1"),
 			)
 			c.spoil(p, records)
 			if failed := p.handle(t, records...); !slices.Equal(failed, []string{sequence(c.want)}) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/provider/credentials"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // TestStartAndStop brings a system of its own up, and looks at what is left of
@@ -33,10 +34,16 @@ func TestStartAndStop(t *testing.T) {
 	}
 	for name, value := range map[string]string{
 		"base URL": s.BaseURL, "endpoint": s.Endpoint, "table": s.Table, "audit table": s.AuditTable, "bucket": s.MediaBucket, "bus": s.Bus,
-		"queue of videos": s.GenerateQueueURLs["video"], "queue of texts": s.GenerateQueueURLs["text"], "fakes": s.Providers, "secret of providers": s.ProviderSecret, "dispatch queue": s.DispatchQueueURL, "deliver queue": s.DeliverQueueURL, "deliver-slow queue": s.DeliverSlowQueueURL,
+		"fakes": s.Providers, "secret of providers": s.ProviderSecret,
 	} {
 		if value == "" {
 			t.Errorf("it does not tell its %s", name)
+		}
+	}
+
+	for _, q := range topology.Queues {
+		if s.QueueURLs[q] == "" {
+			t.Errorf("it does not tell its queue %s", q)
 		}
 	}
 

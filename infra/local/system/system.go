@@ -9,11 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // customer is the entry of cdk.json that the local system is deployed for; its
@@ -65,10 +66,8 @@ type System struct {
 	Region   string
 	// What the stacks hold, by the names that the functions know.
 	Table, AuditTable, MediaBucket, Bus string
-	DispatchQueueURL, DeliverQueueURL   string
-	DeliverSlowQueueURL                 string
-	// GenerateQueueURLs are those of the queues of generation, by the kind of work.
-	GenerateQueueURLs map[string]string
+	// QueueURLs are the addresses of all queues.
+	QueueURLs map[topology.Queue]string
 	// ProviderSecret is the ARN of the secret with the credentials of providers, and
 	// Providers the address of the fakes; empty where live keys use real ones.
 	ProviderSecret, Providers string
@@ -185,17 +184,16 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 	s.Outputs = outputs
 	for name, field := range map[string]*string{
 		"TableName": &s.Table, "AuditTableName": &s.AuditTable, "MediaBucket": &s.MediaBucket, "BusName": &s.Bus,
-		"DispatchQueueUrl": &s.DispatchQueueURL, "DeliverQueueUrl": &s.DeliverQueueURL, "DeliverSlowQueueUrl": &s.DeliverSlowQueueURL,
 		"ApiId": new(string), "ProviderSecretArn": &s.ProviderSecret,
 	} {
 		if *field = outputs[name]; *field == "" {
 			return fmt.Errorf("the stacks have no output %s", name)
 		}
 	}
-	s.GenerateQueueURLs = map[string]string{}
-	for name, url := range outputs {
-		if kind, ok := strings.CutPrefix(strings.TrimSuffix(name, "QueueUrl"), "Generate"); ok && strings.HasSuffix(name, "QueueUrl") {
-			s.GenerateQueueURLs[strings.ToLower(kind)] = url
+	s.QueueURLs = map[topology.Queue]string{}
+	for _, q := range topology.Queues {
+		if s.QueueURLs[q] = outputs[q.Output()]; s.QueueURLs[q] == "" {
+			return fmt.Errorf("the stacks have no output %s", q.Output())
 		}
 	}
 	if s.fakes == nil {

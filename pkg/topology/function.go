@@ -1,0 +1,96 @@
+// Package topology is the table of the service's queues and Lambda functions: what
+// calls each function, how large it is and what it may touch. The stacks are built
+// from it, and everything else that has to know the queues or the functions reads it.
+// A new queue is a constant and an entry in Outbox, its worker an entry in Functions.
+package topology
+
+import "time"
+
+// Access is what a function may do with a table or the bucket.
+type Access int
+
+// The levels of access; each includes the ones before it but Append, which is
+// writing without reading.
+const (
+	None Access = iota
+	Append
+	Read
+	Write
+)
+
+// Trigger is what calls a function.
+type Trigger int
+
+// The triggers.
+const (
+	// ByGateway: the HTTP requests of the function's area.
+	ByGateway Trigger = iota
+	// AsAuthorizer: the gateway, before it calls the area's function.
+	AsAuthorizer
+	// ByStream: the changes of the state table.
+	ByStream
+	// ByQueue: the messages of the queues in Consumes.
+	ByQueue
+	// BySchedule: a schedule with the period in Every.
+	BySchedule
+)
+
+// Function is one Lambda function: how large it is, what calls it, and all that
+// it may touch. Its environment and its permissions follow from that.
+type Function struct {
+	// Name is the folder under functions that holds its main package.
+	Name    string
+	Trigger Trigger
+	// Memory is in MiB; CPU time grows with it.
+	Memory  int
+	Timeout time.Duration
+	// Consumes are the queues that call it; Batch is how many messages or records at most.
+	Consumes []Queue
+	Batch    int
+	// Holds marks the functions that extend the visibility of their messages while they
+	// work on them: if one dies, its messages are visible again within seconds. So what
+	// fails returns soon, and more often. If it dies before the first extension, they
+	// stay invisible for its time-out, which is short where it can be.
+	Holds bool
+	// Concurrency is how many batches of its queues are in work at a time at most; 0:
+	// as many as the account permits.
+	Concurrency int
+	// Every is the period of its schedule.
+	Every time.Duration
+	// State, Audit and Media are the state table, the audit table and the bucket.
+	State, Audit, Media Access
+	// Sends are the queues that it sends to.
+	Sends []Queue
+	// Publishes lets it put events on the customer's bus.
+	Publishes bool
+	// Webhooks marks the functions that check or call a customer's addresses.
+	Webhooks bool
+	// Assumes lets it assume the roles that customers have made for webhooks into
+	// their own AWS accounts. Its own role then has a name of its own, which stays:
+	// customers trust it.
+	Assumes bool
+	// Introduces lets it name the role of the function that assumes.
+	Introduces bool
+	// Offers marks the functions that need to know which providers live keys may use,
+	// and Generates those that call them.
+	Offers, Generates bool
+}
+
+// Named returns the function of a name. It panics if there is none.
+func Named(name string) Function {
+	return find(func(f Function) bool { return f.Name == name }, "named "+name)
+}
+
+// Assumer returns the function that assumes the roles of customers.
+func Assumer() Function {
+	return find(func(f Function) bool { return f.Assumes }, "that assumes the roles of customers")
+}
+
+func find(is func(Function) bool, which string) Function {
+	for _, f := range Functions {
+		if is(f) {
+			return f
+		}
+	}
+	panic("topology: no function " + which)
+}

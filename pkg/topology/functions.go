@@ -1,0 +1,31 @@
+package topology
+
+import "time"
+
+// Functions are all the functions of the service.
+var Functions = []Function{
+	{Name: "authorizer", Trigger: AsAuthorizer, Memory: 512, Timeout: 5 * time.Second, State: Write},
+
+	{Name: "account", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Read, Audit: Write, Media: Read},
+	{Name: "apikey", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append},
+	{Name: "catalog", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, Audit: Append, Offers: true},
+	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append},
+	{Name: "content", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append, Media: Read, Offers: true},
+	{Name: "studio", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append, Media: Read, Webhooks: true, Offers: true},
+	{Name: "webhook", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append, Webhooks: true, Introduces: true},
+	{Name: "docs", Trigger: ByGateway, Memory: 256, Timeout: 10 * time.Second},
+
+	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100, Sends: Outbox, Publishes: true},
+	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Consumes: Generation, Batch: 5, Holds: true,
+		State: Write, Media: Write, Sends: Generation, Offers: true, Generates: true},
+	{Name: "dispatch", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Second, Consumes: []Queue{Dispatch}, Batch: 10, Holds: true,
+		State: Write, Sends: []Queue{Deliver, Dispatch}},
+	// An attempt takes up to 15 seconds.
+	{Name: "deliver", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{Deliver}, Batch: 10, Holds: true, Concurrency: 50,
+		State: Write, Media: Read, Sends: []Queue{Deliver, DeliverSlow}, Webhooks: true, Assumes: true},
+	{Name: "deliver-slow", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{DeliverSlow}, Batch: 10, Holds: true, Concurrency: 50,
+		State: Write, Media: Read, Sends: []Queue{DeliverSlow}, Webhooks: true},
+	// These end before they are called again.
+	{Name: "sweep", Trigger: BySchedule, Memory: 512, Timeout: 4 * time.Minute, Every: 5 * time.Minute, State: Write, Sends: []Queue{Deliver}},
+	{Name: "resume", Trigger: BySchedule, Memory: 256, Timeout: 4 * time.Minute, Every: 5 * time.Minute, State: Read, Sends: Generation},
+}

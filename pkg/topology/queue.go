@@ -1,0 +1,112 @@
+package topology
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Queue names a queue of work.
+type Queue string
+
+// The queues. Generation has one for each kind of work, so that slow work does not
+// hold back what is quick.
+const (
+	GenerateText  Queue = "generate-text"  // texts, and what is made of texts
+	GenerateImage Queue = "generate-image" // pictures
+	GenerateAudio Queue = "generate-audio" // speech and music
+	GenerateVideo Queue = "generate-video" // clips and avatars
+	Dispatch      Queue = "dispatch"       // deliveries of events, and replays
+	Deliver       Queue = "deliver"        // attempts at webhooks
+	DeliverSlow   Queue = "deliver-slow"   // attempts at webhooks that take long to answer
+)
+
+// Generation are the queues of generation.
+var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVideo}
+
+// Outbox are the queues that the relay sends committed work to.
+var Outbox = append([]Queue{Dispatch, Deliver}, Generation...)
+
+// Queues are all the queues. Those that are not in Outbox receive messages from
+// other functions alone.
+var Queues = append([]Queue{DeliverSlow}, Outbox...)
+
+// A message stays invisible for visibilityFactor times its function's time-out: with
+// fewer than six, Lambda's own retries meet the message again. A function that holds
+// its messages extends their visibility itself; the queue's time only counts if the
+// function dies before it has done so, and is then the shortest that Lambda accepts.
+// A message that appears twice does no harm: every consumer is idempotent.
+const (
+	visibilityFactor     = 6
+	visibilityFactorHeld = 1
+)
+
+// A message is received so many times before it becomes a dead letter. One that its
+// function holds returns within seconds at first, and so more often while a failure
+// lasts.
+const (
+	receives     = 5
+	receivesHeld = 15
+)
+
+// EnvName returns the name of the environment variable that holds the queue's address.
+func (q Queue) EnvName() string {
+	return strings.ToUpper(strings.ReplaceAll(string(q), "-", "_")) + "_QUEUE_URL"
+}
+
+// Output returns the name of the stack's output that holds the queue's address.
+func (q Queue) Output() string { return Title(string(q)) + "QueueUrl" }
+
+// Consumer returns the function that handles the queue's messages.
+func (q Queue) Consumer() Function {
+	return find(func(f Function) bool { return slices.Contains(f.Consumes, q) }, "that consumes the queue "+string(q))
+}
+
+// Visibility returns how long a received message stays invisible.
+func (q Queue) Visibility() time.Duration {
+	f := q.Consumer()
+	if f.Holds {
+		return visibilityFactorHeld * f.Timeout
+	}
+	return visibilityFactor * f.Timeout
+}
+
+// Receives returns how many times a message is received before it becomes a dead
+// letter.
+func (q Queue) Receives() int {
+	if q.Consumer().Holds {
+		return receivesHeld
+	}
+	return receives
+}
+
+// EventRule names the dead letters of the rule that sends the bus's events to Dispatch.
+const EventRule = "event"
+
+// DeadLetters returns the sources of dead letters: each queue, the event rule, and
+// each function that a stream or a schedule calls. Each has a queue of its own.
+func DeadLetters() []string {
+	all := []string{EventRule}
+	for _, q := range Queues {
+		all = append(all, string(q))
+	}
+	for _, f := range Functions {
+		if f.Trigger == ByStream || f.Trigger == BySchedule {
+			all = append(all, f.Name)
+		}
+	}
+	return all
+}
+
+// DeadLettersOutput returns the name of the stack's output that holds the address of
+// the dead letters of a source.
+func DeadLettersOutput(source string) string { return Title(source) + "DeadLettersUrl" }
+
+// Title returns a name in the case of a construct's id: GenerateText for generate-text.
+func Title(name string) string {
+	var id strings.Builder
+	for word := range strings.SplitSeq(name, "-") {
+		id.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return id.String()
+}

@@ -1,0 +1,78 @@
+package topology
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestEveryQueueHasOneConsumer(t *testing.T) {
+	consumers := map[Queue][]string{}
+	for _, f := range Functions {
+		if (f.Trigger == ByQueue) != (len(f.Consumes) > 0) {
+			t.Errorf("%s consumes %v", f.Name, f.Consumes)
+		}
+		for _, q := range f.Consumes {
+			consumers[q] = append(consumers[q], f.Name)
+		}
+		for _, q := range slices.Concat(f.Consumes, f.Sends) {
+			if !slices.Contains(Queues, q) {
+				t.Errorf("%s uses %s, which is not in Queues", f.Name, q)
+			}
+		}
+	}
+	for _, q := range Queues {
+		if names := consumers[q]; len(names) != 1 || q.Consumer().Name != names[0] {
+			t.Errorf("%s has the consumers %v", q, names)
+		}
+	}
+}
+
+func TestNamesAreUnique(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range Functions {
+		if seen[f.Name] || Named(f.Name).Name != f.Name {
+			t.Errorf("the function %s is listed twice", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	sources := DeadLetters()
+	if distinct := slices.Compact(slices.Sorted(slices.Values(sources))); len(distinct) != len(sources) {
+		t.Errorf("two sources of dead letters share a name: %v", sources)
+	}
+	for _, want := range []string{"event", "generate-video", "deliver-slow", "relay", "sweep"} {
+		if !slices.Contains(sources, want) {
+			t.Errorf("%s has no dead letters: %v", want, sources)
+		}
+	}
+}
+
+func TestNamesOfAQueue(t *testing.T) {
+	q := DeliverSlow
+	if q.EnvName() != "DELIVER_SLOW_QUEUE_URL" || q.Output() != "DeliverSlowQueueUrl" || DeadLettersOutput(string(q)) != "DeliverSlowDeadLettersUrl" {
+		t.Errorf("%s, %s, %s", q.EnvName(), q.Output(), DeadLettersOutput(string(q)))
+	}
+}
+
+func TestTimesOfAQueue(t *testing.T) {
+	all := Functions
+	defer func() { Functions = all }()
+	for holds, want := range map[bool]struct {
+		visibility time.Duration
+		receives   int
+	}{true: {time.Minute, 15}, false: {6 * time.Minute, 5}} {
+		Functions = []Function{{Name: "f", Timeout: time.Minute, Consumes: []Queue{"q"}, Holds: holds}}
+		if q := Queue("q"); q.Visibility() != want.visibility || q.Receives() != want.receives {
+			t.Errorf("holds: %v; invisible for %v, received %d times", holds, q.Visibility(), q.Receives())
+		}
+	}
+}
+
+func TestWhatIsNotInTheTablePanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("it returned a function")
+		}
+	}()
+	Named("none")
+}
