@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
+
+// The engine in memory and a real one must behave alike.
+func TestMain(m *testing.M) { os.Exit(storetest.Run(m)) }
 
 // doc is the document of the tests' items.
 type doc struct {

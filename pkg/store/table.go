@@ -18,7 +18,7 @@ var ErrNotFound = errors.New("store: no such item")
 
 // DB is one table. It is safe for concurrent use.
 type DB struct {
-	client *dynamodb.Client
+	client Client
 	name   string
 	now    func() time.Time
 }

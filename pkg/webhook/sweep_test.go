@@ -331,7 +331,8 @@ func TestAnOperatorNeedNotWait(t *testing.T) {
 	w.happen(event.ContentGenerated)
 	w.events.wipe()
 	got, err := NewSweeper(w.db, w.attempts, w.clock.Now).Handle(t.Context(), Sweep{Now: true})
-	if err != nil || got != (Swept{Events: 2, Made: 1, Overdue: 1, Resent: 1}) {
+	// The delivery that is made is due at once, and may be found to be.
+	if err != nil || got.Events != 2 || got.Made != 1 || got.Overdue < 1 || got.Overdue > 2 || got.Resent != got.Overdue || got.Unfinished {
 		t.Errorf("swept %+v, %v", got, err)
 	}
 	w.run()

@@ -1,6 +1,5 @@
-// Package storetest gives tests a table of their own in a DynamoDB engine: the
-// one that AWS_ENDPOINT_URL_DYNAMODB names, or the local AWS that `make tools`
-// installs, which is started once for a test binary and ends with it.
+// Package storetest makes tables for tests: in memory, or in the DynamoDB engine that
+// AWS_ENDPOINT_URL_DYNAMODB names. Run runs the tests of a package on both.
 package storetest
 
 import (
@@ -8,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/memtable"
 )
 
 // Open makes an empty table and gives it, read with the given clock. It has the
@@ -37,11 +38,10 @@ func Open(t testing.TB, now func() time.Time, with ...func(*aws.Config)) *store.
 
 // Make is Open for programs that are no tests: drop removes the table.
 func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) (db *store.DB, drop func(context.Context) error, err error) {
-	address, err := endpoint()
+	cfg, err := engine(now)
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg := config(address)
 	table := raw{client: dynamodb.NewFromConfig(cfg), name: "test-" + rand.Text()}
 	if err := createTable(ctx, table.client, table.name); err != nil {
 		return nil, nil, err
@@ -61,6 +61,38 @@ func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) 
 		return nil
 	}
 	return db, drop, nil
+}
+
+// onEngine makes tables lie in a real engine, not in memory. Programs that measure
+// themselves want one, which takes no time of their own.
+var onEngine = os.Getenv("AWS_ENDPOINT_URL_DYNAMODB") != "" || !testing.Testing()
+
+// UseEngine makes all tables lie in a real engine from now on: by default the local
+// AWS that `make tools` installs, which is started once and ends with the program.
+func UseEngine() { onEngine = true }
+
+// Run runs the tests of a package twice: with tables in memory and in a real engine.
+func Run(m *testing.M) int {
+	if !onEngine {
+		fmt.Println("storetest: tables in memory")
+		if code := m.Run(); code != 0 {
+			return code
+		}
+	}
+	fmt.Println("storetest: tables in a real engine")
+	UseEngine()
+	return m.Run()
+}
+
+// engine returns the configuration that reaches the engine.
+func engine(now func() time.Time) (aws.Config, error) {
+	if !onEngine {
+		cfg := config("http://memory")
+		cfg.HTTPClient = memtable.New(now)
+		return cfg, nil
+	}
+	address, err := endpoint()
+	return config(address), err
 }
 
 // Local gives the configuration of the local AWS itself, which has queues, too.

@@ -1,0 +1,153 @@
+// Package memtable is a DynamoDB in memory, for tests and simulations. It knows the
+// calls and expressions that pkg/store makes, and refuses what DynamoDB refuses:
+// the tests of pkg/store run on it and on a real engine.
+//
+// An Engine serves calls in two ways: directly, as a store.Client, or as the HTTP
+// client of the AWS SDK, so that the SDK's own repeats and middleware take part.
+//
+// Each call is carried out as a whole before the next one. So transactions never
+// conflict, nothing is throttled, and an index is never behind its table: tests and
+// simulations inject that. Attributes are strings, numbers, booleans and nulls, and
+// expressions name attributes of the item only, no parts of them.
+package memtable
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+)
+
+// Engine holds tables. It is safe for concurrent use.
+type Engine struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	tables map[string]*table
+	tokens tokens
+}
+
+// New returns an engine without tables. By its clock it forgets the request tokens
+// of transactions.
+func New(now func() time.Time) *Engine {
+	return &Engine{now: now, tables: map[string]*table{}, tokens: tokens{known: map[string]transaction{}}}
+}
+
+// invalid is the refusal of a call that DynamoDB does not accept.
+func invalid(format string, args ...any) error {
+	return &smithy.GenericAPIError{Code: "ValidationException", Message: fmt.Sprintf(format, args...), Fault: smithy.FaultClient}
+}
+
+// admit starts a call that was made without the SDK: it runs the middleware that
+// the caller passes, such as the fence of pkg/store.
+func admit(ctx context.Context, options []func(*dynamodb.Options)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var o dynamodb.Options
+	for _, change := range options {
+		change(&o)
+	}
+	if len(o.APIOptions) == 0 {
+		return nil
+	}
+	stack := middleware.NewStack("memtable", func() any { return nil })
+	retry := middleware.FinalizeMiddlewareFunc("Retry", func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+		return next.HandleFinalize(ctx, in)
+	})
+	if err := stack.Finalize.Add(retry, middleware.After); err != nil {
+		return err
+	}
+	for _, add := range o.APIOptions {
+		if err := add(stack); err != nil {
+			return err
+		}
+	}
+	end := middleware.HandlerFunc(func(context.Context, any) (any, middleware.Metadata, error) {
+		return nil, middleware.Metadata{}, nil
+	})
+	_, _, err := middleware.DecorateHandler(end, stack).Handle(ctx, nil)
+	return err
+}
+
+// table finds a table. The caller holds the lock.
+func (e *Engine) table(name *string) (*table, error) {
+	if t := e.tables[aws.ToString(name)]; t != nil {
+		return t, nil
+	}
+	return nil, &types.ResourceNotFoundException{Message: aws.String("Requested resource not found: Table: " + aws.ToString(name) + " not found")}
+}
+
+// CreateTable makes a table, which is active at once.
+func (e *Engine) CreateTable(ctx context.Context, in *dynamodb.CreateTableInput, options ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error) {
+	if err := admit(ctx, options); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	name := aws.ToString(in.TableName)
+	if e.tables[name] != nil {
+		return nil, &types.ResourceInUseException{Message: aws.String("Table already exists: " + name)}
+	}
+	t, err := newTable(in)
+	if err != nil {
+		return nil, err
+	}
+	e.tables[name] = t
+	return &dynamodb.CreateTableOutput{TableDescription: t.description()}, nil
+}
+
+// DeleteTable removes a table with all that is in it.
+func (e *Engine) DeleteTable(ctx context.Context, in *dynamodb.DeleteTableInput, options ...func(*dynamodb.Options)) (*dynamodb.DeleteTableOutput, error) {
+	if err := admit(ctx, options); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t, err := e.table(in.TableName)
+	if err != nil {
+		return nil, err
+	}
+	delete(e.tables, t.name)
+	return &dynamodb.DeleteTableOutput{TableDescription: t.description()}, nil
+}
+
+// DescribeTable returns a table's schema.
+func (e *Engine) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput, options ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
+	if err := admit(ctx, options); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t, err := e.table(in.TableName)
+	if err != nil {
+		return nil, err
+	}
+	return &dynamodb.DescribeTableOutput{Table: t.description()}, nil
+}
+
+// Change is one record of a table's stream.
+type Change struct {
+	// Event is INSERT, MODIFY or REMOVE.
+	Event string
+	// Old and New are the item before and after.
+	Old, New map[string]types.AttributeValue
+}
+
+// Changes returns the changes of a table, in their order, from the given one on.
+func (e *Engine) Changes(table string, from int) []Change {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t := e.tables[table]
+	if t == nil || from >= len(t.changes) {
+		return nil
+	}
+	return slices.Clone(t.changes[from:])
+}

@@ -1,0 +1,265 @@
+package memtable
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// scope is what an expression is evaluated on.
+type scope struct {
+	item   item // nil where there is none
+	names  map[string]string
+	values item
+}
+
+// newScope checks the values of a call, and that its expressions use the
+// placeholders that it defines.
+func newScope(names map[string]string, values item, all ...*expression) (scope, error) {
+	if err := checkRefs(names, values, all...); err != nil {
+		return scope{}, err
+	}
+	kept, err := storedAll(values)
+	return scope{names: names, values: kept}, err
+}
+
+// conditionOf parses a condition that may be missing.
+func conditionOf(text *string) (*expression, error) {
+	if text == nil {
+		return nil, nil
+	}
+	if *text == "" {
+		return nil, invalid("Invalid ConditionExpression: The expression can not be empty;")
+	}
+	return parseCondition(*text)
+}
+
+// attribute returns the name that a path has in the item.
+func (s scope) attribute(path string) string {
+	if strings.HasPrefix(path, "#") {
+		return s.names[path]
+	}
+	return path
+}
+
+// value returns what an operand of a condition stands for, nil if it is missing.
+func (s scope) value(o *operand) value {
+	switch {
+	case o.op == "size":
+		if v, ok := s.value(o.args[0]).(*types.AttributeValueMemberS); ok {
+			return &types.AttributeValueMemberN{Value: strconv.Itoa(len(v.Value))}
+		}
+		return nil
+	case strings.HasPrefix(o.ref, ":"):
+		return s.values[o.ref]
+	default:
+		return s.item[s.attribute(o.ref)]
+	}
+}
+
+// holds reports whether a condition is true; one that is missing is.
+func (s scope) holds(x *expression) bool { return x == nil || s.isTrue(x.root) }
+
+func (s scope) isTrue(n *node) bool {
+	switch n.op {
+	case "AND":
+		return s.isTrue(n.kids[0]) && s.isTrue(n.kids[1])
+	case "OR":
+		return s.isTrue(n.kids[0]) || s.isTrue(n.kids[1])
+	case "NOT":
+		return !s.isTrue(n.kids[0])
+	}
+	args := make([]value, len(n.args))
+	for i, o := range n.args {
+		args[i] = s.value(o)
+	}
+	switch n.op {
+	case "attribute_exists":
+		return args[0] != nil
+	case "attribute_not_exists":
+		return args[0] == nil
+	case "IN":
+		return slices.ContainsFunc(args[1:], func(v value) bool { return equal(args[0], v) })
+	case "<>":
+		return !equal(args[0], args[1])
+	case "attribute_type":
+		return args[0] != nil && kind(args[0]) == text(args[1])
+	case "begins_with", "contains":
+		_, is := args[0].(*types.AttributeValueMemberS)
+		if n.op == "contains" {
+			return is && strings.Contains(text(args[0]), text(args[1]))
+		}
+		return is && strings.HasPrefix(text(args[0]), text(args[1]))
+	case "BETWEEN":
+		return ordered(">=", args[0], args[1]) && ordered("<=", args[0], args[2])
+	default:
+		return ordered(n.op, args[0], args[1])
+	}
+}
+
+// ordered reports whether a comparison of two values holds. Values of different
+// types, or that are missing, compare as nothing.
+func ordered(op string, a, b value) bool {
+	order, comparable := compare(a, b)
+	if !comparable {
+		return false
+	}
+	switch op {
+	case "=":
+		return order == 0
+	case "<":
+		return order < 0
+	case "<=":
+		return order <= 0
+	case ">":
+		return order > 0
+	default:
+		return order >= 0
+	}
+}
+
+func text(v value) string {
+	s, _ := v.(*types.AttributeValueMemberS)
+	if s == nil {
+		return ""
+	}
+	return s.Value
+}
+
+// checkUpdate checks what an update names: no key, and nothing twice.
+func (s scope) checkUpdate(t *table, u *update) error {
+	var paths []string
+	for _, a := range slices.Concat(u.set, u.add) {
+		paths = append(paths, s.attribute(a.path))
+	}
+	for _, path := range u.remove {
+		paths = append(paths, s.attribute(path))
+	}
+	for i, path := range paths {
+		if slices.Contains(t.main.names(), path) {
+			return invalid("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", path)
+		}
+		if slices.Contains(paths[:i], path) {
+			return invalid("Invalid UpdateExpression: Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [%s]", path)
+		}
+	}
+	for _, a := range u.add {
+		if v := s.values[a.to.ref]; v == nil || kind(v) != "N" {
+			return invalid("Invalid UpdateExpression: Incorrect operand type for operator or function; operator: ADD")
+		}
+	}
+	return nil
+}
+
+// updated returns the item as an update leaves it. All that it reads is as it was
+// before.
+func (s scope) updated(key item, u *update) (item, error) {
+	after := make(item, len(s.item)+len(u.set)+len(u.add))
+	for name, v := range s.item {
+		after[name] = v
+	}
+	for name, v := range key {
+		after[name] = v
+	}
+	for _, a := range u.set {
+		v, err := s.result(a.to)
+		if err != nil {
+			return nil, err
+		}
+		after[s.attribute(a.path)] = v
+	}
+	for _, a := range u.add {
+		name := s.attribute(a.path)
+		var before value = &types.AttributeValueMemberN{Value: "0"}
+		if v := s.item[name]; v != nil {
+			before = v
+		}
+		v, err := add(before, s.value(a.to), 1)
+		if err != nil {
+			return nil, err
+		}
+		after[name] = v
+	}
+	for _, path := range u.remove {
+		delete(after, s.attribute(path))
+	}
+	return after, nil
+}
+
+// result returns what an attribute is set to.
+func (s scope) result(o *operand) (value, error) {
+	switch o.op {
+	case "if_not_exists":
+		if v := s.value(o.args[0]); v != nil {
+			return v, nil
+		}
+		return s.result(o.args[1])
+	case "+", "-":
+		a, err := s.result(o.args[0])
+		if err != nil {
+			return nil, err
+		}
+		b, err := s.result(o.args[1])
+		if err != nil {
+			return nil, err
+		}
+		sign := int64(1)
+		if o.op == "-" {
+			sign = -1
+		}
+		return add(a, b, sign)
+	}
+	v := s.value(o)
+	if v == nil {
+		return nil, invalid("The provided expression refers to an attribute that does not exist in the item")
+	}
+	return v, nil
+}
+
+func add(a, b value, sign int64) (value, error) {
+	x, ok := a.(*types.AttributeValueMemberN)
+	y, ok2 := b.(*types.AttributeValueMemberN)
+	if !ok || !ok2 {
+		return nil, invalid("An operand in the update expression has an incorrect data type")
+	}
+	n, err := sum(x.Value, y.Value, sign)
+	return &types.AttributeValueMemberN{Value: n}, err
+}
+
+// isKeyCondition reports whether a condition is one of an index's key: an equal
+// partition and, after an AND, one condition of the sort key.
+func (x *index) isKeyCondition(s scope, e *expression) error {
+	leaves := []*node{e.root}
+	if e.root.op == "AND" {
+		leaves = e.root.kids
+	}
+	var seen []string
+	for _, n := range leaves {
+		if len(n.args) < 2 || n.args[0].op != "" || isValue(n.args[0]) || !isValue(n.args[1]) {
+			return invalid("Invalid operator used in KeyConditionExpression: %s", n.op)
+		}
+		name := s.attribute(n.args[0].ref)
+		ranged := name == x.sort && slices.Contains([]string{"<", "<=", ">", ">=", "BETWEEN", "begins_with"}, n.op)
+		if n.op != "=" && !ranged {
+			return invalid("Query key condition not supported: %s %s", name, n.op)
+		}
+		seen = append(seen, name)
+		for _, o := range n.args[1:] {
+			if v := s.values[o.ref]; v == nil || (kind(v) == "S" && text(v) == "") {
+				return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: %s", name)
+			}
+		}
+		if n.op == "BETWEEN" && !ordered("<=", s.values[n.args[1].ref], s.values[n.args[2].ref]) {
+			return invalid("Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to lower bound")
+		}
+	}
+	if !slices.Contains(seen, x.hash) {
+		return invalid("Query condition missed key schema element: %s", x.hash)
+	}
+	if len(seen) == 2 && !slices.Contains(seen, x.sort) || len(seen) > 2 {
+		return invalid("Query key condition not supported: %v", seen)
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+package memtable
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// The bounds of reads.
+const (
+	maxBatchKeys  = 100
+	maxBatchBytes = 16 << 20
+	maxPageBytes  = 1 << 20
+)
+
+// GetItem reads an item.
+func (e *Engine) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	if err := admit(ctx, options); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t, err := e.table(in.TableName)
+	if err != nil {
+		return nil, err
+	}
+	if in.ProjectionExpression != nil {
+		return nil, invalid("memtable: items are read whole")
+	}
+	key, err := t.checkKey(t.main, in.Key)
+	if err != nil {
+		return nil, err
+	}
+	out := &dynamodb.GetItemOutput{}
+	if r := t.get(key); r != nil {
+		out.Item = maps.Clone(r.item)
+	}
+	return out, nil
+}
+
+// BatchGetItem reads items in no order. Beyond 16 MB it leaves keys unprocessed.
+func (e *Engine) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	if err := admit(ctx, options); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := &dynamodb.BatchGetItemOutput{
+		Responses: map[string][]map[string]types.AttributeValue{}, UnprocessedKeys: map[string]types.KeysAndAttributes{},
+	}
+	asked, bytes := 0, 0
+	for _, name := range slices.Sorted(maps.Keys(in.RequestItems)) {
+		t, err := e.table(&name)
+		if err != nil {
+			return nil, err
+		}
+		of := in.RequestItems[name]
+		if asked += len(of.Keys); len(of.Keys) == 0 || asked > maxBatchKeys {
+			return nil, invalid("Too many items requested for the BatchGetItem call, or none: %d", asked)
+		}
+		if of.ProjectionExpression != nil {
+			return nil, invalid("memtable: items are read whole")
+		}
+		keys := make([]item, len(of.Keys))
+		for i, k := range of.Keys {
+			if keys[i], err = t.checkKey(t.main, k); err != nil {
+				return nil, err
+			}
+			if slices.ContainsFunc(keys[:i], func(other item) bool { return same(other, keys[i]) }) {
+				return nil, invalid("Provided list of item keys contains duplicates")
+			}
+		}
+		left := of
+		left.Keys = nil
+		for _, k := range keys {
+			r := t.get(k)
+			if r == nil {
+				continue
+			}
+			if bytes += r.size; bytes > maxBatchBytes {
+				left.Keys = append(left.Keys, k)
+				continue
+			}
+			out.Responses[name] = append(out.Responses[name], maps.Clone(r.item))
+		}
+		if left.Keys != nil {
+			out.UnprocessedKeys[name] = left
+		}
+	}
+	if asked == 0 {
+		return nil, invalid("The requestItems parameter is required for BatchGetItem")
+	}
+	return out, nil
+}
+
+// Query reads a page of a partition of the table or of an index.
+func (e *Engine) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	if err := admit(ctx, options); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t, err := e.table(in.TableName)
+	if err != nil {
+		return nil, err
+	}
+	x := t.main
+	if in.IndexName != nil {
+		if x = t.indexes[*in.IndexName]; x == nil {
+			return nil, invalid("The table does not have the specified index: %s", *in.IndexName)
+		}
+		if aws.ToBool(in.ConsistentRead) {
+			return nil, invalid("Consistent reads are not supported on global secondary indexes")
+		}
+	}
+	if in.ProjectionExpression != nil || (in.Select != "" && in.Select != types.SelectAllAttributes) {
+		return nil, invalid("memtable: items are read whole")
+	}
+	q, err := t.query(x, in)
+	if err != nil {
+		return nil, err
+	}
+	page := q.page(in.Limit, in.ExclusiveStartKey)
+	return &dynamodb.QueryOutput{Items: page.items, Count: int32(len(page.items)), ScannedCount: page.scanned, LastEvaluatedKey: page.last}, nil
+}
+
+// query is a query that was checked.
+type query struct {
+	table       *table
+	index       *index
+	scope       scope
+	key, filter *expression
+	rows        []*row
+	backward    bool
+}
+
+func (t *table) query(x *index, in *dynamodb.QueryInput) (*query, error) {
+	q := &query{table: t, index: x, backward: in.ScanIndexForward != nil && !*in.ScanIndexForward}
+	if aws.ToString(in.KeyConditionExpression) == "" {
+		return nil, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
+	}
+	var err error
+	if q.key, err = parseCondition(*in.KeyConditionExpression); err != nil {
+		return nil, err
+	}
+	if q.filter, err = conditionOf(in.FilterExpression); err != nil {
+		return nil, err
+	}
+	if q.scope, err = newScope(in.ExpressionAttributeNames, in.ExpressionAttributeValues, q.key, q.filter); err != nil {
+		return nil, err
+	}
+	if err := x.isKeyCondition(q.scope, q.key); err != nil {
+		return nil, err
+	}
+	if q.filter != nil {
+		for _, path := range q.filter.paths {
+			if name := q.scope.attribute(path); slices.Contains(x.names(), name) {
+				return nil, invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
+			}
+		}
+	}
+	if in.Limit != nil && *in.Limit < 1 {
+		return nil, invalid("Limit must be greater than or equal to 1")
+	}
+	partition := q.scope.partition(x, q.key.root)
+	if in.ExclusiveStartKey != nil {
+		from, err := t.checkKey(x, in.ExclusiveStartKey)
+		if err != nil {
+			return nil, invalid("The provided starting key is invalid: %v", err)
+		}
+		if x.partition(from) != partition {
+			return nil, invalid("The provided starting key is outside query boundaries based on provided conditions")
+		}
+	}
+	q.rows = x.partitions[partition]
+	return q, nil
+}
+
+// partition names the partition that a key condition asks for.
+func (s scope) partition(x *index, n *node) string {
+	for _, leaf := range append(n.kids, n) {
+		if leaf.op == "=" && s.attribute(leaf.args[0].ref) == x.hash {
+			return x.partition(item{x.hash: s.value(leaf.args[1])})
+		}
+	}
+	return ""
+}
+
+// page is what one read returns.
+type page struct {
+	items   []map[string]types.AttributeValue
+	scanned int32
+	last    item
+}
+
+// page reads until it has looked at as many items as are asked for, or at 1 MB.
+func (q *query) page(limit *int32, from item) page {
+	var p page
+	bytes := 0
+	for i := range q.rows {
+		r := q.rows[i]
+		if q.backward {
+			r = q.rows[len(q.rows)-1-i]
+		}
+		if from != nil {
+			if order := q.index.order(r.item, from); order == 0 || order < 0 != q.backward {
+				continue
+			}
+		}
+		q.scope.item = r.item
+		if !q.scope.holds(q.key) {
+			continue
+		}
+		p.scanned++
+		bytes += r.size
+		if q.scope.holds(q.filter) {
+			p.items = append(p.items, maps.Clone(r.item))
+		}
+		if (limit != nil && p.scanned == *limit) || bytes >= maxPageBytes {
+			p.last = q.place(r.item)
+			break
+		}
+	}
+	return p
+}
+
+// place is the key that a list goes on behind.
+func (q *query) place(it item) item {
+	key := item{}
+	for _, name := range slices.Concat(q.index.names(), q.table.main.names()) {
+		key[name] = it[name]
+	}
+	return key
+}
+
+// Scan reads the whole table at once, sorted by its keys.
+func (e *Engine) Scan(ctx context.Context, in *dynamodb.ScanInput, options ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	if err := admit(ctx, options); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t, err := e.table(in.TableName)
+	if err != nil {
+		return nil, err
+	}
+	if in.FilterExpression != nil || in.ProjectionExpression != nil || in.IndexName != nil {
+		return nil, invalid("memtable: a scan reads the whole table")
+	}
+	out := &dynamodb.ScanOutput{}
+	for _, name := range slices.Sorted(maps.Keys(t.main.partitions)) {
+		for _, r := range t.main.partitions[name] {
+			out.Items = append(out.Items, maps.Clone(r.item))
+		}
+	}
+	out.Count = int32(len(out.Items))
+	out.ScannedCount = out.Count
+	return out, nil
+}

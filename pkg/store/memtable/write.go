@@ -1,0 +1,331 @@
+package memtable
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+)
+
+// The bounds of transactions.
+const (
+	maxWrites      = 100
+	maxWriteBytes  = 4 << 20
+	tokenRemembers = 10 * time.Minute
+)
+
+// write is a write that was checked: what it asks of the item, and what it makes
+// of it.
+type write struct {
+	table *table
+	key   item
+	scope scope
+	cond  *expression
+	// after makes the new item of the scope's; nil removes it. Without after, the
+	// write is a check of its condition.
+	after func(scope) (item, error)
+	show  bool // whether a failed condition shows the item
+}
+
+// errFailed reports a condition that does not hold.
+var errFailed = &types.ConditionalCheckFailedException{Message: aws.String("The conditional request failed")}
+
+// prepare evaluates a write on the item as it is.
+func (w *write) prepare() (before, after *row, err error) {
+	before = w.table.get(w.key)
+	s := w.scope
+	if before != nil {
+		s.item = before.item
+	}
+	if !s.holds(w.cond) {
+		return before, nil, errFailed
+	}
+	if w.after == nil {
+		return before, before, nil
+	}
+	it, err := w.after(s)
+	if err != nil || it == nil {
+		return before, nil, err
+	}
+	after, err = w.table.checkItem(it)
+	return before, after, err
+}
+
+// shown is the item that a failed condition shows.
+func (w *write) shown(before *row) item {
+	if !w.show || before == nil {
+		return nil
+	}
+	return maps.Clone(before.item)
+}
+
+func itemOf(r *row) item {
+	if r == nil {
+		return nil
+	}
+	return maps.Clone(r.item)
+}
+
+// write checks a write.
+func (e *Engine) write(in types.TransactWriteItem) (*write, error) {
+	switch {
+	case in.Put != nil:
+		return e.put(in.Put)
+	case in.Update != nil:
+		return e.update(in.Update)
+	case in.Delete != nil:
+		w, err := e.check(&types.ConditionCheck{
+			TableName: in.Delete.TableName, Key: in.Delete.Key, ConditionExpression: in.Delete.ConditionExpression,
+			ExpressionAttributeNames: in.Delete.ExpressionAttributeNames, ExpressionAttributeValues: in.Delete.ExpressionAttributeValues,
+			ReturnValuesOnConditionCheckFailure: in.Delete.ReturnValuesOnConditionCheckFailure,
+		})
+		if err == nil {
+			w.after = func(scope) (item, error) { return nil, nil }
+		}
+		return w, err
+	case in.ConditionCheck != nil:
+		return e.check(in.ConditionCheck)
+	default:
+		return nil, invalid("TransactItems can only contain one of Check, Put, Update or Delete")
+	}
+}
+
+func (e *Engine) put(in *types.Put) (*write, error) {
+	kept, err := storedAll(in.Item)
+	if err != nil {
+		return nil, err
+	}
+	t, err := e.table(in.TableName)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := t.checkItem(kept); err != nil {
+		return nil, err
+	}
+	key := item{}
+	for _, name := range t.main.names() {
+		key[name] = kept[name]
+	}
+	check := types.ConditionCheck{
+		TableName: in.TableName, Key: key, ConditionExpression: in.ConditionExpression, ExpressionAttributeNames: in.ExpressionAttributeNames,
+		ExpressionAttributeValues: in.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
+	}
+	w, err := e.check(&check)
+	if err == nil {
+		w.after = func(scope) (item, error) { return kept, nil }
+	}
+	return w, err
+}
+
+func (e *Engine) update(in *types.Update) (*write, error) {
+	change := &expression{update: &update{}}
+	if in.UpdateExpression != nil {
+		var err error
+		if change, err = parseUpdate(*in.UpdateExpression); err != nil {
+			return nil, err
+		}
+	}
+	check := types.ConditionCheck{
+		TableName: in.TableName, Key: in.Key, ConditionExpression: in.ConditionExpression, ExpressionAttributeNames: in.ExpressionAttributeNames,
+		ExpressionAttributeValues: in.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
+	}
+	w, err := e.check(&check, change)
+	if err != nil {
+		return nil, err
+	}
+	w.after = func(s scope) (item, error) { return s.updated(w.key, change.update) }
+	return w, w.scope.checkUpdate(w.table, change.update)
+}
+
+// check checks what all writes have. The other expressions use its placeholders, too.
+func (e *Engine) check(in *types.ConditionCheck, others ...*expression) (*write, error) {
+	t, err := e.table(in.TableName)
+	if err != nil {
+		return nil, err
+	}
+	w := &write{table: t, show: in.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld}
+	if w.key, err = t.checkKey(t.main, in.Key); err != nil {
+		return nil, err
+	}
+	if w.cond, err = conditionOf(in.ConditionExpression); err != nil {
+		return nil, err
+	}
+	w.scope, err = newScope(in.ExpressionAttributeNames, in.ExpressionAttributeValues, append(others, w.cond)...)
+	return w, err
+}
+
+// PutItem writes an item.
+func (e *Engine) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	shown, err := e.one(ctx, options, in.ReturnValues, types.TransactWriteItem{Put: &types.Put{
+		TableName: in.TableName, Item: in.Item, ConditionExpression: in.ConditionExpression,
+		ExpressionAttributeNames: in.ExpressionAttributeNames, ExpressionAttributeValues: in.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
+	}})
+	return &dynamodb.PutItemOutput{Attributes: shown}, err
+}
+
+// UpdateItem changes an item, or makes it.
+func (e *Engine) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	shown, err := e.one(ctx, options, in.ReturnValues, types.TransactWriteItem{Update: &types.Update{
+		TableName: in.TableName, Key: in.Key, UpdateExpression: in.UpdateExpression, ConditionExpression: in.ConditionExpression,
+		ExpressionAttributeNames: in.ExpressionAttributeNames, ExpressionAttributeValues: in.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
+	}})
+	return &dynamodb.UpdateItemOutput{Attributes: shown}, err
+}
+
+// DeleteItem removes an item.
+func (e *Engine) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, options ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	shown, err := e.one(ctx, options, in.ReturnValues, types.TransactWriteItem{Delete: &types.Delete{
+		TableName: in.TableName, Key: in.Key, ConditionExpression: in.ConditionExpression,
+		ExpressionAttributeNames: in.ExpressionAttributeNames, ExpressionAttributeValues: in.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
+	}})
+	return &dynamodb.DeleteItemOutput{Attributes: shown}, err
+}
+
+// one does one write for itself, and returns what its call shows of the item.
+func (e *Engine) one(ctx context.Context, options []func(*dynamodb.Options), show types.ReturnValue, in types.TransactWriteItem) (item, error) {
+	if err := admit(ctx, options); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w, err := e.write(in)
+	if err != nil {
+		return nil, err
+	}
+	before, after, err := w.prepare()
+	switch {
+	case err == errFailed:
+		return nil, &types.ConditionalCheckFailedException{Message: errFailed.Message, Item: w.shown(before)}
+	case err != nil:
+		return nil, err
+	}
+	w.table.replace(before, after)
+	return returned(show, before, after)
+}
+
+// returned is what a call returns of the item.
+func returned(which types.ReturnValue, before, after *row) (item, error) {
+	switch which {
+	case "", types.ReturnValueNone:
+		return nil, nil
+	case types.ReturnValueAllOld:
+		return itemOf(before), nil
+	case types.ReturnValueAllNew:
+		return itemOf(after), nil
+	default:
+		return nil, invalid("memtable: ReturnValues may not be %s", which)
+	}
+}
+
+// tokens are the request tokens of transactions that were carried out.
+type tokens struct {
+	known map[string]transaction
+	order []string // oldest first
+}
+
+type transaction struct {
+	items []types.TransactWriteItem
+	at    time.Time
+}
+
+// forget ends what is too old to be known.
+func (t *tokens) forget(now time.Time) {
+	for len(t.order) > 0 && now.Sub(t.known[t.order[0]].at) >= tokenRemembers {
+		delete(t.known, t.order[0])
+		t.order = t.order[1:]
+	}
+}
+
+// TransactWriteItems carries out all writes or none.
+func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if err := admit(ctx, options); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n := len(in.TransactItems); n < 1 || n > maxWrites {
+		return nil, invalid("Member must have length less than or equal to %d, and greater than or equal to 1: %d writes", maxWrites, n)
+	}
+	e.tokens.forget(e.now())
+	token := aws.ToString(in.ClientRequestToken)
+	if len(token) > 36 {
+		return nil, invalid("ClientRequestToken must have a length of at most 36")
+	}
+	if done, known := e.tokens.known[token]; known {
+		if !reflect.DeepEqual(done.items, in.TransactItems) {
+			return nil, &types.IdempotentParameterMismatchException{Message: aws.String("another transaction had the same token")}
+		}
+		return &dynamodb.TransactWriteItemsOutput{}, nil
+	}
+	writes, err := e.writes(in.TransactItems)
+	if err != nil {
+		return nil, err
+	}
+	befores, afters := make([]*row, len(writes)), make([]*row, len(writes))
+	reasons, canceled, bytes := make([]types.CancellationReason, len(writes)), false, 0
+	for i, w := range writes {
+		reasons[i].Code = aws.String("None")
+		if befores[i], afters[i], err = w.prepare(); err != nil {
+			reasons[i], canceled = w.reason(befores[i], err), true
+		}
+		if w.after != nil && afters[i] != nil {
+			bytes += afters[i].size
+		}
+	}
+	if canceled {
+		return nil, &types.TransactionCanceledException{
+			Message: aws.String("Transaction cancelled, please refer cancellation reasons for specific reasons"), CancellationReasons: reasons,
+		}
+	}
+	if bytes > maxWriteBytes {
+		return nil, invalid("Transaction request cannot be larger than 4 MB")
+	}
+	for i, w := range writes {
+		if w.after != nil {
+			w.table.replace(befores[i], afters[i])
+		}
+	}
+	if token != "" {
+		e.tokens.known[token] = transaction{in.TransactItems, e.now()}
+		e.tokens.order = append(e.tokens.order, token)
+	}
+	return &dynamodb.TransactWriteItemsOutput{}, nil
+}
+
+// reason is why a write cancels its transaction.
+func (w *write) reason(before *row, err error) types.CancellationReason {
+	if err == errFailed {
+		return types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Message: errFailed.Message, Item: w.shown(before)}
+	}
+	message := err.Error()
+	if api, ok := err.(smithy.APIError); ok {
+		message = api.ErrorMessage()
+	}
+	return types.CancellationReason{Code: aws.String("ValidationError"), Message: &message}
+}
+
+// writes checks the writes of a transaction: no two may be of the same item.
+func (e *Engine) writes(items []types.TransactWriteItem) ([]*write, error) {
+	all := make([]*write, len(items))
+	for i, in := range items {
+		var err error
+		if all[i], err = e.write(in); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(all[:i], func(other *write) bool {
+			return other.table == all[i].table && same(other.key, all[i].key)
+		}) {
+			return nil, invalid("Transaction request cannot include multiple operations on one item")
+		}
+	}
+	return all, nil
+}
