@@ -9,13 +9,12 @@ import (
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/needs"
 )
 
 func main() {
-	function.Serve(func(a function.Area) {
-		signer := awsenv.Must(media.NewSigner(a.AWS, awsenv.Need("MEDIA_BUCKET"), time.Now))
-		account.NewService(a.DB, time.Now).Register(a.Router)
-		a.Audit.Register(a.Router)
-		account.NewEvents(a.DB, signer).Register(a.Router)
-	})
+	n := needs.Read[needs.Account]()
+	e := function.Open(n.Area)
+	e.Media = awsenv.Must(media.NewSigner(e.AWS, n.Bucket, time.Now))
+	function.Serve(account.Mount, e)
 }

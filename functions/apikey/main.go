@@ -2,16 +2,9 @@
 package main
 
 import (
-	"crypto/rand"
-	"time"
-
-	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/needs"
 )
 
-func main() {
-	function.Serve(func(a function.Area) {
-		apikey.NewService(a.DB, account.NewService(a.DB, time.Now), time.Now, rand.Reader).Register(a.Router)
-	})
-}
+func main() { function.Serve(apikey.Mount, function.Open(needs.Read[needs.Area]())) }

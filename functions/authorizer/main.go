@@ -9,12 +9,13 @@ import (
 	"github.com/content-automation/api/pkg/authorizer"
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/logging"
+	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/store"
 )
 
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
-	a := authorizer.New(store.Open(cfg, awsenv.Need("TABLE_NAME")), authorizer.Scopes, time.Now)
+	a := authorizer.New(store.Open(cfg, needs.Read[needs.State]().Table), authorizer.Scopes, time.Now)
 	lambda.Start(a.Handle)
 }

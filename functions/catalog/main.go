@@ -2,21 +2,19 @@
 package main
 
 import (
-	"os"
 	"time"
 
 	"github.com/content-automation/api/pkg/audit"
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/store"
 )
 
 func main() {
-	cfg := awsenv.Must(awsenv.Config())
-	log := audit.New(store.Open(cfg, awsenv.Need("AUDIT_TABLE_NAME")), time.Now)
+	n := needs.Read[needs.Catalog]()
 	// The catalog reads no table: what it answers is part of the function.
-	r := httpapi.NewRouter(nil, log, time.Now)
-	catalog.NewOffer(os.Getenv("PROVIDERS")).Register(r)
-	httpapi.StartLambda(r)
+	log := audit.New(store.Open(awsenv.Must(awsenv.Config()), n.AuditTable), time.Now)
+	function.Serve(catalog.Mount, function.Env{Audit: log, Now: time.Now, Providers: n.Providers})
 }

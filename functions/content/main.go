@@ -2,20 +2,19 @@
 package main
 
 import (
-	"os"
 	"time"
 
 	"github.com/content-automation/api/pkg/awsenv"
-	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
-	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/needs"
 )
 
 func main() {
-	function.Serve(func(a function.Area) {
-		signer := awsenv.Must(media.NewSigner(a.AWS, awsenv.Need("MEDIA_BUCKET"), time.Now))
-		content.NewService(a.DB, factory.NewService(a.DB, time.Now), signer, catalog.NewOffer(os.Getenv("PROVIDERS")), time.Now).Register(a.Router)
-	})
+	n := needs.Read[needs.Content]()
+	e := function.Open(n.Area)
+	e.Media = awsenv.Must(media.NewSigner(e.AWS, n.Bucket, time.Now))
+	e.Providers = n.Providers
+	function.Serve(content.Mount, e)
 }

@@ -4,9 +4,9 @@
 package main
 
 import (
-	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook/lane"
 )
 
-func main() { lane.Start(awsenv.Need(topology.DeliverSlow.EnvName()), "", nil) }
+func main() { lane.Start(needs.QueueURL(topology.DeliverSlow), "", nil) }

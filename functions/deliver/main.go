@@ -4,7 +4,7 @@ package main
 import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/awsdest"
@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	lane.Start(awsenv.Need(topology.Deliver.EnvName()), awsenv.Need(topology.DeliverSlow.EnvName()), toAWS)
+	lane.Start(needs.QueueURL(topology.Deliver), needs.QueueURL(topology.DeliverSlow), toAWS)
 }
 
 func toAWS(cfg aws.Config) webhook.AWSSender { return awsdest.New(cfg) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/logging"
+	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
@@ -20,9 +21,9 @@ import (
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
-	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
+	db := store.Open(cfg, needs.Read[needs.State]().Table)
 	client := sqs.NewFromConfig(cfg)
-	dispatcher := webhook.NewDispatcher(db, sqsqueue.New(client, awsenv.Need(topology.Deliver.EnvName())), time.Now)
-	replayer := webhook.NewReplayer(dispatcher, sqsqueue.New(client, awsenv.Need(topology.Dispatch.EnvName())), queue.Beat)
+	dispatcher := webhook.NewDispatcher(db, sqsqueue.New(client, needs.QueueURL(topology.Deliver)), time.Now)
+	replayer := webhook.NewReplayer(dispatcher, sqsqueue.New(client, needs.QueueURL(topology.Dispatch)), queue.Beat)
 	lambda.Start(replayer.Handle)
 }

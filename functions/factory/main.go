@@ -2,14 +2,9 @@
 package main
 
 import (
-	"time"
-
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/needs"
 )
 
-func main() {
-	function.Serve(func(a function.Area) {
-		factory.NewService(a.DB, time.Now).Register(a.Router)
-	})
-}
+func main() { function.Serve(factory.Mount, function.Open(needs.Read[needs.Area]())) }

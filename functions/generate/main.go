@@ -3,7 +3,6 @@ package main
 
 import (
 	"crypto/rand"
-	"os"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -15,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/objects"
+	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/registry"
 	"github.com/content-automation/api/pkg/queue"
@@ -26,17 +26,17 @@ import (
 
 func main() {
 	logging.Setup()
-	cfg, bucket := awsenv.Must(awsenv.Config()), awsenv.Need("MEDIA_BUCKET")
-	signer := awsenv.Must(media.NewSigner(cfg, bucket, time.Now))
+	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Generate]()
+	signer := awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now))
 	worker := engine.NewWorker(engine.Config{
-		DB:    store.Open(cfg, awsenv.Need("TABLE_NAME")),
+		DB:    store.Open(cfg, n.Table),
 		Areas: map[string]engine.Area{content.ItemKind: content.Area{Sign: content.SignedBy(signer)}, studio.ItemKind: studio.Area{}},
 		Providers: registry.New(registry.Config{
-			Configured: provider.ParseConfigured(os.Getenv("PROVIDERS")), AWS: cfg, Secret: os.Getenv("PROVIDER_SECRET"),
-			Bucket: bucket, Endpoint: os.Getenv("PROVIDER_ENDPOINT"), Now: time.Now,
+			Configured: provider.ParseConfigured(n.Providers), AWS: cfg, Secret: n.ProviderSecret,
+			Bucket: n.Bucket, Endpoint: n.ProviderEndpoint, Now: time.Now,
 		}),
-		Objects: objects.New(cfg, bucket), Now: time.Now, Name: rand.Text,
+		Objects: objects.New(cfg, n.Bucket), Now: time.Now, Name: rand.Text,
 	})
-	queues := sqsqueue.Open(cfg, awsenv.QueueURLs(topology.Generation))
+	queues := sqsqueue.Open(cfg, needs.QueueURLs(topology.Generation))
 	lambda.Start(job.NewConsumer(worker, job.NewSender(queues), job.HoldersOf(queues, queue.Beat)).Handle)
 }

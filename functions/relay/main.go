@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/logging"
+	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/topology"
@@ -16,6 +17,6 @@ import (
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
-	queues := sqsqueue.Open(cfg, awsenv.QueueURLs(topology.Outbox))
-	lambda.Start(relay.New(queues, eventbridge.NewFromConfig(cfg), awsenv.Need("BUS_NAME")).Handle)
+	queues := sqsqueue.Open(cfg, needs.QueueURLs(topology.Outbox))
+	lambda.Start(relay.New(queues, eventbridge.NewFromConfig(cfg), needs.Read[needs.Relay]().Bus).Handle)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/logging"
+	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/topology"
@@ -20,8 +21,8 @@ import (
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
-	queues := sqsqueue.Open(cfg, awsenv.QueueURLs(topology.Generation))
-	sweeper := engine.NewSweeper(store.Open(cfg, awsenv.Need("TABLE_NAME")), job.NewSender(queues), time.Now, topology.Named("resume").Every)
+	queues := sqsqueue.Open(cfg, needs.QueueURLs(topology.Generation))
+	sweeper := engine.NewSweeper(store.Open(cfg, needs.Read[needs.State]().Table), job.NewSender(queues), time.Now, topology.Named("resume").Every)
 	lambda.Start(func(ctx context.Context, in struct {
 		// Now asks for all that is due, without waiting for it to be overdue.
 		Now bool `json:"now"`

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/logging"
+	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/topology"
@@ -25,8 +26,8 @@ import (
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
-	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
-	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), awsenv.Need(topology.Deliver.EnvName()))
+	db := store.Open(cfg, needs.Read[needs.State]().Table)
+	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), needs.QueueURL(topology.Deliver))
 	sweeper := webhook.NewSweeper(db, deliveries, time.Now)
 	keys := apikey.NewService(db, account.NewService(db, time.Now), time.Now, rand.Reader)
 	lambda.Start(func(ctx context.Context, in webhook.Sweep) (webhook.Swept, error) {

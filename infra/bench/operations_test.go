@@ -92,29 +92,6 @@ func TestEveryOperationKeepsItsBounds(t *testing.T) {
 	}
 }
 
-func TestFunctionsServeTheOperationsThatAreTheirs(t *testing.T) {
-	ids := func(routes []httpapi.Route, function string) (all []string) {
-		for _, r := range routes {
-			if r.Function == function {
-				all = append(all, r.OperationID)
-			}
-		}
-		slices.Sort(all)
-		return all
-	}
-	routers := parts{now: time.Now}.functions()
-	for _, r := range api.Routes() {
-		if routers[r.Function] == nil {
-			t.Errorf("%s belongs to the function %s, which is not there", r.OperationID, r.Function)
-		}
-	}
-	for name, router := range routers {
-		if want, got := ids(api.Routes(), name), ids(router.Routes(), name); !slices.Equal(want, got) || len(got) != len(router.Routes()) {
-			t.Errorf("the function %s serves %v, not %v", name, got, want)
-		}
-	}
-}
-
 func TestNoExampleIsOfAnUnknownOperation(t *testing.T) {
 	known := map[string]bool{}
 	for _, r := range api.Routes() {

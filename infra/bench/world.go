@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/api"
@@ -22,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/media"
@@ -42,6 +44,9 @@ const webhooksListed = 19
 
 // plenty is a rate limit that is never reached.
 const plenty = 1_000_000
+
+// configured are the providers that the stack has.
+const configured = "bedrock,elevenlabs,fal,heygen,polly,replicate"
 
 // world is the whole service in one process, but for the engine of its tables: the
 // authorizer and the functions of all areas, metered, and two accounts that call.
@@ -118,8 +123,13 @@ func newWorld(ctx context.Context, with ...func(*aws.Config)) (_ *world, err err
 	log := audit.New(entries, w.now)
 	w.recorder = &meteredRecorder{log: log, meter: w.meter}
 	w.authorizer = lambda.NewHandler(authorizer.New(state, authorizer.Scopes, w.now).Handle)
-	for name, router := range (parts{state, log, w.recorder, signer, w.now}).functions() {
-		w.functions[name] = lambda.NewHandler(httpapi.Lambda(router))
+	// Addresses of webhooks are looked up when they are saved: one on the machine
+	// itself needs no look-up.
+	e := function.Env{DB: state, Audit: log, Media: signer, Now: w.now, Random: rand.Reader, Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"}}
+	for _, area := range api.Areas {
+		router := httpapi.NewRouter(state, w.recorder, w.now)
+		area.Mount(router, e)
+		w.functions[area.Function] = lambda.NewHandler(httpapi.Lambda(router))
 	}
 	for _, r := range api.Routes() {
 		w.routes[r.OperationID] = r

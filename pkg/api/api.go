@@ -10,27 +10,33 @@ import (
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
-	"github.com/content-automation/api/pkg/audit"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
+// Area is an area of the API: the function that serves it, and its operations.
+type Area struct {
+	Function string
+	Mount    function.Mount
+}
+
+// Areas are all areas.
+var Areas = []Area{
+	{"account", account.Mount}, {"apikey", apikey.Mount}, {"catalog", catalog.Mount}, {"factory", factory.Mount},
+	{"content", content.Mount}, {"studio", studio.Mount}, {"webhook", webhook.Mount},
+}
+
 // router registers every operation of every area.
 func router() *httpapi.Router {
 	r := httpapi.NewDocument(huma.Config{OpenAPI: header()})
-	(&account.Service{}).Register(r)
-	(&audit.Log{}).Register(r)
-	(&account.Events{}).Register(r)
-	(&apikey.Service{}).Register(r)
-	catalog.Offer{}.Register(r)
-	(&factory.Service{}).Register(r)
-	(&content.Service{}).Register(r)
-	(&studio.Service{}).Register(r)
-	(&webhook.Service{}).Register(r)
+	for _, a := range Areas {
+		a.Mount(r, function.Env{})
+	}
 	return r
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
@@ -200,4 +201,19 @@ func strict(doc []byte, shape reflect.Type) error {
 		}
 	}
 	return nil
+}
+
+func TestEveryOperationIsServedByTheFunctionOfItsArea(t *testing.T) {
+	for _, a := range Areas {
+		r := httpapi.NewDocument(huma.Config{})
+		a.Mount(r, function.Env{})
+		if len(r.Routes()) == 0 {
+			t.Errorf("%s serves nothing", a.Function)
+		}
+		for _, route := range r.Routes() {
+			if route.Function != a.Function {
+				t.Errorf("%s is of the area %s, and served by %s", route.OperationID, a.Function, route.Function)
+			}
+		}
+	}
 }

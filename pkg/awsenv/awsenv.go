@@ -14,8 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-
-	"github.com/content-automation/api/pkg/topology"
 )
 
 // attemptTimeout bounds one attempt of one call. The services called answer in
@@ -68,26 +66,6 @@ func credentials(context.Context) (aws.Credentials, error) {
 		return c, fmt.Errorf("awsenv: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set")
 	}
 	return c, nil
-}
-
-// Need gives an environment variable that a function cannot do without. It panics
-// where it is missing: at the start of the function, which the deployment sees.
-func Need(name string) string {
-	v := os.Getenv(name)
-	if v == "" {
-		panic("the environment variable " + name + " is not set")
-	}
-	return v
-}
-
-// QueueURLs returns the addresses of queues, which the environment holds. It panics as
-// Need does where one is missing.
-func QueueURLs(queues []topology.Queue) map[topology.Queue]string {
-	urls := map[topology.Queue]string{}
-	for _, q := range queues {
-		urls[q] = Need(q.EnvName())
-	}
-	return urls
 }
 
 // Must gives v, or panics: at the start of a function, where nothing can go on.

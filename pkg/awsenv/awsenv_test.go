@@ -4,8 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-
-	"github.com/content-automation/api/pkg/topology"
 )
 
 // environment sets what Lambda sets.
@@ -55,38 +53,15 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	}
 }
 
-func TestNeedAndMust(t *testing.T) {
-	t.Setenv("TABLE_NAME", "table")
-	if got := Need("TABLE_NAME"); got != "table" {
-		t.Errorf("got %q", got)
-	}
+func TestMust(t *testing.T) {
 	if got := Must(7, nil); got != 7 {
 		t.Errorf("got %d", got)
 	}
-	t.Setenv("TABLE_NAME", "")
-	for want, call := range map[string]func(){
-		"TABLE_NAME": func() { Need("TABLE_NAME") },
-		"no way":     func() { Must(0, errors.New("no way")) },
-	} {
-		func() {
-			defer func() {
-				v := recover()
-				text, _ := v.(string)
-				if err, ok := v.(error); ok {
-					text = err.Error()
-				}
-				if !strings.Contains(text, want) {
-					t.Errorf("the panic says %v, want %s", v, want)
-				}
-			}()
-			call()
-		}()
-	}
-}
-
-func TestQueueURLs(t *testing.T) {
-	t.Setenv("DELIVER_SLOW_QUEUE_URL", "https://sqs/slow")
-	if urls := QueueURLs([]topology.Queue{topology.DeliverSlow}); len(urls) != 1 || urls[topology.DeliverSlow] != "https://sqs/slow" {
-		t.Errorf("%v", urls)
-	}
+	wrong := errors.New("no way")
+	defer func() {
+		if v := recover(); v != wrong {
+			t.Errorf("the panic says %v", v)
+		}
+	}()
+	Must(0, wrong)
 }

@@ -3,36 +3,58 @@
 package function
 
 import (
+	"crypto/rand"
+	"io"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/audit"
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Area is what the function of an area is made from.
-type Area struct {
+// Env is what areas are made from. An area uses only what its function needs; the
+// zero value serves to describe its operations.
+type Env struct {
 	AWS    aws.Config
 	DB     *store.DB // the state table
 	Audit  *audit.Log
-	Router *httpapi.Router
+	Media  *media.Signer
+	Now    func() time.Time
+	Random io.Reader
+	// Seal is the secret that remembered answers are sealed with.
+	Seal []byte
+	// Providers are those that live keys may use, separated by commas.
+	Providers string
+	// Loopback permits webhooks to the loopback address.
+	Loopback bool
+	// DeliverRole is the role that assumes those of customers.
+	DeliverRole arn.ARN
 }
 
-// Serve reads the environment, lets register put the operations of the area into
-// the router, and serves them. It does not return; it panics at the start where
-// something is missing, so that a deployment notices.
-func Serve(register func(Area)) {
+// Mount registers the operations of an area with a router.
+type Mount func(r *httpapi.Router, e Env)
+
+// Open connects to what every area that keeps state needs.
+func Open(n needs.Area) Env {
 	cfg := awsenv.Must(awsenv.Config())
-	a := Area{
+	return Env{
 		AWS:   cfg,
-		DB:    store.Open(cfg, awsenv.Need("TABLE_NAME")),
-		Audit: audit.New(store.Open(cfg, awsenv.Need("AUDIT_TABLE_NAME")), time.Now),
+		DB:    store.Open(cfg, n.Table),
+		Audit: audit.New(store.Open(cfg, n.AuditTable), time.Now),
+		Now:   time.Now, Random: rand.Reader, Seal: []byte(n.SealSecret),
 	}
-	a.Router = httpapi.NewRouter(a.DB, a.Audit, time.Now)
-	a.Router.SealWith([]byte(awsenv.Need("SEAL_SECRET")))
-	register(a)
-	httpapi.StartLambda(a.Router)
+}
+
+// Serve serves an area. It does not return.
+func Serve(mount Mount, e Env) {
+	r := httpapi.NewRouter(e.DB, e.Audit, e.Now)
+	r.SealWith(e.Seal)
+	mount(r, e)
+	httpapi.StartLambda(r)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook/lane"
 )
@@ -33,7 +34,7 @@ func main() {
 		}
 		batches = append(batches, line)
 	}
-	handler := lambda.NewHandler(lane.New(awsenv.Need(topology.Deliver.EnvName()), awsenv.Need(topology.DeliverSlow.EnvName()), nil).Handle)
+	handler := lambda.NewHandler(lane.New(needs.QueueURL(topology.Deliver), needs.QueueURL(topology.DeliverSlow), nil).Handle)
 	if *profile != "" {
 		file := awsenv.Must(os.Create(*profile))
 		if err := pprof.StartCPUProfile(file); err != nil {

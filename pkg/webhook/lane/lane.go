@@ -6,7 +6,6 @@ package lane
 import (
 	"crypto/rand"
 	mathrand "math/rand/v2"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/safehttp"
@@ -49,10 +49,10 @@ func Start(own, slow string, toAWS func(aws.Config) webhook.AWSSender) {
 
 // New makes the deliverer that Start starts.
 func New(own, slow string, toAWS func(aws.Config) webhook.AWSSender) *webhook.Deliverer {
-	cfg := awsenv.Must(awsenv.Config())
-	loopback := awsenv.Must(safehttp.AllowLoopback(os.Getenv("ALLOW_LOOPBACK_WEBHOOKS"), awsenv.Need("STAGE")))
-	db := store.Open(cfg, awsenv.Need("TABLE_NAME"))
-	signer := awsenv.Must(media.NewSigner(cfg, awsenv.Need("MEDIA_BUCKET"), time.Now))
+	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Deliver]()
+	loopback := awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))
+	db := store.Open(cfg, n.Table)
+	signer := awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now))
 	queues := sqs.NewFromConfig(cfg)
 	var next queue.Sender
 	if slow != "" {

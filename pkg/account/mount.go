@@ -1,0 +1,13 @@
+package account
+
+import (
+	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+// Mount registers the operations of the area: the account, its audit log and its events.
+func Mount(r *httpapi.Router, e function.Env) {
+	NewService(e.DB, e.Now).Register(r)
+	e.Audit.Register(r)
+	NewEvents(e.DB, e.Media).Register(r)
+}

@@ -1,0 +1,13 @@
+package content
+
+import (
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e function.Env) {
+	NewService(e.DB, factory.NewService(e.DB, e.Now), e.Media, catalog.NewOffer(e.Providers), e.Now).Register(r)
+}

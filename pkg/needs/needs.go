@@ -1,0 +1,105 @@
+// Package needs names what each function reads from its environment. What its entry
+// in the table of functions permits, the stack names there; the addresses of queues
+// have their names from the table itself.
+package needs
+
+// State is the state table.
+type State struct {
+	Table string `env:"TABLE_NAME,notEmpty"`
+}
+
+// Audit is the audit table.
+type Audit struct {
+	AuditTable string `env:"AUDIT_TABLE_NAME,notEmpty"`
+}
+
+// Media is the bucket of the media.
+type Media struct {
+	Bucket string `env:"MEDIA_BUCKET,notEmpty"`
+}
+
+// Offers are the providers that live keys may use, separated by commas; it may be
+// empty.
+type Offers struct {
+	Providers string `env:"PROVIDERS"`
+}
+
+// Loopback decides whether webhooks may go to the loopback address: see
+// safehttp.AllowLoopback.
+type Loopback struct {
+	Stage         string `env:"STAGE,notEmpty"`
+	AllowLoopback string `env:"ALLOW_LOOPBACK_WEBHOOKS"`
+}
+
+// Area is what every area that keeps state needs.
+type Area struct {
+	State
+	Audit
+	SealSecret string `env:"SEAL_SECRET,notEmpty"`
+}
+
+// Account is what the function account needs.
+type Account struct {
+	Area
+	Media
+}
+
+// Catalog is what the function catalog needs: its answers are part of it.
+type Catalog struct {
+	Audit
+	Offers
+}
+
+// Content is what the function content needs.
+type Content struct {
+	Area
+	Media
+	Offers
+}
+
+// Studio is what the function studio needs.
+type Studio struct {
+	Area
+	Media
+	Offers
+	Loopback
+}
+
+// Webhook is what the function webhook needs.
+type Webhook struct {
+	Area
+	Loopback
+	DeliverRole string `env:"DELIVER_ROLE_ARN,notEmpty"`
+}
+
+// Relay is what the function relay needs.
+type Relay struct {
+	Bus string `env:"BUS_NAME,notEmpty"`
+}
+
+// Generate is what the function generate needs.
+type Generate struct {
+	State
+	Media
+	Offers
+	ProviderSecret   string `env:"PROVIDER_SECRET,notEmpty"`
+	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
+}
+
+// Deliver is what the functions deliver and deliver-slow need.
+type Deliver struct {
+	State
+	Media
+	Loopback
+}
+
+// Of returns the needs of each function, by its name.
+func Of() map[string]any {
+	return map[string]any{
+		"authorizer": State{},
+		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Area{},
+		"content": Content{}, "studio": Studio{}, "webhook": Webhook{}, "docs": struct{}{},
+		"relay": Relay{}, "generate": Generate{}, "dispatch": State{},
+		"deliver": Deliver{}, "deliver-slow": Deliver{}, "sweep": State{}, "resume": State{},
+	}
+}

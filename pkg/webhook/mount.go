@@ -1,0 +1,11 @@
+package webhook
+
+import (
+	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e function.Env) {
+	NewService(e.DB, NewClient(e.Loopback), e.DeliverRole, e.Now, e.Random).Register(r)
+}
