@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -30,8 +29,8 @@ type createBody struct {
 	Kind      Kind              `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"What to make" example:"post"`
 	Format    string            `json:"format,omitempty" enum:"short,long" doc:"Of a video only: short (9:16, the default) or long (16:9)"`
 	Prompt    string            `json:"prompt" minLength:"1" maxLength:"4000" doc:"What it is to be about" example:"Our new trail running shoe, made of recycled nets"`
-	Title     string            `json:"title,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Left out: generated"`
-	Caption   string            `json:"caption,omitempty" maxLength:"5000" doc:"Left out: generated"`
+	Title     string            `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Left out: generated"`
+	Caption   string            `json:"caption,omitempty" format:"not-blank" maxLength:"5000" doc:"Left out: generated"`
 	Hashtags  []Hashtag         `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Without the #; left out: generated"`
 	Language  string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47); left out: the factory's"`
 	Model     string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model that makes the picture, clip or track; left out: the factory's, or the catalog's default. A model of videos makes a story a clip"`
@@ -44,7 +43,7 @@ type createBody struct {
 func (createBody) SchemaName() string { return "ContentItemCreate" }
 
 type slideBody struct {
-	Text string `json:"text,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Heading of the slide; left out: generated"`
+	Text string `json:"text,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Heading of the slide; left out: generated"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -230,26 +229,8 @@ func (b *createBody) check(mode auth.Mode) error {
 	case b.Slides != nil && b.Kind != Carousel:
 		return errs.Invalid("/slides", "are for kind carousel only")
 	}
-	at := ""
-	switch {
-	case isBlank(b.Title):
-		at = "/title"
-	case isBlank(b.Caption):
-		at = "/caption"
-	}
-	for i, slide := range b.Slides {
-		if isBlank(slide.Text) {
-			at = fmt.Sprintf("/slides/%d/text", i)
-		}
-	}
-	if at != "" {
-		return errs.Invalid(at, "must not be blank: leave it out to have it generated")
-	}
 	return b.Metadata.Check()
 }
-
-// isBlank tells whether a text has white space and nothing else.
-func isBlank(text string) bool { return text != "" && strings.TrimSpace(text) == "" }
 
 func errLiveRehearsal() error {
 	return errs.Invalid("/sandbox", "works with a test key only; leave it out for live work")

@@ -55,8 +55,10 @@ func TestUpdateIsRefused(t *testing.T) {
 		"/state":      object{"state": "published"},
 		"/metadata":   object{"metadata": object{"": "x"}},
 		"/caption":    object{"caption": strings.Repeat("x", 5001)},
+		"/title ":     object{"title": " \u00a0"},
+		"/caption ":   object{"caption": "\n"},
 	} {
-		w.Call(http.MethodPatch, path(itemID), body).Refused(t, 422, errs.ValidationFailed, param)
+		w.Call(http.MethodPatch, path(itemID), body).Refused(t, 422, errs.ValidationFailed, strings.TrimSpace(param))
 	}
 	w.Stranger().Call(http.MethodPatch, path(itemID), object{"title": "x"}).Refused(t, 404, errs.NotFound, "")
 	w.Live().Call(http.MethodDelete, path(itemID), nil).Refused(t, 404, errs.NotFound, "")

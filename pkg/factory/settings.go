@@ -159,7 +159,6 @@ func DescribeSettings(r *httpapi.Router) {
 // members left out.
 func (t TypeSettings) check(factory Type) (TypeSettings, error) {
 	shape := shapeOf(factory)
-	registry := huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)
 	var parsed any
 	raw := t
 	if len(bytes.TrimSpace(raw)) == 0 {
@@ -168,15 +167,7 @@ func (t TypeSettings) check(factory Type) (TypeSettings, error) {
 	if err := json.Unmarshal(raw, &parsed); err != nil {
 		return nil, errs.Wrap(err, errs.MalformedJSON, "The body is not valid JSON. Send one JSON object in UTF-8.")
 	}
-	var result huma.ValidateResult
-	path := huma.NewPathBuffer([]byte{}, 0)
-	path.Push("body")
-	path.Push("settings")
-	huma.Validate(registry, registry.Schema(shape, false, ""), path, huma.ModeWriteToServer, parsed, &result)
-	if len(result.Errors) > 0 {
-		return nil, httpapi.Invalid(result.Errors, map[string]any{"settings": parsed})
-	}
-	if err := httpapi.RefuseBlank(registry, registry.Schema(shape, true, ""), parsed, "/settings"); err != nil {
+	if err := httpapi.CheckMember(shape, "settings", parsed); err != nil {
 		return nil, err
 	}
 	typed := reflect.New(shape)

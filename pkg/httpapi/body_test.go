@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -161,5 +162,30 @@ func TestDecodedPaths(t *testing.T) {
 		if err != nil || out.StatusCode != http.StatusNotFound || a.code() != want {
 			t.Errorf("%q: %+v, %v", path, out, err)
 		}
+	}
+}
+
+// A tree of a text costs an item and its string, as does decoding it to the input. What
+// parses the body once more adds at least a string for each.
+func TestABodyIsParsedOnce(t *testing.T) {
+	f := newFixture(t)
+	httpapi.Read(f.router, httpapi.Op{ID: "countThings", Method: http.MethodPost, Path: "/v1/things/count", Scope: auth.FactoriesRead, Function: "things"},
+		func(_ context.Context, in *struct{ Body thingBody }) (int, error) { return len(in.Body.Tags), nil })
+	values, err := f.caller.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	allocations := func(tags int) float64 {
+		body := `{"name":"a","tags":["` + strings.Repeat(`tag","`, tags-1) + `tag"]}`
+		return testing.AllocsPerRun(20, func() {
+			if a := f.callAs(values, "POST", "/v1/things/count", body); string(a.Data) != strconv.Itoa(tags) {
+				t.Fatal(a.raw)
+			}
+		})
+	}
+	if each := (allocations(2000) - allocations(1000)) / 1000; each > 5.5 {
+		t.Errorf("a text of the body costs %.1f allocations", each)
+	} else {
+		t.Logf("a text of the body costs %.1f allocations", each)
 	}
 }

@@ -57,6 +57,7 @@ type call struct {
 	method    string
 	path      string
 	body      []byte
+	sent      any // the body, parsed
 	// idempotencyKey is empty where the caller sent none.
 	idempotencyKey string
 	code           errs.Code

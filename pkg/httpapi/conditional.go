@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"reflect"
 	"strconv"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-	jsonpatch "github.com/evanphx/json-patch/v5"
-
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
 
 // IfMatch holds the header of a conditional change. Embed it in the input of
@@ -55,9 +52,12 @@ func MergePatch[T any](ctx context.Context, current T) (T, error) {
 	if err != nil {
 		return merged, err
 	}
-	doc, err = jsonpatch.MergePatch(doc, callFrom(ctx).body)
-	if err != nil {
-		return merged, errs.Wrap(err, errs.MalformedJSON, "The body is not a JSON merge patch. Send one JSON object with the members to change.")
+	var tree any
+	if err := json.Unmarshal(doc, &tree); err != nil {
+		return merged, err
+	}
+	if doc, err = json.Marshal(jsontree.Merge(tree, callFrom(ctx).sent)); err != nil {
+		return merged, err
 	}
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.DisallowUnknownFields()
@@ -67,57 +67,14 @@ func MergePatch[T any](ctx context.Context, current T) (T, error) {
 	return merged, nil
 }
 
-// Patched gives the members that the body of the call, a JSON merge patch, has, also
+// Patched returns the members that the body of the call, a JSON merge patch, has, also
 // where they change nothing: true for those that it sets, false for those that it
 // removes.
-func Patched(ctx context.Context) (map[string]bool, error) {
-	var sent map[string]any
-	if err := json.Unmarshal(callFrom(ctx).body, &sent); err != nil {
-		return nil, errs.Wrap(err, errs.MalformedJSON, "The body is not a JSON merge patch. Send one JSON object with the members to change.")
-	}
+func Patched(ctx context.Context) map[string]bool {
+	sent, _ := callFrom(ctx).sent.(map[string]any) // the schema takes nothing else
 	members := map[string]bool{}
 	for name, value := range sent {
 		members[name] = value != nil
 	}
-	return members, nil
-}
-
-// membersNotNull gives the members of an input's body that null does not fit.
-func membersNotNull(api huma.API, input reflect.Type) []string {
-	body, ok := input.FieldByName("Body")
-	if !ok {
-		return nil
-	}
-	schemas := api.OpenAPI().Components.Schemas
-	resolve := func(s *huma.Schema) *huma.Schema {
-		if s.Ref != "" {
-			return schemas.SchemaFromRef(s.Ref)
-		}
-		return s
-	}
-	var names []string
-	for name, member := range resolve(schemas.Schema(body.Type, true, "")).Properties {
-		if !resolve(member).Nullable {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// refuseNull refuses a merge patch that would remove one of the members. The check
-// against the schema does not: it takes null for a member that was left out.
-func refuseNull(patch []byte, members []string) error {
-	if len(members) == 0 {
-		return nil
-	}
-	var sent map[string]json.RawMessage
-	if err := json.Unmarshal(patch, &sent); err != nil {
-		return errs.Wrap(err, errs.MalformedJSON, "The body is not a JSON merge patch. Send one JSON object with the members to change.")
-	}
-	for _, name := range members {
-		if string(sent[name]) == "null" {
-			return errs.Invalid("/"+name, "must not be null: it can be changed, but not removed")
-		}
-	}
-	return nil
+	return members
 }

@@ -59,36 +59,6 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type) {
 	}
 }
 
-// markNull says in the schemas of an answer which members may be null: those that
-// are pointers to structs, which huma describes as if they were always there.
-func (r *Router) markNull(t reflect.Type, seen map[reflect.Type]bool) {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct || seen[t] {
-		return
-	}
-	seen[t] = true
-	schema := r.api.OpenAPI().Components.Schemas.Map()[schemaName(t, "")]
-	if schema == nil {
-		return
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		member := schema.Properties[name]
-		if member == nil {
-			continue
-		}
-		r.markNull(f.Type, seen)
-		if f.Type.Kind() != reflect.Pointer || f.Type.Elem().Kind() != reflect.Struct || strings.Contains(options, "omitempty") {
-			continue
-		}
-		if member.Ref != "" {
-			schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}}, Description: f.Tag.Get("doc")}
-		}
-	}
-}
-
 // errors gives all codes that the operation may answer.
 func (op Op) errors() []errs.Code {
 	codes := append([]errs.Code{

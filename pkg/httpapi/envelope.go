@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi/humafix"
 )
 
 // Envelope is the shape of every successful answer that is not a list.
@@ -20,7 +21,9 @@ type Envelope[T any] struct {
 }
 
 // SchemaName names the schema in the OpenAPI document.
-func (Envelope[T]) SchemaName() string { return schemaName(reflect.TypeFor[T](), "") + "Response" }
+func (Envelope[T]) SchemaName() string {
+	return humafix.SchemaName(reflect.TypeFor[T](), "") + "Response"
+}
 
 // ListEnvelope is the shape of every successful list.
 type ListEnvelope[T any] struct {
@@ -31,7 +34,9 @@ type ListEnvelope[T any] struct {
 }
 
 // SchemaName names the schema in the OpenAPI document.
-func (ListEnvelope[T]) SchemaName() string { return schemaName(reflect.TypeFor[T](), "") + "List" }
+func (ListEnvelope[T]) SchemaName() string {
+	return humafix.SchemaName(reflect.TypeFor[T](), "") + "List"
+}
 
 // Null is a member that is always null.
 type Null struct{}

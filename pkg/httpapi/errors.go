@@ -1,19 +1,16 @@
 package httpapi
 
 import (
-	"encoding/json"
+	"context"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi/humafix"
 )
 
 // Status gives the HTTP status and the error type of a code. It is the one place
@@ -95,113 +92,12 @@ func headers(e *errs.Error) http.Header {
 }
 
 func init() {
-	// Names that differ from a member's only in case are typing mistakes too.
-	huma.ValidateStrictCasing = true
-	// huma builds the errors of its own checks through these two.
-	huma.NewError = func(status int, msg string, causes ...error) huma.StatusError {
-		return response(fromHuma(status, msg, causes, nil), "")
-	}
-	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, causes ...error) huma.StatusError {
-		c := callFrom(ctx.Context())
-		return c.fail(fromHuma(status, msg, causes, c.body))
-	}
-}
-
-// fromHuma turns an error of huma's checks into one of ours. Only the place and
-// the message of each cause are taken over, never the value that was sent.
-func fromHuma(status int, msg string, causes []error, body []byte) *errs.Error {
-	switch status {
-	case http.StatusBadRequest:
-		if len(body) == 0 {
-			return errs.New(errs.MalformedJSON, "The body is missing. Send one JSON object in UTF-8.")
+	humafix.RenderWith(func(ctx context.Context, e *errs.Error) huma.StatusError {
+		if c, ok := ctx.Value(callKey{}).(*call); ok {
+			return c.fail(e)
 		}
-		return errNotJSON()
-	case http.StatusRequestEntityTooLarge:
-		return errTooLarge()
-	case http.StatusUnsupportedMediaType:
-		return errMediaType()
-	case http.StatusUnprocessableEntity:
-		if len(causes) == 0 {
-			return errs.Invalid("", "%s", msg)
-		}
-		var sent any
-		_ = json.Unmarshal(body, &sent) // only to find places in it
-		return Invalid(causes, sent)
-	default:
-		e := errs.New(errs.Internal, "Something went wrong on our side. Repeat the request with the same Idempotency-Key; if it persists, tell support the request_id.")
-		if len(causes) > 0 {
-			e.Cause = causes[0]
-		}
-		return e
-	}
-}
-
-// Invalid turns the errors of a check of what was sent against a schema into one
-// of ours, with one detail for each invalid field.
-func Invalid(causes []error, sent any) *errs.Error {
-	var details []errs.Detail
-	told := map[string]map[string]bool{} // messages by field
-	at := map[string]int{}
-	for _, cause := range causes {
-		d := detail(cause, sent)
-		switch {
-		case told[d.Param] == nil:
-			told[d.Param], at[d.Param] = map[string]bool{}, len(details)
-			details = append(details, d)
-		case !told[d.Param][d.Message]:
-			details[at[d.Param]].Message += "; " + d.Message
-		}
-		told[d.Param][d.Message] = true
-	}
-	return errs.InvalidFields(details...)
-}
-
-// Only a refusal needs the patterns: most starts do without.
-var (
-	requiredProperty = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^expected required property (\S+) to be present$`)
+		return response(e, "") // in the document
 	})
-	noInteger = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^json: cannot unmarshal number \S+ into Go struct field [^.\s]+\.(\S+) of type u?int`)
-	})
-	bracket = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(\d+)\]`) })
-)
-
-func detail(cause error, sent any) errs.Detail {
-	d, ok := cause.(huma.ErrorDetailer)
-	if !ok {
-		return errs.Detail{Message: cause.Error()}
-	}
-	e := d.ErrorDetail()
-	param, message := pointer(e.Location, sent), e.Message
-	if m := requiredProperty().FindStringSubmatch(message); m != nil {
-		param, message = param+"/"+m[1], "is required"
-	}
-	if m := noInteger().FindStringSubmatch(message); m != nil {
-		// The schema takes 1.0 for an integer, the parser does not.
-		param, message = locate(m[1], sent), "must be an integer, written without fraction and exponent"
-	}
-	switch {
-	case param == "" && message == "expected object":
-		message = "The body must be one JSON object"
-	case message == "unexpected property":
-		message = "is not a member of this resource; check its spelling"
-	case message == validation.MsgExpectedRFC3339DateTime:
-		message = "is not a time of RFC 3339, such as 2026-05-01T12:00:00Z"
-	case strings.HasPrefix(message, "invalid date/time"):
-		message = "is not a time of RFC 3339, such as 2026-05-01T12:00:00Z; in an address, + is written as %2B"
-	}
-	return errs.Detail{Param: param, Message: message}
-}
-
-// pointer turns huma's location ("body.topics[1]") into a JSON pointer
-// ("/topics/1"), and that of a parameter ("query.limit") into its name.
-func pointer(location string, sent any) string {
-	in, name, _ := strings.Cut(location, ".")
-	if in != "body" {
-		return name
-	}
-	return locate(name, sent)
 }
 
 func errTooLarge() *errs.Error {

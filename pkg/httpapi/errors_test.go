@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
@@ -132,21 +130,5 @@ func TestPeriods(t *testing.T) {
 		if bounds != c.holds || contains != c.holds {
 			t.Errorf("%+v: its bounds hold %s, it contains %s, want %s", c.p, bounds, contains, c.holds)
 		}
-	}
-}
-
-func TestOneDetailForEachField(t *testing.T) {
-	at := func(place, message string) error { return &huma.ErrorDetail{Location: place, Message: message} }
-	sent := map[string]any{"tags": []any{"a", "a"}, "since": "x"}
-	e := httpapi.Invalid([]error{
-		at("body.tags", "expected array length <= 1"), at("body.since", "expected string to be RFC 3339 date-time"),
-		at("body.tags", "expected array items to be unique"), at("body.tags", "expected array items to be unique"),
-	}, sent)
-	want := []errs.Detail{
-		{Param: "/tags", Message: "expected array length <= 1; expected array items to be unique"},
-		{Param: "/since", Message: "is not a time of RFC 3339, such as 2026-05-01T12:00:00Z"},
-	}
-	if !slices.Equal(e.Details, want) || e.Param != "/tags" {
-		t.Errorf("%+v", e)
 	}
 }

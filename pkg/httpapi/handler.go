@@ -82,9 +82,6 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	if len(c.body) > MaxBody {
 		return errTooLarge()
 	}
-	if err := wellFormed(c.body); err != nil {
-		return err
-	}
 	if kind := req.Header.Get("Content-Type"); kind != "" {
 		if !isTaken(req.Method, kind) && len(c.body) > 0 {
 			return errMediaType()

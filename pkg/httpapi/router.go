@@ -5,14 +5,13 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi/humafix"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -68,34 +67,7 @@ func NewRouter(db *store.DB, audit Recorder, now func() time.Time) *Router {
 // NewDocument makes a router that serves nothing, but describes the operations
 // registered with it in the document of config.
 func NewDocument(config huma.Config) *Router {
-	return &Router{api: newAPI(http.NewServeMux(), config)}
-}
-
-func newAPI(mux *http.ServeMux, config huma.Config) huma.API {
-	config.Formats = huma.DefaultFormats
-	config.DefaultFormat = "application/json"
-	config.RejectUnknownQueryParameters = true
-	if config.OpenAPI == nil {
-		config.OpenAPI = &huma.OpenAPI{Info: &huma.Info{}}
-	}
-	if config.Components == nil {
-		config.Components = &huma.Components{}
-	}
-	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
-	describeMetadata(config.Components.Schemas)
-	return humago.New(mux, config)
-}
-
-// schemaName names the schema of a type: by its own method SchemaName where it
-// has one, so that packages may use short names for their types.
-func schemaName(t reflect.Type, hint string) string {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if n, ok := reflect.Zero(t).Interface().(interface{ SchemaName() string }); ok {
-		return n.SchemaName()
-	}
-	return huma.DefaultSchemaNamer(t, hint)
+	return &Router{api: humafix.NewAPI(http.NewServeMux(), config)}
 }
 
 // Routes gives the registered operations.
@@ -106,8 +78,9 @@ func (r *Router) OpenAPI() *huma.OpenAPI { return r.api.OpenAPI() }
 
 // Schema gives the schema of a type of answer, registered in that document.
 func (r *Router) Schema(t reflect.Type) *huma.Schema {
-	s := r.api.OpenAPI().Components.Schemas.Schema(t, true, "")
-	r.markNull(t, map[reflect.Type]bool{})
+	schemas := r.api.OpenAPI().Components.Schemas
+	s := schemas.Schema(t, true, "")
+	humafix.MarkNull(schemas, t)
 	return s
 }
 
@@ -208,24 +181,11 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		// The gateway hands bodies over whole: there is no reading to time out.
 		BodyReadTimeout: -1,
 	}
-	var notNull []string
-	refuseBlank := func([]byte) error { return nil }
-	_, takesBody := reflect.TypeFor[I]().FieldByName("Body")
+	takesBody, optional := humafix.TakesBody(reflect.TypeFor[I]())
 	serve := func(ctx context.Context, in *I) (*answer, error) {
 		c := callFrom(ctx)
 		if !auth.FromContext(ctx).Has(op.Scope) {
 			return nil, c.fail(errs.New(errs.InsufficientScope, "%s", auth.MessageScope(op.Scope)))
-		}
-		if !takesBody {
-			if err := refuseBody(c.body); err != nil {
-				return nil, c.fail(err)
-			}
-		}
-		if err := refuseNull(c.body, notNull); err != nil {
-			return nil, c.fail(err)
-		}
-		if err := refuseBlank(c.body); err != nil {
-			return nil, c.fail(err)
 		}
 		a, err := handle(ctx, in)
 		if err != nil {
@@ -240,20 +200,16 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		return
 	}
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): {}}
-	// Making the schemas of an operation takes a good part of a function's start:
-	// that is left to its first call, and most instances never get one of most.
-	prepared := sync.OnceValue(func() http.Handler {
-		mux := http.NewServeMux()
-		api := newAPI(mux, huma.Config{})
-		huma.Register(api, o, serve)
-		if takesBody {
-			schema := bodySchema(operationOf(api.OpenAPI().Paths[op.Path], op.Method))
-			refuseBlank = func(body []byte) error { return refuseBlankIn(api.OpenAPI().Components.Schemas, schema, body) }
+	operation := humafix.Handler(o, serve)
+	r.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, req *http.Request) {
+		c := callFrom(req.Context())
+		if err := c.parse(takesBody, optional); err != nil {
+			c.write(w, err)
+			return
 		}
-		if op.Method == http.MethodPatch {
-			notNull = membersNotNull(api, reflect.TypeFor[I]())
+		if takesBody && len(c.body) > 0 {
+			req = req.WithContext(humafix.WithBody(req.Context(), c.sent))
 		}
-		return mux
+		operation.ServeHTTP(w, req)
 	})
-	r.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, req *http.Request) { prepared().ServeHTTP(w, req) })
 }

@@ -1,8 +1,6 @@
 package studio
 
 import (
-	"strings"
-
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/resource"
@@ -134,7 +132,7 @@ var members = map[provider.Kind][]string{
 // input is in the body.
 func (in Input) check(kind provider.Kind, prefix string) error {
 	switch {
-	case kind == provider.KindAvatar && strings.TrimSpace(in.Text) == "" && in.AudioURL == "":
+	case kind == provider.KindAvatar && resource.IsBlank(in.Text) && in.AudioURL == "":
 		return errs.Invalid(prefix+"/text", "must say what is spoken, unless audio_url is given")
 	case kind == provider.KindAvatar && in.Text != "" && in.AudioURL != "":
 		return errs.Invalid(prefix+"/audio_url", "cannot go along with text: send one of the two")
@@ -142,9 +140,9 @@ func (in Input) check(kind provider.Kind, prefix string) error {
 		return errs.Invalid(prefix+"/seconds", "must tell how long the speech at audio_url is")
 	case kind == provider.KindAvatar && in.AudioURL == "" && in.Seconds != 0:
 		return errs.Invalid(prefix+"/seconds", "goes along with audio_url only; the length of a text follows from it")
-	case kind == provider.KindVoice && strings.TrimSpace(in.Text) == "":
+	case kind == provider.KindVoice && resource.IsBlank(in.Text):
 		return errs.Invalid(prefix+"/text", "must say what is spoken")
-	case kind != provider.KindVoice && kind != provider.KindAvatar && strings.TrimSpace(in.Prompt) == "":
+	case kind != provider.KindVoice && kind != provider.KindAvatar && resource.IsBlank(in.Prompt):
 		return errs.Invalid(prefix+"/prompt", "must say what to make")
 	}
 	return nil

@@ -1,0 +1,106 @@
+package humafix
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
+	"github.com/content-automation/api/pkg/resource"
+)
+
+// NotBlank is the format of a text that may be empty, but not of white space alone. A
+// text with a smallest length must not be blank either.
+const NotBlank = "not-blank"
+
+// checker checks what was sent against a schema.
+type checker struct {
+	schemas huma.Registry
+	schema  *huma.Schema
+	// patch is whether it is a merge patch.
+	patch bool
+}
+
+// check returns what is wrong with the body of a call.
+func (c *checker) check(tree any) []error { return c.within(tree, "body", "") }
+
+// within checks a value that stands at a place, as huma writes it and as a pointer.
+func (c *checker) within(value any, place, pointer string) []error {
+	path := huma.NewPathBuffer([]byte(place), len(place))
+	var result huma.ValidateResult
+	huma.Validate(c.schemas, c.schema, path, huma.ModeWriteToServer, value, &result)
+	if len(result.Errors) > 0 {
+		return result.Errors
+	}
+	found := c.blanks(c.schema, value, pointer, nil)
+	if c.patch {
+		found = c.nulls(value, found)
+	}
+	return found
+}
+
+// Check checks a value of a body against the schema of a type. Member is the name of
+// the body's member that it is.
+func Check(t reflect.Type, member string, value any) error {
+	schemas := newRegistry()
+	c := checker{schemas: schemas, schema: schemas.Schema(t, false, "")}
+	if problems := c.within(value, "body."+member, "/"+jsontree.Escape(member)); len(problems) > 0 {
+		return Invalid(problems, map[string]any{member: value})
+	}
+	return nil
+}
+
+// problem is one that huma does not find.
+type problem errs.Detail
+
+func (p problem) Error() string { return p.Param + ": " + p.Message }
+
+func (c *checker) resolve(s *huma.Schema) *huma.Schema {
+	if s != nil && s.Ref != "" {
+		return c.schemas.SchemaFromRef(s.Ref)
+	}
+	return s
+}
+
+// blanks adds the texts of a value that must not be blank.
+func (c *checker) blanks(schema *huma.Schema, value any, pointer string, found []error) []error {
+	if schema = c.resolve(schema); schema == nil {
+		return found
+	}
+	switch v := value.(type) {
+	case string:
+		required := schema.MinLength != nil && *schema.MinLength > 0
+		if (required || schema.Format == NotBlank && v != "") && resource.IsBlank(v) {
+			return append(found, problem{Param: pointer, Message: "must not be blank"})
+		}
+	case []any:
+		for i, item := range v {
+			found = c.blanks(schema.Items, item, pointer+"/"+strconv.Itoa(i), found)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			member := schema.Properties[name]
+			if member == nil {
+				member, _ = schema.AdditionalProperties.(*huma.Schema)
+			}
+			found = c.blanks(member, v[name], pointer+"/"+jsontree.Escape(name), found)
+		}
+	}
+	return found
+}
+
+// nulls adds the members that a merge patch would remove, but must not. huma takes
+// null for a member that was left out.
+func (c *checker) nulls(patch any, found []error) []error {
+	members, _ := patch.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if member := c.resolve(c.resolve(c.schema).Properties[name]); members[name] == nil && member != nil && !member.Nullable {
+			found = append(found, problem{Param: "/" + jsontree.Escape(name), Message: "must not be null: it can be changed, but not removed"})
+		}
+	}
+	return found
+}

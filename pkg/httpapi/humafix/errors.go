@@ -1,0 +1,163 @@
+package humafix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
+)
+
+// render answers an error; see RenderWith.
+var render func(context.Context, *errs.Error) huma.StatusError
+
+// RenderWith sets how the errors of huma's own checks are answered. huma builds them
+// by variables of its package, so there is one way for the program: set it in init.
+func RenderWith(as func(context.Context, *errs.Error) huma.StatusError) {
+	render = as
+	// Names that differ from a member's only in case are typing mistakes, too.
+	huma.ValidateStrictCasing = true
+	huma.NewError = func(status int, msg string, causes ...error) huma.StatusError {
+		return render(context.Background(), translate(status, msg, causes, nil))
+	}
+	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, causes ...error) huma.StatusError {
+		return render(ctx.Context(), translate(status, msg, causes, callFrom(ctx.Context())))
+	}
+}
+
+// translate turns an error of huma's checks into one of ours. Only the place and
+// the message of each cause are taken over, never the value that was sent.
+func translate(status int, msg string, causes []error, c *call) *errs.Error {
+	if status != http.StatusUnprocessableEntity {
+		return errs.As(fmt.Errorf("huma: %d %s: %w", status, msg, errors.Join(causes...)))
+	}
+	if c == nil {
+		c = &call{}
+	}
+	if len(c.problems) > 0 {
+		// What does not fit the schema need not fit the input.
+		causes = slices.DeleteFunc(slices.Clone(causes), isOfDecoding)
+	}
+	causes = append(causes, c.problems...)
+	if len(causes) == 0 {
+		return errs.Invalid("", "%s", msg)
+	}
+	return Invalid(causes, c.tree)
+}
+
+// isOfDecoding reports whether an error is that of decoding a body to its input.
+func isOfDecoding(cause error) bool {
+	d, ok := cause.(huma.ErrorDetailer)
+	return ok && d.ErrorDetail().Location == "body"
+}
+
+// Invalid turns the errors of a check of what was sent against a schema into one
+// of ours, with one detail for each invalid field.
+func Invalid(causes []error, sent any) *errs.Error {
+	var details []errs.Detail
+	said := map[errs.Detail]bool{}
+	at := map[string]int{}
+	for _, cause := range causes {
+		d := detail(cause, sent)
+		i, known := at[d.Param]
+		switch {
+		case !known:
+			at[d.Param] = len(details)
+			details = append(details, d)
+		case !said[d]:
+			details[i].Message += "; " + d.Message
+		}
+		said[d] = true
+	}
+	return errs.InvalidFields(details...)
+}
+
+// Only a refusal needs the patterns: most starts do without.
+var (
+	requiredProperty = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^expected required property (\S+) to be present$`)
+	})
+	noInteger = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^json: cannot unmarshal number \S+ into Go struct field [^.\s]+\.(\S+) of type u?int`)
+	})
+	bracket = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(\d+)\]`) })
+)
+
+func detail(cause error, sent any) errs.Detail {
+	if p, ok := cause.(problem); ok {
+		return errs.Detail(p)
+	}
+	d, ok := cause.(huma.ErrorDetailer)
+	if !ok {
+		return errs.Detail{Message: cause.Error()}
+	}
+	e := d.ErrorDetail()
+	param, message := pointer(e.Location, sent), e.Message
+	if m := requiredProperty().FindStringSubmatch(message); m != nil {
+		param, message = param+"/"+m[1], "is required"
+	}
+	if m := noInteger().FindStringSubmatch(message); m != nil {
+		// The schema takes 1.0 for an integer, the decoder does not.
+		param, message = locate(m[1], sent), "must be an integer, written without fraction and exponent"
+	}
+	switch {
+	case param == "" && message == "expected object":
+		message = "The body must be one JSON object"
+	case message == "unexpected property":
+		message = "is not a member of this resource; check its spelling"
+	case message == validation.MsgExpectedRFC3339DateTime:
+		message = "is not a time of RFC 3339, such as 2026-05-01T12:00:00Z"
+	case strings.HasPrefix(message, "invalid date/time"):
+		message = "is not a time of RFC 3339, such as 2026-05-01T12:00:00Z; in an address, + is written as %2B"
+	}
+	return errs.Detail{Param: param, Message: message}
+}
+
+// pointer turns huma's location ("body.topics[1]") into a JSON pointer
+// ("/topics/1"), and that of a parameter ("query.limit") into its name.
+func pointer(location string, sent any) string {
+	in, name, _ := strings.Cut(location, ".")
+	if in != "body" {
+		return name
+	}
+	return locate(name, sent)
+}
+
+// locate turns huma's place in a body ("topics[1]", "metadata.crm.id") into a JSON
+// pointer. Names may have dots and brackets themselves, so it follows the place
+// through what was sent; where that ends, as at a member that is missing, the rest
+// is read as it is written.
+func locate(place string, sent any) string {
+	if place == "" {
+		return ""
+	}
+	switch v := sent.(type) {
+	case map[string]any:
+		found := ""
+		for name := range v {
+			rest, ok := strings.CutPrefix(place, name)
+			if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') && len(name) > len(found) {
+				found = name
+			}
+		}
+		if found != "" {
+			return "/" + jsontree.Escape(found) + locate(strings.TrimPrefix(place[len(found):], "."), v[found])
+		}
+	case []any:
+		digits, rest, _ := strings.Cut(strings.TrimPrefix(place, "["), "]")
+		if n, err := strconv.Atoi(digits); err == nil && n >= 0 && n < len(v) {
+			return "/" + digits + locate(strings.TrimPrefix(rest, "."), v[n])
+		}
+	}
+	return "/" + strings.ReplaceAll(bracket().ReplaceAllString(place, ".$1"), ".", "/")
+}

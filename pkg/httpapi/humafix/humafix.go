@@ -1,0 +1,83 @@
+// Package humafix holds every work-around for huma, so that package httpapi reads as
+// if there were none. Each was checked with the version of huma that its tests name.
+package humafix
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+// NewAPI returns an API that takes and answers JSON alone.
+func NewAPI(mux *http.ServeMux, config huma.Config) huma.API {
+	config.Formats = huma.DefaultFormats
+	config.DefaultFormat = "application/json"
+	config.RejectUnknownQueryParameters = true
+	if config.OpenAPI == nil {
+		config.OpenAPI = &huma.OpenAPI{Info: &huma.Info{}}
+	}
+	if config.Components == nil {
+		config.Components = &huma.Components{}
+	}
+	config.Components.Schemas = newRegistry()
+	return humago.New(mux, config)
+}
+
+// Handler serves one operation. Making its schemas takes a good part of a function's
+// start: that is left to its first call, and most instances never get one of most.
+func Handler[I, O any](o huma.Operation, serve func(context.Context, *I) (*O, error)) http.Handler {
+	prepared := sync.OnceValue(func() http.Handler {
+		mux := http.NewServeMux()
+		api := NewAPI(mux, huma.Config{})
+		// huma would parse the body once more to check it: that is done with the tree.
+		o.SkipValidateBody = true
+		o.RequestBody = &huma.RequestBody{}
+		var body *checker
+		o.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
+			if c := callFrom(ctx.Context()); c != nil && body != nil {
+				c.problems = body.check(c.tree)
+			}
+			next(ctx)
+		}}
+		huma.Register(api, o, func(ctx context.Context, in *I) (*O, error) {
+			if c := callFrom(ctx); c != nil && len(c.problems) > 0 {
+				return nil, render(ctx, Invalid(c.problems, c.tree))
+			}
+			return serve(ctx, in)
+		})
+		if media := o.RequestBody.Content["application/json"]; media != nil {
+			body = &checker{api.OpenAPI().Components.Schemas, media.Schema, o.Method == http.MethodPatch}
+		}
+		return mux
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { prepared().ServeHTTP(w, req) })
+}
+
+// call is what is known of the body of the call that is being served.
+type call struct {
+	tree     any
+	problems []error // of the tree with its schema
+}
+
+type callKey struct{}
+
+// WithBody carries the parsed body of a call to its operation.
+func WithBody(ctx context.Context, tree any) context.Context {
+	return context.WithValue(ctx, callKey{}, &call{tree: tree})
+}
+
+// callFrom returns nil for a call without a body.
+func callFrom(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
+}
+
+// TakesBody reports whether an input has a body, and whether it may be left out.
+func TakesBody(input reflect.Type) (takes, optional bool) {
+	body, ok := input.FieldByName("Body")
+	return ok, ok && body.Type.Kind() == reflect.Pointer
+}

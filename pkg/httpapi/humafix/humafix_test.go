@@ -1,0 +1,225 @@
+package humafix
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
+	"github.com/content-automation/api/pkg/resource"
+)
+
+// checkedWith is the version of huma that the work-arounds were checked with.
+const checkedWith = "v2.37.2"
+
+func TestTheVersionOfHumaIsTheOneChecked(t *testing.T) {
+	mod, err := os.ReadFile("../../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`danielgtaylor/huma/v2 (\S+)`).FindSubmatch(mod)
+	if found == nil || string(found[1]) != checkedWith {
+		t.Errorf("go.mod has huma %s. The work-arounds of this package were checked with %s: see in huma's changes whether each is still needed and still works, then change checkedWith.", found[1], checkedWith)
+	}
+}
+
+type inner struct {
+	Size int `json:"size" minimum:"1"`
+}
+
+type sent struct {
+	Name   string             `json:"name" minLength:"1"`
+	Title  string             `json:"title,omitempty" format:"not-blank"`
+	Note   *string            `json:"note,omitempty" nullable:"true"`
+	At     time.Time          `json:"at,omitempty"`
+	Inner  *inner             `json:"inner,omitempty"`
+	Tags   []string           `json:"tags,omitempty"`
+	Labels resource.Metadata  `json:"labels,omitempty"`
+	Lines  map[string]inner   `json:"lines,omitempty"`
+	Any    map[string]*string `json:"any,omitempty"`
+}
+
+type input struct {
+	Since time.Time `query:"since"`
+	Body  sent
+}
+
+// failure is how the tests answer errors.
+type failure struct {
+	Message string        `json:"message"`
+	Details []errs.Detail `json:"details"`
+}
+
+func (failure) GetStatus() int  { return http.StatusTeapot }
+func (f failure) Error() string { return f.Message }
+
+func init() {
+	RenderWith(func(_ context.Context, e *errs.Error) huma.StatusError { return failure{e.Message, e.Details} })
+}
+
+// serve serves a call with the body and query, and returns what reached the operation
+// or why nothing did.
+func serve(t *testing.T, method, query, body string) (got *sent, refused string) {
+	t.Helper()
+	h := Handler(huma.Operation{OperationID: "x", Method: method, Path: "/x"}, func(_ context.Context, in *input) (*struct{}, error) {
+		got = &in.Body
+		return nil, nil
+	})
+	tree, err := jsontree.Parse([]byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := httptest.NewRequest(method, "/x?"+query, strings.NewReader(body))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, req.WithContext(WithBody(req.Context(), tree)))
+	if got != nil {
+		return got, ""
+	}
+	var e failure
+	if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil {
+		t.Fatalf("%s: %v", w.Body, err)
+	}
+	if len(e.Details) == 0 {
+		return nil, e.Message
+	}
+	var details []string
+	for _, d := range e.Details {
+		details = append(details, d.Param+" "+d.Message)
+	}
+	return nil, strings.Join(details, " | ")
+}
+
+// The texts of huma and encoding/json that errors are recognised by.
+func TestRefusalsAreTranslated(t *testing.T) {
+	for _, c := range []struct{ query, body, want string }{
+		{"", `{}`, "/name is required"},
+		{"", `{"name":"a","inner":{}}`, "/inner/size is required"},
+		{"", `[]`, " The body must be one JSON object"},
+		{"", `null`, " The body must be one JSON object"},
+		{"", `{"name":"a","nam":1}`, "/nam is not a member of this resource; check its spelling"},
+		{"", `{"name":"a","Title":"x"}`, "/Title is not a member of this resource; check its spelling"},
+		{"", `{"name":"a","at":"noon"}`, "/at is not a time of RFC 3339, such as 2026-05-01T12:00:00Z"},
+		{"since=noon", `{"name":"a"}`, "since is not a time of RFC 3339, such as 2026-05-01T12:00:00Z; in an address, + is written as %2B"},
+		{"sinc=1", `{"name":"a"}`, "sinc unknown query parameter"},
+		{"", `{"name":"a","inner":{"size":2.0}}`, "/inner/size must be an integer, written without fraction and exponent"},
+		{"", `{"name":""}`, "/name expected length >= 1"},
+		{"", `{"name":"a","tags":[1]}`, "/tags/0 expected string"},
+		{"", `{"name":"a","labels":{"k.l[0]":"` + strings.Repeat("x", 501) + `"}}`, "/labels/k.l[0] expected length <= 500"},
+		{"", `{"name":"a","lines":{"x":{"size":0}}}`, "/lines/x/size expected number >= 1"},
+		{"since=noon", `{"name":1}`, "since is not a time of RFC 3339, such as 2026-05-01T12:00:00Z; in an address, + is written as %2B | /name expected string"},
+		{"", `{"name":" "}`, "/name must not be blank"},
+		{"", `{"name":"\u200b","title":"\t"}`, "/name must not be blank | /title must not be blank"},
+	} {
+		if got, refused := serve(t, http.MethodPost, c.query, c.body); got != nil || refused != c.want {
+			t.Errorf("%s %s:\n got %q\nwant %q", c.query, c.body, refused, c.want)
+		}
+	}
+	for _, body := range []string{`{"name":"a","title":"","tags":[" "],"labels":{"k":" "}}`, `{"name":" a ","at":"2026-05-01T12:00:00+02:00"}`} {
+		if got, refused := serve(t, http.MethodPost, "since=2026-05-01T12:00:00Z", body); got == nil {
+			t.Errorf("%s: %s", body, refused)
+		}
+	}
+}
+
+// huma takes null for a member that was left out, which in a merge patch means
+// something else.
+func TestAPatchRemovesOnlyWhatMayBeNull(t *testing.T) {
+	if _, refused := serve(t, http.MethodPost, "", `{"name":"a","title":null}`); refused != "" {
+		t.Errorf("huma refuses null by itself: %s", refused)
+	}
+	if _, refused := serve(t, http.MethodPatch, "", `{"name":"a","title":null,"note":null}`); refused != "/title must not be null: it can be changed, but not removed" {
+		t.Errorf("got %q", refused)
+	}
+	if _, refused := serve(t, http.MethodPatch, "", `{"name":"a","title":" "}`); refused != "/title must not be blank" {
+		t.Errorf("got %q", refused)
+	}
+}
+
+// A body is decoded to the input, and to nothing else: its tree is at hand.
+func TestABodyIsDecodedOnce(t *testing.T) {
+	was := huma.DefaultFormats["application/json"]
+	defer func() { huma.DefaultFormats["application/json"] = was }()
+	var targets []string
+	huma.DefaultFormats["application/json"] = huma.Format{Marshal: was.Marshal, Unmarshal: func(data []byte, v any) error {
+		targets = append(targets, reflect.TypeOf(v).String())
+		return was.Unmarshal(data, v)
+	}}
+	if got, refused := serve(t, http.MethodPost, "", `{"name":"a"}`); got == nil || got.Name != "a" {
+		t.Errorf("%v, %s", got, refused)
+	}
+	if want := []string{"*humafix.sent"}; !slices.Equal(targets, want) {
+		t.Errorf("it was decoded to %v, want %v", targets, want)
+	}
+}
+
+func TestOneDetailForEachField(t *testing.T) {
+	at := func(place, message string) error { return &huma.ErrorDetail{Location: place, Message: message} }
+	sent := map[string]any{"tags": []any{"a", "a"}, "since": "x"}
+	e := Invalid([]error{
+		at("body.tags", "expected array length <= 1"), at("body.since", "expected string to be RFC 3339 date-time"),
+		at("body.tags", "expected array items to be unique"), at("body.tags", "expected array items to be unique"),
+	}, sent)
+	want := []errs.Detail{
+		{Param: "/tags", Message: "expected array length <= 1; expected array items to be unique"},
+		{Param: "/since", Message: "is not a time of RFC 3339, such as 2026-05-01T12:00:00Z"},
+	}
+	if !slices.Equal(e.Details, want) || e.Param != "/tags" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestAMemberIsCheckedByItsOwnType(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"size":2}`: "", `{"size":0}`: "/settings/size", `{}`: "/settings/size", `{"siz":1,"size":1}`: "/settings/siz", `[]`: "/settings",
+	} {
+		value, _ := jsontree.Parse([]byte(text))
+		err := Check(reflect.TypeFor[inner](), "settings", value)
+		if want == "" && err != nil || want != "" && (err == nil || errs.As(err).Param != want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	blank := map[string]any{"name": " "}
+	if err := Check(reflect.TypeFor[sent](), "settings", blank); err == nil || errs.As(err).Param != "/settings/name" {
+		t.Errorf("blank: %v", err)
+	}
+}
+
+type shown struct {
+	Inner *inner  `json:"inner"`
+	Left  *inner  `json:"left,omitempty"`
+	Text  *string `json:"text"`
+}
+
+// SchemaName is not the name of the type.
+func (shown) SchemaName() string { return "Displayed" }
+
+func TestStructsThatMayBeNullAreDescribedSo(t *testing.T) {
+	schemas := newRegistry()
+	if s := schemas.Schema(reflect.TypeFor[*shown](), true, ""); s.Ref != "#/components/schemas/Displayed" {
+		t.Errorf("it is called %s", s.Ref)
+	}
+	if s := schemas.Map()["Displayed"].Properties["inner"]; s.Ref == "" {
+		t.Error("huma describes null by itself")
+	}
+	MarkNull(schemas, reflect.TypeFor[shown]())
+	text, err := json.Marshal(schemas.Map()["Displayed"].Properties)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"inner":{"anyOf":[{"$ref":"#/components/schemas/Inner"},{"type":"null"}]},"left":{"$ref":"#/components/schemas/Inner"},"text":{"type":["string","null"]}}`
+	if !bytes.Equal(text, []byte(want)) {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+}

@@ -1,0 +1,86 @@
+package humafix
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/resource"
+)
+
+// newRegistry returns a registry that also knows the types of package resource, which
+// itself links no huma.
+func newRegistry() huma.Registry {
+	r := huma.NewMapRegistry("#/components/schemas/", SchemaName)
+	r.RegisterTypeAlias(reflect.TypeFor[resource.Metadata](), reflect.TypeFor[metadata]())
+	r.RegisterTypeAlias(reflect.TypeFor[resource.MetadataPatch](), reflect.TypeFor[metadataPatch]())
+	return r
+}
+
+// SchemaName names the schema of a type: by its own method SchemaName where it
+// has one, so that packages may use short names for their types.
+func SchemaName(t reflect.Type, hint string) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if n, ok := reflect.Zero(t).Interface().(interface{ SchemaName() string }); ok {
+		return n.SchemaName()
+	}
+	return huma.DefaultSchemaNamer(t, hint)
+}
+
+type metadata struct{}
+
+// Schema describes metadata in the OpenAPI document.
+func (metadata) Schema(huma.Registry) *huma.Schema { return pairs(false) }
+
+type metadataPatch struct{}
+
+// Schema describes the patch in the OpenAPI document.
+func (metadataPatch) Schema(huma.Registry) *huma.Schema { return pairs(true) }
+
+// pairs describes string pairs. In a patch null removes one, or all.
+func pairs(patch bool) *huma.Schema {
+	mostPairs, longest := resource.MaxPairs, resource.MaxPairLength
+	pair := &huma.Schema{Type: huma.TypeString, MaxLength: &longest, Nullable: patch}
+	pair.PrecomputeMessages() // huma does it for the members of objects only
+	return &huma.Schema{
+		Type: huma.TypeObject, MaxProperties: &mostPairs, AdditionalProperties: pair, Nullable: patch,
+		Examples: []any{map[string]any{"campaign": "spring"}},
+	}
+}
+
+// MarkNull says in the schemas of an answer which members may be null: those that
+// are pointers to structs, which huma describes as if they were always there.
+func MarkNull(schemas huma.Registry, t reflect.Type) {
+	markNull(schemas.Map(), t, map[reflect.Type]bool{})
+}
+
+func markNull(schemas map[string]*huma.Schema, t reflect.Type, seen map[reflect.Type]bool) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || seen[t] {
+		return
+	}
+	seen[t] = true
+	schema := schemas[SchemaName(t, "")]
+	if schema == nil {
+		return
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		member := schema.Properties[name]
+		if member == nil {
+			continue
+		}
+		markNull(schemas, f.Type, seen)
+		if f.Type.Kind() != reflect.Pointer || f.Type.Elem().Kind() != reflect.Struct || strings.Contains(options, "omitempty") {
+			continue
+		}
+		if member.Ref != "" {
+			schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}}, Description: f.Tag.Get("doc")}
+		}
+	}
+}

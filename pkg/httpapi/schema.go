@@ -1,0 +1,22 @@
+package httpapi
+
+import (
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/httpapi/humafix"
+)
+
+// Enum describes a text that is one of the values.
+func Enum[T ~string](values []T) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, v := range values {
+		s.Enum = append(s.Enum, string(v))
+	}
+	return s
+}
+
+// CheckMember checks a parsed member of a body, of which the schema of the body says
+// less than that of the type, which depends on the resource.
+func CheckMember(t reflect.Type, name string, value any) error { return humafix.Check(t, name, value) }
