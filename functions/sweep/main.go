@@ -23,6 +23,13 @@ import (
 	"github.com/content-automation/api/pkg/webhook"
 )
 
+// swept is what a call has done.
+type swept struct {
+	webhook.Swept
+	// Warned is how many accounts were sent that a key of theirs is about to expire.
+	Warned int `json:"warned"`
+}
+
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
@@ -30,9 +37,9 @@ func main() {
 	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), needs.QueueURL(topology.Deliver))
 	sweeper := webhook.NewSweeper(db, deliveries, time.Now)
 	keys := apikey.NewService(db, account.NewService(db, time.Now), time.Now, rand.Reader)
-	lambda.Start(func(ctx context.Context, in webhook.Sweep) (webhook.Swept, error) {
-		_, warned := keys.Warn(ctx)
-		swept, err := sweeper.Handle(ctx, in)
-		return swept, errors.Join(warned, err)
+	lambda.Start(func(ctx context.Context, in webhook.Sweep) (swept, error) {
+		warned, failed := keys.Warn(ctx)
+		done, err := sweeper.Handle(ctx, in)
+		return swept{done, warned}, errors.Join(failed, err)
 	})
 }

@@ -158,14 +158,3 @@ func As(err error) *Error {
 	}
 	return Wrap(err, Internal, "Something went wrong on our side. Repeat the request with the same Idempotency-Key; if it persists, tell support the request_id.")
 }
-
-// Transient tells whether repeating the same work later may succeed: the
-// decision between a retry and the dead-letter queue.
-func Transient(err error) bool {
-	switch CodeOf(err) {
-	case ProviderUnavailable, Timeout, RateLimited, QueueFull:
-		return true
-	default:
-		return false
-	}
-}

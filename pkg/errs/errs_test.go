@@ -24,24 +24,20 @@ func TestAnErrorTellsItsCauseToTheLogOnly(t *testing.T) {
 
 func TestCodeOf(t *testing.T) {
 	for name, c := range map[string]struct {
-		err       error
-		want      Code
-		transient bool
+		err  error
+		want Code
 	}{
-		"our own":                 {New(NotFound, "x"), NotFound, false},
-		"our own, wrapped":        {fmt.Errorf("a: %w", New(RateLimited, "x")), RateLimited, true},
-		"a provider":              {New(ProviderUnavailable, "x"), ProviderUnavailable, true},
-		"a full queue":            {New(QueueFull, "x"), QueueFull, true},
-		"a deadline":              {fmt.Errorf("a: %w", context.DeadlineExceeded), Timeout, true},
-		"our own over a deadline": {Wrap(context.DeadlineExceeded, Internal, "x"), Internal, false},
-		"a canceled call":         {context.Canceled, Internal, false},
-		"any other":               {errors.New("x"), Internal, false},
+		"our own":                 {New(NotFound, "x"), NotFound},
+		"our own, wrapped":        {fmt.Errorf("a: %w", New(RateLimited, "x")), RateLimited},
+		"a provider":              {New(ProviderUnavailable, "x"), ProviderUnavailable},
+		"a full queue":            {New(QueueFull, "x"), QueueFull},
+		"a deadline":              {fmt.Errorf("a: %w", context.DeadlineExceeded), Timeout},
+		"our own over a deadline": {Wrap(context.DeadlineExceeded, Internal, "x"), Internal},
+		"a canceled call":         {context.Canceled, Internal},
+		"any other":               {errors.New("x"), Internal},
 	} {
 		if got := CodeOf(c.err); got != c.want {
 			t.Errorf("%s: code %s, want %s", name, got, c.want)
-		}
-		if got := Transient(c.err); got != c.transient {
-			t.Errorf("%s: transient is %v", name, got)
 		}
 		if got := As(c.err); got.Code != c.want || !errors.Is(got, c.err) && !errors.Is(c.err, got) {
 			t.Errorf("%s: as %v", name, got)

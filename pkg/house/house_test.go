@@ -232,7 +232,7 @@ func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 }
 
 // A pattern that is compiled before main delays every start of every function that
-// links it; see pkg/shape.
+// links it by a tenth of a millisecond.
 func TestPatternsAreCompiledWhenTheyAreAskedFor(t *testing.T) {
 	for _, p := range packages(t) {
 		if !p.under("pkg") {
@@ -245,7 +245,7 @@ func TestPatternsAreCompiledWhenTheyAreAskedFor(t *testing.T) {
 				}
 				ast.Inspect(d, func(n ast.Node) bool {
 					if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "MustCompile" {
-						t.Errorf("%s compiles a pattern before main: use shape.Of or sync.OnceValue", f.set.Position(n.Pos()))
+						t.Errorf("%s compiles a pattern before main: use sync.OnceValue", f.set.Position(n.Pos()))
 					}
 					_, later := n.(*ast.FuncLit)
 					return !later

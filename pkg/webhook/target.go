@@ -4,12 +4,12 @@ import (
 	"encoding/base32"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/shape"
 )
 
 // The types of destinations in AWS accounts.
@@ -112,15 +112,19 @@ func (s *Service) aim(t *Target, set targetSettings) error {
 	return nil
 }
 
-var (
-	accountShape = shape.Of(`^[0-9]{12}$`)
+const (
+	accountShape = `^[0-9]{12}$`
 	// A region becomes part of a host name.
-	regionShape = shape.Of(`^[a-z]{2,5}(-[a-z]{2,12}){1,3}-[0-9]{1,2}$`)
-	queueShape  = shape.Of(`^[A-Za-z0-9_-]{1,80}$`)
-	busShape    = shape.Of(`^event-bus/[A-Za-z0-9_./-]{1,256}$`)
+	regionShape = `^[a-z]{2,5}(-[a-z]{2,12}){1,3}-[0-9]{1,2}$`
+	queueShape  = `^[A-Za-z0-9_-]{1,80}$`
+	busShape    = `^event-bus/[A-Za-z0-9_./-]{1,256}$`
 	// A role below a path is not among those that deliver may assume.
-	roleShape = shape.Of(`^role/` + RolePrefix + `[A-Za-z0-9_+=,.@-]{1,45}$`)
+	roleShape = `^role/` + RolePrefix + `[A-Za-z0-9_+=,.@-]{1,45}$`
 )
+
+// matches compiles the pattern at each use: before main it would delay the start of
+// every function that links it, and few webhooks have a destination.
+func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 
 // parseTarget reads the ARN of a queue or an event bus.
 func parseTarget(of, raw, partition string) (arn.ARN, error) {
@@ -137,13 +141,13 @@ func parseTarget(of, raw, partition string) (arn.ARN, error) {
 		return refuse("must be the ARN of %s, such as %s", noun, example)
 	case at.Partition != partition:
 		return refuse("must be in the partition %s, as this service is", partition)
-	case !regionShape(at.Region):
+	case !matches(regionShape, at.Region):
 		return refuse("must name a region, such as %s", example)
-	case !accountShape(at.AccountID):
+	case !matches(accountShape, at.AccountID):
 		return refuse("must name an account by 12 digits, such as %s", example)
 	case of == TypeSQS && strings.HasSuffix(at.Resource, ".fifo"):
 		return refuse("must be a standard queue: events come in no certain order and may come twice, so that a FIFO queue would promise what does not hold")
-	case !named(at.Resource):
+	case !matches(named, at.Resource):
 		return refuse("must end with the name of %s, such as %s", noun, example)
 	}
 	return at, nil
@@ -158,7 +162,7 @@ func checkRole(raw string, target arn.ARN) error {
 		return refuse("must be the ARN of a role, such as arn:aws:iam::111122223333:role/%sevents", RolePrefix)
 	case role.Partition != target.Partition || role.AccountID != target.AccountID:
 		return refuse("must be a role in the account of arn, %s", target.AccountID)
-	case !roleShape(role.Resource):
+	case !matches(roleShape, role.Resource):
 		return refuse("must be a role without a path whose name begins with %s: this service may assume no others", RolePrefix)
 	}
 	return nil

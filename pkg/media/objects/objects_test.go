@@ -187,11 +187,10 @@ func TestSaveTellsWhoseFaultItWas(t *testing.T) {
 		place     media.Place
 		body      io.Reader
 		code      errs.Code
-		transient bool
 		cause     error
 		calls     int
 	}{
-		"the store is down":          {failures: []int{503, 503, 503}, body: bytes.NewReader(content), code: errs.ProviderUnavailable, transient: true, calls: 3},
+		"the store is down":          {failures: []int{503, 503, 503}, body: bytes.NewReader(content), code: errs.ProviderUnavailable, calls: 3},
 		"no media":                   {body: strings.NewReader("<html>gone</html>"), code: errs.UnsupportedMedia},
 		"too large":                  {maxBytes: int64(len(content)) - 1, body: bytes.NewReader(content), code: errs.UnsupportedMedia},
 		"the source breaks":          {body: io.MultiReader(bytes.NewReader(content[:500]), iotest.ErrReader(cause)), code: errs.Internal, cause: cause},
@@ -214,8 +213,8 @@ func TestSaveTellsWhoseFaultItWas(t *testing.T) {
 			if err == nil {
 				t.Fatalf("saved %+v", file)
 			}
-			if errs.CodeOf(err) != c.code || errs.Transient(err) != c.transient {
-				t.Errorf("got %v (transient %v), want %s", err, errs.Transient(err), c.code)
+			if errs.CodeOf(err) != c.code {
+				t.Errorf("got %v, want %s", err, c.code)
 			}
 			if c.cause != nil && !errors.Is(err, c.cause) {
 				t.Errorf("got %v, want it to wrap %v", err, c.cause)

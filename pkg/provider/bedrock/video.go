@@ -9,8 +9,10 @@ import (
 	"io"
 	"net/url"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -20,7 +22,6 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/shape"
 )
 
 // videoRatios and videoSeconds are those of Luma's Ray 2; the first one is used
@@ -90,10 +91,12 @@ func (p *Provider) film(ctx context.Context, req provider.Request) (provider.Sub
 }
 
 // invocation is the form of a handle: the ARN of an invocation.
-var invocation = shape.Of(`^arn:aws[a-z-]*:bedrock:[a-z0-9-]{1,20}:[0-9]{12}:async-invoke/[a-z0-9]{12}$`)
+var invocation = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:[a-z0-9-]{1,20}:[0-9]{12}:async-invoke/[a-z0-9]{12}$`)
+})
 
 func check(h provider.Handle) error {
-	if !invocation(string(h)) {
+	if !invocation().MatchString(string(h)) {
 		return unknown(fmt.Errorf("%.100q is no invocation", h))
 	}
 	return nil

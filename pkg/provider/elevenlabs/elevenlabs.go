@@ -26,6 +26,8 @@ import (
 	"hash/fnv"
 	"net/http"
 	"net/url"
+	"regexp"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -33,7 +35,6 @@ import (
 
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/wire"
-	"github.com/content-automation/api/pkg/shape"
 )
 
 // Name is the provider's name.
@@ -149,7 +150,7 @@ func callOf(req provider.Request) (wire.Call, error) {
 		return call, err
 	}
 	voice := cmp.Or(req.Voice, req.Options[OptionVoice], defaultVoice)
-	if !voiceID(voice) {
+	if !voiceID().MatchString(voice) {
 		return call, invalid("unknown_voice", "The provider has no such voice.")
 	}
 	call.Path = "/v1/text-to-speech/" + voice
@@ -158,7 +159,7 @@ func callOf(req provider.Request) (wire.Call, error) {
 }
 
 // voiceID is the form of the ids of voices. One becomes part of an address.
-var voiceID = shape.Of(`^[A-Za-z0-9]{8,64}$`)
+var voiceID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]{8,64}$`) })
 
 func speechOf(req provider.Request) (speech, error) {
 	if most := maxText[req.Model]; most > 0 && utf8.RuneCountInString(req.Prompt) > most {

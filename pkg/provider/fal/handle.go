@@ -4,12 +4,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/shape"
 )
 
 // statusPath asks for the status of a request, below its address.
@@ -24,8 +25,8 @@ const (
 )
 
 var (
-	endpoints  = shape.Of(`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)+$`)
-	requestIDs = shape.Of(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`)
+	endpoints  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)+$`) })
+	requestIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`) })
 )
 
 // work is a request, as its handle carries it. No address is in it: a handle shall
@@ -52,9 +53,9 @@ func (w work) wait(now time.Time) time.Duration {
 // check tells what is wrong with the work of a handle, or of an answer.
 func (w work) check() error {
 	switch {
-	case !endpoints(w.Model):
+	case !endpoints().MatchString(w.Model):
 		return fmt.Errorf("%q is no model", w.Model)
-	case !requestIDs(w.Request):
+	case !requestIDs().MatchString(w.Request):
 		return fmt.Errorf("%q is no request id", w.Request)
 	case !slices.Contains(provider.Kinds(), w.Kind):
 		return fmt.Errorf("%q is no kind", w.Kind)

@@ -24,7 +24,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/text/language"
@@ -32,7 +34,6 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/wire"
 	"github.com/content-automation/api/pkg/safehttp"
-	"github.com/content-automation/api/pkg/shape"
 )
 
 // Name is the provider's name.
@@ -130,7 +131,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	if err := p.client.JSON(ctx, call, &answer); err != nil {
 		return provider.Submission{}, err
 	}
-	if !videoID(answer.Data.VideoID) {
+	if !videoID().MatchString(answer.Data.VideoID) {
 		return provider.Submission{}, p.client.Garbled(call, errors.New("it names no video"))
 	}
 	return provider.Submission{Handle: provider.Handle(handlePrefix + answer.Data.VideoID)}, nil
@@ -267,12 +268,12 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 }
 
 // videoID is the form of the ids of videos. One becomes part of an address.
-var videoID = shape.Of(`^[A-Za-z0-9_-]{1,128}$`)
+var videoID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`) })
 
 // parse gives the id in a handle.
 func parse(h provider.Handle) (string, error) {
 	id, ok := strings.CutPrefix(string(h), handlePrefix)
-	if !ok || !videoID(id) {
+	if !ok || !videoID().MatchString(id) {
 		return "", invalid("unknown_generation", "The provider knows no such generation.")
 	}
 	return id, nil

@@ -12,12 +12,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/wire"
 	"github.com/content-automation/api/pkg/safehttp"
-	"github.com/content-automation/api/pkg/shape"
 )
 
 // Name is the provider's name.
@@ -104,7 +105,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	if err := p.client.JSON(ctx, call, &made); err != nil {
 		return provider.Submission{}, err
 	}
-	if !ids(made.ID) {
+	if !ids().MatchString(made.ID) {
 		return provider.Submission{}, p.client.Garbled(call, errors.New("it names no prediction"))
 	}
 	return provider.Submission{Handle: provider.Handle(handlePrefix + made.ID)}, nil
@@ -236,12 +237,12 @@ func refused(call wire.Call, status int, _ []byte) *provider.Error {
 }
 
 // ids is the form of a prediction's id. One becomes part of an address.
-var ids = shape.Of(`^[A-Za-z0-9]{1,64}$`)
+var ids = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`) })
 
 // parse gives the id in a handle.
 func parse(h provider.Handle) (string, error) {
 	id, ok := strings.CutPrefix(string(h), handlePrefix)
-	if !ok || !ids(id) {
+	if !ok || !ids().MatchString(id) {
 		return "", unknownGeneration()
 	}
 	return id, nil
