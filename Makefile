@@ -1,4 +1,4 @@
-# Everything that this project can do. `make` lists it; README.md tells the rest.
+# The commands of this project. `make` lists them; README.md describes them.
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 

@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/topology"
 )
 
-// TestTheOperatorSeesAllDeadLetters runs the operator's command as README.md tells,
+// TestTheOperatorSeesAllDeadLetters runs the operator's command as docs/operating.md shows,
 // with the environment that `make run` writes.
 func TestTheOperatorSeesAllDeadLetters(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "run", "../admin", "dead-letters", "list")

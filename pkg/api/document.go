@@ -1,6 +1,7 @@
 package api
 
 import (
+	_ "embed"
 	"maps"
 	"reflect"
 	"slices"
@@ -17,17 +18,10 @@ import (
 // Version is the version of the document: it grows with every addition.
 const Version = "1.0.0"
 
-const introduction = `Everything that the web account area does, from your own systems: factories that make content, the content itself, and signed webhooks that tell when it is ready.
-
-**Keys.** Send ` + "`Authorization: Bearer svc_test_…`" + ` for the sandbox, which has its own data and spends nothing, or ` + "`svc_live_…`" + ` for the real thing.
-
-**Answers.** Every answer is ` + "`{data, error, request_id}`" + `; a list adds ` + "`next_cursor`" + `. An error has a ` + "`code`" + ` that never changes, a ` + "`message`" + ` that says what to do and, where one field is at fault, its ` + "`param`" + `.
-
-**Repeats.** Send an ` + "`Idempotency-Key`" + ` with every POST, PATCH, PUT and DELETE: a repeat within 24 hours is answered by the first answer and has no second effect.
-
-**Limits.** 60 calls a minute with a test key, 600 with a live one; every answer carries ` + "`RateLimit`" + ` and, when they are used up, ` + "`Retry-After`" + `. Bodies may have 256 KiB.
-
-**Compatibility.** Within /v1 there are additions only: ignore members that you do not know.`
+// introduction is the description of the API.
+//
+//go:embed introduction.md
+var introduction string
 
 // header is the part of the document that no operation makes.
 func header() *huma.OpenAPI {
@@ -38,7 +32,7 @@ func header() *huma.OpenAPI {
 	return &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
-			Title: "Content-Automation API", Version: Version, Description: introduction,
+			Title: "Content-Automation API", Version: Version, Description: strings.TrimSpace(introduction),
 			License: &huma.License{Name: "MIT", Identifier: "MIT"},
 		},
 		Servers: []*huma.Server{{URL: "/", Description: "The system that serves this document"}},

@@ -45,7 +45,7 @@ func TestEveryCodeHasItsStatusAndType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme, err := os.ReadFile("../../README.md")
+	introduction, err := os.ReadFile("../api/introduction.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +59,8 @@ func TestEveryCodeHasItsStatusAndType(t *testing.T) {
 			t.Errorf("the contract lacks %s", code)
 		}
 		status, _ := httpapi.Status(errs.Code(code))
-		if row := regexp.MustCompile(fmt.Sprintf("(?m)^\\| %d \\| .*`%s`.* \\|$", status, code)); !row.Match(readme) {
-			t.Errorf("the table of README.md lacks %s with %d", code, status)
+		if row := regexp.MustCompile(fmt.Sprintf("(?m)^\\| %d \\| .*`%s`.* \\|$", status, code)); !row.Match(introduction) {
+			t.Errorf("the table of pkg/api/introduction.md lacks %s with %d", code, status)
 		}
 	}
 	if status, kind := httpapi.Status("nobody knows it"); status != 500 || kind != "api_error" {
