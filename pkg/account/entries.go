@@ -16,7 +16,7 @@ type entriesInput struct {
 	httpapi.PageInput
 	httpapi.Period
 	Kind    string `query:"kind" enum:"top_up,reserve,release,adjust" doc:"Only entries of this kind"`
-	Subject string `query:"subject" maxLength:"64" doc:"Only entries of this subject: the id of the work, or of the account" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	Subject string `query:"subject" maxLength:"64" doc:"Only entries of this subject: the id of a resource or of the account" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 }
 
 // registerEntries puts the operation into the router.

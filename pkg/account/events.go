@@ -34,7 +34,7 @@ func (eventPattern) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(eve
 type eventsInput struct {
 	httpapi.PageInput
 	httpapi.Period
-	Type eventPattern `query:"type" doc:"Only events of this type, or of an area, such as content.*" example:"content.generated"`
+	Type eventPattern `query:"type" doc:"Only events of this type, or of this area, such as content.*" example:"content.generated"`
 }
 
 type eventInput struct {

@@ -42,10 +42,10 @@ type View struct {
 	resource.Resource
 	Name        string    `json:"name" doc:"Name of the account" example:"Acme GmbH"`
 	Plan        string    `json:"plan" enum:"starter,growth,business,enterprise" doc:"Subscription plan"`
-	Mode        string    `json:"mode" enum:"live,test" doc:"What the calling key works on: live data or the sandbox"`
-	Balance     MeBalance `json:"balance" doc:"What the account can spend"`
-	RateLimit   MeRate    `json:"rate_limit" doc:"Limit of each key of this mode"`
-	IPAllowList []string  `json:"ip_allow_list" nullable:"false" doc:"Address ranges that calls of this account may come from; empty: all. The key may have a list of its own: both must agree"`
+	Mode        string    `json:"mode" enum:"live,test" doc:"Mode of the calling key: live data or the sandbox"`
+	Balance     MeBalance `json:"balance" doc:"Balance of the account"`
+	RateLimit   MeRate    `json:"rate_limit" doc:"Rate limit of each key of this mode"`
+	IPAllowList []string  `json:"ip_allow_list" nullable:"false" doc:"Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the address"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -65,10 +65,10 @@ func (a *Account) view(mode auth.Mode) View {
 // MeKey is the calling key.
 type MeKey struct {
 	ID        string       `json:"id" doc:"Id of the key"`
-	Name      string       `json:"name" doc:"Its name"`
-	Kind      string       `json:"kind" enum:"live,test" doc:"live spends credits; test works on the sandbox"`
-	Scopes    []auth.Scope `json:"scopes" nullable:"false" doc:"What it may do"`
-	ExpiresAt *time.Time   `json:"expires_at" doc:"When it ends; null: never"`
+	Name      string       `json:"name" doc:"Name of the key"`
+	Kind      string       `json:"kind" enum:"live,test" doc:"live: spends credits. test: uses the sandbox"`
+	Scopes    []auth.Scope `json:"scopes" nullable:"false" doc:"Scopes of the key"`
+	ExpiresAt *time.Time   `json:"expires_at" doc:"Time at which the key expires. Null: never"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -76,8 +76,8 @@ func (MeKey) SchemaName() string { return "CallingKey" }
 
 // MeBalance is the account's balance.
 type MeBalance struct {
-	Credits      int64 `json:"credits" doc:"What can still be spent, in credits: reservations are already off"`
-	LowThreshold int64 `json:"low_threshold" doc:"Below this the event balance.low is sent"`
+	Credits      int64 `json:"credits" doc:"Credits that can be spent. Reserved credits are not included"`
+	LowThreshold int64 `json:"low_threshold" doc:"Threshold of the event balance.low, which is sent when the balance falls below it"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -85,8 +85,8 @@ func (MeBalance) SchemaName() string { return "Balance" }
 
 // MeRate is the calling key's rate limit.
 type MeRate struct {
-	Limit         int `json:"limit" doc:"Calls in a window"`
-	WindowSeconds int `json:"window_seconds" doc:"Length of the window"`
+	Limit         int `json:"limit" doc:"Requests per window"`
+	WindowSeconds int `json:"window_seconds" doc:"Length of the window in seconds"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -40,17 +40,17 @@ const (
 // Key is an API key as callers see it.
 type Key struct {
 	resource.Resource
-	Name        string       `json:"name" doc:"What the key is for"`
-	Kind        auth.Mode    `json:"kind" enum:"live,test" doc:"live spends credits and publishes; test works on the sandbox"`
+	Name        string       `json:"name" doc:"Name of the key"`
+	Kind        auth.Mode    `json:"kind" enum:"live,test" doc:"live: spends credits and publishes. test: uses the sandbox"`
 	Prefix      string       `json:"prefix" doc:"The first 13 characters of the secret" example:"svc_test_3kQ9"`
 	Last4       string       `json:"last4" doc:"The last 4 characters of the secret" example:"x8Zr"`
-	Scopes      []auth.Scope `json:"scopes" nullable:"false" doc:"What the key may do"`
-	IPAllowList []string     `json:"ip_allow_list" nullable:"false" doc:"Address ranges that its calls may come from; empty: all"`
-	State       string       `json:"state" enum:"active,revoked,expired" doc:"Whether it works: calls with a revoked or expired key are answered 401"`
-	ExpiresAt   *time.Time   `json:"expires_at" doc:"When the key ends; null: never"`
-	LastUsedAt  *time.Time   `json:"last_used_at" doc:"When it was last used, exact to the minute; null: never"`
-	LastUsedIP  *string      `json:"last_used_ip" doc:"Address of the first call of that minute"`
-	CreatedBy   string       `json:"created_by" doc:"Id of the key that made it, or operator"`
+	Scopes      []auth.Scope `json:"scopes" nullable:"false" doc:"Scopes of the key"`
+	IPAllowList []string     `json:"ip_allow_list" nullable:"false" doc:"Address ranges that may use the key. Empty: all"`
+	State       string       `json:"state" enum:"active,revoked,expired" doc:"State of the key. A request with a revoked or expired key fails with 401"`
+	ExpiresAt   *time.Time   `json:"expires_at" doc:"Time at which the key expires. Null: never"`
+	LastUsedAt  *time.Time   `json:"last_used_at" doc:"Time of the last request, to the minute. Null: never used"`
+	LastUsedIP  *string      `json:"last_used_ip" doc:"Address of the first request of that minute"`
+	CreatedBy   string       `json:"created_by" doc:"Id of the key that created it, or operator"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -59,7 +59,7 @@ func (Key) SchemaName() string { return "ApiKey" }
 // NewKey is a key together with its secret.
 type NewKey struct {
 	Key
-	Secret string `json:"secret" doc:"The secret to send as Authorization: Bearer …; it is never shown again"`
+	Secret string `json:"secret" doc:"The secret, to be sent as Authorization: Bearer …. It is not shown again"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -13,30 +13,30 @@ import (
 )
 
 type createBody struct {
-	Name        string            `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What the key is for" example:"CRM integration"`
-	Kind        auth.Mode         `json:"kind" enum:"live,test" doc:"live spends credits and publishes; test works on the sandbox. A test key can make test keys only" example:"test"`
-	Scopes      []auth.Scope      `json:"scopes" minItems:"1" maxItems:"13" nullable:"false" doc:"What the key may do; none that the calling key lacks"`
-	IPAllowList []string          `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"false" doc:"Address ranges (CIDR, IPv4 or IPv6) that its calls may come from; empty: all" example:"[\"203.0.113.0/24\"]"`
-	ExpiresAt   *time.Time        `json:"expires_at,omitempty" nullable:"true" doc:"When the key ends (RFC 3339); left out or null: never"`
-	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
+	Name        string            `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the key" example:"CRM integration"`
+	Kind        auth.Mode         `json:"kind" enum:"live,test" doc:"live: spends credits and publishes. test: uses the sandbox. A test key can create test keys only" example:"test"`
+	Scopes      []auth.Scope      `json:"scopes" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key. The calling key must have all of them"`
+	IPAllowList []string          `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"false" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Empty: all" example:"[\"203.0.113.0/24\"]"`
+	ExpiresAt   *time.Time        `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the key expires (RFC 3339). Absent or null: never"`
+	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
 func (createBody) SchemaName() string { return "ApiKeyCreate" }
 
 type patchBody struct {
-	Name        string                 `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What the key is for" example:"CRM integration"`
-	Scopes      []auth.Scope           `json:"scopes,omitempty" minItems:"1" maxItems:"13" nullable:"false" doc:"What the key may do; none that the calling key lacks"`
-	IPAllowList []string               `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"true" doc:"Address ranges that its calls may come from; null or empty: all"`
-	ExpiresAt   *time.Time             `json:"expires_at,omitempty" nullable:"true" doc:"When the key ends; null: never"`
-	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set; null removes a pair, or all"`
+	Name        string                 `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the key" example:"CRM integration"`
+	Scopes      []auth.Scope           `json:"scopes,omitempty" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key. The calling key must have all of them"`
+	IPAllowList []string               `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"true" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Null or empty: all"`
+	ExpiresAt   *time.Time             `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the key expires. Null: never"`
+	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
 func (patchBody) SchemaName() string { return "ApiKeyUpdate" }
 
 type rotateBody struct {
-	OverlapSeconds int `json:"overlap_seconds,omitempty" minimum:"0" maximum:"604800" default:"0" doc:"How long the old secret still works" example:"3600"`
+	OverlapSeconds int `json:"overlap_seconds,omitempty" minimum:"0" maximum:"604800" default:"0" doc:"Time for which the old secret stays valid, in seconds" example:"3600"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

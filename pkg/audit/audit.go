@@ -22,17 +22,17 @@ const longest = 512
 // Entry is one call.
 type Entry struct {
 	ID          string    `json:"id" doc:"Id of the entry"`
-	At          time.Time `json:"at" doc:"When the gateway received the call, UTC"`
-	RequestID   string    `json:"request_id" doc:"The gateway's id of the request"`
-	KeyID       string    `json:"key_id" doc:"The API key that made the call"`
-	OperationID string    `json:"operation_id" doc:"The operation; empty where the path or method is unknown" example:"createFactory"`
+	At          time.Time `json:"at" doc:"Time at which the gateway received the request, UTC"`
+	RequestID   string    `json:"request_id" doc:"Id of the request"`
+	KeyID       string    `json:"key_id" doc:"API key of the request"`
+	OperationID string    `json:"operation_id" doc:"operationId. Empty if the path or method is unknown" example:"createFactory"`
 	Method      string    `json:"method" doc:"HTTP method" example:"POST"`
-	Path        string    `json:"path" doc:"Path of the call, without its query" example:"/v1/factories"`
-	Status      int       `json:"status" doc:"HTTP status of the answer" example:"201"`
-	ErrorCode   *string   `json:"error_code" doc:"Code of the error; null where the call succeeded"`
-	IP          string    `json:"ip" doc:"Address that the call came from"`
-	UserAgent   string    `json:"user_agent" doc:"User-Agent of the caller; empty where it sent none"`
-	LatencyMS   int64     `json:"latency_ms" doc:"Milliseconds from the gateway's receipt to the answer"`
+	Path        string    `json:"path" doc:"Path, without the query" example:"/v1/factories"`
+	Status      int       `json:"status" doc:"HTTP status of the response" example:"201"`
+	ErrorCode   *string   `json:"error_code" doc:"Error code. Null if the request succeeded"`
+	IP          string    `json:"ip" doc:"Address of the caller"`
+	UserAgent   string    `json:"user_agent" doc:"User-Agent of the caller. Empty if none was sent"`
+	LatencyMS   int64     `json:"latency_ms" doc:"Milliseconds from receipt by the gateway to the response"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

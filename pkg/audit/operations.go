@@ -15,10 +15,10 @@ import (
 type listInput struct {
 	httpapi.PageInput
 	httpapi.Period
-	KeyID       string `query:"key_id" doc:"Only the calls of this API key"`
-	OperationID string `query:"operation_id" doc:"Only the calls of this operation" example:"createFactory"`
-	Status      string `query:"status" pattern:"^[1-5][0-9]{2}$" doc:"Only the calls answered with this HTTP status" example:"429"`
-	RequestID   string `query:"request_id" maxLength:"128" doc:"Only the call with this request id"`
+	KeyID       string `query:"key_id" doc:"Only requests of this API key"`
+	OperationID string `query:"operation_id" doc:"Only requests for this operation" example:"createFactory"`
+	Status      string `query:"status" pattern:"^[1-5][0-9]{2}$" doc:"Only requests with this HTTP status" example:"429"`
+	RequestID   string `query:"request_id" maxLength:"128" doc:"Only the request with this id"`
 }
 
 // Register puts the operation of the area into the router.

@@ -49,21 +49,21 @@ const (
 
 // Capabilities is what a model can be asked for.
 type Capabilities struct {
-	AspectRatios []string `json:"aspect_ratios,omitempty" doc:"Shapes that can be asked for; absent where the picture to start from decides, or there is none" example:"[\"9:16\",\"16:9\"]"`
-	MaxImages    int      `json:"max_images,omitempty" doc:"Most images of one request; absent: one" example:"4"`
-	Resolution   string   `json:"resolution,omitempty" doc:"Resolution of the videos it makes" example:"1080p"`
-	Seconds      []int    `json:"seconds,omitempty" doc:"Lengths that can be asked for, where only certain ones can" example:"[5,10]"`
-	MinSeconds   int      `json:"min_seconds,omitempty" doc:"Shortest length that can be asked for; absent: a second" example:"5"`
-	MaxSeconds   int      `json:"max_seconds,omitempty" doc:"Longest length that can be asked for" example:"10"`
+	AspectRatios []string `json:"aspect_ratios,omitempty" doc:"Supported aspect ratios. Absent if the input image sets it, or the output has none" example:"[\"9:16\",\"16:9\"]"`
+	MaxImages    int      `json:"max_images,omitempty" doc:"Maximum number of images per request. Absent: one" example:"4"`
+	Resolution   string   `json:"resolution,omitempty" doc:"Resolution of its videos" example:"1080p"`
+	Seconds      []int    `json:"seconds,omitempty" doc:"Supported lengths in seconds, if only certain ones are supported" example:"[5,10]"`
+	MinSeconds   int      `json:"min_seconds,omitempty" doc:"Minimum length in seconds. Absent: 1" example:"5"`
+	MaxSeconds   int      `json:"max_seconds,omitempty" doc:"Maximum length in seconds" example:"10"`
 	// A fewest and a most each.
-	PromptCharacters []int    `json:"prompt_characters,omitempty" doc:"Fewest and most characters of the prompt, where they are bounded" example:"[10,300]"`
-	LyricsCharacters []int    `json:"lyrics_characters,omitempty" doc:"Fewest and most characters of the lyrics, where they are bounded" example:"[10,3000]"`
-	MaxCharacters    int      `json:"max_characters,omitempty" doc:"Longest text that it speaks" example:"100000"`
-	Languages        []string `json:"languages,omitempty" doc:"Languages that it speaks (BCP 47, without regions); absent where the provider gives no list" example:"[\"en\",\"de\"]"`
-	FromImage        bool     `json:"from_image,omitempty" doc:"Takes a picture to start from"`
-	FromAudio        bool     `json:"from_audio,omitempty" doc:"Takes speech to move to"`
-	Sound            bool     `json:"sound,omitempty" doc:"Its videos have sound"`
-	Requires         []Input  `json:"requires,omitempty" doc:"What it cannot do without, beside the prompt: image, audio, video, lyrics, or dialogue: a text of two lines, one for each speaker" example:"[\"image\"]"`
+	PromptCharacters []int    `json:"prompt_characters,omitempty" doc:"Minimum and maximum length of the prompt in characters, if there is a limit" example:"[10,300]"`
+	LyricsCharacters []int    `json:"lyrics_characters,omitempty" doc:"Minimum and maximum length of the lyrics in characters, if there is a limit" example:"[10,3000]"`
+	MaxCharacters    int      `json:"max_characters,omitempty" doc:"Maximum length of the text in characters" example:"100000"`
+	Languages        []string `json:"languages,omitempty" doc:"Supported languages (BCP 47, without regions). Absent if the provider publishes no list" example:"[\"en\",\"de\"]"`
+	FromImage        bool     `json:"from_image,omitempty" doc:"Whether it accepts an image to start from"`
+	FromAudio        bool     `json:"from_audio,omitempty" doc:"Whether it accepts speech to move to"`
+	Sound            bool     `json:"sound,omitempty" doc:"Whether its videos have sound"`
+	Requires         []Input  `json:"requires,omitempty" doc:"Inputs that it requires besides the prompt: image, audio, video, lyrics, or dialogue (a text of two lines, one for each speaker)" example:"[\"image\"]"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -72,15 +72,15 @@ func (Capabilities) SchemaName() string { return "ModelCapabilities" }
 // Model is one generation model.
 type Model struct {
 	ID            string        `json:"id" doc:"Id of the model" example:"flux-pro-1.1"`
-	Name          string        `json:"name" doc:"Name for people" example:"FLUX1.1 [pro]"`
-	Provider      string        `json:"provider" doc:"Who runs it" example:"fal"`
-	Kind          provider.Kind `json:"kind" enum:"text,image,video,music,voice,avatar" doc:"What it makes"`
-	Capabilities  Capabilities  `json:"capabilities" doc:"What it can be asked for"`
-	Price         *Price        `json:"price" doc:"What it costs; null while that is not known, and then it is in preview"`
-	State         State         `json:"state" enum:"available,preview,unavailable,retired" doc:"available: for all work; preview: test keys only; unavailable: its provider is not set up here, so test keys only; retired: ended, use the successor"`
-	Successor     *string       `json:"successor" doc:"Of a retired model: the id of the one to use instead"`
-	FineTunedFrom *string       `json:"fine_tuned_from" doc:"Of a model that the account trained: the id of the one that it was made from"`
-	Source        string        `json:"source" format:"uri" doc:"Where the provider tells price and capabilities" example:"https://fal.ai/models/fal-ai/flux-pro/v1.1"`
+	Name          string        `json:"name" doc:"Display name" example:"FLUX1.1 [pro]"`
+	Provider      string        `json:"provider" doc:"Provider of the model" example:"fal"`
+	Kind          provider.Kind `json:"kind" enum:"text,image,video,music,voice,avatar" doc:"Kind of media that it makes"`
+	Capabilities  Capabilities  `json:"capabilities" doc:"What it supports"`
+	Price         *Price        `json:"price" doc:"Price. Null if it is not known yet; the model is then in preview"`
+	State         State         `json:"state" enum:"available,preview,unavailable,retired" doc:"available: for all keys. preview: for test keys only. unavailable: for test keys only, because its provider is not set up here. retired: ended; use the successor"`
+	Successor     *string       `json:"successor" doc:"Retired models only: id of the model to use instead"`
+	FineTunedFrom *string       `json:"fine_tuned_from" doc:"Models trained by the account only: id of the base model"`
+	Source        string        `json:"source" format:"uri" doc:"URL where the provider publishes price and capabilities" example:"https://fal.ai/models/fal-ai/flux-pro/v1.1"`
 
 	// ProviderModel is the id that the provider knows, and ProviderOptions the
 	// settings that make it this model. Neither is shown.

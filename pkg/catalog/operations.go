@@ -16,8 +16,8 @@ type plansInput struct {
 
 type modelsInput struct {
 	httpapi.PageInput
-	Kind     provider.Kind `query:"kind" enum:"text,image,video,music,voice,avatar" doc:"Only models that make this"`
-	Provider string        `query:"provider" enum:"bedrock,polly,fal,replicate,elevenlabs,heygen" doc:"Only models that this provider runs"`
+	Kind     provider.Kind `query:"kind" enum:"text,image,video,music,voice,avatar" doc:"Only models of this kind"`
+	Provider string        `query:"provider" enum:"bedrock,polly,fal,replicate,elevenlabs,heygen" doc:"Only models of this provider"`
 }
 
 // Register puts the operations of the area into the router.

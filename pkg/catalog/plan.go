@@ -11,13 +11,13 @@ import (
 // Plan is a subscription plan.
 type Plan struct {
 	ID              string      `json:"id" doc:"Id of the plan" example:"enterprise"`
-	Name            string      `json:"name" doc:"Name for people" example:"Enterprise"`
-	MonthlyPrice    int64       `json:"monthly_price" doc:"Price of a month, in minor units of the currency" example:"199900"`
-	Currency        string      `json:"currency" doc:"ISO 4217" example:"USD"`
-	APIAccess       bool        `json:"api_access" doc:"Whether accounts on it may call this API"`
-	RateLimits      *RateLimits `json:"rate_limits" doc:"Calls a minute of each key; null without API access. An account may be given other figures"`
-	IncludedCredits int64       `json:"included_credits" doc:"Credits that come with each month" example:"100000"`
-	Features        []string    `json:"features" nullable:"false" doc:"What it has, in words"`
+	Name            string      `json:"name" doc:"Display name" example:"Enterprise"`
+	MonthlyPrice    int64       `json:"monthly_price" doc:"Price per month, in minor units of the currency" example:"199900"`
+	Currency        string      `json:"currency" doc:"Currency (ISO 4217)" example:"USD"`
+	APIAccess       bool        `json:"api_access" doc:"Whether accounts on this plan may use the API"`
+	RateLimits      *RateLimits `json:"rate_limits" doc:"Requests per minute of each key. Null without API access. An account may have other limits"`
+	IncludedCredits int64       `json:"included_credits" doc:"Credits included per month" example:"100000"`
+	Features        []string    `json:"features" nullable:"false" doc:"Features, for display"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -25,8 +25,8 @@ func (Plan) SchemaName() string { return "Plan" }
 
 // RateLimits are calls a minute by kind of key.
 type RateLimits struct {
-	Test int `json:"test" doc:"Calls a minute of a test key" example:"60"`
-	Live int `json:"live" doc:"Calls a minute of a live key" example:"600"`
+	Test int `json:"test" doc:"Requests per minute of a test key" example:"60"`
+	Live int `json:"live" doc:"Requests per minute of a live key" example:"600"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

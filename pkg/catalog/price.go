@@ -26,11 +26,11 @@ const megapixel = 1024 * 1024
 // stay exact that way: 3 credits for 10 images. What a piece of work costs is
 // rounded up to a whole credit once, at the end.
 type Price struct {
-	Unit         Unit  `json:"unit" enum:"image,second,1k_characters,1k_tokens,track" doc:"What is counted"`
-	Credits      int64 `json:"credits" doc:"Credits for per units; of text models for the tokens that they write" example:"4"`
-	Per          int64 `json:"per" doc:"How many units the credits are for" example:"1"`
-	InputCredits int64 `json:"input_credits,omitempty" doc:"Text models only: credits for per units of the tokens that they read" example:"1"`
-	Megapixels   int64 `json:"megapixels,omitempty" doc:"Images only: a larger image counts once for each started such number of megapixels (of 1,048,576 pixels); absent: size does not matter" example:"1"`
+	Unit         Unit  `json:"unit" enum:"image,second,1k_characters,1k_tokens,track" doc:"Unit of the price"`
+	Credits      int64 `json:"credits" doc:"Credits for the number of units in per. For text models: of output tokens" example:"4"`
+	Per          int64 `json:"per" doc:"Number of units that the credits pay for" example:"1"`
+	InputCredits int64 `json:"input_credits,omitempty" doc:"Text models only: credits for the number of input tokens in per" example:"1"`
+	Megapixels   int64 `json:"megapixels,omitempty" doc:"Images only: megapixels (of 1,048,576 pixels) that one unit covers. A larger image counts as several units, rounded up. Absent if the size does not matter" example:"1"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

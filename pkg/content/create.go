@@ -25,25 +25,25 @@ import (
 const defaultSlides = 5
 
 type createBody struct {
-	FactoryID string            `json:"factory_id" doc:"The factory whose voice it gets" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	Kind      Kind              `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"What to make" example:"post"`
-	Format    string            `json:"format,omitempty" enum:"short,long" doc:"Of a video only: short (9:16, the default) or long (16:9)"`
-	Prompt    string            `json:"prompt" minLength:"1" maxLength:"4000" doc:"What it is to be about" example:"Our new trail running shoe, made of recycled nets"`
-	Title     string            `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Left out: generated"`
-	Caption   string            `json:"caption,omitempty" format:"not-blank" maxLength:"5000" doc:"Left out: generated"`
-	Hashtags  []Hashtag         `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Without the #; left out: generated"`
-	Language  string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47); left out: the factory's"`
-	Model     string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model that makes the picture, clip or track; left out: the factory's, or the catalog's default. A model of videos makes a story a clip"`
-	Slides    []slideBody       `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Of a carousel only; left out: five, with generated headings"`
-	Sandbox   *Rehearsal        `json:"sandbox,omitempty" doc:"With a test key only: how the item ends"`
-	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
+	FactoryID string            `json:"factory_id" doc:"Factory that makes the item. It sets the voice" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	Kind      Kind              `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
+	Format    string            `json:"format,omitempty" enum:"short,long" doc:"Format of a video: short (9:16, the default) or long (16:9). For kind video only"`
+	Prompt    string            `json:"prompt" minLength:"1" maxLength:"4000" doc:"What the content is about" example:"Our new trail running shoe, made of recycled nets"`
+	Title     string            `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Absent: generated"`
+	Caption   string            `json:"caption,omitempty" format:"not-blank" maxLength:"5000" doc:"Absent: generated"`
+	Hashtags  []Hashtag         `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Hashtags, without the #. Absent: generated"`
+	Language  string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47). Absent: the factory's"`
+	Model     string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model for the picture, clip or track. Absent: the factory's, or else the default of the catalog. With a video model, a story is a clip"`
+	Slides    []slideBody       `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Slides of a carousel. Absent: five, with generated headings. For kind carousel only"`
+	Sandbox   *Rehearsal        `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
+	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
 func (createBody) SchemaName() string { return "ContentItemCreate" }
 
 type slideBody struct {
-	Text string `json:"text,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Heading of the slide; left out: generated"`
+	Text string `json:"text,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Heading of the slide. Absent: generated"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -54,7 +54,7 @@ type createInput struct {
 }
 
 type batchBody struct {
-	Items []createBody `json:"items" minItems:"1" maxItems:"50" nullable:"false" doc:"What to create; all of it or nothing"`
+	Items []createBody `json:"items" minItems:"1" maxItems:"50" nullable:"false" doc:"Items to create: all or none"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

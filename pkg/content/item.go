@@ -60,7 +60,7 @@ const (
 // Slide is one picture of a carousel.
 type Slide struct {
 	Text    string  `json:"text" maxLength:"200" doc:"Heading of the slide"`
-	MediaID *string `json:"media_id" doc:"Its picture among media; null until it is generated"`
+	MediaID *string `json:"media_id" doc:"Id of its picture in media. Null until generated"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -68,10 +68,10 @@ func (Slide) SchemaName() string { return "ContentSlide" }
 
 // Failure tells why an item failed.
 type Failure struct {
-	Stage     string `json:"stage" enum:"generate,publish" doc:"Where it failed"`
-	Code      string `json:"code" doc:"Machine-readable reason" example:"generation_failed"`
-	Message   string `json:"message" doc:"What happened and what to do"`
-	Retryable bool   `json:"retryable" doc:"Whether regenerating may succeed"`
+	Stage     string `json:"stage" enum:"generate,publish" doc:"Stage that failed"`
+	Code      string `json:"code" doc:"Machine-readable reason of the failure" example:"generation_failed"`
+	Message   string `json:"message" doc:"What happened and what to do about it"`
+	Retryable bool   `json:"retryable" doc:"Whether regenerating the item may succeed"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -80,28 +80,28 @@ func (Failure) SchemaName() string { return "ContentFailure" }
 // Item is a content item as callers see it.
 type Item struct {
 	resource.Resource
-	FactoryID        string       `json:"factory_id" doc:"The factory whose voice it has"`
-	Kind             Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"What it is" example:"post"`
-	Format           *string      `json:"format" enum:"short,long" doc:"Of a video: short is 9:16, long 16:9; null for other kinds"`
-	Prompt           string       `json:"prompt" doc:"What it is to be about"`
-	Title            string       `json:"title" doc:"One line; empty until it is generated"`
-	Caption          string       `json:"caption" doc:"The text that is posted with it; empty until it is generated"`
-	Hashtags         []string     `json:"hashtags" nullable:"false" doc:"Without the #"`
+	FactoryID        string       `json:"factory_id" doc:"Factory of the item"`
+	Kind             Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
+	Format           *string      `json:"format" enum:"short,long" doc:"Format of a video: short is 9:16, long is 16:9. Null for other kinds"`
+	Prompt           string       `json:"prompt" doc:"What the content is about"`
+	Title            string       `json:"title" doc:"Title, in one line. Empty until generated"`
+	Caption          string       `json:"caption" doc:"Text of the post. Empty until generated"`
+	Hashtags         []string     `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
 	Language         string       `json:"language" doc:"Language of its texts (BCP 47)"`
-	Model            string       `json:"model" doc:"The model that makes its picture, clip or track"`
-	Media            []media.View `json:"media" nullable:"false" doc:"Its files, in the order that they were made; their addresses are signed for one hour by each GET. Those of an earlier attempt stay until a new one has succeeded"`
-	Slides           []Slide      `json:"slides" nullable:"false" doc:"Of a carousel: its slides in order"`
-	ProductID        *string      `json:"product_id" doc:"The product it is about"`
-	PromotionID      *string      `json:"promotion_id" doc:"The promotion it is part of"`
-	ContentPlanID    *string      `json:"content_plan_id" doc:"The plan that it came from"`
-	PublishAt        *time.Time   `json:"publish_at" doc:"When it is to be published; null: not scheduled"`
-	SocialAccountIDs []string     `json:"social_account_ids" nullable:"false" doc:"Where it is to be published"`
-	State            State        `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" doc:"Where it stands"`
-	Failure          *Failure     `json:"failure" doc:"Why it failed; null where it did not"`
-	Attempt          int          `json:"attempt" doc:"Which try at generating this is; 1 for the first"`
-	CostCredits      int64        `json:"cost_credits" doc:"What was charged for it, for all attempts that succeeded; always 0 in the sandbox"`
-	GeneratedAt      *time.Time   `json:"generated_at" doc:"When it was ready; null before"`
-	PublishedAt      *time.Time   `json:"published_at" doc:"When it was first published; null before"`
+	Model            string       `json:"model" doc:"Id of the model for its picture, clip or track"`
+	Media            []media.View `json:"media" nullable:"false" doc:"Files, in the order of creation. Each GET signs their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded"`
+	Slides           []Slide      `json:"slides" nullable:"false" doc:"Slides of a carousel, in order"`
+	ProductID        *string      `json:"product_id" doc:"Id of its product"`
+	PromotionID      *string      `json:"promotion_id" doc:"Id of its promotion"`
+	ContentPlanID    *string      `json:"content_plan_id" doc:"Id of its content plan"`
+	PublishAt        *time.Time   `json:"publish_at" doc:"Time at which it is published. Null: not scheduled"`
+	SocialAccountIDs []string     `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts to publish to"`
+	State            State        `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" doc:"State of the item"`
+	Failure          *Failure     `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	Attempt          int          `json:"attempt" doc:"Number of the generation attempt, starting at 1"`
+	CostCredits      int64        `json:"cost_credits" doc:"Credits charged for all attempts that succeeded. Always 0 in the sandbox"`
+	GeneratedAt      *time.Time   `json:"generated_at" doc:"Time at which it was generated. Null until then"`
+	PublishedAt      *time.Time   `json:"published_at" doc:"Time at which it was first published. Null until then"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -109,8 +109,8 @@ func (Item) SchemaName() string { return "ContentItem" }
 
 // Rehearsal is how a test key wants an item to end.
 type Rehearsal struct {
-	Outcome      string `json:"outcome,omitempty" enum:"generated,failed,published" default:"generated" doc:"How the item ends"`
-	DelaySeconds int    `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"How long it takes"`
+	Outcome      string `json:"outcome,omitempty" enum:"generated,failed,published" default:"generated" doc:"Result of the item"`
+	DelaySeconds int    `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds until the result"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -41,7 +41,7 @@ type listInput struct {
 	FactoryID     string `query:"factory_id" doc:"Only items of this factory"`
 	Kind          string `query:"kind" enum:"post,video,carousel,story,music_clip" doc:"Only items of this kind"`
 	State         string `query:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" doc:"Only items in this state"`
-	ContentPlanID string `query:"content_plan_id" doc:"Only items of this plan"`
+	ContentPlanID string `query:"content_plan_id" doc:"Only items of this content plan"`
 }
 
 func op(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {

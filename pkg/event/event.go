@@ -71,13 +71,13 @@ const apiVersion = "v1"
 
 // Event is an event as callers and receivers see it.
 type Event struct {
-	ID         string    `json:"id" doc:"Id of the event; the same in every delivery and repeat: use it to drop duplicates" example:"evt_01h455vb4pex5vsknk084sn02q"`
-	Type       Type      `json:"type" doc:"What happened" example:"content.generated"`
-	CreatedAt  time.Time `json:"created_at" doc:"When it happened, UTC"`
-	AccountID  string    `json:"account_id" doc:"The account that it happened in"`
-	Mode       string    `json:"mode" enum:"live,test" doc:"test for what a test key started"`
+	ID         string    `json:"id" doc:"Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates" example:"evt_01h455vb4pex5vsknk084sn02q"`
+	Type       Type      `json:"type" doc:"Type of the event" example:"content.generated"`
+	CreatedAt  time.Time `json:"created_at" doc:"Time of the event, UTC"`
+	AccountID  string    `json:"account_id" doc:"Account of the event"`
+	Mode       string    `json:"mode" enum:"live,test" doc:"Mode of the event: test if it follows from a request with a test key"`
 	APIVersion string    `json:"api_version" enum:"v1" doc:"Version of the payload"`
-	Data       Data      `json:"data" doc:"What the event is about"`
+	Data       Data      `json:"data" doc:"Data of the event"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -85,7 +85,7 @@ func (Event) SchemaName() string { return "Event" }
 
 // Data carries the resource that the event is about.
 type Data struct {
-	Object json.RawMessage `json:"object" doc:"The resource as its GET answered it at that time; addresses of media are signed anew for each reading"`
+	Object json.RawMessage `json:"object" doc:"The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -46,7 +46,7 @@ const (
 // Schedule tells when a factory publishes.
 type Schedule struct {
 	Timezone string   `json:"timezone" minLength:"1" maxLength:"64" doc:"IANA time zone" example:"Europe/Berlin"`
-	Times    []string `json:"times" maxItems:"24" nullable:"false" doc:"Times of day as HH:MM" example:"[\"09:00\",\"18:30\"]"`
+	Times    []string `json:"times" maxItems:"24" nullable:"false" doc:"Times of day (HH:MM)" example:"[\"09:00\",\"18:30\"]"`
 }
 
 // Settings are the members of a factory that a caller sets.
@@ -69,20 +69,20 @@ type Settings struct {
 // Factory is a factory as callers see it.
 type Factory struct {
 	resource.Resource
-	Type             Type              `json:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" doc:"What the factory is for; it never changes" example:"seller"`
+	Type             Type              `json:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" doc:"Type of the factory. It cannot be changed" example:"seller"`
 	Name             string            `json:"name" doc:"Name of the factory" example:"Summer shop"`
 	Language         string            `json:"language" doc:"Language of its content (BCP 47)" example:"de-DE"`
-	Description      string            `json:"description" doc:"What it is about"`
-	Audience         string            `json:"audience" doc:"Whom it speaks to"`
-	Tone             string            `json:"tone" doc:"How it speaks"`
-	Topics           []Topic           `json:"topics" nullable:"false" doc:"What it speaks of"`
-	ContentTypes     []string          `json:"content_types" nullable:"false" enum:"post,video,carousel,story,music_clip" doc:"What it makes"`
-	Models           map[string]string `json:"models" doc:"The model for each kind of generation; a kind that is left out gets the catalog's default"`
-	Schedule         *Schedule         `json:"schedule" doc:"When it publishes; null: never by itself"`
-	AutoPublish      bool              `json:"auto_publish" doc:"Whether what it makes is published without being asked"`
-	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"The accounts that it publishes to"`
-	Settings         TypeSettings      `json:"settings" doc:"Settings of its type"`
-	State            string            `json:"state" enum:"active,paused,deleted" doc:"Whether it makes content by itself; a paused one does not"`
+	Description      string            `json:"description" doc:"Subject of the factory"`
+	Audience         string            `json:"audience" doc:"Audience of the content"`
+	Tone             string            `json:"tone" doc:"Tone of the content"`
+	Topics           []Topic           `json:"topics" nullable:"false" doc:"Topics of the content"`
+	ContentTypes     []string          `json:"content_types" nullable:"false" enum:"post,video,carousel,story,music_clip" doc:"Kinds of content that it makes"`
+	Models           map[string]string `json:"models" doc:"Model for each kind of generation. Other kinds use the default of the catalog"`
+	Schedule         *Schedule         `json:"schedule" doc:"Publishing schedule. Null: nothing is published automatically"`
+	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically"`
+	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts that it publishes to"`
+	Settings         TypeSettings      `json:"settings" doc:"Settings of the factory's type"`
+	State            string            `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory makes no content by itself"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -16,19 +16,19 @@ import (
 )
 
 type createBody struct {
-	Type         Type              `json:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" doc:"What the factory is for; it never changes" example:"brand"`
+	Type         Type              `json:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" doc:"Type of the factory. It cannot be changed" example:"brand"`
 	Name         string            `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the factory" example:"Acme on social media"`
 	Language     string            `json:"language,omitempty" maxLength:"35" default:"en" doc:"Language of its content (BCP 47)" example:"de-DE"`
-	Description  string            `json:"description,omitempty" maxLength:"2000" doc:"What it is about"`
-	Audience     string            `json:"audience,omitempty" maxLength:"500" doc:"Whom it speaks to" example:"Runners who start late"`
-	Tone         string            `json:"tone,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"How it speaks" example:"warm and practical"`
-	Topics       []Topic           `json:"topics,omitempty" maxItems:"20" nullable:"false" doc:"What it speaks of" example:"[\"running shoes\",\"training\"]"`
-	ContentTypes []string          `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"What it makes; left out: what suits its type"`
-	Models       map[string]string `json:"models,omitempty" doc:"The model for each kind of generation (text, image, video, music, voice, avatar)" example:"{}"`
-	Schedule     *Schedule         `json:"schedule,omitempty" doc:"When it publishes; left out: never by itself"`
-	AutoPublish  bool              `json:"auto_publish,omitempty" doc:"Whether what it makes is published without being asked"`
-	Settings     TypeSettings      `json:"settings,omitempty" doc:"Settings of its type"`
-	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
+	Description  string            `json:"description,omitempty" maxLength:"2000" doc:"Subject of the factory"`
+	Audience     string            `json:"audience,omitempty" maxLength:"500" doc:"Audience of the content" example:"Runners who start late"`
+	Tone         string            `json:"tone,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Tone of the content" example:"warm and practical"`
+	Topics       []Topic           `json:"topics,omitempty" maxItems:"20" nullable:"false" doc:"Topics of the content" example:"[\"running shoes\",\"training\"]"`
+	ContentTypes []string          `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"Kinds of content that it makes. Absent: those that suit its type"`
+	Models       map[string]string `json:"models,omitempty" doc:"Model for each kind of generation (text, image, video, music, voice, avatar)" example:"{}"`
+	Schedule     *Schedule         `json:"schedule,omitempty" doc:"Publishing schedule. Absent: nothing is published automatically"`
+	AutoPublish  bool              `json:"auto_publish,omitempty" doc:"Whether generated content is published automatically"`
+	Settings     TypeSettings      `json:"settings,omitempty" doc:"Settings of the factory's type"`
+	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -43,17 +43,17 @@ func (Topic) Schema(huma.Registry) *huma.Schema { return lineOf(100) }
 type patchBody struct {
 	Name         string                 `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the factory"`
 	Language     string                 `json:"language,omitempty" maxLength:"35" doc:"Language of its content (BCP 47)"`
-	Description  *string                `json:"description,omitempty" maxLength:"2000" nullable:"true" doc:"What it is about"`
-	Audience     *string                `json:"audience,omitempty" maxLength:"500" nullable:"true" doc:"Whom it speaks to"`
-	Tone         *string                `json:"tone,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" nullable:"true" doc:"How it speaks"`
-	Topics       []Topic                `json:"topics,omitempty" maxItems:"20" nullable:"true" doc:"What it speaks of"`
-	ContentTypes []string               `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true" doc:"What it makes; null: what suits its type"`
-	Models       resource.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set by kind; null removes one, or all"`
-	Schedule     *SchedulePatch         `json:"schedule,omitempty" nullable:"true" doc:"When it publishes; null: never by itself"`
-	AutoPublish  *bool                  `json:"auto_publish,omitempty" nullable:"true" doc:"Whether what it makes is published without being asked"`
-	Settings     TypeSettings           `json:"settings,omitempty" nullable:"true" doc:"Settings of its type; members that are null are removed"`
-	State        string                 `json:"state,omitempty" enum:"active,paused" doc:"paused stops its own work, active resumes it"`
-	Metadata     resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set; null removes a pair, or all"`
+	Description  *string                `json:"description,omitempty" maxLength:"2000" nullable:"true" doc:"Subject of the factory"`
+	Audience     *string                `json:"audience,omitempty" maxLength:"500" nullable:"true" doc:"Audience of the content"`
+	Tone         *string                `json:"tone,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" nullable:"true" doc:"Tone of the content"`
+	Topics       []Topic                `json:"topics,omitempty" maxItems:"20" nullable:"true" doc:"Topics of the content"`
+	ContentTypes []string               `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true" doc:"Kinds of content that it makes. Null: those that suit its type"`
+	Models       resource.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set, by kind. A null value removes that model; null removes all"`
+	Schedule     *SchedulePatch         `json:"schedule,omitempty" nullable:"true" doc:"Publishing schedule. Null: nothing is published automatically"`
+	AutoPublish  *bool                  `json:"auto_publish,omitempty" nullable:"true" doc:"Whether generated content is published automatically"`
+	Settings     TypeSettings           `json:"settings,omitempty" nullable:"true" doc:"Settings of the factory's type. A null value removes that setting"`
+	State        string                 `json:"state,omitempty" enum:"active,paused" doc:"paused: stops work that it starts by itself. active: resumes it"`
+	Metadata     resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -31,34 +31,34 @@ func (t *TypeSettings) UnmarshalJSON(b []byte) error {
 
 // BloggerSettings are those of a blogger.
 type BloggerSettings struct {
-	Persona     string `json:"persona,omitempty" maxLength:"500" doc:"Who speaks"`
-	Style       string `json:"style,omitempty" enum:"personal,lifestyle,travel,food,fashion,tech,family" doc:"Kind of blog"`
-	FirstPerson *bool  `json:"first_person,omitempty" doc:"Whether it says I"`
+	Persona     string `json:"persona,omitempty" maxLength:"500" doc:"Persona that speaks"`
+	Style       string `json:"style,omitempty" enum:"personal,lifestyle,travel,food,fashion,tech,family" doc:"Style of the blog"`
+	FirstPerson *bool  `json:"first_person,omitempty" doc:"Whether it is written in the first person"`
 }
 
 // SellerSettings are those of a seller, the one type that owns a product catalog.
 type SellerSettings struct {
 	ShopName     string `json:"shop_name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the shop"`
 	Currency     string `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"an ISO 4217 code" doc:"Currency of its prices (ISO 4217)" example:"EUR"`
-	CallToAction string `json:"call_to_action,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What a reader is asked to do" example:"Order today"`
-	ShowPrices   *bool  `json:"show_prices,omitempty" doc:"Whether content names prices"`
+	CallToAction string `json:"call_to_action,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Call to action" example:"Order today"`
+	ShowPrices   *bool  `json:"show_prices,omitempty" doc:"Whether content mentions prices"`
 }
 
 // ExpertSettings are those of an expert.
 type ExpertSettings struct {
-	Field       string `json:"field" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What the expert knows" example:"Tax law"`
-	Credentials []Line `json:"credentials,omitempty" maxItems:"10" doc:"Why one may believe it"`
-	Depth       string `json:"depth,omitempty" enum:"beginner,intermediate,advanced" doc:"How much readers know already"`
-	CiteSources *bool  `json:"cite_sources,omitempty" doc:"Whether content names its sources"`
+	Field       string `json:"field" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Field of expertise" example:"Tax law"`
+	Credentials []Line `json:"credentials,omitempty" maxItems:"10" doc:"Credentials of the expert"`
+	Depth       string `json:"depth,omitempty" enum:"beginner,intermediate,advanced" doc:"Prior knowledge of the readers"`
+	CiteSources *bool  `json:"cite_sources,omitempty" doc:"Whether content cites its sources"`
 }
 
 // BrandSettings are those of a brand.
 type BrandSettings struct {
 	BrandName  string  `json:"brand_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the brand" example:"Acme"`
-	Slogan     string  `json:"slogan,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Its slogan"`
-	Colors     []Color `json:"colors,omitempty" maxItems:"8" doc:"Its colors" example:"[\"#ff6600\"]"`
-	VoiceRules []Line  `json:"voice_rules,omitempty" maxItems:"20" doc:"Rules of its voice, one each"`
-	Forbidden  []Line  `json:"forbidden_words,omitempty" maxItems:"100" doc:"Words that it never says"`
+	Slogan     string  `json:"slogan,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Slogan of the brand"`
+	Colors     []Color `json:"colors,omitempty" maxItems:"8" doc:"Colors of the brand" example:"[\"#ff6600\"]"`
+	VoiceRules []Line  `json:"voice_rules,omitempty" maxItems:"20" doc:"Rules for the brand's voice"`
+	Forbidden  []Line  `json:"forbidden_words,omitempty" maxItems:"100" doc:"Words that are never used"`
 }
 
 // Color is a color in hexadecimal.
@@ -90,17 +90,17 @@ func lineOf(longest int) *huma.Schema {
 
 // NewsSettings are those of a news channel.
 type NewsSettings struct {
-	Region      string `json:"region,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" doc:"Country it reports on (ISO 3166-1)" example:"DE"`
-	Sources     []Line `json:"sources,omitempty" maxItems:"20" doc:"Where its news come from"`
-	MaxAgeHours int    `json:"max_age_hours,omitempty" minimum:"1" maximum:"168" doc:"How old news may be"`
-	FactCheck   *bool  `json:"fact_check,omitempty" doc:"Whether claims are checked first"`
+	Region      string `json:"region,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" doc:"Country to report on (ISO 3166-1)" example:"DE"`
+	Sources     []Line `json:"sources,omitempty" maxItems:"20" doc:"Sources of the news"`
+	MaxAgeHours int    `json:"max_age_hours,omitempty" minimum:"1" maximum:"168" doc:"Maximum age of news in hours"`
+	FactCheck   *bool  `json:"fact_check,omitempty" doc:"Whether claims are checked before use"`
 }
 
 // EntertainmentSettings are those of an entertainment channel.
 type EntertainmentSettings struct {
-	Humor     string `json:"humor,omitempty" enum:"none,light,dry,absurd,sarcastic" doc:"Kind of humor"`
+	Humor     string `json:"humor,omitempty" enum:"none,light,dry,absurd,sarcastic" doc:"Style of humor"`
 	Formats   []Line `json:"formats,omitempty" maxItems:"10" doc:"Running formats, such as a quiz"`
-	AgeRating string `json:"age_rating,omitempty" enum:"all,12,16,18" doc:"For whom it is suitable"`
+	AgeRating string `json:"age_rating,omitempty" enum:"all,12,16,18" doc:"Audience that it is suitable for"`
 }
 
 // MusicianSettings are those of a musician.
@@ -109,7 +109,7 @@ type MusicianSettings struct {
 	Genres         []Line `json:"genres" minItems:"1" maxItems:"5" nullable:"false" doc:"Genres of the music" example:"[\"indie pop\"]"`
 	Mood           string `json:"mood,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Mood of the music"`
 	LyricsLanguage string `json:"lyrics_language,omitempty" maxLength:"35" doc:"Language of the lyrics (BCP 47)" example:"en"`
-	Instrumental   *bool  `json:"instrumental,omitempty" doc:"Whether there are no lyrics"`
+	Instrumental   *bool  `json:"instrumental,omitempty" doc:"Whether the music has no lyrics"`
 }
 
 // check puts the language into canonical form.

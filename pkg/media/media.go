@@ -36,15 +36,15 @@ type File struct {
 
 // View is a File as the API answers it.
 type View struct {
-	ID              string  `json:"id" doc:"Stable id of the file: the id of its resource, the attempt that made it, and its number" example:"cnt_01h455vb4pex5vsknk084sn02q_1_1"`
-	Type            Type    `json:"type" enum:"image,video,audio,captions" doc:"What the file is"`
-	MIMEType        string  `json:"mime_type" doc:"Format, read from the content itself" example:"image/png"`
-	URL             string  `json:"url" format:"uri" doc:"Signed address that answers GET for one hour; read the resource again for a fresh one"`
-	Width           int     `json:"width,omitempty" doc:"Pixels; images and videos only" example:"1080"`
-	Height          int     `json:"height,omitempty" doc:"Pixels; images and videos only" example:"1350"`
-	DurationSeconds float64 `json:"duration_seconds,omitempty" doc:"Length; videos and audio only" example:"3"`
-	Bytes           int64   `json:"bytes" doc:"Size of the file" example:"13691"`
-	SHA256          string  `json:"sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the file, in hexadecimal"`
+	ID              string  `json:"id" doc:"Id of the file. It consists of the id of the resource, the attempt and a number, and does not change" example:"cnt_01h455vb4pex5vsknk084sn02q_1_1"`
+	Type            Type    `json:"type" enum:"image,video,audio,captions" doc:"Type of the file"`
+	MIMEType        string  `json:"mime_type" doc:"MIME type, detected from the content" example:"image/png"`
+	URL             string  `json:"url" format:"uri" doc:"Signed URL, valid for one hour. Read the resource again for a new one"`
+	Width           int     `json:"width,omitempty" doc:"In pixels; images and videos only" example:"1080"`
+	Height          int     `json:"height,omitempty" doc:"In pixels; images and videos only" example:"1350"`
+	DurationSeconds float64 `json:"duration_seconds,omitempty" doc:"Length in seconds; videos and audio only" example:"3"`
+	Bytes           int64   `json:"bytes" doc:"Size in bytes" example:"13691"`
+	SHA256          string  `json:"sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the file in hexadecimal"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

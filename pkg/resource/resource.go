@@ -6,11 +6,11 @@ import "time"
 
 // Resource holds the members that every resource has.
 type Resource struct {
-	ID        string    `json:"id" doc:"TypeID; sorts by creation"`
-	CreatedAt time.Time `json:"created_at" doc:"When it was made, UTC"`
-	UpdatedAt time.Time `json:"updated_at" doc:"When it was last changed, UTC"`
-	Version   int64     `json:"version" doc:"Counts the changes; the ETag of its GET, for If-Match"`
-	Metadata  Metadata  `json:"metadata" doc:"The caller's own string pairs"`
+	ID        string    `json:"id" doc:"Unique id (TypeID). Ids sort by creation time"`
+	CreatedAt time.Time `json:"created_at" doc:"Time of creation, UTC"`
+	UpdatedAt time.Time `json:"updated_at" doc:"Time of the last change, UTC"`
+	Version   int64     `json:"version" doc:"Version, increased by every change. It is the ETag of the resource, for If-Match"`
+	Metadata  Metadata  `json:"metadata" doc:"Your own key-value pairs"`
 }
 
 // New returns a resource made at the given time.

@@ -20,19 +20,19 @@ import (
 
 // Estimate is what a generation would cost.
 type Estimate struct {
-	Kind    provider.Kind  `json:"kind" enum:"video,image,music,voice,avatar" doc:"What would be made"`
-	Model   string         `json:"model" doc:"The model that would make it" example:"flux-pro-1.1"`
-	Credits int64          `json:"credits" doc:"What is charged for it with a live key, to the credit" example:"4"`
-	Price   *catalog.Price `json:"price" doc:"The model's price that this follows from"`
+	Kind    provider.Kind  `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
+	Model   string         `json:"model" doc:"Id of the model" example:"flux-pro-1.1"`
+	Credits int64          `json:"credits" doc:"Credits that the generation costs with a live key" example:"4"`
+	Price   *catalog.Price `json:"price" doc:"Price of the model, from which the cost is computed"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
 func (Estimate) SchemaName() string { return "StudioEstimate" }
 
 type estimateBody struct {
-	Kind  provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"What to make"`
-	Model string        `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog; left out: the catalog's default"`
-	Input given         `json:"input" doc:"What the creating operation of the kind would be asked for"`
+	Kind  provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
+	Model string        `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: the default of the catalog"`
+	Input given         `json:"input" doc:"Input of the operation that creates this kind"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

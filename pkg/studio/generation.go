@@ -32,9 +32,9 @@ const (
 
 // Failure tells why a generation failed.
 type Failure struct {
-	Code      string `json:"code" doc:"Machine-readable reason" example:"generation_failed"`
-	Message   string `json:"message" doc:"What happened and what to do"`
-	Retryable bool   `json:"retryable" doc:"Whether the same request may succeed when it is sent again"`
+	Code      string `json:"code" doc:"Machine-readable reason of the failure" example:"generation_failed"`
+	Message   string `json:"message" doc:"What happened and what to do about it"`
+	Retryable bool   `json:"retryable" doc:"Whether the same request may succeed if sent again"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -43,14 +43,14 @@ func (Failure) SchemaName() string { return "GenerationFailure" }
 // Generation is a generation as callers see it.
 type Generation struct {
 	resource.Resource
-	Kind        provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"What it makes"`
-	Model       string        `json:"model" doc:"The model that makes it" example:"flux-pro-1.1"`
-	Input       Input         `json:"input" doc:"What was asked for"`
-	State       State         `json:"state" enum:"queued,generating,generated,failed,canceled" doc:"Where it stands; the last three are final"`
-	Progress    int           `json:"progress" minimum:"0" maximum:"100" doc:"How far it is, in percent, as far as the provider tells"`
-	Media       []media.View  `json:"media" nullable:"false" doc:"Its files; their addresses are signed for one hour by each GET"`
-	CostCredits int64         `json:"cost_credits" doc:"What was charged for it; 0 until it is generated, and always in the sandbox"`
-	Failure     *Failure      `json:"failure" doc:"Why it failed; null where it did not"`
+	Kind        provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
+	Model       string        `json:"model" doc:"Id of the model" example:"flux-pro-1.1"`
+	Input       Input         `json:"input" doc:"Input of the request"`
+	State       State         `json:"state" enum:"queued,generating,generated,failed,canceled" doc:"State of the generation. The last three are final"`
+	Progress    int           `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent, as reported by the provider"`
+	Media       []media.View  `json:"media" nullable:"false" doc:"Files. Each GET signs their URLs for one hour"`
+	CostCredits int64         `json:"cost_credits" doc:"Credits charged. 0 until generated, and always in the sandbox"`
+	Failure     *Failure      `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -58,8 +58,8 @@ func (Generation) SchemaName() string { return "Generation" }
 
 // Rehearsal is how a test key wants a generation to end.
 type Rehearsal struct {
-	Outcome      string `json:"outcome,omitempty" enum:"generated,failed" default:"generated" doc:"How it ends"`
-	DelaySeconds int    `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"How long it takes"`
+	Outcome      string `json:"outcome,omitempty" enum:"generated,failed" default:"generated" doc:"Result of the generation"`
+	DelaySeconds int    `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds until the result"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

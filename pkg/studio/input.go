@@ -8,18 +8,18 @@ import (
 
 // Input is what a generation was asked for. Each kind has some of the members.
 type Input struct {
-	Prompt      string `json:"prompt,omitempty" maxLength:"4000" doc:"Of a video, image or track: what to make" example:"A trail running shoe on wet rock, morning light"`
-	Text        string `json:"text,omitempty" maxLength:"100000" doc:"Of a voice or avatar: what is spoken" example:"Made of recycled nets."`
-	AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Shape: one of the model's aspect_ratios; left out: the provider's usual one" example:"9:16"`
-	Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Length of a video or track, as the model permits it; of an avatar that moves to speech: the length of that"`
-	Count       int    `json:"count,omitempty" minimum:"1" maximum:"10" doc:"Of images: how many; left out: 1"`
-	Language    string `json:"language,omitempty" maxLength:"35" doc:"Of a voice or avatar: language of the text (BCP 47)" example:"en"`
-	Voice       string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"Of a voice or avatar: the provider's id of the voice; left out: one that fits"`
-	Avatar      string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"Of an avatar: the provider's id of the person; left out: one that fits"`
-	Lyrics      string `json:"lyrics,omitempty" maxLength:"3000" doc:"Of a track: what is sung, where the model sings"`
-	ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"A picture to start from, at a public https address"`
-	AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Of an avatar: speech to move to instead of a text; of a voice: a recording of whom it is to sound like. At a public https address"`
-	VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Of an avatar: a video whose lips move to the speech, at a public https address"`
+	Prompt      string `json:"prompt,omitempty" maxLength:"4000" doc:"Videos, images and music: description of what to make" example:"A trail running shoe on wet rock, morning light"`
+	Text        string `json:"text,omitempty" maxLength:"100000" doc:"Voices and avatars: text to speak" example:"Made of recycled nets."`
+	AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios. Absent: the provider's default" example:"9:16"`
+	Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Videos and music: length, within the limits of the model. Avatars with audio_url: length of the speech"`
+	Count       int    `json:"count,omitempty" minimum:"1" maximum:"10" doc:"Images: number of images. Absent: 1"`
+	Language    string `json:"language,omitempty" maxLength:"35" doc:"Voices and avatars: language of the text (BCP 47)" example:"en"`
+	Voice       string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"Voices and avatars: the provider's id of a voice. Absent: a suitable one"`
+	Avatar      string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"Avatars: the provider's id of an avatar. Absent: a suitable one"`
+	Lyrics      string `json:"lyrics,omitempty" maxLength:"3000" doc:"Music: lyrics, if the model supports them"`
+	ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Public https URL of an image to start from"`
+	AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Public https URL of a recording. Avatars: speech to use instead of text. Voices: sample of the voice to imitate"`
+	VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Avatars: public https URL of a video whose lips are synchronized with the speech"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -29,48 +29,48 @@ func (Input) SchemaName() string { return "GenerationInput" }
 // input, so that a member of another kind is refused and never lost silently.
 type (
 	Common struct {
-		Model    string            `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog that makes this kind; left out: the catalog's default"`
-		Sandbox  *Rehearsal        `json:"sandbox,omitempty" doc:"With a test key only: how the generation ends"`
-		Metadata resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
+		Model    string            `json:"model,omitempty" maxLength:"100" doc:"Id of a model of this kind. Absent: the default of the catalog"`
+		Sandbox  *Rehearsal        `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
+		Metadata resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 	}
 	videoBody struct {
 		Common
-		Prompt      string `json:"prompt" minLength:"1" maxLength:"4000" doc:"What to make" example:"A trail running shoe on wet rock, morning light"`
-		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"One of the model's aspect_ratios" example:"9:16"`
-		Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Length, as the model permits it; left out: the usual one"`
-		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"A picture to start from, at a public https address"`
+		Prompt      string `json:"prompt" minLength:"1" maxLength:"4000" doc:"Description of what to make" example:"A trail running shoe on wet rock, morning light"`
+		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios" example:"9:16"`
+		Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Length, within the limits of the model. Absent: the default of the model"`
+		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Public https URL of an image to start from"`
 	}
 	imageBody struct {
 		Common
-		Prompt      string `json:"prompt" minLength:"1" maxLength:"4000" doc:"What to make" example:"A trail running shoe on wet rock, morning light"`
-		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"One of the model's aspect_ratios" example:"4:5"`
-		Count       int    `json:"count,omitempty" minimum:"1" maximum:"10" doc:"How many; left out: 1"`
-		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"A picture to start from, at a public https address"`
+		Prompt      string `json:"prompt" minLength:"1" maxLength:"4000" doc:"Description of what to make" example:"A trail running shoe on wet rock, morning light"`
+		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios" example:"4:5"`
+		Count       int    `json:"count,omitempty" minimum:"1" maximum:"10" doc:"Number of images. Absent: 1"`
+		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Public https URL of an image to start from"`
 	}
 	musicBody struct {
 		Common
-		Prompt  string `json:"prompt" minLength:"1" maxLength:"4000" doc:"What to make" example:"Calm piano over soft rain"`
-		Seconds int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Length, as the model permits it; left out: the usual one"`
-		Lyrics  string `json:"lyrics,omitempty" maxLength:"3000" doc:"What is sung, where the model sings"`
+		Prompt  string `json:"prompt" minLength:"1" maxLength:"4000" doc:"Description of what to make" example:"Calm piano over soft rain"`
+		Seconds int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Length, within the limits of the model. Absent: the default of the model"`
+		Lyrics  string `json:"lyrics,omitempty" maxLength:"3000" doc:"Lyrics, if the model supports them"`
 	}
 	voiceBody struct {
 		Common
-		Text     string `json:"text" minLength:"1" maxLength:"100000" doc:"What is spoken" example:"Made of recycled nets."`
+		Text     string `json:"text" minLength:"1" maxLength:"100000" doc:"Text to speak" example:"Made of recycled nets."`
 		Language string `json:"language,omitempty" maxLength:"35" doc:"Language of the text (BCP 47)" example:"en"`
-		Voice    string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of the voice; left out: one that fits"`
-		AudioURL string `json:"audio_url,omitempty" maxLength:"2048" doc:"A recording of whom it is to sound like, for models that require audio, at a public https address"`
+		Voice    string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of a voice. Absent: a suitable one"`
+		AudioURL string `json:"audio_url,omitempty" maxLength:"2048" doc:"Public https URL of a sample of the voice to imitate, for models that require audio"`
 	}
 	avatarBody struct {
 		Common
-		Text        string `json:"text,omitempty" maxLength:"5000" doc:"What is spoken; or send audio_url" example:"Made of recycled nets."`
-		AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Speech to move to, at a public https address; then seconds is its length"`
-		Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"With audio_url: the length of the speech, which is paid for"`
-		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"A picture of who speaks, at a public https address"`
-		VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"A video whose lips move to the speech, at a public https address"`
-		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"One of the model's aspect_ratios" example:"9:16"`
+		Text        string `json:"text,omitempty" maxLength:"5000" doc:"Text to speak. Send this or audio_url" example:"Made of recycled nets."`
+		AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Public https URL of speech to use instead of text. Requires seconds"`
+		Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"With audio_url: length of the speech. It sets the price"`
+		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Public https URL of an image of the speaker"`
+		VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Public https URL of a video whose lips are synchronized with the speech"`
+		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios" example:"9:16"`
 		Language    string `json:"language,omitempty" maxLength:"35" doc:"Language of the text (BCP 47)" example:"en"`
-		Voice       string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of the voice; left out: one that fits"`
-		Avatar      string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of the person; left out: one that fits"`
+		Voice       string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of a voice. Absent: a suitable one"`
+		Avatar      string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of an avatar. Absent: a suitable one"`
 	}
 )
 
