@@ -24,8 +24,8 @@ func (s *Service) registerEntries(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{
 		ID: "listBalanceEntries", Method: http.MethodGet, Path: "/v1/balance/entries", Scope: auth.AccountRead, Function: "account", Tag: "Account",
 		Summary: "List the entries of the balance",
-		Description: "Every change of the balance, newest first; all of them add up to it. Accepted work reserves its price: the entry is `held` while the work runs, `charged` once it succeeded, " +
-			"and `released` once a `release` has given the credits back. A batch gives its reservation back part by part as each of its items gets one of its own. The sandbox spends nothing: with a test key the list is empty.",
+		Description: "Lists every change of the balance, newest first. The entries add up to the balance. Accepted work reserves its price: the entry is `held` while the work runs, `charged` after success, " +
+			"and `released` after a `release` has returned the credits. The reservation of a batch is released in parts, as each of its items reserves its own price. With a test key the list is empty, because the sandbox spends nothing.",
 		Errors: []errs.Code{errs.InvalidCursor},
 	}, s.entries)
 }

@@ -46,7 +46,7 @@ func (s *Events) Register(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{
 		ID: "listEvents", Method: http.MethodGet, Path: "/v1/events", Scope: auth.AccountRead, Function: "account", Tag: "Events",
 		Summary:     "List the events of the last 30 days",
-		Description: "The same events that webhooks get, newest first: to reconcile what a receiver missed.",
+		Description: "Lists the events that webhooks receive, newest first. Use it to find what a receiver missed.",
 		Errors:      []errs.Code{errs.InvalidCursor},
 	}, s.list)
 	httpapi.Read(r, httpapi.Op{

@@ -96,8 +96,8 @@ func (MeRate) SchemaName() string { return "RateLimit" }
 func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Read(r, httpapi.Op{
 		ID: "getMe", Method: http.MethodGet, Path: "/v1/me", Scope: auth.AccountRead, Function: "account", Tag: "Account",
-		Summary:     "Get the account behind the calling key",
-		Description: "The account, the calling key, its limits and the balance: a first call to see that a key works.",
+		Summary:     "Get the account of the calling key",
+		Description: "Returns the account, the calling key, its limits and the balance. Use it to check that a key works.",
 	}, s.me)
 	s.registerEntries(r)
 }

@@ -38,13 +38,13 @@ func header() *huma.OpenAPI {
 		Servers: []*huma.Server{{URL: "/", Description: "The system that serves this document"}},
 		Tags: []*huma.Tag{
 			{Name: "Account", Description: "The account, its balance and its audit log"},
-			{Name: "Events", Description: "What happened, for 30 days"},
+			{Name: "Events", Description: "The events of the last 30 days"},
 			{Name: "API keys", Description: "Keys, their scopes, addresses, expiry and rotation"},
 			{Name: "Catalog", Description: "Subscription plans and generation models"},
-			{Name: "Factories", Description: "What makes content, in which voice and for whom"},
+			{Name: "Factories", Description: "Makers of content, each with its voice and audience"},
 			{Name: "Content", Description: "Posts, videos, carousels, stories and music clips"},
-			{Name: "Studio", Description: "One video, image set, track, voice or avatar of one model"},
-			{Name: "Webhooks", Description: "Where events are sent, signed by Standard Webhooks"},
+			{Name: "Studio", Description: "Single videos, images, tracks, voices and avatars, each made by one model"},
+			{Name: "Webhooks", Description: "Receivers of events, signed as Standard Webhooks defines"},
 		},
 		Components: &huma.Components{Headers: httpapi.Headers(), SecuritySchemes: map[string]*huma.SecurityScheme{
 			httpapi.SecurityScheme: {
@@ -73,23 +73,23 @@ func describeWebhooks(r *httpapi.Router) {
 		}}}
 		doc.Webhooks[string(t.Type)] = &huma.PathItem{Post: &huma.Operation{
 			OperationID: "on" + title(string(t.Type)), Tags: []string{"Webhooks"},
-			Summary:     t.Tells,
-			Description: "Signed by Standard Webhooks 1.0. Answer 2xx within 15 seconds; anything else is repeated, at least once and in any order: drop the ids that you have seen.",
+			Summary:     t.Summary,
+			Description: "Signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event is sent again. Events are delivered at least once and in any order: ignore ids that you have processed.",
 			Security:    []map[string][]string{},
 			Parameters: []*huma.Param{
-				header("webhook-id", "Id of the event; the same in every repeat", "evt_01h455vb4pex5vsknk084sn02q"),
-				header("webhook-timestamp", "Seconds since 1970 of this attempt", "1795255200"),
-				header("webhook-signature", "v1, and the base64 of the HMAC-SHA256 over id.timestamp.body; several are separated by spaces", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
+				header("webhook-id", "Id of the event; the same in every attempt", "evt_01h455vb4pex5vsknk084sn02q"),
+				header("webhook-timestamp", "Time of this attempt, in seconds since 1970", "1795255200"),
+				header("webhook-signature", "v1, and the base64 of the HMAC-SHA256 over id.timestamp.body; several signatures are separated by spaces", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
 			},
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {
 				Schema: payload, Example: event.Sample(t.Type, exampleAccount, string(auth.Test), exampleTime),
 			}}},
 			Responses: map[string]*huma.Response{
-				"2XX": {Description: "Taken"},
-				"3XX": {Description: "Not taken, as redirects are not followed: it is sent again"},
-				"410": {Description: "Gone: the webhook is disabled"},
-				"4XX": {Description: "Not taken: it is sent again, after 429 not before Retry-After"},
-				"5XX": {Description: "Not taken: it is sent again, after 503 not before Retry-After"},
+				"2XX": {Description: "Delivered"},
+				"3XX": {Description: "Not delivered: redirects are not followed. The event is sent again"},
+				"410": {Description: "Not delivered. The webhook is disabled"},
+				"4XX": {Description: "Not delivered. The event is sent again; after 429, not before Retry-After"},
+				"5XX": {Description: "Not delivered. The event is sent again; after 503, not before Retry-After"},
 			},
 		}}
 	}

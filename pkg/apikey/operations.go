@@ -77,28 +77,28 @@ func (s *Service) Register(r *httpapi.Router) {
 			Summary: summary, Description: description,
 		}
 	}
-	list := op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the API keys", "Without their secrets. A live key sees all keys of the account, a test key the test keys.")
+	list := op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the API keys", "Secrets are not included. A live key lists all keys of the account, a test key the test keys.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
-	create := op("createApiKey", http.MethodPost, "/v1/api-keys", "Create an API key", "The secret is in this answer alone: keep it where secrets are kept.")
+	create := op("createApiKey", http.MethodPost, "/v1/api-keys", "Create an API key", "Only this response contains the secret. Store it safely.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState}
 	create.Example = map[string]any{"name": "CRM integration", "kind": "test", "scopes": []string{"content:read", "content:write"}}
 	httpapi.Write(r, create, s.create)
 
-	httpapi.Read(r, op("getApiKey", http.MethodGet, "/v1/api-keys/{api_key_id}", "Get an API key", "With when and from where it was last used."), s.get)
+	httpapi.Read(r, op("getApiKey", http.MethodGet, "/v1/api-keys/{api_key_id}", "Get an API key", "Includes the time and address of its last use."), s.get)
 
-	update := op("updateApiKey", http.MethodPatch, "/v1/api-keys/{api_key_id}", "Change an API key", "Takes a JSON merge patch (RFC 7396). Holds from the next call on.")
+	update := op("updateApiKey", http.MethodPatch, "/v1/api-keys/{api_key_id}", "Change an API key", "Takes a JSON merge patch (RFC 7396). Takes effect on the next request.")
 	update.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
 	update.Example = map[string]any{"name": "CRM integration, production", "ip_allow_list": []string{"203.0.113.0/24"}}
 	httpapi.Write(r, update, s.update)
 
-	revoke := op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{api_key_id}", "Revoke an API key", "Holds from the next call on, and cannot be taken back. The key stays in the list as revoked.")
+	revoke := op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{api_key_id}", "Revoke an API key", "Takes effect on the next request and cannot be undone. The key stays in the list with the state `revoked`.")
 	revoke.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, revoke, s.revoke)
 
-	rotate := op("rotateApiKey", http.MethodPost, "/v1/api-keys/{api_key_id}/rotate", "Give an API key a new secret", "The old secret works for overlap_seconds more. The calling key must have all scopes of the rotated one. The new secret is in this answer alone.")
+	rotate := op("rotateApiKey", http.MethodPost, "/v1/api-keys/{api_key_id}/rotate", "Rotate the secret of an API key", "The old secret stays valid for `overlap_seconds`. The calling key must have all scopes of the rotated key. Only this response contains the new secret.")
 	rotate.Status = http.StatusCreated
 	rotate.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
 	rotate.Example = map[string]any{"overlap_seconds": 3600}

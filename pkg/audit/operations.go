@@ -25,8 +25,8 @@ type listInput struct {
 func (l *Log) Register(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{
 		ID: "listAuditEntries", Method: http.MethodGet, Path: "/v1/audit-log", Scope: auth.AccountManage, Function: "account", Tag: "Account",
-		Summary:     "List the calls of the last 90 days",
-		Description: "Every call with a known key is listed, those that were refused too, newest first. A live key sees live calls, a test key those of the sandbox.",
+		Summary:     "List the requests of the last 90 days",
+		Description: "Lists every request with a known key, including refused ones, newest first. A live key lists live requests, a test key those of the sandbox.",
 		Errors:      []errs.Code{errs.InvalidCursor},
 	}, l.list)
 }

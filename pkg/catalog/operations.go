@@ -25,14 +25,14 @@ func (o Offer) Register(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{
 		ID: "listPlans", Method: http.MethodGet, Path: "/v1/catalog/plans", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
 		Summary:     "List the subscription plans",
-		Description: "The smallest first. Only accounts on a plan with `api_access` may call this API.",
+		Description: "Smallest plan first. Only accounts on a plan with `api_access` may use the API.",
 		Errors:      []errs.Code{errs.InvalidCursor},
 	}, listPlans)
 	httpapi.List(r, httpapi.Op{
 		ID: "listModels", Method: http.MethodGet, Path: "/v1/catalog/models", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
 		Summary: "List the generation models",
-		Description: "By kind, in a fixed order. A price is `credits` for every `per` units; what a piece of work costs is rounded up to a whole credit. " +
-			"A model in preview works with test keys only, and so does one that is unavailable, because its provider is not set up here: that state is seen by live keys alone. A retired one is refused with `unsupported_model`, naming its successor.",
+		Description: "Sorted by kind, in a fixed order. A price is `credits` for every `per` units; the cost of a request is rounded up to a whole credit. " +
+			"Models in the state `preview` work with test keys only. So do models in the state `unavailable`, whose provider is not set up here; only live keys see this state. Requests for a `retired` model fail with `unsupported_model`, and the message names its successor.",
 		Errors: []errs.Code{errs.InvalidCursor},
 	}, o.listModels)
 }

@@ -57,25 +57,25 @@ type endInput struct {
 func (s *Service) registerChanges(r *httpapi.Router) {
 	const one = "/v1/content-items/{content_item_id}"
 	update := op("updateContentItem", http.MethodPatch, one, auth.ContentWrite, "Change a content item",
-		"Takes a JSON merge patch (RFC 7396) of title, caption, hashtags and metadata, until publishing begins. What is written here stays: also while the item is being generated, and when it is regenerated. A text that is set to null is generated again by the next attempt.")
+		"Takes a JSON merge patch (RFC 7396) of title, caption, hashtags and metadata, until publishing begins. Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null is generated again by the next attempt.")
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	update.Example = map[string]any{"title": "Made of recycled nets", "hashtags": []string{"trailrunning"}}
 	httpapi.Write(r, update, s.update)
 
 	remove := op("deleteContentItem", http.MethodDelete, one, auth.ContentWrite, "Delete a content item",
-		"Where it still runs it is canceled, and what was reserved for it is released at once. The media of all its attempts are removed. It cannot be deleted in the midst of its publication.")
+		"Cancels the item if it is still being generated, and releases its reserved credits at once. The media of all attempts are deleted. An item cannot be deleted while it is being published.")
 	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, s.remove)
 
 	regenerate := op("regenerateContentItem", http.MethodPost, one+"/regenerate", auth.ContentWrite, "Regenerate a content item",
-		"A new attempt at an item that is failed, generated or canceled, accepted and paid for as a new item is. It speaks with the settings that the factory had when the item was created; what you wrote yourself stays. The media and texts of an earlier attempt are shown until the new one has succeeded; the files of all attempts are kept until the item is deleted.")
+		"Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new item. It uses the settings that the factory had when the item was created, and keeps the texts that you have set. The media and texts of the earlier attempt are shown until the new one has succeeded. The files of all attempts are kept until the item is deleted.")
 	regenerate.Status = http.StatusAccepted
 	regenerate.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.QueueFull}
 	regenerate.Example = map[string]any{"prompt": "Our new trail running shoe, on a muddy path"}
 	httpapi.Write(r, regenerate, s.regenerate)
 
 	cancel := op("cancelContentItem", http.MethodPost, one+"/cancel", auth.ContentWrite, "Cancel a content item",
-		"Stops work that waits or runs and releases at once what was reserved for it; an item that is generated or scheduled is not going to be published. Later than that nothing can be canceled.")
+		"Stops an item that is queued or being generated, and releases its reserved credits at once. An item that is generated or scheduled will not be published. Once publishing has begun, the item cannot be canceled.")
 	cancel.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, cancel, s.cancel)
 }

@@ -80,12 +80,12 @@ func (s *Service) registerCreate(r *httpapi.Router) {
 	refusals := []errs.Code{errs.NotFound, errs.UnsupportedModel, errs.InsufficientBalance, errs.QueueFull}
 	example := map[string]any{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"}
 	create := op("createContentItem", http.MethodPost, "/v1/content-items", auth.ContentWrite, "Create a content item",
-		"Accepted at once and generated in the background, with the settings that the factory has now: `content.generated` or `content.failed` tells when it is done. What it costs follows from the request: it is reserved now, charged when the item is generated, and released when it fails or is canceled. With a test key nothing is spent, and `sandbox` rehearses each outcome.")
+		"The item is generated in the background, with the current settings of the factory. The event `content.generated` or `content.failed` reports its end. The cost depends on the request: it is reserved now, charged when the item is generated, and released if it fails or is canceled. With a test key nothing is spent, and `sandbox` selects the result.")
 	create.Status, create.Errors, create.Example = http.StatusAccepted, refusals, example
 	httpapi.Write(r, create, s.create)
 
 	batch := op("createContentItems", http.MethodPost, "/v1/content-items/batch", auth.ContentWrite, "Create several content items",
-		"Up to 50 in one call, all of them or none: where one is refused, nothing is created or spent. The answer has them in the order of the call, each accepted as `POST /v1/content-items` accepts it. Where several cannot be accepted, `details` has all, and the code is that of the first.")
+		"Creates up to 50 items, each like `POST /v1/content-items`, or none: if one is refused, nothing is created or spent. The response lists them in the order of the request. If several are refused, `details` lists all, and `code` is that of the first.")
 	batch.Status, batch.Errors, batch.Example = http.StatusAccepted, refusals, map[string]any{"items": []any{example}}
 	httpapi.Write(r, batch, s.createBatch)
 }

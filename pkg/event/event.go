@@ -37,26 +37,26 @@ const (
 	APIKeyExpiring              Type = "api_key.expiring"
 )
 
-// Types lists all types in the order of the documents, with what each tells.
+// Types lists all types in the order of the documents, with a summary of each.
 var Types = []struct {
 	Type  Type
-	Tells string
+	Summary string
 }{
 	{ContentGenerated, "A content item was generated: its media are ready"},
-	{ContentPublished, "A content item was published; lists every publication"},
-	{ContentFailed, "A content item failed; failure tells in which stage and why"},
-	{ProposalCreated, "A proposal for a factory was made"},
+	{ContentPublished, "A content item was published; it lists every publication"},
+	{ContentFailed, "A content item failed; failure has the stage and the reason"},
+	{ProposalCreated, "A proposal for a factory was created"},
 	{ProposalApplied, "A proposal was applied to its factory"},
 	{BalanceLow, "The balance fell below the account's threshold"},
-	{ContentPlanCompleted, "All items of a content plan reached their end"},
-	{StudioGenerated, "A generation of the studio is ready"},
-	{StudioFailed, "A generation of the studio failed"},
+	{ContentPlanCompleted, "All items of a content plan have reached a final state"},
+	{StudioGenerated, "A studio generation was generated: its media are ready"},
+	{StudioFailed, "A studio generation failed"},
 	{TrainingCompleted, "A fine-tuned model is ready"},
 	{TrainingFailed, "A training failed"},
 	{DiagnosisCompleted, "The diagnosis of a factory is ready"},
 	{SocialAccountConnected, "A social account was connected"},
-	{SocialAccountNeedsReconnect, "A social account's access has ended: connect it again"},
-	{WebhookDisabled, "A webhook was disabled: it failed for five days, or its receiver answered 410"},
+	{SocialAccountNeedsReconnect, "The access to a social account has ended: connect it again"},
+	{WebhookDisabled, "A webhook was disabled: it failed for five days, or its receiver returned 410"},
 	{APIKeyExpiring, "An API key expires in seven days"},
 }
 

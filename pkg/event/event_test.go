@@ -79,7 +79,7 @@ func TestThereAreSixteenTypes(t *testing.T) {
 	var got []string
 	for _, k := range event.Types {
 		got = append(got, string(k.Type))
-		if k.Tells == "" {
+		if k.Summary == "" {
 			t.Errorf("%s is unexplained", k.Type)
 		}
 		// Lists are filtered by what a type begins with.

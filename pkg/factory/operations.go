@@ -105,7 +105,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
-	create := op("createFactory", http.MethodPost, "/v1/factories", auth.FactoriesWrite, "Create a factory", "One of the seven types, with the settings of that type.")
+	create := op("createFactory", http.MethodPost, "/v1/factories", auth.FactoriesWrite, "Create a factory", "Creates a factory of one of the seven types. `settings` depends on the type.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.UnsupportedModel}
 	create.Example = map[string]any{
@@ -116,7 +116,7 @@ func (s *Service) Register(r *httpapi.Router) {
 
 	httpapi.Read(r, op("getFactory", http.MethodGet, "/v1/factories/{factory_id}", auth.FactoriesRead, "Get a factory", ""), s.get)
 
-	update := op("updateFactory", http.MethodPatch, "/v1/factories/{factory_id}", auth.FactoriesWrite, "Change a factory", "Takes a JSON merge patch (RFC 7396). Pause and resume it through state.")
+	update := op("updateFactory", http.MethodPatch, "/v1/factories/{factory_id}", auth.FactoriesWrite, "Change a factory", "Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory.")
 	update.Errors = []errs.Code{errs.UnsupportedModel, errs.VersionMismatch}
 	update.Example = map[string]any{"state": "paused", "tone": "playful"}
 	httpapi.Write(r, update, s.update)

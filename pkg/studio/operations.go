@@ -55,19 +55,19 @@ func op(id, method, path, summary, description string) httpapi.Op {
 
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
-	register[videoBody](s, r, "createVideo", "videos", "Make a video", "From a text, or from a picture.", map[string]any{"prompt": "A trail running shoe on wet rock, morning light", "aspect_ratio": "9:16", "seconds": 5})
-	register[imageBody](s, r, "createImage", "images", "Make images", "From a text; some models start from a picture.", map[string]any{"prompt": "A trail running shoe on wet rock, morning light", "aspect_ratio": "4:5"})
-	register[musicBody](s, r, "createMusic", "music", "Make music", "A track from a description, with lyrics where the model sings.", map[string]any{"prompt": "Calm piano over soft rain", "seconds": 30})
+	register[videoBody](s, r, "createVideo", "videos", "Make a video", "Makes a video from a text or an image.", map[string]any{"prompt": "A trail running shoe on wet rock, morning light", "aspect_ratio": "9:16", "seconds": 5})
+	register[imageBody](s, r, "createImage", "images", "Make images", "Makes images from a text. Some models start from an image.", map[string]any{"prompt": "A trail running shoe on wet rock, morning light", "aspect_ratio": "4:5"})
+	register[musicBody](s, r, "createMusic", "music", "Make music", "Makes a track from a description, with lyrics if the model supports them.", map[string]any{"prompt": "Calm piano over soft rain", "seconds": 30})
 	register[voiceBody](s, r, "createVoice", "voices", "Speak a text", "", map[string]any{"text": "Made of recycled nets.", "language": "en"})
-	register[avatarBody](s, r, "createAvatar", "avatars", "Make a talking avatar", "From a text or from speech.", map[string]any{"text": "Made of recycled nets.", "image_url": "https://www.example.com/anna.jpg"})
+	register[avatarBody](s, r, "createAvatar", "avatars", "Make a talking avatar", "Makes a video of a person who speaks a text or a recording.", map[string]any{"text": "Made of recycled nets.", "image_url": "https://www.example.com/anna.jpg"})
 	s.registerEstimate(r)
 
 	list := op("listGenerations", http.MethodGet, "/v1/studio/generations", "List the generations", "Newest first.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 	const one = "/v1/studio/generations/{generation_id}"
-	httpapi.Read(r, op("getGeneration", http.MethodGet, one, "Get a generation", "With fresh addresses of its media."), s.get)
-	remove := op("deleteGeneration", http.MethodDelete, one, "Delete a generation", "Where it still runs it is canceled, and what was reserved for it is released at once. Its media are removed.")
+	httpapi.Read(r, op("getGeneration", http.MethodGet, one, "Get a generation", "Signs the URLs of its media anew."), s.get)
+	remove := op("deleteGeneration", http.MethodDelete, one, "Delete a generation", "Cancels the generation if it is still running, and releases its reserved credits at once. Its media are deleted.")
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 }
@@ -78,7 +78,7 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 		description += " "
 	}
 	create := op(id, http.MethodPost, "/v1/studio/"+path, summary,
-		description+"Accepted at once and made in the background: `studio.generated` or `studio.failed` tells when it is done. What it costs is reserved now, charged when it is ready and released when it fails; `POST /v1/studio/estimates` tells it beforehand. With a test key nothing is spent, and `sandbox` rehearses each outcome.")
+		description+"The generation runs in the background; the event `studio.generated` or `studio.failed` reports its end. The cost is reserved now, charged on success and released on failure. `POST /v1/studio/estimates` returns it beforehand. With a test key nothing is spent, and `sandbox` selects the result.")
 	create.Status = http.StatusAccepted
 	create.Errors = []errs.Code{errs.UnsupportedModel, errs.InsufficientBalance, errs.QueueFull, errs.ProviderUnavailable}
 	create.Example = example
