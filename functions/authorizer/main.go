@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/authorizer"
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/logging"
@@ -16,6 +17,6 @@ import (
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
-	a := authorizer.New(store.Open(cfg, needs.Read[needs.State]().Table), authorizer.Scopes, time.Now)
+	a := authorizer.New(credential.NewCounter(store.Open(cfg, needs.Read[needs.State]().Table), time.Now), authorizer.Scopes, time.Now)
 	lambda.Start(a.Handle)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // services are what the commands work with.
@@ -93,7 +94,7 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 		if set == (account.Settings{}) {
 			return errors.New("nothing to change: give the settings that are to be others, such as --plan")
 		}
-		a, err := s.accounts.Update(cmd.Context(), args[0], set)
+		a, err := s.accounts.Update(cmd.Context(), tenant.Account(args[0]), set)
 		if err != nil {
 			return err
 		}
@@ -107,7 +108,7 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 	}}
 	var credits int64
 	topUp := &cobra.Command{Use: "top-up ACCOUNT", Short: "Add credits to a balance", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		e, err := s.accounts.TopUp(cmd.Context(), args[0], credits)
+		e, err := s.accounts.TopUp(cmd.Context(), tenant.Account(args[0]), credits)
 		if err != nil {
 			return err
 		}
@@ -118,7 +119,7 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 	var signed int64
 	var reason string
 	adjust := &cobra.Command{Use: "adjust ACCOUNT", Short: "Correct a balance; it never falls below zero", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		e, err := s.accounts.Adjust(cmd.Context(), args[0], signed, reason)
+		e, err := s.accounts.Adjust(cmd.Context(), tenant.Account(args[0]), signed, reason)
 		if err != nil {
 			return err
 		}
@@ -177,8 +178,8 @@ func keyCommand(out io.Writer, s *services) *cobra.Command {
 	var kind, name string
 	var scopes []string
 	create := &cobra.Command{Use: "create ACCOUNT", Short: "Make a key; its secret is printed this once", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		mode := auth.Mode(kind)
-		if mode != auth.Live && mode != auth.Test {
+		mode := tenant.Mode(kind)
+		if mode != tenant.Live && mode != tenant.Test {
 			return errors.New("--kind must be live or test")
 		}
 		set := apikey.Settings{Name: name}
@@ -188,7 +189,7 @@ func keyCommand(out io.Writer, s *services) *cobra.Command {
 		if len(scopes) == 0 {
 			set.Scopes = auth.AllScopes()
 		}
-		k, err := s.keys.Issue(cmd.Context(), args[0], mode, set)
+		k, err := s.keys.Issue(cmd.Context(), tenant.Account(args[0]), mode, set)
 		if err != nil {
 			return err
 		}
@@ -198,13 +199,13 @@ func keyCommand(out io.Writer, s *services) *cobra.Command {
 	create.Flags().StringVar(&name, "name", "Made by the operator", "what the key is for")
 	create.Flags().StringSliceVar(&scopes, "scope", nil, "scope of the key; repeat it; none: all scopes")
 	list := &cobra.Command{Use: "list ACCOUNT", Short: "List the keys of an account", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return s.keys.All(cmd.Context(), args[0], func(k apikey.Key) error {
+		return s.keys.All(cmd.Context(), tenant.Account(args[0]), func(k apikey.Key) error {
 			_, err := fmt.Fprintf(out, "%s  %-4s  %-7s  %s…%s  %s\n", k.ID, k.Kind, k.State, k.Prefix, k.Last4, k.Name)
 			return err
 		})
 	}}
 	revoke := &cobra.Command{Use: "revoke ACCOUNT KEY", Short: "Revoke a key at once", Args: cobra.ExactArgs(2), RunE: func(cmd *cobra.Command, args []string) error {
-		k, err := s.keys.End(cmd.Context(), args[0], args[1])
+		k, err := s.keys.End(cmd.Context(), tenant.Account(args[0]), args[1])
 		if err != nil {
 			return err
 		}

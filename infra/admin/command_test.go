@@ -13,12 +13,14 @@ import (
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // operator runs the command on a table of the test's own.
@@ -67,9 +69,9 @@ func (o *operator) run(v any, args ...string) string {
 }
 
 // secret is what the authorizer learns of a key.
-func (o *operator) secret(secret string) *store.Secret {
+func (o *operator) secret(secret string) *credential.Credential {
 	o.t.Helper()
-	s, err := o.db.CountCall(o.t.Context(), auth.HashKey(secret), o.clock.Now().Unix()/60, "203.0.113.9")
+	s, err := credential.NewCounter(o.db, o.clock.Now).Count(o.t.Context(), auth.HashKey(secret), o.clock.Now().Unix()/60, "203.0.113.9")
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -112,8 +114,8 @@ func TestTopUp(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	o.run(nil, "account", "top-up", a.ID, "--credits", "7")
-	if it, err := o.db.Get(t.Context(), ledger.BalanceKey(a.ID)); err != nil || it.Counter != 507 {
-		t.Errorf("the balance is %d, %v", it.Counter, err)
+	if it, err := o.db.Get(t.Context(), ledger.BalanceKey(tenant.Account(a.ID))); err != nil || ledger.BalanceOf(it).Credits != 507 {
+		t.Errorf("the balance is %d, %v", ledger.BalanceOf(it).Credits, err)
 	}
 }
 
@@ -128,8 +130,8 @@ func TestAdjust(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	o.run(&e, "account", "adjust", a.ID, "--credits=5", "--reason", "and a little back")
-	if it, err := o.db.Get(t.Context(), ledger.BalanceKey(a.ID)); err != nil || it.Counter != 485 {
-		t.Errorf("the balance is %d, %v", it.Counter, err)
+	if it, err := o.db.Get(t.Context(), ledger.BalanceKey(tenant.Account(a.ID))); err != nil || ledger.BalanceOf(it).Credits != 485 {
+		t.Errorf("the balance is %d, %v", ledger.BalanceOf(it).Credits, err)
 	}
 }
 
@@ -139,11 +141,11 @@ func TestKeys(t *testing.T) {
 	o.run(&a, "account", "create", "--name", "Acme")
 	var all, few apikey.NewKey
 	o.run(&all, "key", "create", a.ID)
-	if mode, ok := auth.ParseKey(all.Secret); !ok || mode != auth.Test || len(all.Scopes) != 13 || all.CreatedBy != "operator" || all.Name == "" {
+	if mode, ok := auth.ParseKey(all.Secret); !ok || mode != tenant.Test || len(all.Scopes) != 13 || all.CreatedBy != "operator" || all.Name == "" {
 		t.Errorf("%+v", all)
 	}
 	o.run(&few, "key", "create", a.ID, "--kind", "live", "--name", "CRM", "--scope", "content:read", "--scope", "studio:use,account:read")
-	if mode, ok := auth.ParseKey(few.Secret); !ok || mode != auth.Live || len(few.Scopes) != 3 || few.Name != "CRM" {
+	if mode, ok := auth.ParseKey(few.Secret); !ok || mode != tenant.Live || len(few.Scopes) != 3 || few.Name != "CRM" {
 		t.Errorf("%+v", few)
 	}
 	if s := o.secret(few.Secret); s.Limit != 600 || s.KeyID != few.ID || len(s.Scopes) != 3 {

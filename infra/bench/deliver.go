@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
@@ -130,11 +131,8 @@ type courier struct {
 	events   []store.Item
 }
 
-// The account of the measurement.
-const (
-	payer = "acc_01h455vb4pex5vsknk084sn02q"
-	mode  = "test"
-)
+// owner is the owner of what is measured.
+var owner = tenant.Of("acc_01h455vb4pex5vsknk084sn02q", tenant.Test)
 
 var signingKey = bytes.Repeat([]byte("bench it"), 4)
 
@@ -163,7 +161,7 @@ func (c *courier) environment() []string {
 func (c *courier) prepare(ctx context.Context, deliveries int) ([][]byte, error) {
 	db := store.Open(c.double.config(), "bench-state")
 	now := time.Now().UTC()
-	hook, err := store.NewItem("webhook", payer, mode, id.New(id.Webhook, now), map[string]any{
+	hook, err := store.NewItem("webhook", owner, id.New(id.Webhook, now), map[string]any{
 		"id": id.New(id.Webhook, now), "url": c.receiver.url(), "event_types": []string{"*"}, "state": "enabled",
 		"secrets": []map[string]any{{"key": signingKey}},
 	})
@@ -174,7 +172,7 @@ func (c *courier) prepare(ctx context.Context, deliveries int) ([][]byte, error)
 	if err := hook.Decode(&named); err != nil {
 		return nil, err
 	}
-	hook.Key = store.Key{PK: "webhooks#" + payer + "#" + mode, SK: named.ID}
+	hook.Key = store.Key{PK: "webhooks#" + owner.String(), SK: named.ID}
 	tx := &store.Tx{}
 	tx.Create(hook, nil)
 	if err := db.Commit(ctx, tx); err != nil {
@@ -184,7 +182,7 @@ func (c *courier) prepare(ctx context.Context, deliveries int) ([][]byte, error)
 	for len(c.events) < deliveries {
 		var batch events.SQSEvent
 		for range min(dispatchBatch, deliveries-len(c.events)) {
-			it, err := event.New(now, payer, mode, event.ContentGenerated, sampleObject(now, len(c.events)), nil)
+			it, err := event.New(now, owner, event.ContentGenerated, sampleObject(now, len(c.events)), nil)
 			if err != nil {
 				return nil, err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/provider/sandbox"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // maker is a provider of everything. Its texts and media are the sandbox's, which
@@ -33,7 +34,7 @@ func newMaker(used *usage, polls map[provider.Kind]int, fails bool, now func() t
 var _ engine.Providers = (*maker)(nil)
 
 // For implements engine.Providers. Captions are made by the service itself.
-func (m *maker) For(name, _ string) (provider.Provider, error) {
+func (m *maker) For(name string, _ tenant.Mode) (provider.Provider, error) {
 	if name == captions.Name {
 		return captions.New(), nil
 	}

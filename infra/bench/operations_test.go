@@ -46,7 +46,7 @@ func waitingWork(t *testing.T, w *world) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return it.Counter
+	return it.Count()
 }
 
 func TestEveryOperationKeepsItsBounds(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // metered opens a table whose meter weighs, and gives a second client of it.
@@ -46,13 +47,13 @@ func used(t *testing.T, m *meter, work func(context.Context) error) reading {
 // thing is an item of about the size; with an owner it is in one index.
 func thing(t *testing.T, id string, size int, owner string) store.Item {
 	t.Helper()
-	it, err := store.NewItem("thing", "acc", "test", id, strings.Repeat("x", size))
+	it, err := store.NewItem("thing", tenant.Of("acc", tenant.Test), id, strings.Repeat("x", size))
 	if err != nil {
 		t.Fatal(err)
 	}
-	it.Owner = store.Key{}
+	it.Listed = store.Key{}
 	if owner != "" {
-		it.Owner = store.Key{PK: owner, SK: id}
+		it.Listed = store.Key{PK: owner, SK: id}
 	}
 	return it
 }
@@ -86,12 +87,12 @@ func TestWritesAreCountedByTheRules(t *testing.T) {
 		}, 2*5 + 2},
 		{"an item that shrinks and leaves its index", func(tx *store.Tx) {
 			it := stored("large")
-			it.Doc, it.Owner = []byte(`""`), store.Key{}
+			it.Doc, it.Listed = []byte(`""`), store.Key{}
 			tx.Replace(it)
 		}, 3 + 3},
 		{"an item that moves in its index", func(tx *store.Tx) {
 			it := stored("b")
-			it.Owner.PK = "other"
+			it.Listed.PK = "other"
 			tx.Replace(it)
 		}, 5 + 5 + 5},
 		{"an item that goes", func(tx *store.Tx) { tx.Delete(stored("b")) }, 2*5 + 5},
@@ -167,7 +168,7 @@ func TestWritesAreCountedAsTheEngineCountsThem(t *testing.T) {
 	item := func(id string, size int, owner string) attributes {
 		a := attributes{"pk": text(id), "sk": text("#"), "doc": text(strings.Repeat("x", size)), "n": &types.AttributeValueMemberN{Value: "-12.50"}, "b": &types.AttributeValueMemberBOOL{Value: true}}
 		if owner != "" {
-			a["g1pk"], a["g1sk"] = text(owner), text(id)
+			a["owner_pk"], a["owner_sk"] = text(owner), text(id)
 		}
 		return a
 	}

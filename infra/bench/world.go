@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/audit"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/authorizer"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/engine"
@@ -32,6 +33,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/studio"
+	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
@@ -122,7 +124,7 @@ func newWorld(ctx context.Context, with ...func(*aws.Config)) (_ *world, err err
 	w.areas = map[string]engine.Area{content.ItemKind: content.Area{Sign: content.SignedBy(signer)}, studio.ItemKind: studio.Area{}}
 	log := audit.New(entries, w.now)
 	w.recorder = &meteredRecorder{log: log, meter: w.meter}
-	w.authorizer = lambda.NewHandler(authorizer.New(state, authorizer.Scopes, w.now).Handle)
+	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.now), authorizer.Scopes, w.now).Handle)
 	// Addresses of webhooks are looked up when they are saved: one on the machine
 	// itself needs no look-up.
 	e := function.Env{DB: state, Audit: log, Media: signer, Now: w.now, Random: rand.Reader, Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"}}
@@ -162,21 +164,21 @@ func (w *world) fill(ctx context.Context, state *store.DB) (err error) {
 	keys := apikey.NewService(state, accounts, w.now, rand.Reader)
 	// Two accounts, so that each lists keys of one mode alone: what a query reads and
 	// does not give cannot be weighed.
-	made := map[auth.Mode]string{}
-	for mode, secret := range map[auth.Mode]*string{auth.Test: &w.key, auth.Live: &w.live} {
+	made := map[tenant.Mode]tenant.Account{}
+	for mode, secret := range map[tenant.Mode]*string{tenant.Test: &w.key, tenant.Live: &w.live} {
 		name, limit := "Bench", plenty
 		a, err := accounts.Create(ctx, account.Settings{Name: &name, TestLimit: &limit, LiveLimit: &limit})
 		if err != nil {
 			return err
 		}
-		k, err := keys.Issue(ctx, a.ID, mode, apikey.Settings{Name: "bench", Scopes: auth.AllScopes()})
+		k, err := keys.Issue(ctx, tenant.Account(a.ID), mode, apikey.Settings{Name: "bench", Scopes: auth.AllScopes()})
 		if err != nil {
 			return err
 		}
-		made[mode], *secret = a.ID, k.Secret
+		made[mode], *secret = tenant.Account(a.ID), k.Secret
 	}
 	for i := range listed {
-		if _, err := accounts.TopUp(ctx, made[auth.Live], 1000); err != nil {
+		if _, err := accounts.TopUp(ctx, made[tenant.Live], 1000); err != nil {
 			return err
 		}
 		if w.apiKey, err = w.make(ctx, "createApiKey"); err != nil {
@@ -239,7 +241,7 @@ func (w *world) dispatch(ctx context.Context, state *store.DB) error {
 	}
 	var batch events.SQSEvent
 	for _, e := range happened {
-		body, err := json.Marshal(map[string]any{"detail": event.Ref{ID: e.ID, Type: e.Type, Account: e.AccountID, Mode: e.Mode}})
+		body, err := json.Marshal(map[string]any{"detail": event.Ref{ID: e.ID, Type: e.Type, Owner: tenant.Of(e.AccountID, e.Mode)}})
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // credits are what a scene's account may spend: more than its work can cost.
@@ -35,7 +35,7 @@ var mix = []struct {
 // newJobScene makes a scene for work of a live key. It has no webhook: what became
 // of the work is read from the API.
 func (w *world) newJobScene(ctx context.Context, name string, sz size) (*scene, error) {
-	key, err := w.newKey(ctx, name, auth.Live)
+	key, err := w.newKey(ctx, name, tenant.Live)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -109,7 +109,7 @@ func (s *scene) happen(ctx context.Context, r row, within time.Duration) error {
 // newScene makes a scene for events on their way to a webhook. They come of content
 // items of the sandbox.
 func (w *world) newScene(ctx context.Context, name string, sz size) (*scene, error) {
-	key, err := w.newKey(ctx, name, auth.Test)
+	key, err := w.newKey(ctx, name, tenant.Test)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
@@ -78,7 +79,7 @@ func (w *world) close() error {
 
 // newKey makes an account with credits, and gives the secret of a key of it that may
 // do everything.
-func (w *world) newKey(ctx context.Context, name string, mode auth.Mode) (string, error) {
+func (w *world) newKey(ctx context.Context, name string, mode tenant.Mode) (string, error) {
 	db := store.Open(w.system.AWS(), w.system.Table)
 	accounts := account.NewService(db, time.Now)
 	limit := plenty
@@ -86,10 +87,10 @@ func (w *world) newKey(ctx context.Context, name string, mode auth.Mode) (string
 	if err != nil {
 		return "", err
 	}
-	if _, err := accounts.TopUp(ctx, a.ID, credits); err != nil {
+	if _, err := accounts.TopUp(ctx, tenant.Account(a.ID), credits); err != nil {
 		return "", err
 	}
-	k, err := apikey.NewService(db, accounts, time.Now, rand.Reader).Issue(ctx, a.ID, mode, apikey.Settings{Name: name, Scopes: auth.AllScopes()})
+	k, err := apikey.NewService(db, accounts, time.Now, rand.Reader).Issue(ctx, tenant.Account(a.ID), mode, apikey.Settings{Name: name, Scopes: auth.AllScopes()})
 	return k.Secret, err
 }
 

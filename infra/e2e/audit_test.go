@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 type auditEntry struct {
@@ -27,10 +28,10 @@ type auditEntry struct {
 func TestAuditLog(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret
-	weak := c.key(auth.Test, apikey.Settings{Scopes: []auth.Scope{auth.ContentRead}})
-	revoked := c.key(auth.Test, apikey.Settings{})
+	weak := c.key(tenant.Test, apikey.Settings{Scopes: []auth.Scope{auth.ContentRead}})
+	revoked := c.key(tenant.Test, apikey.Settings{})
 	_, keys := operator()
-	if _, err := keys.End(t.Context(), c.id, revoked.ID); err != nil {
+	if _, err := keys.End(t.Context(), tenant.Account(c.id), revoked.ID); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now().Add(-time.Second)

@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // patience bounds every wait of a test.
@@ -55,13 +56,13 @@ func newCustomer(t *testing.T, change ...func(*account.Settings)) *customer {
 		t.Fatal(err)
 	}
 	c := &customer{t: t, id: a.ID}
-	c.test = c.key(auth.Test, apikey.Settings{})
-	c.live = c.key(auth.Live, apikey.Settings{})
+	c.test = c.key(tenant.Test, apikey.Settings{})
+	c.live = c.key(tenant.Live, apikey.Settings{})
 	return c
 }
 
 // key makes a key of the customer; without scopes it gets all.
-func (c *customer) key(mode auth.Mode, set apikey.Settings) apikey.NewKey {
+func (c *customer) key(mode tenant.Mode, set apikey.Settings) apikey.NewKey {
 	c.t.Helper()
 	_, keys := operator()
 	if set.Name == "" {
@@ -70,7 +71,7 @@ func (c *customer) key(mode auth.Mode, set apikey.Settings) apikey.NewKey {
 	if set.Scopes == nil {
 		set.Scopes = auth.AllScopes()
 	}
-	k, err := keys.Issue(c.t.Context(), c.id, mode, set)
+	k, err := keys.Issue(c.t.Context(), tenant.Account(c.id), mode, set)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // topUp gives the customer credits.
 func (c *customer) topUp(credits int64) {
 	c.t.Helper()
 	db, tx := store.Open(running.AWS(), running.Table), &store.Tx{}
-	if _, err := ledger.TopUp(tx, time.Now(), c.id, credits); err != nil {
+	if _, err := ledger.TopUp(tx, time.Now(), tenant.Account(c.id), credits); err != nil {
 		c.t.Fatal(err)
 	}
 	if err := db.Commit(c.t.Context(), tx); err != nil {

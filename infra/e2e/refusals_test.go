@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // TestRefusals makes every kind of bad call: each gets exactly its status and
@@ -23,18 +24,18 @@ func TestRefusals(t *testing.T) {
 	hook := into[struct{ ID string }](call(t, key, "POST", "/v1/webhooks", object{"url": "http://127.0.0.1:9/hook", "event_types": []string{"*"}}), http.StatusCreated).ID
 
 	_, keys := operator()
-	revoked := c.key(auth.Test, apikey.Settings{})
-	if _, err := keys.End(t.Context(), c.id, revoked.ID); err != nil {
+	revoked := c.key(tenant.Test, apikey.Settings{})
+	if _, err := keys.End(t.Context(), tenant.Account(c.id), revoked.ID); err != nil {
 		t.Fatal(err)
 	}
 	soon := time.Now().Add(time.Second)
-	expired := c.key(auth.Test, apikey.Settings{ExpiresAt: &soon})
+	expired := c.key(tenant.Test, apikey.Settings{ExpiresAt: &soon})
 	starter, elsewhere := "starter", []string{"203.0.113.0/24"}
 	small := newCustomer(t, func(s *account.Settings) { s.Plan = &starter })
 	fenced := newCustomer(t, func(s *account.Settings) { s.IPAllowList = &elsewhere })
-	fencedKey := c.key(auth.Test, apikey.Settings{IPAllowList: []string{"2001:db8::/32"}})
-	reader := c.key(auth.Test, apikey.Settings{Scopes: []auth.Scope{auth.FactoriesRead, auth.AccountManage}})
-	unknown, err := auth.NewKey(auth.Test, strings.NewReader(strings.Repeat("x", 32)))
+	fencedKey := c.key(tenant.Test, apikey.Settings{IPAllowList: []string{"2001:db8::/32"}})
+	reader := c.key(tenant.Test, apikey.Settings{Scopes: []auth.Scope{auth.FactoriesRead, auth.AccountManage}})
+	unknown, err := auth.NewKey(tenant.Test, strings.NewReader(strings.Repeat("x", 32)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func TestRefusals(t *testing.T) {
 			all = append(all, string(call(t, key, "GET", path, nil).Data), string(call(t, other.test.Secret, "GET", path, nil).Data), string(call(t, c.live.Secret, "GET", path, nil).Data))
 		}
 		_, keys := operator()
-		err := keys.All(t.Context(), c.id, func(k apikey.Key) error {
+		err := keys.All(t.Context(), tenant.Account(c.id), func(k apikey.Key) error {
 			// That a key was used is no change that the call has asked for.
 			k.LastUsedAt, k.LastUsedIP = nil, nil
 			all = append(all, k.ID, k.State, k.Name)

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // demoCredits are what the demo account may spend: enough for a few thousand posts.
@@ -32,14 +33,14 @@ func seed(ctx context.Context, s *system.System) (demo, error) {
 		return demo{}, fmt.Errorf("making the demo account: %w", err)
 	}
 	d := demo{account: made.ID}
-	if _, err := accounts.TopUp(ctx, made.ID, demoCredits); err != nil {
+	if _, err := accounts.TopUp(ctx, tenant.Account(made.ID), demoCredits); err != nil {
 		return demo{}, fmt.Errorf("giving the demo account credits: %w", err)
 	}
 	for _, kind := range []struct {
-		mode   auth.Mode
+		mode   tenant.Mode
 		secret *string
-	}{{auth.Test, &d.test}, {auth.Live, &d.live}} {
-		key, tx, err := keys.Create(ctx, made.ID, kind.mode,
+	}{{tenant.Test, &d.test}, {tenant.Live, &d.live}} {
+		key, tx, err := keys.Create(ctx, tenant.Account(made.ID), kind.mode,
 			apikey.Settings{Name: "Demo " + string(kind.mode), Scopes: auth.AllScopes()}, "operator")
 		if err == nil {
 			err = db.Commit(ctx, tx)

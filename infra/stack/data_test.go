@@ -47,8 +47,8 @@ func TestShapeOfTheTables(t *testing.T) {
 		table, stream string
 		indexes       []string
 	}{
-		{"State", "NEW_IMAGE", []string{"by_owner[g1pk g1sk]", "by_parent[g2pk g2sk]"}},
-		{"Audit", "<nil>", []string{"by_request[request_id]"}},
+		{"State", "NEW_IMAGE", []string{"by_owner[owner_pk owner_sk]", "by_parent[parent_pk parent_sk]", "by_due[due_pk due_sk]"}},
+		{"Audit", "<nil>", []string{"by_request[request_id sk]"}},
 	} {
 		found := false
 		for id, r := range data.Resources {

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
 )
@@ -24,8 +25,8 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	all := []awsiam.PolicyStatement{
 		allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, logs.LogGroupArn()),
 	}
-	all = append(all, table(f.State, d.state, stateIndexes)...)
-	all = append(all, table(f.Audit, d.audit, auditIndexes)...)
+	all = append(all, table(f.State, d.state, store.StateIndexes)...)
+	all = append(all, table(f.Audit, d.audit, store.AuditIndexes)...)
 	objects := d.media.ArnForObjects(jsii.String("*"))
 	switch f.Media {
 	case topology.Read:
@@ -65,11 +66,11 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	return all
 }
 
-func table(access topology.Access, table awsdynamodb.Table, indexes []string) []awsiam.PolicyStatement {
+func table(access topology.Access, table awsdynamodb.Table, indexes []store.Index) []awsiam.PolicyStatement {
 	arn := table.TableArn()
 	arns := []*string{arn}
-	for _, name := range indexes {
-		arns = append(arns, jsii.String(fmt.Sprintf("%s/index/%s", *arn, name)))
+	for _, x := range indexes {
+		arns = append(arns, jsii.String(fmt.Sprintf("%s/index/%s", *arn, x.Name())))
 	}
 	switch access {
 	case topology.Append:

@@ -1,44 +1,36 @@
 package stack
 
 import (
-	"strconv"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/jsii-runtime-go"
-)
 
-// The indexes, by table.
-var (
-	stateIndexes = []string{"by_owner", "by_parent"}
-	auditIndexes = []string{"by_request"}
+	"github.com/content-automation/api/pkg/store"
 )
 
 func newStateTable(stack awscdk.Stack, s Settings, key awskms.Key) awsdynamodb.Table {
 	props := tableProps(s, key)
 	// The stream drives everything asynchronous; the relay needs new images alone.
 	props.Stream = awsdynamodb.StreamViewType_NEW_IMAGE
-	table := awsdynamodb.NewTable(stack, jsii.String("State"), props)
-	for i, name := range stateIndexes {
-		key := "g" + strconv.Itoa(i+1)
-		table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
-			IndexName:      jsii.String(name),
-			PartitionKey:   text(key + "pk"),
-			SortKey:        text(key + "sk"),
-			ProjectionType: awsdynamodb.ProjectionType_ALL,
-		})
-	}
-	return table
+	return newTable(stack, "State", props, store.StateIndexes)
 }
 
 func newAuditTable(stack awscdk.Stack, s Settings, key awskms.Key) awsdynamodb.Table {
-	table := awsdynamodb.NewTable(stack, jsii.String("Audit"), tableProps(s, key))
-	table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
-		IndexName:      jsii.String(auditIndexes[0]),
-		PartitionKey:   text("request_id"),
-		ProjectionType: awsdynamodb.ProjectionType_ALL,
-	})
+	return newTable(stack, "Audit", tableProps(s, key), store.AuditIndexes)
+}
+
+func newTable(stack awscdk.Stack, id string, props *awsdynamodb.TableProps, indexes []store.Index) awsdynamodb.Table {
+	table := awsdynamodb.NewTable(stack, jsii.String(id), props)
+	for _, x := range indexes {
+		partition, sort := x.Key()
+		table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
+			IndexName:      jsii.String(x.Name()),
+			PartitionKey:   text(partition),
+			SortKey:        text(sort),
+			ProjectionType: awsdynamodb.ProjectionType_ALL,
+		})
+	}
 	return table
 }
 
@@ -46,13 +38,14 @@ func newAuditTable(stack awscdk.Stack, s Settings, key awskms.Key) awsdynamodb.T
 // customer's key, recoverable to any second of the last 35 days, and not
 // deletable by mistake.
 func tableProps(s Settings, key awskms.Key) *awsdynamodb.TableProps {
+	partition, sort := store.Table.Key()
 	return &awsdynamodb.TableProps{
-		PartitionKey:        text("pk"),
-		SortKey:             text("sk"),
+		PartitionKey:        text(partition),
+		SortKey:             text(sort),
 		BillingMode:         awsdynamodb.BillingMode_PAY_PER_REQUEST,
 		Encryption:          awsdynamodb.TableEncryption_CUSTOMER_MANAGED,
 		EncryptionKey:       key,
-		TimeToLiveAttribute: jsii.String("ttl"),
+		TimeToLiveAttribute: jsii.String(store.ExpiryAttribute),
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 			PointInTimeRecoveryEnabled: jsii.Bool(true),
 		},

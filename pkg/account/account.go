@@ -14,11 +14,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Kind is the kind of an account's item.
@@ -40,8 +42,8 @@ type RateLimits struct {
 var DefaultRateLimits = RateLimits{Test: 60, Live: 600}
 
 // Of gives the limit of a key of the given mode.
-func (l RateLimits) Of(mode auth.Mode) int {
-	if mode == auth.Live {
+func (l RateLimits) Of(mode tenant.Mode) int {
+	if mode == tenant.Live {
 		return l.Live
 	}
 	return l.Test
@@ -87,14 +89,14 @@ func (s *Service) Create(ctx context.Context, set Settings) (Account, error) {
 	if err := a.apply(set); err != nil {
 		return Account{}, err
 	}
-	it, err := store.NewItem(Kind, a.ID, "", a.ID, a)
+	it, err := store.NewItem(Kind, tenant.Of(tenant.Account(a.ID), ""), a.ID, a)
 	if err != nil {
 		return Account{}, err
 	}
-	it.Owner = store.Key{PK: listPartition, SK: a.ID}
+	it.Listed = store.Key{PK: listPartition, SK: a.ID}
 	tx := &store.Tx{}
 	tx.Create(it, nil)
-	if err := ledger.Open(tx, a.ID, a.LowThreshold, a.view(auth.Live)); err != nil {
+	if err := ledger.Open(tx, tenant.Account(a.ID), a.LowThreshold, a.view(tenant.Live)); err != nil {
 		return Account{}, err
 	}
 	return a, s.db.Commit(ctx, tx)
@@ -137,8 +139,8 @@ func (a *Account) apply(set Settings) error {
 }
 
 // Get reads an account.
-func (s *Service) Get(ctx context.Context, accountID string) (Account, store.Item, error) {
-	it, err := s.db.Get(ctx, store.IDKey(accountID))
+func (s *Service) Get(ctx context.Context, accountID tenant.Account) (Account, store.Item, error) {
+	it, err := s.db.Get(ctx, store.IDKey(string(accountID)))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return Account{}, it, err
 	}
@@ -147,8 +149,8 @@ func (s *Service) Get(ctx context.Context, accountID string) (Account, store.Ite
 }
 
 // read reads an account together with other items, which follow its own.
-func (s *Service) read(ctx context.Context, accountID string, others ...store.Key) (Account, []store.Item, error) {
-	items, err := s.db.GetAll(ctx, append([]store.Key{store.IDKey(accountID)}, others...)...)
+func (s *Service) read(ctx context.Context, accountID tenant.Account, others ...store.Key) (Account, []store.Item, error) {
+	items, err := s.db.GetAll(ctx, append([]store.Key{store.IDKey(string(accountID))}, others...)...)
 	if err != nil {
 		return Account{}, nil, err
 	}
@@ -157,7 +159,7 @@ func (s *Service) read(ctx context.Context, accountID string, others ...store.Ke
 }
 
 // decode gives the account of its item, which may be absent.
-func decode(accountID string, it store.Item) (a Account, err error) {
+func decode(accountID tenant.Account, it store.Item) (a Account, err error) {
 	if it.Kind != Kind {
 		return Account{}, errs.New(errs.NotFound, "There is no account %q.", accountID)
 	}
@@ -191,11 +193,11 @@ func retry[T any](change func() (T, error)) (v T, err error) {
 
 // Update changes an account, and in the same transaction the copy of its plan,
 // addresses and limits that each of its keys carries.
-func (s *Service) Update(ctx context.Context, accountID string, set Settings) (Account, error) {
+func (s *Service) Update(ctx context.Context, accountID tenant.Account, set Settings) (Account, error) {
 	return retry(func() (Account, error) { return s.update(ctx, accountID, set) })
 }
 
-func (s *Service) update(ctx context.Context, accountID string, set Settings) (Account, error) {
+func (s *Service) update(ctx context.Context, accountID tenant.Account, set Settings) (Account, error) {
 	// The count of secrets is read before the keys: a secret that is made from now on,
 	// with a copy of the account as it was, makes the commit fail.
 	a, items, err := s.read(ctx, accountID, SecretsKey(accountID), ledger.BalanceKey(accountID))
@@ -212,14 +214,14 @@ func (s *Service) update(ctx context.Context, accountID string, set Settings) (A
 	}
 	tx := &store.Tx{}
 	tx.Replace(it)
-	tx.Counted(SecretsKey(a.ID), secrets.Counter)
-	if err := ledger.Change(tx, s.now(), a.ID, balance, a.LowThreshold, a.view(auth.Live)); err != nil {
+	tx.Counted(SecretsKey(tenant.Account(a.ID)), secrets.Count())
+	if err := ledger.Change(tx, s.now(), tenant.Account(a.ID), balance, a.LowThreshold, a.view(tenant.Live)); err != nil {
 		return Account{}, err
 	}
-	q := store.Query{Index: store.Table, Partition: store.APIKeys(a.ID), Limit: 100}
+	q := store.Query{Index: store.Table, Partition: credential.Keys(tenant.Account(a.ID)), Limit: 100}
 	err = s.db.Each(ctx, q, func(key store.Item) error {
-		if secret := key.Extra[SecretExtra]; secret != "" {
-			tx.ChangeSecretAccount(secret, a.Plan, a.IPAllowList, a.RateLimits.Of(auth.Mode(key.Filters["kind"])))
+		if secret := key.Attributes[SecretAttribute]; secret != "" {
+			credential.ChangeAccount(tx, secret, a.Plan, a.IPAllowList, a.RateLimits.Of(tenant.Mode(key.Filters["kind"])))
 		}
 		return nil
 	})
@@ -232,16 +234,18 @@ func (s *Service) update(ctx context.Context, accountID string, set Settings) (A
 	return a, nil
 }
 
-// SecretExtra is the extra of an API key's item that holds the hash of its current
+// SecretAttribute is the attribute of an API key's item that holds the hash of its current
 // secret; a revoked key has none.
-const SecretExtra = "secret"
+const SecretAttribute = "secret"
 
 // SecretsKey is the key of the counter of all secrets that were ever made for an
 // account's API keys. Whoever makes one counts it in the same transaction.
-func SecretsKey(accountID string) store.Key { return store.IDKey("secrets#" + accountID) }
+func SecretsKey(accountID tenant.Account) store.Key {
+	return store.IDKey("secrets#" + string(accountID))
+}
 
 // TopUp adds credits to an account's balance and gives the entry.
-func (s *Service) TopUp(ctx context.Context, accountID string, credits int64) (ledger.Entry, error) {
+func (s *Service) TopUp(ctx context.Context, accountID tenant.Account, credits int64) (ledger.Entry, error) {
 	return s.enter(ctx, accountID, func(tx *store.Tx, _ ledger.Balance) (ledger.Entry, error) {
 		return ledger.TopUp(tx, s.now(), accountID, credits)
 	})
@@ -249,7 +253,7 @@ func (s *Service) TopUp(ctx context.Context, accountID string, credits int64) (l
 
 // Adjust corrects an account's balance by a signed number of credits. The reason is
 // kept with the entry that is given, and logged; callers do not see it.
-func (s *Service) Adjust(ctx context.Context, accountID string, credits int64, reason string) (ledger.Entry, error) {
+func (s *Service) Adjust(ctx context.Context, accountID tenant.Account, credits int64, reason string) (ledger.Entry, error) {
 	if reason == "" || utf8.RuneCountInString(reason) > 500 || strings.ContainsFunc(reason, unicode.IsControl) {
 		return ledger.Entry{}, errs.Invalid("/reason", "must have 1 to 500 characters, none of them a control character")
 	}
@@ -263,7 +267,7 @@ func (s *Service) Adjust(ctx context.Context, accountID string, credits int64, r
 }
 
 // enter makes an entry of an account that is there.
-func (s *Service) enter(ctx context.Context, accountID string, fill func(*store.Tx, ledger.Balance) (ledger.Entry, error)) (ledger.Entry, error) {
+func (s *Service) enter(ctx context.Context, accountID tenant.Account, fill func(*store.Tx, ledger.Balance) (ledger.Entry, error)) (ledger.Entry, error) {
 	return retry(func() (ledger.Entry, error) {
 		_, items, err := s.read(ctx, accountID, ledger.BalanceKey(accountID))
 		if err != nil {

@@ -13,12 +13,14 @@ import (
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // world is a table with the services of accounts and keys.
@@ -52,9 +54,9 @@ func (w *world) account(name string) account.Account {
 }
 
 // key makes a key.
-func (w *world) key(a account.Account, kind auth.Mode) apikey.NewKey {
+func (w *world) key(a account.Account, kind tenant.Mode) apikey.NewKey {
 	w.t.Helper()
-	k, err := w.keys.Issue(w.t.Context(), a.ID, kind, apikey.Settings{Name: "key", Scopes: auth.AllScopes()})
+	k, err := w.keys.Issue(w.t.Context(), tenant.Account(a.ID), kind, apikey.Settings{Name: "key", Scopes: auth.AllScopes()})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -62,9 +64,9 @@ func (w *world) key(a account.Account, kind auth.Mode) apikey.NewKey {
 }
 
 // secret is what the authorizer knows of a key.
-func (w *world) secret(k apikey.NewKey) *store.Secret {
+func (w *world) secret(k apikey.NewKey) *credential.Credential {
 	w.t.Helper()
-	s, err := w.db.CountCall(w.t.Context(), auth.HashKey(k.Secret), w.clock.Now().Unix()/60, "203.0.113.9")
+	s, err := credential.NewCounter(w.db, w.clock.Now).Count(w.t.Context(), auth.HashKey(k.Secret), w.clock.Now().Unix()/60, "203.0.113.9")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -80,7 +82,7 @@ func TestANewAccountHasDefaults(t *testing.T) {
 	if !id.Valid(id.Account, a.ID) || a.Version != 1 || !a.CreatedAt.Equal(w.clock.Now()) {
 		t.Errorf("%+v", a.Resource)
 	}
-	got, _, err := w.accounts.Get(t.Context(), a.ID)
+	got, _, err := w.accounts.Get(t.Context(), tenant.Account(a.ID))
 	if err != nil || !reflect.DeepEqual(got, a) {
 		t.Errorf("read as %+v, %v", got, err)
 	}
@@ -114,7 +116,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		{account.Settings{LowThreshold: to(int64(ledger.MaxCredits + 1))}, "/low_threshold"},
 	} {
 		before := storetest.Snapshot(t, w.db)
-		_, err := w.accounts.Update(t.Context(), a.ID, c.set)
+		_, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), c.set)
 		if c.param == "" {
 			if err != nil {
 				t.Errorf("%+v: %v", c.set, err)
@@ -138,7 +140,7 @@ func TestSettingsAreChecked(t *testing.T) {
 	if _, err := w.accounts.Create(t.Context(), account.Settings{}); errs.CodeOf(err) != errs.ValidationFailed {
 		t.Errorf("an account without a name: %v", err)
 	}
-	got, _, err := w.accounts.Get(t.Context(), a.ID)
+	got, _, err := w.accounts.Get(t.Context(), tenant.Account(a.ID))
 	if err != nil || got.Name != long || got.Plan != "starter" || got.RateLimits != (account.RateLimits{Test: 1, Live: 1_000_000}) || !slices.Equal(got.IPAllowList, []string{"10.0.0.0/8", "2001:db8::/32"}) || got.LowThreshold != 0 || got.Version != 7 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -147,17 +149,17 @@ func TestSettingsAreChecked(t *testing.T) {
 func TestWhatIsNoAccountIsNotFound(t *testing.T) {
 	w := newWorld(t)
 	a := w.account("Acme")
-	if _, err := w.accounts.TopUp(t.Context(), a.ID, 1); err != nil {
+	if _, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, unknown := range []string{id.New(id.Account, w.clock.Now()), "balance#" + a.ID, "acc", "x"} {
-		if _, _, err := w.accounts.Get(t.Context(), unknown); errs.CodeOf(err) != errs.NotFound {
+		if _, _, err := w.accounts.Get(t.Context(), tenant.Account(unknown)); errs.CodeOf(err) != errs.NotFound {
 			t.Errorf("get %s: %v", unknown, err)
 		}
-		if _, err := w.accounts.Update(t.Context(), unknown, account.Settings{}); errs.CodeOf(err) != errs.NotFound {
+		if _, err := w.accounts.Update(t.Context(), tenant.Account(unknown), account.Settings{}); errs.CodeOf(err) != errs.NotFound {
 			t.Errorf("update %s: %v", unknown, err)
 		}
-		if _, err := w.accounts.TopUp(t.Context(), unknown, 1); errs.CodeOf(err) != errs.NotFound {
+		if _, err := w.accounts.TopUp(t.Context(), tenant.Account(unknown), 1); errs.CodeOf(err) != errs.NotFound {
 			t.Errorf("top up %s: %v", unknown, err)
 		}
 	}
@@ -166,14 +168,14 @@ func TestWhatIsNoAccountIsNotFound(t *testing.T) {
 func TestAChangeReachesEveryKeyInOneTransaction(t *testing.T) {
 	w := newWorld(t)
 	a, other := w.account("Acme"), w.account("Other")
-	test, live, revoked := w.key(a, auth.Test), w.key(a, auth.Live), w.key(a, auth.Live)
-	theirs := w.key(other, auth.Live)
-	if _, err := w.keys.End(t.Context(), a.ID, revoked.ID); err != nil {
+	test, live, revoked := w.key(a, tenant.Test), w.key(a, tenant.Live), w.key(a, tenant.Live)
+	theirs := w.key(other, tenant.Live)
+	if _, err := w.keys.End(t.Context(), tenant.Account(a.ID), revoked.ID); err != nil {
 		t.Fatal(err)
 	}
 	w.faults.Reset()
 	w.clock.Add(time.Hour)
-	_, err := w.accounts.Update(t.Context(), a.ID, account.Settings{
+	_, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), account.Settings{
 		Plan: to("growth"), TestLimit: to(7), LiveLimit: to(70), IPAllowList: to([]string{"203.0.113.9"}),
 	})
 	if err != nil {
@@ -194,7 +196,7 @@ func TestAChangeReachesEveryKeyInOneTransaction(t *testing.T) {
 		t.Errorf("another account's key: %+v", *s)
 	}
 	// And back: the ranges are gone from the copies, too.
-	if _, err := w.accounts.Update(t.Context(), a.ID, account.Settings{Plan: to("enterprise"), IPAllowList: to([]string{})}); err != nil {
+	if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), account.Settings{Plan: to("enterprise"), IPAllowList: to([]string{})}); err != nil {
 		t.Fatal(err)
 	}
 	if s := w.secret(live); s.Plan != "enterprise" || len(s.AccountIPs) != 0 || s.Limit != 70 {
@@ -208,16 +210,16 @@ func TestAChangeReachesAsManyKeysAsThereMayBe(t *testing.T) {
 	const most = 80
 	// Those that are revoked do not count, and nothing is left to change of them.
 	for range 25 {
-		k := w.key(a, auth.Test)
-		if _, err := w.keys.End(t.Context(), a.ID, k.ID); err != nil {
+		k := w.key(a, tenant.Test)
+		if _, err := w.keys.End(t.Context(), tenant.Account(a.ID), k.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var all []apikey.NewKey
 	for range most {
-		all = append(all, w.key(a, auth.Test))
+		all = append(all, w.key(a, tenant.Test))
 	}
-	if _, err := w.accounts.Update(t.Context(), a.ID, account.Settings{TestLimit: to(7)}); err != nil {
+	if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), account.Settings{TestLimit: to(7)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range all {
@@ -230,7 +232,7 @@ func TestAChangeReachesAsManyKeysAsThereMayBe(t *testing.T) {
 // Whatever overtakes a change of the account, no secret keeps an old copy of it.
 func TestWhatHappensDuringAChange(t *testing.T) {
 	for name, meanwhile := range map[string]func(w *world, a account.Account, k apikey.NewKey) apikey.NewKey{
-		"a key is made": func(w *world, a account.Account, k apikey.NewKey) apikey.NewKey { return w.key(a, auth.Live) },
+		"a key is made": func(w *world, a account.Account, k apikey.NewKey) apikey.NewKey { return w.key(a, tenant.Live) },
 		"a key is rotated": func(w *world, a account.Account, k apikey.NewKey) apikey.NewKey {
 			return w.rotate(a, k, 0)
 		},
@@ -239,7 +241,7 @@ func TestWhatHappensDuringAChange(t *testing.T) {
 			return k
 		},
 		"the account is changed": func(w *world, a account.Account, k apikey.NewKey) apikey.NewKey {
-			if _, err := w.accounts.Update(w.t.Context(), a.ID, account.Settings{Name: to("New")}); err != nil {
+			if _, err := w.accounts.Update(w.t.Context(), tenant.Account(a.ID), account.Settings{Name: to("New")}); err != nil {
 				w.t.Error(err)
 			}
 			return k
@@ -248,9 +250,9 @@ func TestWhatHappensDuringAChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			a := w.account("Acme")
-			k := w.key(a, auth.Live)
+			k := w.key(a, tenant.Live)
 			w.faults.Before("TransactWriteItems", func() { k = meanwhile(w, a, k) })
-			if _, err := w.accounts.Update(t.Context(), a.ID, account.Settings{Plan: to("starter")}); err != nil {
+			if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), account.Settings{Plan: to("starter")}); err != nil {
 				t.Fatal(err)
 			}
 			if s := w.secret(k); s.Plan != "starter" {
@@ -262,7 +264,7 @@ func TestWhatHappensDuringAChange(t *testing.T) {
 
 func (w *world) rotate(a account.Account, k apikey.NewKey, overlap time.Duration) apikey.NewKey {
 	w.t.Helper()
-	held, err := w.keys.FindHeld(w.t.Context(), a.ID, auth.Live, k.ID)
+	held, err := w.keys.FindHeld(w.t.Context(), tenant.Account(a.ID), tenant.Live, k.ID)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -280,7 +282,7 @@ func TestAChangeThatIsAlwaysOvertakenGivesUp(t *testing.T) {
 	w := newWorld(t)
 	a := w.account("Acme")
 	w.faults.Cancel(1000, "ConditionalCheckFailed", "None")
-	_, err := w.accounts.Update(t.Context(), a.ID, account.Settings{Plan: to("starter")})
+	_, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), account.Settings{Plan: to("starter")})
 	if errs.CodeOf(err) != errs.ProviderUnavailable {
 		t.Errorf("%v", err)
 	}
@@ -313,11 +315,11 @@ func TestTopUps(t *testing.T) {
 	w := newWorld(t)
 	a := w.account("Acme")
 	balance := func() int64 {
-		it, err := w.db.Get(t.Context(), ledger.BalanceKey(a.ID))
+		it, err := w.db.Get(t.Context(), ledger.BalanceKey(tenant.Account(a.ID)))
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			t.Fatal(err)
 		}
-		return it.Counter
+		return ledger.BalanceOf(it).Credits
 	}
 	for _, c := range []struct {
 		credits int64
@@ -328,7 +330,7 @@ func TestTopUps(t *testing.T) {
 		{500, true, 500}, {ledger.MaxCredits, false, 500}, {ledger.MaxCredits - 500, true, ledger.MaxCredits}, {1, false, ledger.MaxCredits},
 	} {
 		before := storetest.Snapshot(t, w.db)
-		e, err := w.accounts.TopUp(t.Context(), a.ID, c.credits)
+		e, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), c.credits)
 		switch {
 		case c.ok && (err != nil || e.Credits != c.credits || e.Kind != "top_up" || e.Subject != a.ID || !id.Valid(id.LedgerEntry, e.ID)):
 			t.Errorf("%d: %+v, %v", c.credits, e, err)
@@ -347,13 +349,13 @@ func TestEntriesAddUpToTheBalance(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 5 {
 		all.Go(func() {
-			if _, err := w.accounts.TopUp(t.Context(), a.ID, int64(i+1)); err != nil {
+			if _, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), int64(i+1)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	page, err := w.db.List(t.Context(), store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(a.ID, "live", "balance_entry"), Limit: 100})
+	page, err := w.db.List(t.Context(), store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(tenant.Account(a.ID), tenant.Live), "balance_entry"), Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,8 +367,8 @@ func TestEntriesAddUpToTheBalance(t *testing.T) {
 		}
 		sum += e.Credits
 	}
-	it, err := w.db.Get(t.Context(), ledger.BalanceKey(a.ID))
-	if err != nil || it.Counter != 15 || sum != 15 || len(page.Items) != 5 {
-		t.Errorf("the balance is %d, %v; %d entries add up to %d", it.Counter, err, len(page.Items), sum)
+	it, err := w.db.Get(t.Context(), ledger.BalanceKey(tenant.Account(a.ID)))
+	if err != nil || ledger.BalanceOf(it).Credits != 15 || sum != 15 || len(page.Items) != 5 {
+		t.Errorf("the balance is %d, %v; %d entries add up to %d", ledger.BalanceOf(it).Credits, err, len(page.Items), sum)
 	}
 }

@@ -14,13 +14,14 @@ import (
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // reserve takes credits of an account's balance as accepted work does.
 func (w *world) reserve(a account.Account, credits int64) {
 	w.t.Helper()
 	tx := &store.Tx{}
-	_, err := ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: a.ID, Subject: "cnt_1", Credits: credits}, w.balance(a))
+	_, err := ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: tenant.Account(a.ID), Subject: "cnt_1", Credits: credits}, w.balance(a))
 	if err == nil {
 		err = w.db.Commit(w.t.Context(), tx)
 	}
@@ -31,7 +32,7 @@ func (w *world) reserve(a account.Account, credits int64) {
 
 func (w *world) balance(a account.Account) ledger.Balance {
 	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), ledger.BalanceKey(a.ID))
+	it, err := w.db.Get(w.t.Context(), ledger.BalanceKey(tenant.Account(a.ID)))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func (w *world) balance(a account.Account) ledger.Balance {
 // lows gives the objects of the events balance.low.
 func (w *world) lows(a account.Account) (all []account.View) {
 	w.t.Helper()
-	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(a.ID, "live", event.Kind), Limit: 100, OldestFirst: true}
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(tenant.Account(a.ID), tenant.Live), event.Kind), Limit: 100, OldestFirst: true}
 	err := w.db.Each(w.t.Context(), q, func(it store.Item) error {
 		var doc event.Event
 		if err := it.Decode(&doc); err != nil {
@@ -65,7 +66,7 @@ func TestALowBalanceShowsTheAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.accounts.TopUp(t.Context(), a.ID, 100); err != nil {
+	if _, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), 100); err != nil {
 		t.Fatal(err)
 	}
 	w.reserve(a, 60)
@@ -100,14 +101,14 @@ func TestALowBalanceShowsTheAccount(t *testing.T) {
 func TestAChangeOfTheAccountReachesItsBalance(t *testing.T) {
 	w := newWorld(t)
 	a := w.account("Acme") // with a threshold of 1000
-	if _, err := w.accounts.TopUp(t.Context(), a.ID, 1500); err != nil {
+	if _, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), 1500); err != nil {
 		t.Fatal(err)
 	}
 	update := func(set account.Settings) {
 		t.Helper()
 		w.faults.Reset()
 		var err error
-		if a, err = w.accounts.Update(t.Context(), a.ID, set); err != nil {
+		if a, err = w.accounts.Update(t.Context(), tenant.Account(a.ID), set); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.faults.Operations(); got != "BatchGetItem Query TransactWriteItems" {
@@ -133,11 +134,11 @@ func TestAChangeOfTheAccountReachesItsBalance(t *testing.T) {
 func TestAChangeOfTheThresholdWhileItIsSpent(t *testing.T) {
 	w := newWorld(t)
 	a := w.account("Acme")
-	if _, err := w.accounts.TopUp(t.Context(), a.ID, 1500); err != nil {
+	if _, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), 1500); err != nil {
 		t.Fatal(err)
 	}
 	w.faults.Before("TransactWriteItems", func() { w.reserve(a, 400) })
-	if _, err := w.accounts.Update(t.Context(), a.ID, account.Settings{LowThreshold: to(int64(1200))}); err != nil {
+	if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), account.Settings{LowThreshold: to(int64(1200))}); err != nil {
 		t.Fatal(err)
 	}
 	if lows := w.lows(a); len(lows) != 1 || lows[0].Balance != (account.MeBalance{Credits: 1100, LowThreshold: 1200}) {
@@ -166,7 +167,7 @@ func TestAdjust(t *testing.T) {
 	} {
 		table := storetest.Snapshot(t, w.db)
 		log.Reset()
-		e, err := w.accounts.Adjust(t.Context(), a.ID, c.credits, c.reason)
+		e, err := w.accounts.Adjust(t.Context(), tenant.Account(a.ID), c.credits, c.reason)
 		if c.param == "" {
 			if err != nil || e.Kind != "adjust" || e.Credits != c.credits || !strings.Contains(log.String(), e.ID) || !strings.Contains(log.String(), c.reason) {
 				t.Errorf("%d for %q: %+v, %v, logged as %s", c.credits, c.reason, e, err, log.String())
@@ -178,15 +179,15 @@ func TestAdjust(t *testing.T) {
 			t.Errorf("%d for %q: the balance is %d, want %d", c.credits, c.reason, b.Credits, c.balance)
 		}
 	}
-	if _, err := w.accounts.Adjust(t.Context(), id.New(id.Account, w.clock.Now()), 5, "why"); errs.CodeOf(err) != errs.NotFound {
+	if _, err := w.accounts.Adjust(t.Context(), tenant.Account(tenant.Account(id.New(id.Account, w.clock.Now()))), 5, "why"); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("an unknown account: %v", err)
 	}
 	// What is spent between its read and its write is seen.
-	if _, err := w.accounts.TopUp(t.Context(), a.ID, 2000); err != nil {
+	if _, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), 2000); err != nil {
 		t.Fatal(err)
 	}
 	w.faults.Before("TransactWriteItems", func() { w.reserve(a, 900) })
-	if _, err := w.accounts.Adjust(t.Context(), a.ID, -200, "why"); err != nil {
+	if _, err := w.accounts.Adjust(t.Context(), tenant.Account(a.ID), -200, "why"); err != nil {
 		t.Fatal(err)
 	}
 	// The first event is of the 100 credits that were always low.

@@ -37,11 +37,11 @@ func (s *Service) entries(ctx context.Context, in *entriesInput) (httpapi.Page[l
 	}
 	p := auth.FromContext(ctx)
 	q := store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(p.Mode), ledger.Kind), From: from, To: to,
+		Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, ledger.Kind), From: from, To: to,
 		Filters: map[string]string{"kind": in.Kind},
 	}
 	if in.Subject != "" {
-		q.Index, q.Partition = store.ByParent, ledger.SubjectPartition(p.Account, string(p.Mode), in.Subject)
+		q.Index, q.Partition = store.ByParent, ledger.SubjectPartition(p.Owner, in.Subject)
 	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, ledger.EntryOf)
 }

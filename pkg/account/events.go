@@ -62,7 +62,7 @@ func (s *Events) list(ctx context.Context, in *eventsInput) (httpapi.Page[event.
 	}
 	p := auth.FromContext(ctx)
 	return httpapi.ListItems(ctx, s.db, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(p.Mode), event.Kind), From: from, To: to,
+		Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, event.Kind), From: from, To: to,
 		Prefixes: map[string]string{"type": event.Pattern(in.Type).Prefix()},
 	}, in.PageInput, func(it store.Item) (event.Event, error) { return event.Render(ctx, it, s.signer) })
 }

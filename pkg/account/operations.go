@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Me is an account as one of its keys sees it.
@@ -55,7 +57,7 @@ func (View) SchemaName() string { return "AccountView" }
 const rateWindow = 60
 
 // view shows the account in a mode; the balance is left open.
-func (a *Account) view(mode auth.Mode) View {
+func (a *Account) view(mode tenant.Mode) View {
 	return View{
 		Resource: a.Resource, Name: a.Name, Plan: a.Plan, Mode: string(mode),
 		RateLimit: MeRate{Limit: a.RateLimits.Of(mode), WindowSeconds: rateWindow}, IPAllowList: a.IPAllowList,
@@ -104,7 +106,7 @@ func (s *Service) Register(r *httpapi.Router) {
 
 func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 	p := auth.FromContext(ctx)
-	items, err := s.db.GetAll(ctx, store.IDKey(p.Account), ledger.BalanceKey(p.Account), store.APIKeyKey(p.Account, p.KeyID))
+	items, err := s.db.GetAll(ctx, store.IDKey(string(p.Account)), ledger.BalanceKey(p.Account), credential.KeyOf(p.Account, p.KeyID))
 	if err != nil {
 		return Me{}, err
 	}
@@ -114,7 +116,7 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 		ExpiresAt *time.Time `json:"expires_at"`
 	}
 	if items[0].Kind == "" || items[2].Kind == "" {
-		return Me{}, errs.Missing(Kind, p.Account)
+		return Me{}, errs.Missing(Kind, string(p.Account))
 	}
 	if err := items[0].Decode(&a); err != nil {
 		return Me{}, err

@@ -12,13 +12,14 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // caller is a caller with the given key.
 func (w *world) caller(a account.Account, k apikey.NewKey) *apitest.Caller {
 	c := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, w.accounts)
 	return c.As(func(p *auth.Principal) {
-		p.Account, p.KeyID, p.Mode, p.Scopes = a.ID, k.ID, k.Kind, []auth.Scope{auth.AccountRead}
+		p.Account, p.KeyID, p.Mode, p.Scopes = tenant.Account(a.ID), k.ID, k.Kind, []auth.Scope{auth.AccountRead}
 		p.Rate = auth.Rate{Limit: 77, Window: 60, Remaining: 76, Reset: 9}
 	})
 }
@@ -26,14 +27,14 @@ func (w *world) caller(a account.Account, k apikey.NewKey) *apitest.Caller {
 func TestMe(t *testing.T) {
 	w := newWorld(t)
 	a := w.account("Acme")
-	if _, err := w.accounts.Update(t.Context(), a.ID, account.Settings{IPAllowList: to([]string{"198.51.100.0/24"}), LowThreshold: to(int64(5))}); err != nil {
+	if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), account.Settings{IPAllowList: to([]string{"198.51.100.0/24"}), LowThreshold: to(int64(5))}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.accounts.TopUp(t.Context(), a.ID, 1234); err != nil {
+	if _, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), 1234); err != nil {
 		t.Fatal(err)
 	}
 	expires := w.clock.Now().Add(time.Hour)
-	k, err := w.keys.Issue(t.Context(), a.ID, auth.Live, apikey.Settings{Name: "CRM", Scopes: []auth.Scope{auth.AccountRead}, ExpiresAt: &expires})
+	k, err := w.keys.Issue(t.Context(), tenant.Account(a.ID), tenant.Live, apikey.Settings{Name: "CRM", Scopes: []auth.Scope{auth.AccountRead}, ExpiresAt: &expires})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func TestMe(t *testing.T) {
 func TestTheETagOfMeFollowsFromAllThatIsShown(t *testing.T) {
 	w := newWorld(t)
 	a := w.account("Acme")
-	k := w.key(a, auth.Live)
+	k := w.key(a, tenant.Live)
 	tag := func(k apikey.NewKey) string {
 		t.Helper()
 		answer := w.caller(a, k).Call(http.MethodGet, "/v1/me", nil)
@@ -78,10 +79,10 @@ func TestTheETagOfMeFollowsFromAllThatIsShown(t *testing.T) {
 	if again := tag(k); again != first {
 		t.Errorf("unchanged: %s and %s", first, again)
 	}
-	if other := tag(w.key(a, auth.Live)); other == first {
+	if other := tag(w.key(a, tenant.Live)); other == first {
 		t.Errorf("two keys have %s", first)
 	}
-	if _, err := w.accounts.TopUp(t.Context(), a.ID, 1); err != nil {
+	if _, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), 1); err != nil {
 		t.Fatal(err)
 	}
 	if after := tag(k); after == first {
@@ -92,7 +93,7 @@ func TestTheETagOfMeFollowsFromAllThatIsShown(t *testing.T) {
 func TestMeWithoutABalanceYet(t *testing.T) {
 	w := newWorld(t)
 	a := w.account("Acme")
-	answer := w.caller(a, w.key(a, auth.Test)).Call(http.MethodGet, "/v1/me", nil)
+	answer := w.caller(a, w.key(a, tenant.Test)).Call(http.MethodGet, "/v1/me", nil)
 	var got account.Me
 	answer.Into(t, http.StatusOK, &got)
 	if got.Balance.Credits != 0 || got.Mode != "test" || got.Key.ExpiresAt != nil || !strings.Contains(answer.Raw, `"ip_allow_list":[]`) || !strings.Contains(answer.Raw, `"metadata":{}`) {
@@ -103,7 +104,7 @@ func TestMeWithoutABalanceYet(t *testing.T) {
 func TestMeIsRefused(t *testing.T) {
 	w := newWorld(t)
 	a := w.account("Acme")
-	c := w.caller(a, w.key(a, auth.Test))
+	c := w.caller(a, w.key(a, tenant.Test))
 	c.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ContentRead} }).Call(http.MethodGet, "/v1/me", nil).
 		Refused(t, http.StatusForbidden, errs.InsufficientScope, "")
 	c.Stranger().Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusNotFound, errs.NotFound, "")

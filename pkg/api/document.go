@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Version is the version of the document: it grows with every addition.
@@ -82,7 +83,7 @@ func describeWebhooks(r *httpapi.Router) {
 				header("webhook-signature", "v1, and the base64 of the HMAC-SHA256 over id.timestamp.body; several signatures are separated by spaces", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
 			},
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {
-				Schema: payload, Example: event.Sample(t.Type, exampleAccount, string(auth.Test), exampleTime),
+				Schema: payload, Example: event.Sample(t.Type, tenant.Of(exampleAccount, tenant.Test), exampleTime),
 			}}},
 			Responses: map[string]*huma.Response{
 				"2XX": {Description: "Delivered"},

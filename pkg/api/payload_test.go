@@ -11,6 +11,7 @@ import (
 
 	"github.com/content-automation/api/clients"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook"
 )
 
@@ -62,7 +63,7 @@ func TestEventsFitTheDocument(t *testing.T) {
 		return schema("webhooks", string(of), "post", "requestBody", "content", "application/json", "schema")
 	}
 	for _, known := range event.Types {
-		body, err := json.Marshal(event.Sample(known.Type, exampleAccount, "test", exampleTime))
+		body, err := json.Marshal(event.Sample(known.Type, tenant.Of(exampleAccount, tenant.Test), exampleTime))
 		if err != nil {
 			t.Fatal(err)
 		}

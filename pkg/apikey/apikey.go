@@ -17,10 +17,12 @@ import (
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // maxKeys bounds the keys of an account that are not revoked, so that one
@@ -41,7 +43,7 @@ const (
 type Key struct {
 	resource.Resource
 	Name        string       `json:"name" doc:"Name of the key"`
-	Kind        auth.Mode    `json:"kind" enum:"live,test" doc:"live: spends credits and publishes. test: uses the sandbox"`
+	Kind        tenant.Mode  `json:"kind" enum:"live,test" doc:"live: spends credits and publishes. test: uses the sandbox"`
 	Prefix      string       `json:"prefix" doc:"The first 13 characters of the secret" example:"svc_test_3kQ9"`
 	Last4       string       `json:"last4" doc:"The last 4 characters of the secret" example:"x8Zr"`
 	Scopes      []auth.Scope `json:"scopes" nullable:"false" doc:"Scopes of the key"`
@@ -103,7 +105,7 @@ func NewService(db *store.DB, accounts *account.Service, now func() time.Time, r
 
 // Create makes a key for an account and gives it with the transaction that
 // creates it. createdBy is the id of a key, or "operator".
-func (s *Service) Create(ctx context.Context, accountID string, kind auth.Mode, set Settings, createdBy string) (NewKey, *store.Tx, error) {
+func (s *Service) Create(ctx context.Context, accountID tenant.Account, kind tenant.Mode, set Settings, createdBy string) (NewKey, *store.Tx, error) {
 	a, owner, err := s.accounts.Get(ctx, accountID)
 	if err != nil {
 		return NewKey{}, nil, err
@@ -122,14 +124,14 @@ func (s *Service) Create(ctx context.Context, accountID string, kind auth.Mode, 
 	}}
 	r.apply(set, now)
 	r.show(secret)
-	it, err := store.NewItem("api_key", accountID, "", r.ID, r)
+	it, err := store.NewItem("api_key", tenant.Of(accountID, ""), r.ID, r)
 	if err != nil {
 		return NewKey{}, nil, err
 	}
-	it.Key, it.Owner = store.APIKeyKey(accountID, r.ID), store.Key{}
+	it.Key, it.Listed = credential.KeyOf(accountID, r.ID), store.Key{}
 	it.Filters = map[string]string{"kind": string(kind)}
-	it.Extra = map[string]string{account.SecretExtra: auth.HashKey(secret)}
-	it.Parent = r.warning()
+	it.Attributes = map[string]string{account.SecretAttribute: auth.HashKey(secret)}
+	it.Due = r.warning()
 	tx := &store.Tx{}
 	tx.Create(it, nil)
 	addSecret(tx, r.secret(a, auth.HashKey(secret)), owner)
@@ -139,21 +141,23 @@ func (s *Service) Create(ctx context.Context, accountID string, kind auth.Mode, 
 
 // addSecret creates a secret. It carries a copy of what its account says, which
 // must be the latest, and a change of the account under way must notice it.
-func addSecret(tx *store.Tx, secret store.Secret, owner store.Item) {
-	tx.CreateSecret(secret)
+func addSecret(tx *store.Tx, secret credential.Credential, owner store.Item) {
+	credential.Create(tx, secret)
 	tx.Unchanged(owner)
 	tx.Count(account.SecretsKey(secret.Account), 1, math.MaxInt64, store.ErrConflict)
 }
 
-func countKey(accountID string) store.Key { return store.IDKey("keycount#" + accountID) }
+func countKey(accountID tenant.Account) store.Key {
+	return store.IDKey("keycount#" + string(accountID))
+}
 
 // Find reads a key of an account that a caller of the given mode may see: a
 // test key sees test keys only.
-func (s *Service) Find(ctx context.Context, accountID string, mode auth.Mode, keyID string) (record, store.Item, error) {
+func (s *Service) Find(ctx context.Context, accountID tenant.Account, mode tenant.Mode, keyID string) (record, store.Item, error) {
 	if !id.Valid(id.APIKey, keyID) {
 		return record{}, store.Item{}, errs.Missing("API key", keyID)
 	}
-	it, err := s.db.Get(ctx, store.APIKeyKey(accountID, keyID))
+	it, err := s.db.Get(ctx, credential.KeyOf(accountID, keyID))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return record{}, store.Item{}, err
 	}
@@ -171,11 +175,11 @@ type held struct {
 
 // FindHeld is Find together with the account, in the same round trip: a secret
 // carries a copy of what its account says.
-func (s *Service) FindHeld(ctx context.Context, accountID string, mode auth.Mode, keyID string) (held, error) {
+func (s *Service) FindHeld(ctx context.Context, accountID tenant.Account, mode tenant.Mode, keyID string) (held, error) {
 	if !id.Valid(id.APIKey, keyID) {
 		return held{}, errs.Missing("API key", keyID)
 	}
-	items, err := s.db.GetAll(ctx, store.APIKeyKey(accountID, keyID), store.IDKey(accountID))
+	items, err := s.db.GetAll(ctx, credential.KeyOf(accountID, keyID), store.IDKey(string(accountID)))
 	if err != nil {
 		return held{}, err
 	}
@@ -184,14 +188,14 @@ func (s *Service) FindHeld(ctx context.Context, accountID string, mode auth.Mode
 		return held{}, err
 	}
 	if h.owner.Kind != account.Kind {
-		return held{}, errs.Missing(account.Kind, accountID)
+		return held{}, errs.Missing(account.Kind, string(accountID))
 	}
 	return h, h.owner.Decode(&h.account)
 }
 
 // see gives the key of an item to a caller of the given mode.
-func (s *Service) see(it *store.Item, mode auth.Mode, keyID string) (record, error) {
-	if it.Kind == "" || mode == auth.Test && it.Filters["kind"] != string(auth.Test) {
+func (s *Service) see(it *store.Item, mode tenant.Mode, keyID string) (record, error) {
+	if it.Kind == "" || mode == tenant.Test && it.Filters["kind"] != string(tenant.Test) {
 		return record{}, errs.Missing("API key", keyID)
 	}
 	return s.read(it)
@@ -202,7 +206,7 @@ func (s *Service) read(it *store.Item) (record, error) {
 	if err := it.Decode(&r); err != nil {
 		return r, err
 	}
-	if at, ip := store.LastUsed(it); !at.IsZero() {
+	if at, ip := credential.LastUsed(it); !at.IsZero() {
 		r.LastUsedAt, r.LastUsedIP = &at, &ip
 	}
 	if r.State == stateActive && r.ExpiresAt != nil && !s.now().Before(*r.ExpiresAt) {
@@ -219,11 +223,11 @@ func (s *Service) Revoke(r record, it store.Item) (Key, *store.Tx, error) {
 	}
 	tx := &store.Tx{}
 	for _, old := range r.Old {
-		tx.RevokeSecret(old.Hash)
+		credential.Revoke(tx, old.Hash)
 	}
 	r.Old = nil
-	tx.RevokeSecret(it.Extra[account.SecretExtra])
-	delete(it.Extra, account.SecretExtra)
+	credential.Revoke(tx, it.Attributes[account.SecretAttribute])
+	delete(it.Attributes, account.SecretAttribute)
 	tx.Count(countKey(it.Account), -1, maxKeys, store.ErrConflict)
 	r.State = stateRevoked
 	err := s.replace(tx, &r, it)
@@ -241,7 +245,7 @@ func (s *Service) Rotate(k held, overlap time.Duration) (NewKey, *store.Tx, erro
 		return NewKey{}, nil, err
 	}
 	now := s.now()
-	hash, current := auth.HashKey(secret), it.Extra[account.SecretExtra]
+	hash, current := auth.HashKey(secret), it.Attributes[account.SecretAttribute]
 	tx := &store.Tx{}
 	addSecret(tx, r.secret(k.account, hash), k.owner)
 	r.Old = slices.DeleteFunc(r.Old, func(o oldSecret) bool { return !now.Before(o.Until) })
@@ -251,13 +255,13 @@ func (s *Service) Rotate(k held, overlap time.Duration) (NewKey, *store.Tx, erro
 	if overlap > 0 {
 		r.Old = append(r.Old, oldSecret{Hash: current, Until: now.Add(overlap)})
 	} else {
-		tx.RevokeSecret(current)
+		credential.Revoke(tx, current)
 	}
 	// Earlier secrets must lead to the new one, not to the one that ends.
 	for _, old := range r.Old {
-		tx.MoveSecret(old.Hash, hash, old.Until)
+		credential.Move(tx, old.Hash, hash, old.Until)
 	}
-	it.Extra[account.SecretExtra] = hash
+	it.Attributes[account.SecretAttribute] = hash
 	r.show(secret)
 	if err := s.replace(tx, &r, it); err != nil {
 		return NewKey{}, nil, err
@@ -283,7 +287,7 @@ func (s *Service) Update(k held, set Settings) (Key, *store.Tx, error) {
 	}
 	tx := &store.Tx{}
 	tx.Unchanged(k.owner)
-	tx.ChangeSecret(r.secret(k.account, it.Extra[account.SecretExtra]))
+	credential.Change(tx, r.secret(k.account, it.Attributes[account.SecretAttribute]))
 	if err := s.replace(tx, &r, it); err != nil {
 		return Key{}, nil, err
 	}
@@ -301,7 +305,7 @@ func (s *Service) replace(tx *store.Tx, r *record, it store.Item) error {
 	if err := it.Encode(stored); err != nil {
 		return err
 	}
-	it.Parent = r.warning()
+	it.Due = r.warning()
 	tx.Replace(it)
 	return nil
 }
@@ -320,9 +324,9 @@ func (r *record) show(secret string) {
 }
 
 // secret is what the authorizer must know of the key.
-func (r *record) secret(a account.Account, hash string) store.Secret {
-	sec := store.Secret{
-		Hash: hash, KeyID: r.ID, Account: a.ID, Mode: string(r.Kind), Plan: a.Plan,
+func (r *record) secret(a account.Account, hash string) credential.Credential {
+	sec := credential.Credential{
+		Hash: hash, KeyID: r.ID, Owner: tenant.Of(tenant.Account(a.ID), r.Kind), Plan: a.Plan,
 		KeyIPs: r.IPAllowList, AccountIPs: a.IPAllowList, Limit: a.RateLimits.Of(r.Kind),
 	}
 	for _, scope := range r.Scopes {

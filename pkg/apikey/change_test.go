@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 func TestPatchChangesWhatItNames(t *testing.T) {
@@ -149,7 +150,7 @@ func TestRevoke(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	w.works(false, k.Secret, old.Secret)
-	if n := strings.Count(storetest.Snapshot(t, w.db), `"revoked": "true"`); n != 2 {
+	if n := strings.Count(storetest.Snapshot(t, w.db), `"x_revoked": "true"`); n != 2 {
 		t.Errorf("%d secrets are revoked", n)
 	}
 	if read := w.get(k); read.State != "revoked" || read.Version != 3 {
@@ -181,7 +182,7 @@ func TestRotateAtOnce(t *testing.T) {
 		if n.Secret == k.Secret || n.ID != k.ID || n.Version != k.Version+1 || n.Prefix != n.Secret[:13] || n.Last4 != n.Secret[len(n.Secret)-4:] {
 			t.Errorf("%+v", n)
 		}
-		if mode, ok := auth.ParseKey(n.Secret); !ok || mode != auth.Test {
+		if mode, ok := auth.ParseKey(n.Secret); !ok || mode != tenant.Test {
 			t.Errorf("%s is a key of mode %s", n.Secret, mode)
 		}
 		w.works(false, k.Secret)

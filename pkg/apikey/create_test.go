@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 func TestCreate(t *testing.T) {
@@ -26,12 +27,12 @@ func TestCreate(t *testing.T) {
 	k := w.create("kind", "live", "scopes", []string{"content:read", "studio:use"}, "ip_allow_list", []string{"203.0.113.9", "2001:DB8::/32"},
 		"expires_at", expires.Format(time.RFC3339Nano), "metadata", object{"team": "sales"})
 	mode, ok := auth.ParseKey(k.Secret)
-	if !ok || mode != auth.Live || k.Prefix != k.Secret[:13] || k.Last4 != k.Secret[len(k.Secret)-4:] {
+	if !ok || mode != tenant.Live || k.Prefix != k.Secret[:13] || k.Last4 != k.Secret[len(k.Secret)-4:] {
 		t.Errorf("secret %s, prefix %s, last4 %s", k.Secret, k.Prefix, k.Last4)
 	}
 	want := apikey.Key{
 		Resource: resource.New(k.ID, made, resource.Metadata{"team": "sales"}),
-		Name:     "CRM", Kind: auth.Live, Prefix: k.Prefix, Last4: k.Last4, Scopes: []auth.Scope{auth.ContentRead, auth.StudioUse},
+		Name:     "CRM", Kind: tenant.Live, Prefix: k.Prefix, Last4: k.Last4, Scopes: []auth.Scope{auth.ContentRead, auth.StudioUse},
 		IPAllowList: []string{"203.0.113.9/32", "2001:db8::/32"}, State: "active", ExpiresAt: &expires, CreatedBy: w.Principal.KeyID,
 	}
 	if !reflect.DeepEqual(k.Key, want) || !id.Valid(id.APIKey, k.ID) {
@@ -41,7 +42,7 @@ func TestCreate(t *testing.T) {
 		t.Errorf("read as %+v", got)
 	}
 	s, works := w.secret(k.Secret)
-	if !works || s.KeyID != k.ID || s.Account != w.account.ID || s.Mode != "live" || s.Plan != "enterprise" || s.Limit != 600 ||
+	if !works || s.KeyID != k.ID || s.Account != tenant.Account(w.account.ID) || s.Mode != "live" || s.Plan != "enterprise" || s.Limit != 600 ||
 		!slices.Equal(s.Scopes, []string{"content:read", "studio:use"}) || !slices.Equal(s.KeyIPs, want.IPAllowList) || len(s.AccountIPs) != 0 || !s.ExpiresAt.Equal(expires) {
 		t.Errorf("the authorizer learns %+v", *s)
 	}
@@ -148,7 +149,7 @@ func TestATestKeyKnowsTestKeysOnly(t *testing.T) {
 	})
 	var k apikey.NewKey
 	caller.Call("POST", "/v1/api-keys", body()).Into(t, http.StatusCreated, &k)
-	if k.Kind != auth.Test || k.CreatedBy != test.ID {
+	if k.Kind != tenant.Test || k.CreatedBy != test.ID {
 		t.Errorf("%+v", k)
 	}
 	if got := ids(apitest.All[apikey.Key](caller, "/v1/api-keys", 100)); !slices.Equal(got, []string{k.ID, test.ID}) {
@@ -179,7 +180,7 @@ func TestKeysAreListedPageByPage(t *testing.T) {
 			t.Errorf("%d at a time: got %v, want %v", limit, got, want)
 		}
 	}
-	test := w.As(func(p *auth.Principal) { p.Mode = auth.Test })
+	test := w.As(func(p *auth.Principal) { p.Mode = tenant.Test })
 	for limit := 1; limit <= 4; limit++ {
 		if got := ids(apitest.All[apikey.Key](test, "/v1/api-keys", limit)); !slices.Equal(got, []string{want[0], want[2], want[4]}) {
 			t.Errorf("test keys, %d at a time: got %v of %v", limit, got, want)
@@ -282,7 +283,7 @@ func TestAKeyIsMadeDuringAChangeOfItsAccount(t *testing.T) {
 			k := w.create()
 			w.faults.Before("TransactWriteItems", func() {
 				plan := "starter"
-				if _, err := w.accounts.Update(t.Context(), w.account.ID, account.Settings{Plan: &plan}); err != nil {
+				if _, err := w.accounts.Update(t.Context(), tenant.Account(w.account.ID), account.Settings{Plan: &plan}); err != nil {
 					t.Error(err)
 				}
 			})

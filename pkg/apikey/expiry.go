@@ -7,12 +7,13 @@ import (
 
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // notice is how long before a key expires its account is told.
 const notice = 7 * 24 * time.Hour
 
-// expiring is the partition of store.ByParent that lists the keys that will have to
+// expiring is the partition of store.ByDue that lists the keys that will have to
 // be told of, of all accounts, by the time for it.
 const expiring = "keys#expiring"
 
@@ -48,7 +49,7 @@ func until(t time.Time) string { return t.UTC().Format(time.RFC3339) + "#" }
 func (s *Service) Warn(ctx context.Context) (told int, err error) {
 	now := s.now()
 	q := store.Query{
-		Index: store.ByParent, Partition: expiring, To: until(now.Add(time.Second)), Limit: 100, OldestFirst: true,
+		Index: store.ByDue, Partition: expiring, To: until(now.Add(time.Second)), Limit: 100, OldestFirst: true,
 	}
 	var failed error
 	err = s.db.Each(ctx, q, func(it store.Item) error {
@@ -75,7 +76,7 @@ func (s *Service) warn(ctx context.Context, it store.Item, now time.Time) (bool,
 	tx := &store.Tx{}
 	active := r.State == stateActive
 	if active {
-		e, err := event.New(now, it.Account, string(r.Kind), event.APIKeyExpiring, r.Key, nil)
+		e, err := event.New(now, tenant.Of(it.Account, r.Kind), event.APIKeyExpiring, r.Key, nil)
 		if err != nil {
 			return false, err
 		}
@@ -90,7 +91,7 @@ func (s *Service) warn(ctx context.Context, it store.Item, now time.Time) (bool,
 	if err := it.Encode(stored); err != nil {
 		return false, err
 	}
-	it.Parent = store.Key{}
+	it.Due = store.Key{}
 	tx.Replace(it)
 	return active, s.db.Commit(ctx, tx)
 }

@@ -9,10 +9,12 @@ import (
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // world is an account with a live key that calls the operations.
@@ -39,7 +41,7 @@ func newWorld(t *testing.T) *world {
 	if w.account, err = w.accounts.Create(t.Context(), account.Settings{Name: &name}); err != nil {
 		t.Fatal(err)
 	}
-	k, err := w.keys.Issue(t.Context(), w.account.ID, auth.Live, apikey.Settings{Name: "First", Scopes: auth.AllScopes()})
+	k, err := w.keys.Issue(t.Context(), tenant.Account(w.account.ID), tenant.Live, apikey.Settings{Name: "First", Scopes: auth.AllScopes()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) with(k apikey.NewKey, scopes ...auth.Scope) *apitest.Caller {
 	c := apitest.New(w.t, w.db, w.log, w.clock.Now, w.keys)
 	return c.As(func(p *auth.Principal) {
-		p.Account, p.KeyID, p.Mode, p.Scopes = w.account.ID, k.ID, k.Kind, scopes
+		p.Account, p.KeyID, p.Mode, p.Scopes = tenant.Account(w.account.ID), k.ID, k.Kind, scopes
 	})
 }
 
@@ -103,9 +105,9 @@ func (w *world) rotate(k apikey.NewKey, overlap time.Duration) apikey.NewKey {
 }
 
 // secret is what the authorizer learns of a secret, and whether it still works.
-func (w *world) secret(secret string) (s *store.Secret, works bool) {
+func (w *world) secret(secret string) (s *credential.Credential, works bool) {
 	w.t.Helper()
-	s, err := w.db.CountCall(w.t.Context(), auth.HashKey(secret), w.clock.Now().Unix()/60, "203.0.113.9")
+	s, err := credential.NewCounter(w.db, w.clock.Now).Count(w.t.Context(), auth.HashKey(secret), w.clock.Now().Unix()/60, "203.0.113.9")
 	if err != nil {
 		w.t.Fatal(err)
 	}

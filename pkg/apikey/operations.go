@@ -6,15 +6,17 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 type createBody struct {
 	Name        string            `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the key" example:"CRM integration"`
-	Kind        auth.Mode         `json:"kind" enum:"live,test" doc:"live: spends credits and publishes. test: uses the sandbox. A test key can create test keys only" example:"test"`
+	Kind        tenant.Mode       `json:"kind" enum:"live,test" doc:"live: spends credits and publishes. test: uses the sandbox. A test key can create test keys only" example:"test"`
 	Scopes      []auth.Scope      `json:"scopes" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key. The calling key must have all of them"`
 	IPAllowList []string          `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"false" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Empty: all" example:"[\"203.0.113.0/24\"]"`
 	ExpiresAt   *time.Time        `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the key expires (RFC 3339). Absent or null: never"`
@@ -107,9 +109,9 @@ func (s *Service) Register(r *httpapi.Router) {
 
 func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[Key], error) {
 	p := auth.FromContext(ctx)
-	q := store.Query{Index: store.Table, Partition: store.APIKeys(p.Account), Filters: map[string]string{}}
-	if p.Mode == auth.Test {
-		q.Filters["kind"] = string(auth.Test)
+	q := store.Query{Index: store.Table, Partition: credential.Keys(p.Account), Filters: map[string]string{}}
+	if p.Mode == tenant.Test {
+		q.Filters["kind"] = string(tenant.Test)
 	}
 	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (Key, error) {
 		r, err := s.read(&it)
@@ -120,7 +122,7 @@ func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page
 func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[NewKey], error) {
 	p := auth.FromContext(ctx)
 	b := in.Body
-	if p.Mode == auth.Test && b.Kind != auth.Test {
+	if p.Mode == tenant.Test && b.Kind != tenant.Test {
 		e := errs.New(errs.ScopeEscalation, "A test key can make test keys only. Use a live key.")
 		e.Param = "/kind"
 		return httpapi.Change[NewKey]{}, e

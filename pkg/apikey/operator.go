@@ -3,15 +3,16 @@ package apikey
 import (
 	"context"
 
-	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // operator is who makes a key that no key has made.
 const operator = "operator"
 
 // Issue makes a key on behalf of the operator, and commits it.
-func (s *Service) Issue(ctx context.Context, accountID string, kind auth.Mode, set Settings) (NewKey, error) {
+func (s *Service) Issue(ctx context.Context, accountID tenant.Account, kind tenant.Mode, set Settings) (NewKey, error) {
 	k, tx, err := s.Create(ctx, accountID, kind, set, operator)
 	if err != nil {
 		return NewKey{}, err
@@ -20,8 +21,8 @@ func (s *Service) Issue(ctx context.Context, accountID string, kind auth.Mode, s
 }
 
 // End revokes a key on behalf of the operator, and commits it.
-func (s *Service) End(ctx context.Context, accountID, keyID string) (Key, error) {
-	r, it, err := s.Find(ctx, accountID, auth.Live, keyID)
+func (s *Service) End(ctx context.Context, accountID tenant.Account, keyID string) (Key, error) {
+	r, it, err := s.Find(ctx, accountID, tenant.Live, keyID)
 	if err != nil {
 		return Key{}, err
 	}
@@ -33,8 +34,8 @@ func (s *Service) End(ctx context.Context, accountID, keyID string) (Key, error)
 }
 
 // All gives every key of an account, oldest first.
-func (s *Service) All(ctx context.Context, accountID string, each func(Key) error) error {
-	q := store.Query{Index: store.Table, Partition: store.APIKeys(accountID), Limit: 100, OldestFirst: true}
+func (s *Service) All(ctx context.Context, accountID tenant.Account, each func(Key) error) error {
+	q := store.Query{Index: store.Table, Partition: credential.Keys(accountID), Limit: 100, OldestFirst: true}
 	return s.db.Each(ctx, q, func(it store.Item) error {
 		r, err := s.read(&it)
 		if err != nil {

@@ -61,14 +61,14 @@ func (l *Log) Record(ctx context.Context, c httpapi.Call) error {
 	if c.ErrorCode != "" {
 		e.ErrorCode = &c.ErrorCode
 	}
-	it, err := store.NewItem("audit_entry", c.Principal.Account, string(c.Principal.Mode), e.ID, e)
+	it, err := store.NewItem("audit_entry", c.Principal.Owner, e.ID, e)
 	if err != nil {
 		return err
 	}
 	// The table holds nothing but entries, listed by account and mode: its own key
 	// serves that, and saves an index.
-	it.Key = store.Key{PK: partition(c.Principal.Account, string(c.Principal.Mode)), SK: e.ID}
-	it.Owner = store.Key{}
+	it.Key = store.Key{PK: c.Principal.Owner.String(), SK: e.ID}
+	it.Listed = store.Key{}
 	it.Request = c.RequestID
 	it.Filters = map[string]string{
 		"key_id": e.KeyID, "operation_id": e.OperationID, "status": strconv.Itoa(e.Status), "owner": it.PK,
@@ -78,8 +78,6 @@ func (l *Log) Record(ctx context.Context, c httpapi.Call) error {
 	tx.Create(it, nil)
 	return l.db.Commit(ctx, tx)
 }
-
-func partition(account, mode string) string { return account + "#" + mode }
 
 func clip(s string) string {
 	if len(s) > longest {

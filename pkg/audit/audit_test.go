@@ -87,7 +87,7 @@ func TestAnEntryHasAllOfACall(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got[0], want)
 	}
 	row := storetest.Rows(t, w.db)[0]
-	if row["ttl"] != fmt.Sprint(at.Add(audit.Keep).Unix()) || audit.Keep != 90*24*time.Hour || row["g1pk"] != "" {
+	if row["ttl"] != fmt.Sprint(at.Add(audit.Keep).Unix()) || audit.Keep != 90*24*time.Hour || row["owner_pk"] != "" {
 		t.Errorf("%v", row)
 	}
 }

@@ -38,14 +38,14 @@ func (l *Log) list(ctx context.Context, in *listInput) (httpapi.Page[Entry], err
 		return httpapi.Page[Entry]{}, err
 	}
 	q := store.Query{
-		Index: store.Table, Partition: partition(p.Account, string(p.Mode)), From: from, To: to,
+		Index: store.Table, Partition: p.Owner.String(), From: from, To: to,
 		Filters: map[string]string{"key_id": in.KeyID, "operation_id": in.OperationID, "status": in.Status},
 	}
 	if in.RequestID != "" {
 		// The index has no order of its own. One request has one entry, so that the
 		// period can be looked at afterwards.
 		q.Index, q.Partition, q.From, q.To = store.ByRequest, in.RequestID, "", ""
-		q.Filters["owner"] = partition(p.Account, string(p.Mode))
+		q.Filters["owner"] = p.Owner.String()
 	}
 	page, err := httpapi.ListItems(ctx, l.db, q, in.PageInput, func(it store.Item) (e Entry, err error) {
 		return e, it.Decode(&e)

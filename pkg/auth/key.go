@@ -7,16 +7,8 @@ import (
 	"io"
 	"math/big"
 	"strings"
-)
 
-// Mode separates live data from the sandbox. Nothing of one mode is visible in
-// the other.
-type Mode string
-
-// The two modes.
-const (
-	Live Mode = "live"
-	Test Mode = "test"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // An API key reads svc_<mode>_<secret><checksum>: 32 random bytes in base62, then
@@ -32,7 +24,7 @@ const (
 const PrefixLength = 13
 
 // NewKey makes a key from the given source of randomness.
-func NewKey(mode Mode, random io.Reader) (string, error) {
+func NewKey(mode tenant.Mode, random io.Reader) (string, error) {
 	b := make([]byte, secretBytes)
 	if _, err := io.ReadFull(random, b); err != nil {
 		return "", err
@@ -42,17 +34,17 @@ func NewKey(mode Mode, random io.Reader) (string, error) {
 }
 
 // ParseKey tells the mode of a well-formed key; false for everything else.
-func ParseKey(key string) (Mode, bool) {
+func ParseKey(key string) (tenant.Mode, bool) {
 	rest, ok := strings.CutPrefix(key, "svc_")
 	if !ok {
 		return "", false
 	}
 	mode, digits, ok := strings.Cut(rest, "_")
-	if !ok || (Mode(mode) != Live && Mode(mode) != Test) || len(digits) != secretDigits+checksumDigits {
+	if !ok || (tenant.Mode(mode) != tenant.Live && tenant.Mode(mode) != tenant.Test) || len(digits) != secretDigits+checksumDigits {
 		return "", false
 	}
 	body := key[:len(key)-checksumDigits]
-	return Mode(mode), checksum(body) == key[len(body):]
+	return tenant.Mode(mode), checksum(body) == key[len(body):]
 }
 
 // HashKey gives the SHA-256 of a key in hex: all that is ever stored of it.

@@ -9,15 +9,17 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 var shape = regexp.MustCompile(`^svc_(live|test)_[0-9A-Za-z]{49}$`)
 
 // keys makes keys of both modes, from randomness that is small, large and any.
-func keys(t *testing.T) map[string]Mode {
+func keys(t *testing.T) map[string]tenant.Mode {
 	t.Helper()
-	made := map[string]Mode{}
-	for _, mode := range []Mode{Live, Test} {
+	made := map[string]tenant.Mode{}
+	for _, mode := range []tenant.Mode{tenant.Live, tenant.Test} {
 		for _, random := range []io.Reader{
 			bytes.NewReader(make([]byte, 32)), bytes.NewReader(bytes.Repeat([]byte{0xff}, 32)), rand.Reader, rand.Reader, rand.Reader,
 		} {
@@ -72,7 +74,7 @@ func TestAnyChangedCharacterIsNoticed(t *testing.T) {
 func TestTheModeBelongsToTheKey(t *testing.T) {
 	for key, mode := range keys(t) {
 		other := strings.Replace(key, "_live_", "_test_", 1)
-		if mode == Test {
+		if mode == tenant.Test {
 			other = strings.Replace(key, "_test_", "_live_", 1)
 		}
 		if got, ok := ParseKey(other); ok {
@@ -105,7 +107,7 @@ func TestAHashIsAllThatIsKept(t *testing.T) {
 func TestNoKeyIsMadeWithoutRandomness(t *testing.T) {
 	broken := errors.New("broken")
 	for _, random := range []io.Reader{iotest.ErrReader(broken), bytes.NewReader(make([]byte, 31))} {
-		if key, err := NewKey(Live, random); err == nil || key != "" {
+		if key, err := NewKey(tenant.Live, random); err == nil || key != "" {
 			t.Errorf("made %q", key)
 		}
 	}

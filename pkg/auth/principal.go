@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Rate is the state of a key's rate limit after this call was counted.
@@ -40,9 +41,8 @@ func MessageScope(s Scope) string {
 
 // Principal is who makes a call: the account, the key, and what it may do.
 type Principal struct {
-	Account string   `json:"account"`
+	tenant.Owner
 	KeyID   string   `json:"key"`
-	Mode    Mode     `json:"mode"`
 	Scopes  []Scope  `json:"scopes"`
 	Rate    Rate     `json:"rate"`
 	Refusal *Refusal `json:"refusal,omitempty"`
@@ -99,7 +99,7 @@ func Decode(authorizer map[string]any) (*Principal, error) {
 	if err := json.Unmarshal([]byte(s), &p); err != nil {
 		return nil, fmt.Errorf("auth: decode principal: %w", err)
 	}
-	if p.Account == "" || p.KeyID == "" || (p.Mode != Live && p.Mode != Test) {
+	if !p.Valid() || p.KeyID == "" {
 		return nil, fmt.Errorf("auth: the principal is incomplete")
 	}
 	return &p, nil

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 func TestThereAre13Scopes(t *testing.T) {
@@ -33,11 +34,11 @@ func TestThereAre13Scopes(t *testing.T) {
 func TestAPrincipalTravels(t *testing.T) {
 	for name, want := range map[string]Principal{
 		"permitted": {
-			Account: "acc_1", KeyID: "key_1", Mode: Live, Scopes: []Scope{ContentRead, StudioUse},
+			Owner: tenant.Of("acc_1", tenant.Live), KeyID: "key_1", Scopes: []Scope{ContentRead, StudioUse},
 			Rate: Rate{Limit: 600, Window: 60, Remaining: 599, Reset: 17},
 		},
 		"refused": {
-			Account: "acc_1", KeyID: "key_1", Mode: Test, Scopes: AllScopes(), Rate: Rate{Limit: 60, Window: 60, Reset: 60},
+			Owner: tenant.Of("acc_1", tenant.Test), KeyID: "key_1", Scopes: AllScopes(), Rate: Rate{Limit: 60, Window: 60, Reset: 60},
 			Refusal: &Refusal{Code: errs.RateLimited, Message: `Wait, "please" – é.`},
 		},
 	} {
@@ -94,7 +95,7 @@ func TestNobodyGivesWhatTheyLack(t *testing.T) {
 }
 
 func TestAPrincipalInItsContext(t *testing.T) {
-	p := &Principal{Account: "acc_1"}
+	p := &Principal{Owner: tenant.Of("acc_1", "")}
 	if got := FromContext(NewContext(t.Context(), p)); got != p {
 		t.Errorf("got %+v", got)
 	}

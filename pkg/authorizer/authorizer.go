@@ -14,8 +14,10 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // window is the length of the rate limit's window in seconds.
@@ -24,10 +26,10 @@ const window = 60
 // Secrets finds a key by the hash of its secret and counts the call;
 // store.ErrNotFound where there is none.
 type Secrets interface {
-	CountCall(ctx context.Context, hash string, window int64, ip string) (*store.Secret, error)
+	Count(ctx context.Context, hash string, window int64, ip string) (*credential.Credential, error)
 }
 
-var _ Secrets = (*store.DB)(nil)
+var _ Secrets = (*credential.Counter)(nil)
 
 // Authorizer is the gateway's custom authorizer.
 type Authorizer struct {
@@ -65,7 +67,7 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 	}
 	ip := req.RequestContext.Identity.SourceIP
 	now := a.now()
-	s, err := a.secrets.CountCall(ctx, auth.HashKey(token), now.Unix()/window, ip)
+	s, err := a.secrets.Count(ctx, auth.HashKey(token), now.Unix()/window, ip)
 	if errors.Is(err, store.ErrNotFound) {
 		return deny(req.MethodArn), nil
 	}
@@ -84,7 +86,7 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 
 // refusal gives the first reason, in the contract's order, for which a known key
 // may not make this call; nil where it may.
-func (a *Authorizer) refusal(s *store.Secret, p *auth.Principal, req request, ip string, now time.Time) *auth.Refusal {
+func (a *Authorizer) refusal(s *credential.Credential, p *auth.Principal, req request, ip string, now time.Time) *auth.Refusal {
 	method := req.HTTPMethod
 	if method == http.MethodHead {
 		method = http.MethodGet // the function behind answers it as that
@@ -106,9 +108,9 @@ func (a *Authorizer) refusal(s *store.Secret, p *auth.Principal, req request, ip
 	}
 }
 
-func principal(s *store.Secret, mode auth.Mode, now time.Time) *auth.Principal {
+func principal(s *credential.Credential, mode tenant.Mode, now time.Time) *auth.Principal {
 	p := &auth.Principal{
-		Account: s.Account, KeyID: s.KeyID, Mode: mode,
+		Owner: tenant.Of(s.Account, mode), KeyID: s.KeyID,
 		Rate: auth.Rate{
 			Limit: s.Limit, Window: window, Remaining: max(s.Limit-s.Count, 0),
 			Reset: window - int(now.Unix()%window),

@@ -14,9 +14,11 @@ import (
 
 	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/authorizer"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // now is 17 seconds before the end of a minute.
@@ -24,12 +26,12 @@ var now = time.Date(2026, 5, 1, 12, 0, 43, 0, time.UTC)
 
 // secrets is a table of secrets.
 type secrets struct {
-	known map[string]store.Secret
+	known map[string]credential.Credential
 	err   error
 	asked []string // hash, window and address of each look-up
 }
 
-func (s *secrets) CountCall(_ context.Context, hash string, window int64, ip string) (*store.Secret, error) {
+func (s *secrets) Count(_ context.Context, hash string, window int64, ip string) (*credential.Credential, error) {
 	s.asked = append(s.asked, hash+" "+time.Unix(window*60, 0).UTC().Format(time.TimeOnly)+" "+ip)
 	if s.err != nil {
 		return nil, s.err
@@ -42,13 +44,13 @@ func (s *secrets) CountCall(_ context.Context, hash string, window int64, ip str
 }
 
 // good is a secret of which every call is permitted.
-func good() store.Secret {
-	return store.Secret{
-		KeyID: "key_1", Account: "acc_1", Plan: "enterprise", Scopes: []string{"content:read", "factories:write"}, Limit: 60, Count: 1,
+func good() credential.Credential {
+	return credential.Credential{
+		KeyID: "key_1", Owner: tenant.Of("acc_1", ""), Plan: "enterprise", Scopes: []string{"content:read", "factories:write"}, Limit: 60, Count: 1,
 	}
 }
 
-func newKey(t *testing.T, mode auth.Mode) string {
+func newKey(t *testing.T, mode tenant.Mode) string {
 	t.Helper()
 	key, err := auth.NewKey(mode, rand.Reader)
 	if err != nil {
@@ -107,15 +109,15 @@ func handle(t *testing.T, s *secrets, c call) (effect string, p *auth.Principal,
 }
 
 func TestAGoodKeyIsAllowed(t *testing.T) {
-	for _, mode := range []auth.Mode{auth.Live, auth.Test} {
+	for _, mode := range []tenant.Mode{tenant.Live, tenant.Test} {
 		key := newKey(t, mode)
-		s := &secrets{known: map[string]store.Secret{auth.HashKey(key): good()}}
+		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}}
 		effect, p, err := handle(t, s, read(key))
 		if err != nil || effect != "Allow" {
 			t.Fatalf("%s, %v", effect, err)
 		}
 		want := &auth.Principal{
-			Account: "acc_1", KeyID: "key_1", Mode: mode, Scopes: []auth.Scope{auth.ContentRead, auth.FactoriesWrite},
+			Owner: tenant.Of("acc_1", mode), KeyID: "key_1", Scopes: []auth.Scope{auth.ContentRead, auth.FactoriesWrite},
 			Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 17},
 		}
 		if !reflect.DeepEqual(p, want) {
@@ -131,26 +133,26 @@ func TestAGoodKeyIsAllowed(t *testing.T) {
 var faults = []struct {
 	name string
 	code errs.Code
-	mend func(s *store.Secret, c *call) // takes the fault away
+	mend func(s *credential.Credential, c *call) // takes the fault away
 }{
-	{"revoked", errs.InvalidAPIKey, func(s *store.Secret, _ *call) { s.Revoked = false }},
-	{"expired", errs.InvalidAPIKey, func(s *store.Secret, _ *call) { s.ExpiresAt = now.Add(time.Millisecond) }},
-	{"replaced", errs.InvalidAPIKey, func(s *store.Secret, _ *call) { s.UntilAt = now.Add(time.Millisecond) }},
-	{"plan", errs.PlanNotAllowed, func(s *store.Secret, _ *call) { s.Plan = "enterprise" }},
-	{"address, says the account", errs.IPNotAllowed, func(s *store.Secret, _ *call) { s.AccountIPs = append(s.AccountIPs, "203.0.113.0/24") }},
-	{"address, says the key", errs.IPNotAllowed, func(s *store.Secret, _ *call) { s.KeyIPs = append(s.KeyIPs, "203.0.113.9/32") }},
-	{"scope", errs.InsufficientScope, func(s *store.Secret, _ *call) { s.Scopes = append(s.Scopes, "content:read") }},
-	{"rate", errs.RateLimited, func(s *store.Secret, _ *call) { s.Count = 60 }},
+	{"revoked", errs.InvalidAPIKey, func(s *credential.Credential, _ *call) { s.Revoked = false }},
+	{"expired", errs.InvalidAPIKey, func(s *credential.Credential, _ *call) { s.ExpiresAt = now.Add(time.Millisecond) }},
+	{"replaced", errs.InvalidAPIKey, func(s *credential.Credential, _ *call) { s.UntilAt = now.Add(time.Millisecond) }},
+	{"plan", errs.PlanNotAllowed, func(s *credential.Credential, _ *call) { s.Plan = "enterprise" }},
+	{"address, says the account", errs.IPNotAllowed, func(s *credential.Credential, _ *call) { s.AccountIPs = append(s.AccountIPs, "203.0.113.0/24") }},
+	{"address, says the key", errs.IPNotAllowed, func(s *credential.Credential, _ *call) { s.KeyIPs = append(s.KeyIPs, "203.0.113.9/32") }},
+	{"scope", errs.InsufficientScope, func(s *credential.Credential, _ *call) { s.Scopes = append(s.Scopes, "content:read") }},
+	{"rate", errs.RateLimited, func(s *credential.Credential, _ *call) { s.Count = 60 }},
 }
 
 func TestRefusalsComeInTheContractsOrder(t *testing.T) {
-	key := newKey(t, auth.Test)
+	key := newKey(t, tenant.Test)
 	s := good()
 	s.Revoked, s.ExpiresAt, s.UntilAt, s.Plan = true, now, now, "business"
 	s.AccountIPs, s.KeyIPs, s.Scopes, s.Count = []string{"10.0.0.0/8"}, []string{"2001:db8::/32"}, []string{"content:write"}, 61
 	c := read(key)
 	for _, fault := range faults {
-		effect, p, err := handle(t, &secrets{known: map[string]store.Secret{auth.HashKey(key): s}}, c)
+		effect, p, err := handle(t, &secrets{known: map[string]credential.Credential{auth.HashKey(key): s}}, c)
 		if err != nil || effect != "Allow" || p.Refusal == nil || p.Refusal.Code != fault.code || p.Refusal.Message == "" {
 			t.Fatalf("%s: %s, %+v, %v; want %s", fault.name, effect, p, err, fault.code)
 		}
@@ -165,39 +167,39 @@ func TestRefusalsComeInTheContractsOrder(t *testing.T) {
 		}
 		fault.mend(&s, &c)
 	}
-	if _, p, err := handle(t, &secrets{known: map[string]store.Secret{auth.HashKey(key): s}}, c); err != nil || p.Refusal != nil {
+	if _, p, err := handle(t, &secrets{known: map[string]credential.Credential{auth.HashKey(key): s}}, c); err != nil || p.Refusal != nil {
 		t.Errorf("without a fault: %+v, %v", p, err)
 	}
 }
 
 func TestEachFaultAloneIsRefused(t *testing.T) {
-	key := newKey(t, auth.Test)
+	key := newKey(t, tenant.Test)
 	for name, c := range map[string]struct {
-		spoil func(*store.Secret)
+		spoil func(*credential.Credential)
 		ip    string
 		code  errs.Code
 	}{
-		"revoked":                 {func(s *store.Secret) { s.Revoked = true }, "", errs.InvalidAPIKey},
-		"expired long ago":        {func(s *store.Secret) { s.ExpiresAt = now.Add(-time.Hour) }, "", errs.InvalidAPIKey},
-		"expired now":             {func(s *store.Secret) { s.ExpiresAt = now }, "", errs.InvalidAPIKey},
-		"expires next":            {func(s *store.Secret) { s.ExpiresAt = now.Add(time.Millisecond) }, "", ""},
-		"replaced":                {func(s *store.Secret) { s.UntilAt = now }, "", errs.InvalidAPIKey},
-		"in its overlap":          {func(s *store.Secret) { s.UntilAt = now.Add(time.Second) }, "", ""},
-		"no plan":                 {func(s *store.Secret) { s.Plan = "" }, "", errs.PlanNotAllowed},
-		"a smaller plan":          {func(s *store.Secret) { s.Plan = "starter" }, "", errs.PlanNotAllowed},
-		"the last call":           {func(s *store.Secret) { s.Count = 60 }, "", ""},
-		"one call more":           {func(s *store.Secret) { s.Count = 61 }, "", errs.RateLimited},
-		"no scope":                {func(s *store.Secret) { s.Scopes = nil }, "", errs.InsufficientScope},
-		"account, v4, inside":     {func(s *store.Secret) { s.AccountIPs = []string{"203.0.113.0/24"} }, "203.0.113.255", ""},
-		"account, v4, outside":    {func(s *store.Secret) { s.AccountIPs = []string{"203.0.113.0/24"} }, "203.0.114.1", errs.IPNotAllowed},
-		"account, v6, inside":     {func(s *store.Secret) { s.AccountIPs = []string{"2001:db8::/32"} }, "2001:db8::7", ""},
-		"account, v6, outside":    {func(s *store.Secret) { s.AccountIPs = []string{"2001:db8::/32"} }, "2001:db9::7", errs.IPNotAllowed},
-		"key, v4, inside":         {func(s *store.Secret) { s.KeyIPs = []string{"203.0.113.0/24"} }, "203.0.113.1", ""},
-		"key, v4, outside":        {func(s *store.Secret) { s.KeyIPs = []string{"203.0.113.0/24"} }, "203.0.112.1", errs.IPNotAllowed},
-		"key, v6, inside":         {func(s *store.Secret) { s.KeyIPs = []string{"2001:db8::/32"} }, "2001:db8:1::7", ""},
-		"key, v6, outside":        {func(s *store.Secret) { s.KeyIPs = []string{"2001:db8::/32"} }, "203.0.113.1", errs.IPNotAllowed},
-		"v4 written as v6":        {func(s *store.Secret) { s.KeyIPs = []string{"203.0.113.0/24"} }, "::ffff:203.0.113.1", ""},
-		"an address nobody knows": {func(s *store.Secret) { s.KeyIPs = []string{"0.0.0.0/0", "::/0"} }, "-", errs.IPNotAllowed},
+		"revoked":                 {func(s *credential.Credential) { s.Revoked = true }, "", errs.InvalidAPIKey},
+		"expired long ago":        {func(s *credential.Credential) { s.ExpiresAt = now.Add(-time.Hour) }, "", errs.InvalidAPIKey},
+		"expired now":             {func(s *credential.Credential) { s.ExpiresAt = now }, "", errs.InvalidAPIKey},
+		"expires next":            {func(s *credential.Credential) { s.ExpiresAt = now.Add(time.Millisecond) }, "", ""},
+		"replaced":                {func(s *credential.Credential) { s.UntilAt = now }, "", errs.InvalidAPIKey},
+		"in its overlap":          {func(s *credential.Credential) { s.UntilAt = now.Add(time.Second) }, "", ""},
+		"no plan":                 {func(s *credential.Credential) { s.Plan = "" }, "", errs.PlanNotAllowed},
+		"a smaller plan":          {func(s *credential.Credential) { s.Plan = "starter" }, "", errs.PlanNotAllowed},
+		"the last call":           {func(s *credential.Credential) { s.Count = 60 }, "", ""},
+		"one call more":           {func(s *credential.Credential) { s.Count = 61 }, "", errs.RateLimited},
+		"no scope":                {func(s *credential.Credential) { s.Scopes = nil }, "", errs.InsufficientScope},
+		"account, v4, inside":     {func(s *credential.Credential) { s.AccountIPs = []string{"203.0.113.0/24"} }, "203.0.113.255", ""},
+		"account, v4, outside":    {func(s *credential.Credential) { s.AccountIPs = []string{"203.0.113.0/24"} }, "203.0.114.1", errs.IPNotAllowed},
+		"account, v6, inside":     {func(s *credential.Credential) { s.AccountIPs = []string{"2001:db8::/32"} }, "2001:db8::7", ""},
+		"account, v6, outside":    {func(s *credential.Credential) { s.AccountIPs = []string{"2001:db8::/32"} }, "2001:db9::7", errs.IPNotAllowed},
+		"key, v4, inside":         {func(s *credential.Credential) { s.KeyIPs = []string{"203.0.113.0/24"} }, "203.0.113.1", ""},
+		"key, v4, outside":        {func(s *credential.Credential) { s.KeyIPs = []string{"203.0.113.0/24"} }, "203.0.112.1", errs.IPNotAllowed},
+		"key, v6, inside":         {func(s *credential.Credential) { s.KeyIPs = []string{"2001:db8::/32"} }, "2001:db8:1::7", ""},
+		"key, v6, outside":        {func(s *credential.Credential) { s.KeyIPs = []string{"2001:db8::/32"} }, "203.0.113.1", errs.IPNotAllowed},
+		"v4 written as v6":        {func(s *credential.Credential) { s.KeyIPs = []string{"203.0.113.0/24"} }, "::ffff:203.0.113.1", ""},
+		"an address nobody knows": {func(s *credential.Credential) { s.KeyIPs = []string{"0.0.0.0/0", "::/0"} }, "-", errs.IPNotAllowed},
 	} {
 		s := good()
 		c.spoil(&s)
@@ -207,7 +209,7 @@ func TestEachFaultAloneIsRefused(t *testing.T) {
 		}
 		// What a caller says of its own address does not count.
 		req.Headers["X-Forwarded-For"] = "203.0.113.1"
-		_, p, err := handle(t, &secrets{known: map[string]store.Secret{auth.HashKey(key): s}}, req)
+		_, p, err := handle(t, &secrets{known: map[string]credential.Credential{auth.HashKey(key): s}}, req)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -223,7 +225,7 @@ func TestEachFaultAloneIsRefused(t *testing.T) {
 }
 
 func TestTheScopeIsThatOfTheOperation(t *testing.T) {
-	key := newKey(t, auth.Test)
+	key := newKey(t, tenant.Test)
 	for _, c := range []struct {
 		method, resource string
 		refused          bool
@@ -239,7 +241,7 @@ func TestTheScopeIsThatOfTheOperation(t *testing.T) {
 		{"HEAD", "/v1/content-items", false},
 		{"HEAD", "/v1/factories", true},
 	} {
-		s := &secrets{known: map[string]store.Secret{auth.HashKey(key): good()}}
+		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}}
 		_, p, err := handle(t, s, callOf(c.method, c.resource, "Authorization", "Bearer "+key))
 		if err != nil || (p.Refusal != nil) != c.refused {
 			t.Errorf("%s %s: %+v, %v", c.method, c.resource, p, err)
@@ -258,10 +260,10 @@ func TestScopesCoverAllOperations(t *testing.T) {
 }
 
 func TestTheHeaderIsFoundInAnyCase(t *testing.T) {
-	key := newKey(t, auth.Test)
+	key := newKey(t, tenant.Test)
 	for _, header := range []string{"Authorization", "authorization", "AUTHORIZATION", "aUTHORIZATION"} {
 		for _, value := range []string{"Bearer " + key, "bearer " + key, "BEARER " + key, "Bearer   " + key, "  Bearer " + key + "  "} {
-			s := &secrets{known: map[string]store.Secret{auth.HashKey(key): good()}}
+			s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}}
 			if effect, _, err := handle(t, s, callOf("GET", "/v1/content-items", header, value)); err != nil || effect != "Allow" {
 				t.Errorf("%s: %s: %s, %v", header, value, effect, err)
 			}
@@ -290,13 +292,13 @@ func TestWithoutAKeyTheCallIsUnauthorized(t *testing.T) {
 }
 
 func TestWhatIsNoKeyIsRefusedWithoutALookUp(t *testing.T) {
-	key := newKey(t, auth.Test)
+	key := newKey(t, tenant.Test)
 	mistyped := key[:20] + map[bool]string{true: "a", false: "b"}[key[20] != 'a'] + key[21:]
 	for _, value := range []string{
 		"Bearer x", "Bearer " + mistyped, "Bearer " + strings.Replace(key, "_test_", "_live_", 1), "Bearer " + key + key, "Bearer " + key + " x",
 		"Basic dXNlcjpwYXNz", "Basic " + key, key, "Bearer" + key, "Token " + key, "Bearer\t" + key, "Bearer \x00", "Bearer " + strings.Repeat("x", 100_000),
 	} {
-		s := &secrets{known: map[string]store.Secret{auth.HashKey(key): good()}}
+		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}}
 		if effect, _, err := handle(t, s, callOf("GET", "/v1/me", "Authorization", value)); err != nil || effect != "Deny" {
 			t.Errorf("%.80q: %s, %v", value, effect, err)
 		}
@@ -308,15 +310,15 @@ func TestWhatIsNoKeyIsRefusedWithoutALookUp(t *testing.T) {
 
 func TestAnUnknownKeyIsDenied(t *testing.T) {
 	s := &secrets{}
-	if effect, _, err := handle(t, s, read(newKey(t, auth.Live))); err != nil || effect != "Deny" || len(s.asked) != 1 {
+	if effect, _, err := handle(t, s, read(newKey(t, tenant.Live))); err != nil || effect != "Deny" || len(s.asked) != 1 {
 		t.Errorf("%s, %v, looked up %v", effect, err, s.asked)
 	}
 }
 
 func TestAFailureIsNoPermission(t *testing.T) {
-	key := newKey(t, auth.Live)
+	key := newKey(t, tenant.Live)
 	for _, cause := range []error{errors.New("table gone: " + key), context.DeadlineExceeded, store.ErrConflict} {
-		s := &secrets{known: map[string]store.Secret{auth.HashKey(key): good()}, err: cause}
+		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}, err: cause}
 		effect, p, err := handle(t, s, read(key))
 		if err == nil || err.Error() == "Unauthorized" || effect != "" || p != nil {
 			t.Errorf("%v: %s, %+v, %v", cause, effect, p, err)
@@ -328,7 +330,7 @@ func TestAFailureIsNoPermission(t *testing.T) {
 }
 
 func TestTheWindowIsTheMinute(t *testing.T) {
-	key := newKey(t, auth.Test)
+	key := newKey(t, tenant.Test)
 	for _, c := range []struct {
 		at    time.Time
 		reset int
@@ -337,7 +339,7 @@ func TestTheWindowIsTheMinute(t *testing.T) {
 		{time.Date(2026, 5, 1, 12, 0, 0, 999_999_999, time.UTC), 60},
 		{time.Date(2026, 5, 1, 12, 0, 59, 999_999_999, time.UTC), 1},
 	} {
-		s := &secrets{known: map[string]store.Secret{auth.HashKey(key): good()}}
+		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}}
 		got, err := authorizer.New(s, nil, func() time.Time { return c.at }).Handle(t.Context(), read(key))
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // everything is the offer of a stack with all providers.
@@ -104,7 +105,7 @@ func TestDefaultsFitWhatIsConfigured(t *testing.T) {
 
 func TestLiveKeysSeeWhatIsUnavailable(t *testing.T) {
 	offer := NewOffer("bedrock")
-	for mode, want := range map[auth.Mode]State{auth.Live: Unavailable, auth.Test: Available} {
+	for mode, want := range map[tenant.Mode]State{tenant.Live: Unavailable, tenant.Test: Available} {
 		a := getAs(t, mode, offer, "/v1/catalog/models?limit=100", auth.AccountRead)
 		if a.status != http.StatusOK || len(a.Data) != len(Models(Filter{})) {
 			t.Fatalf("%s: %d models, status %d", mode, len(a.Data), a.status)
@@ -112,7 +113,7 @@ func TestLiveKeysSeeWhatIsUnavailable(t *testing.T) {
 		for _, m := range a.Data {
 			model, _ := Find(m["id"].(string))
 			expect := model.State
-			if model.Provider != "bedrock" && model.State != Retired && mode == auth.Live {
+			if model.Provider != "bedrock" && model.State != Retired && mode == tenant.Live {
 				expect = Unavailable
 			}
 			if m["state"] != string(expect) {

@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 type plansInput struct {
@@ -43,6 +44,6 @@ func listPlans(ctx context.Context, in *plansInput) (httpapi.Page[Plan], error) 
 
 func (o Offer) listModels(ctx context.Context, in *modelsInput) (httpapi.Page[Model], error) {
 	filters := map[string]string{"kind": string(in.Kind), "provider": in.Provider}
-	models := o.Models(Filter{Kind: in.Kind, Provider: in.Provider}, auth.FromContext(ctx).Mode == auth.Live)
+	models := o.Models(Filter{Kind: in.Kind, Provider: in.Provider}, auth.FromContext(ctx).Mode == tenant.Live)
 	return httpapi.Slice(ctx, models, filters, in.PageInput, func(m Model) string { return m.ID })
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // calls is an audit log that counts.
@@ -35,13 +36,13 @@ type answer struct {
 // get calls the area as the gateway does, with a test key.
 func get(t *testing.T, path string, scopes ...auth.Scope) answer {
 	t.Helper()
-	return getAs(t, auth.Test, Offer{}, path, scopes...)
+	return getAs(t, tenant.Test, Offer{}, path, scopes...)
 }
 
 // getAs calls the area of a stack with a key of a mode.
-func getAs(t *testing.T, mode auth.Mode, offer Offer, path string, scopes ...auth.Scope) answer {
+func getAs(t *testing.T, mode tenant.Mode, offer Offer, path string, scopes ...auth.Scope) answer {
 	t.Helper()
-	principal := auth.Principal{Account: "acc_1", KeyID: "key_1", Mode: mode, Scopes: scopes}
+	principal := auth.Principal{Owner: tenant.Of("acc_1", mode), KeyID: "key_1", Scopes: scopes}
 	authorizer, err := principal.Encode()
 	if err != nil {
 		t.Fatal(err)

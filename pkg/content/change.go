@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 type patchBody struct {
@@ -139,7 +140,7 @@ func (s *Service) stop(tx *store.Tx, it store.Item, r *record) error {
 	if err := r.move(Canceled); err != nil || !ran {
 		return err
 	}
-	err := engine.Cancel(tx, s.now(), it.Account, it.Mode, r.ID, r.Attempt, &r.Ticket)
+	err := engine.Cancel(tx, s.now(), it.Owner, r.ID, r.Attempt, &r.Ticket)
 	r.Ticket = engine.Ticket{}
 	return err
 }
@@ -151,7 +152,7 @@ func (s *Service) regenerate(ctx context.Context, in *regenerateInput) (httpapi.
 	if in.Body != nil {
 		b = *in.Body
 	}
-	live := p.Mode == auth.Live
+	live := p.Mode == tenant.Live
 	if b.Sandbox != nil && live {
 		return none, errLiveRehearsal()
 	}
@@ -234,7 +235,7 @@ func (s *Service) remove(ctx context.Context, in *endInput) (httpapi.Change[Item
 			return none, err
 		}
 	}
-	if err := engine.Remove(tx, now, it.Account, it.Mode, r.ID, r.Attempt); err != nil {
+	if err := engine.Remove(tx, now, it.Owner, r.ID, r.Attempt); err != nil {
 		return none, err
 	}
 	r.Touch(now)

@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // defaultSlides is how many slides a carousel gets that was given none.
@@ -108,7 +109,7 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[I
 	if r.Ticket, err = engine.Accept(tx, now, r.accepted(p), balance); err != nil {
 		return none, err
 	}
-	it, err := r.entry(p.Account, string(p.Mode))
+	it, err := r.entry(p.Owner)
 	if err != nil {
 		return none, err
 	}
@@ -152,7 +153,7 @@ func (s *Service) createBatch(ctx context.Context, in *batchInput) (httpapi.Chan
 	var made batch
 	for _, r := range records {
 		r.Ticket = ticket
-		it, err := r.entry(p.Account, string(p.Mode))
+		it, err := r.entry(p.Owner)
 		if err != nil {
 			return none, err
 		}
@@ -208,7 +209,7 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	for i, b := range bodies {
 		ids[i] = b.FactoryID
 	}
-	if p.Mode != auth.Live { // test keys have no balance
+	if p.Mode != tenant.Live { // test keys have no balance
 		factories, _, err := s.factories.FindAll(ctx, ids)
 		return factories, ledger.Balance{}, err
 	}
@@ -220,9 +221,9 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 }
 
 // check refuses what does not fit the kind or the key.
-func (b *createBody) check(mode auth.Mode) error {
+func (b *createBody) check(mode tenant.Mode) error {
 	switch {
-	case b.Sandbox != nil && mode != auth.Test:
+	case b.Sandbox != nil && mode != tenant.Test:
 		return errLiveRehearsal()
 	case b.Format != "" && b.Kind != Video:
 		return errs.Invalid("/format", "is for kind video only")
@@ -237,7 +238,7 @@ func errLiveRehearsal() error {
 }
 
 // newRecord makes the item that a body asks for in the voice of its factory.
-func (s *Service) newRecord(b createBody, factories map[string]factory.Factory, mode auth.Mode, now time.Time) (*record, error) {
+func (s *Service) newRecord(b createBody, factories map[string]factory.Factory, mode tenant.Mode, now time.Time) (*record, error) {
 	f, found := factories[b.FactoryID]
 	if !found {
 		e := errs.Missing(factory.Kind, b.FactoryID)
@@ -273,7 +274,7 @@ func (s *Service) newRecord(b createBody, factories map[string]factory.Factory, 
 	if r.Brief, err = newBrief(f); err != nil {
 		return nil, err
 	}
-	return r, r.plan(s.offer, b.Model, mode == auth.Live)
+	return r, r.plan(s.offer, b.Model, mode == tenant.Live)
 }
 
 // setSlides takes the slides of a carousel over.

@@ -28,6 +28,7 @@ import (
 	"github.com/content-automation/api/pkg/provider/sandbox"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 type object = map[string]any
@@ -119,7 +120,7 @@ func (w *world) workerAt(now func() time.Time) *engine.Worker {
 // all is one provider of everything but captions.
 type all struct{ enginetest.Only }
 
-func (a all) For(name, mode string) (provider.Provider, error) {
+func (a all) For(name string, mode tenant.Mode) (provider.Provider, error) {
 	if name == captions.Name {
 		return captions.New(), nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // ItemKind is the kind of a content item in the table.
@@ -147,19 +148,19 @@ type given struct {
 func (r *record) runs() bool { return r.State == Queued || r.State == Generating }
 
 // entry writes the record as an item of the table.
-func (r *record) entry(account, mode string) (store.Item, error) {
-	it, err := store.NewItem(ItemKind, account, mode, r.ID, r)
+func (r *record) entry(o tenant.Owner) (store.Item, error) {
+	it, err := store.NewItem(ItemKind, o, r.ID, r)
 	if err != nil {
 		return it, err
 	}
-	it.Parent = store.Key{PK: parentPartition(account, mode, r.FactoryID), SK: r.ID}
+	it.Parent = store.Key{PK: parentPartition(o, r.FactoryID), SK: r.ID}
 	it.Filters = r.filters()
 	return it, nil
 }
 
 // parentPartition lists the items of a factory.
-func parentPartition(account, mode, factoryID string) string {
-	return store.OwnerPartition(account, mode, ItemKind) + "#" + factoryID
+func parentPartition(o tenant.Owner, factoryID string) string {
+	return store.OwnerPartition(o, ItemKind) + "#" + factoryID
 }
 
 func (r *record) filters() map[string]string {

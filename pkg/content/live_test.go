@@ -47,7 +47,7 @@ func (w *world) credits() int64 {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return it.Counter
+	return ledger.BalanceOf(it).Credits
 }
 
 // entries are the states of the reservations, in any order.

@@ -75,11 +75,11 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Item], 
 	}
 	p := auth.FromContext(ctx)
 	q := store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(p.Mode), ItemKind), From: from, To: to,
+		Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, ItemKind), From: from, To: to,
 		Filters: map[string]string{"kind": in.Kind, "state": in.State, "plan": in.ContentPlanID},
 	}
 	if in.FactoryID != "" {
-		q.Index, q.Partition = store.ByParent, parentPartition(p.Account, string(p.Mode), in.FactoryID)
+		q.Index, q.Partition = store.ByParent, parentPartition(p.Owner, in.FactoryID)
 	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Item, error) {
 		r, err := decode(&it)

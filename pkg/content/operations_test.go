@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 func to[T any](v T) *T { return &v }
@@ -56,7 +57,7 @@ func TestCreateEachKind(t *testing.T) {
 		if read := w.get(got.ID); !reflect.DeepEqual(read, want) {
 			t.Errorf("read as %+v", read)
 		}
-		wantJob := job.Job{ID: "job#" + got.ID + "#1", Queue: job.GenerateText, Subject: got.ID, Attempt: 1, Account: w.Principal.Account, Mode: "test", Turn: 1}
+		wantJob := job.Job{ID: "job#" + got.ID + "#1", Queue: job.GenerateText, Subject: got.ID, Attempt: 1, Owner: tenant.Of(w.Principal.Account, tenant.Test), Turn: 1}
 		if j := w.job(got.ID, 1); j != wantJob {
 			t.Errorf("the job is %+v", j)
 		}

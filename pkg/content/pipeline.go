@@ -229,7 +229,7 @@ func (r *record) add(p part, m catalog.Model, live bool) error {
 
 // accepted is the work of the record's current attempt.
 func (r *record) accepted(p *auth.Principal) engine.Accepted {
-	a := engine.Accepted{Account: p.Account, Mode: string(p.Mode), Subject: r.ID, Attempt: r.Attempt, Credits: r.Credits}
+	a := engine.Accepted{Owner: p.Owner, Subject: r.ID, Attempt: r.Attempt, Credits: r.Credits}
 	for _, planned := range r.Parts {
 		a.Parts = append(a.Parts, planned.Part)
 	}

@@ -116,7 +116,7 @@ func (w *work) Item() (store.Item, error) {
 func (w *work) tell(t event.Type) (store.Item, error) {
 	shown := w.record.Item
 	shown.Media = []media.View{}
-	return event.New(w.UpdatedAt, w.item.Account, w.item.Mode, t, shown, w.Files)
+	return event.New(w.UpdatedAt, w.item.Owner, t, shown, w.Files)
 }
 
 // assemble fills the item from what its parts made. What the caller has given stays.

@@ -5,9 +5,12 @@ import (
 	"math"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // MaxWaiting is how much work of one account and mode may wait for its end.
@@ -19,8 +22,7 @@ const retryQueueFull = 30 * time.Second
 // Accepted is work to accept for a resource that the same transaction creates or
 // sets back to its beginning.
 type Accepted struct {
-	Account string `json:"account"`
-	Mode    string `json:"mode"`
+	tenant.Owner
 	// Subject is the id of the resource, and Attempt the number of this try.
 	Subject string `json:"subject"`
 	Attempt int    `json:"attempt"`
@@ -42,8 +44,8 @@ func (a Accepted) longest() time.Duration {
 }
 
 // waitingKey is the key of the count of an account's waiting work.
-func waitingKey(account, mode string) store.Key {
-	return store.IDKey("waiting#" + account + "#" + mode)
+func waitingKey(o tenant.Owner) store.Key {
+	return store.IDKey("waiting#" + o.String())
 }
 
 // Accept adds to the transaction what begins the work of one resource: its run,
@@ -72,24 +74,24 @@ func reserve(tx *store.Tx, now time.Time, a Accepted, b ledger.Balance) (ledger.
 func enter(tx *store.Tx, a Accepted, n int64) {
 	full := errs.New(errs.QueueFull, "%d pieces of work of this account are waiting already, which is the most. Wait until some have ended; nothing was created or spent.", MaxWaiting)
 	full.RetryAfter = retryQueueFull
-	tx.Count(waitingKey(a.Account, a.Mode), n, MaxWaiting, full)
+	tx.Count(waitingKey(a.Owner), n, MaxWaiting, full)
 }
 
 // leave counts off work that has ended. That the count is there follows from the
 // run that ends: only a fault of ours could make this fail.
-func leave(tx *store.Tx, account, mode string) {
-	tx.Count(waitingKey(account, mode), -1, math.MaxInt64, fmt.Errorf("engine: the waiting work of %s %s is miscounted", account, mode))
+func leave(tx *store.Tx, o tenant.Owner) {
+	tx.Count(waitingKey(o), -1, math.MaxInt64, fmt.Errorf("engine: the waiting work of %s is miscounted", o))
 }
 
 // Cancel adds to the transaction what ends the work of a resource early: its money
 // is released at once; the provider is told in the background. The resource itself
 // is the caller's to write, and must be written on condition that it is as it was
 // read. Where the work has just ended, the commit gives store.ErrConflict.
-func Cancel(tx *store.Tx, now time.Time, account, mode, subject string, attempt int, t *Ticket) error {
-	leave(tx, account, mode)
+func Cancel(tx *store.Tx, now time.Time, o tenant.Owner, subject string, attempt int, t *Ticket) error {
+	leave(tx, o)
 	if t.Batch != "" {
 		return nil // nothing was begun: whoever begins it finds it canceled, and releases its money
 	}
-	tx.Change(store.IDKey(runID(subject, attempt)), stateFilter, running, canceled, store.ErrConflict)
-	return ledger.Release(tx, now, account, t.Hold)
+	tx.Update(store.IDKey(runID(subject, attempt)), store.Written(expression.Set(store.Filter(stateFilter), expression.Value(canceled))), store.Filter(stateFilter).Equal(expression.Value(running)), store.Conflict)
+	return ledger.Release(tx, now, o.Account, t.Hold)
 }

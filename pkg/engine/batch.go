@@ -35,7 +35,7 @@ const startAtOnce = 20
 // them. There is at least one.
 func AcceptBatch(tx *store.Tx, now time.Time, all []Accepted, b ledger.Balance) (Ticket, error) {
 	first := all[0]
-	together := Accepted{Account: first.Account, Mode: first.Mode, Subject: first.Subject}
+	together := Accepted{Owner: first.Owner, Subject: first.Subject}
 	for _, a := range all {
 		together.Credits += a.Credits
 	}
@@ -45,7 +45,7 @@ func AcceptBatch(tx *store.Tx, now time.Time, all []Accepted, b ledger.Balance) 
 	}
 	j := batch{Hold: hold, All: all, Due: now, Job: job.Job{
 		ID: "job#batch#" + first.Subject, Queue: job.GenerateText, Subject: first.Subject, Task: taskStart,
-		Attempt: first.Attempt, Account: first.Account, Mode: first.Mode, Turn: 1,
+		Attempt: first.Attempt, Owner: first.Owner, Turn: 1,
 	}}
 	it, err := job.Item(now, j.Job, j)
 	if err != nil {
@@ -61,9 +61,9 @@ func AcceptBatch(tx *store.Tx, now time.Time, all []Accepted, b ledger.Balance) 
 }
 
 func (b *batch) write(it *store.Item) error {
-	it.Parent = store.Key{}
+	it.Due = store.Key{}
 	if b.Done < len(b.All) {
-		it.Parent = dueKey(b.ID, b.Due)
+		it.Due = dueKey(b.ID, b.Due)
 	}
 	return it.Encode(b)
 }

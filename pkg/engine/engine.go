@@ -24,6 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Part is one generation that work is made of.
@@ -98,7 +99,7 @@ type Work interface {
 type Providers interface {
 	// For gives the provider of a name for work in a mode, test or live. Its error
 	// is final: the stack does not offer that provider.
-	For(name, mode string) (provider.Provider, error)
+	For(name string, mode tenant.Mode) (provider.Provider, error)
 }
 
 // Objects stores files.

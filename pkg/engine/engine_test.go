@@ -541,7 +541,7 @@ func TestFilesOfADeletedResourceAreRemoved(t *testing.T) {
 	w.accept("thing_2")
 	w.drain()
 	tx := &store.Tx{}
-	if err := engine.Remove(tx, w.clock.Now(), account, "live", "thing_1", 2); err != nil {
+	if err := engine.Remove(tx, w.clock.Now(), owner, "thing_1", 2); err != nil {
 		t.Fatal(err)
 	}
 	w.commit(tx)

@@ -24,9 +24,13 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 const account = "acc_1"
+
+// owner is it with its live data.
+var owner = tenant.Of(account, tenant.Live)
 
 var errInjected = errors.New("injected")
 
@@ -78,7 +82,7 @@ func (w *thingWork) Fail(_ time.Time, f engine.Failure) ([]store.Item, error) {
 	return w.tell()
 }
 func (w *thingWork) tell() ([]store.Item, error) {
-	it, err := store.NewItem("event", account, "live", rand.Text(), map[string]string{"id": w.ID, "state": w.State})
+	it, err := store.NewItem("event", owner, rand.Text(), map[string]string{"id": w.ID, "state": w.State})
 	return []store.Item{it}, err
 }
 func (w *thingWork) Item() (store.Item, error) { return w.item, w.item.Encode(w.thing) }
@@ -170,12 +174,12 @@ func parts() []engine.Part {
 }
 
 func work(id string) engine.Accepted {
-	return engine.Accepted{Account: account, Mode: "live", Subject: id, Attempt: 1, Parts: parts(), Credits: 10}
+	return engine.Accepted{Owner: owner, Subject: id, Attempt: 1, Parts: parts(), Credits: 10}
 }
 
 func item(t *testing.T, v thing) store.Item {
 	t.Helper()
-	it, err := store.NewItem("thing", account, "live", v.ID, v)
+	it, err := store.NewItem("thing", owner, v.ID, v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +229,7 @@ func (w *world) cancel(id string) {
 			w.t.Fatalf("%s cannot be canceled: %s", id, v.State)
 		}
 		tx := &store.Tx{}
-		if err := engine.Cancel(tx, w.clock.Now(), account, "live", id, v.Attempt, &v.Ticket); err != nil {
+		if err := engine.Cancel(tx, w.clock.Now(), owner, id, v.Attempt, &v.Ticket); err != nil {
 			w.t.Fatal(err)
 		}
 		v.State = "canceled"
@@ -352,11 +356,11 @@ func (w *world) settled(cost int64) {
 	if b := w.balance(); b.Credits != 1000-cost || sum != b.Credits || states["held"] != 0 {
 		w.t.Errorf("the balance is %d, want %d; the entries add up to %d; reservations: %v", b.Credits, 1000-cost, sum, states)
 	}
-	if it, err := w.db.Get(w.t.Context(), store.IDKey("waiting#"+account+"#live")); err == nil && it.Counter != 0 {
-		w.t.Errorf("%d pieces of work still wait", it.Counter)
+	if it, err := w.db.Get(w.t.Context(), store.IDKey("waiting#"+account+"#live")); err == nil && it.Count() != 0 {
+		w.t.Errorf("%d pieces of work still wait", it.Count())
 	}
 	for _, row := range storetest.Rows(w.t, w.db) {
-		if row["kind"] == job.Kind && row["g2pk"] != "" {
+		if row["kind"] == job.Kind && row["due_pk"] != "" {
 			w.t.Errorf("%s is still due", row["pk"])
 		}
 	}
@@ -428,7 +432,7 @@ type fake struct {
 	live        map[provider.Handle]*generation
 }
 
-func (f *fake) For(name, mode string) (provider.Provider, error) {
+func (f *fake) For(name string, mode tenant.Mode) (provider.Provider, error) {
 	if f.none || name != "fake" {
 		return nil, errs.New(errs.ProviderUnavailable, "There is no %s for %s.", name, mode)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // taskRemove is the task of a job that removes a resource's files.
@@ -23,16 +24,16 @@ type removal struct {
 
 // Remove adds to the transaction that deletes a resource the job that removes the
 // files of all its attempts, of which attempts is the last.
-func Remove(tx *store.Tx, now time.Time, account, mode, subject string, attempts int) error {
+func Remove(tx *store.Tx, now time.Time, o tenant.Owner, subject string, attempts int) error {
 	r := removal{Due: now, Job: job.Job{
 		ID: "job#remove#" + subject, Queue: job.GenerateText, Subject: subject, Task: taskRemove,
-		Attempt: attempts, Account: account, Mode: mode, Turn: 1,
+		Attempt: attempts, Owner: o, Turn: 1,
 	}}
 	it, err := job.Item(now, r.Job, r)
 	if err != nil {
 		return err
 	}
-	it.Parent = dueKey(r.ID, r.Due)
+	it.Due = dueKey(r.ID, r.Due)
 	tx.Create(it, nil)
 	return nil
 }
@@ -40,7 +41,7 @@ func Remove(tx *store.Tx, now time.Time, account, mode, subject string, attempts
 // remove removes the files. Done again it finds none.
 func (w *Worker) remove(ctx context.Context, j job.Job) error {
 	it, err := w.db.Get(ctx, store.IDKey(j.ID))
-	if errors.Is(err, store.ErrNotFound) || err == nil && it.Parent == (store.Key{}) {
+	if errors.Is(err, store.ErrNotFound) || err == nil && it.Due == (store.Key{}) {
 		return nil
 	}
 	if err != nil {
@@ -51,7 +52,7 @@ func (w *Worker) remove(ctx context.Context, j job.Job) error {
 			return fmt.Errorf("engine: remove the files of %s: %w", j.Subject, err)
 		}
 	}
-	it.Parent = store.Key{} // not due any more
+	it.Due = store.Key{} // not due any more
 	tx := &store.Tx{}
 	tx.Replace(it)
 	if err := w.db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
@@ -61,7 +62,7 @@ func (w *Worker) remove(ctx context.Context, j job.Job) error {
 }
 
 func placeOf(j job.Job, attempt int) media.Place {
-	return media.Place{Account: j.Account, Mode: j.Mode, Resource: j.Subject, Attempt: attempt}
+	return media.Place{Owner: j.Owner, Resource: j.Subject, Attempt: attempt}
 }
 
 // clear removes what an attempt has stored that ended without a result. Nobody can

@@ -73,7 +73,7 @@ func newRun(now time.Time, a Accepted) (store.Item, error) {
 	r := run{
 		Job: job.Job{
 			ID: runID(a.Subject, a.Attempt), Queue: queueOf(a.Parts[0].Kind),
-			Subject: a.Subject, Attempt: a.Attempt, Account: a.Account, Mode: a.Mode, Turn: 1,
+			Subject: a.Subject, Attempt: a.Attempt, Owner: a.Owner, Turn: 1,
 		},
 		Deadline: now.Add(a.longest()), Due: now,
 	}
@@ -91,9 +91,9 @@ func newRun(now time.Time, a Accepted) (store.Item, error) {
 // write puts the run and what it is found by into its item.
 func (r *run) write(it *store.Item, state string) error {
 	it.Filters = map[string]string{stateFilter: state}
-	it.Parent = store.Key{}
+	it.Due = store.Key{}
 	if state != ended {
-		it.Parent = dueKey(r.ID, r.Due)
+		it.Due = dueKey(r.ID, r.Due)
 	}
 	return it.Encode(r)
 }
@@ -158,7 +158,7 @@ const shards = 8
 
 func duePartition(shard int) string { return "runs#" + strconv.Itoa(shard) }
 
-// dueKey is a waiting run's key in store.ByParent: it is found there by the time
+// dueKey is a waiting run's key in store.ByDue: it is found there by the time
 // of its next step.
 func dueKey(id string, due time.Time) store.Key {
 	h := fnv.New32a()

@@ -270,7 +270,7 @@ func (w *Worker) end(ctx context.Context, t *turn, settle func(tx *store.Tx, wor
 		for _, e := range events {
 			tx.Create(e, nil)
 		}
-		leave(tx, t.run.Account, t.run.Mode)
+		leave(tx, t.run.Owner)
 		return nil
 	})
 }

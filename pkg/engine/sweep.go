@@ -45,7 +45,7 @@ func (s *Sweeper) Sweep(ctx context.Context, atOnce bool) (done Swept, err error
 	}
 	var failed []error
 	for i := range shards {
-		q := store.Query{Index: store.ByParent, Partition: duePartition(i), To: before.UTC().Format(time.RFC3339) + "#~", OldestFirst: true, Limit: 100}
+		q := store.Query{Index: store.ByDue, Partition: duePartition(i), To: before.UTC().Format(time.RFC3339) + "#~", OldestFirst: true, Limit: 100}
 		var messages []job.Next
 		err := s.db.Each(ctx, q, func(it store.Item) error {
 			var waiting struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Type names what happened.
@@ -71,13 +72,13 @@ const apiVersion = "v1"
 
 // Event is an event as callers and receivers see it.
 type Event struct {
-	ID         string    `json:"id" doc:"Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates" example:"evt_01h455vb4pex5vsknk084sn02q"`
-	Type       Type      `json:"type" doc:"Type of the event" example:"content.generated"`
-	CreatedAt  time.Time `json:"created_at" doc:"Time of the event, UTC"`
-	AccountID  string    `json:"account_id" doc:"Account of the event"`
-	Mode       string    `json:"mode" enum:"live,test" doc:"Mode of the event: test if it follows from a request with a test key"`
-	APIVersion string    `json:"api_version" enum:"v1" doc:"Version of the payload"`
-	Data       Data      `json:"data" doc:"Data of the event"`
+	ID         string         `json:"id" doc:"Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates" example:"evt_01h455vb4pex5vsknk084sn02q"`
+	Type       Type           `json:"type" doc:"Type of the event" example:"content.generated"`
+	CreatedAt  time.Time      `json:"created_at" doc:"Time of the event, UTC"`
+	AccountID  tenant.Account `json:"account_id" doc:"Account of the event"`
+	Mode       tenant.Mode    `json:"mode" enum:"live,test" doc:"Mode of the event: test if it follows from a request with a test key"`
+	APIVersion string         `json:"api_version" enum:"v1" doc:"Version of the payload"`
+	Data       Data           `json:"data" doc:"Data of the event"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -101,15 +102,15 @@ const filesValue = "files"
 // Object is the resource as its GET answers it, but for media: files are put in
 // their place whenever the event is read. The event is one of the factory that the
 // object names as its factory_id, where it has that member.
-func New(now time.Time, account, mode string, t Type, object any, files []media.File) (store.Item, error) {
+func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) (store.Item, error) {
 	doc, err := json.Marshal(object)
 	if err != nil {
 		return store.Item{}, fmt.Errorf("event: encode %s: %w", t, err)
 	}
 	at := now.UTC().Truncate(time.Millisecond)
 	eventID := id.New(id.Event, at)
-	it, err := store.NewItem(Kind, account, mode, eventID, Event{
-		ID: eventID, Type: t, CreatedAt: at, AccountID: account, Mode: mode, APIVersion: apiVersion, Data: Data{Object: doc},
+	it, err := store.NewItem(Kind, o, eventID, Event{
+		ID: eventID, Type: t, CreatedAt: at, AccountID: o.Account, Mode: o.Mode, APIVersion: apiVersion, Data: Data{Object: doc},
 	})
 	if err != nil {
 		return store.Item{}, err
@@ -119,7 +120,7 @@ func New(now time.Time, account, mode string, t Type, object any, files []media.
 		if err != nil {
 			return store.Item{}, fmt.Errorf("event: encode the media of %s: %w", t, err)
 		}
-		it.Extra = map[string]string{filesValue: string(listed)}
+		it.Attributes = map[string]string{filesValue: string(listed)}
 	}
 	it.Filters = map[string]string{"type": string(t)}
 	var about struct {
@@ -145,22 +146,21 @@ func HourPartition(at time.Time) string {
 // Ref is what travels through the bus and the queues in place of an event, whose
 // payload may be larger than they permit.
 type Ref struct {
-	ID      string `json:"id"`
-	Type    Type   `json:"type"`
-	Account string `json:"account"`
-	Mode    string `json:"mode"`
+	ID   string `json:"id"`
+	Type Type   `json:"type"`
+	tenant.Owner
 	// Factory is the factory that the event is about; empty: none.
 	Factory string `json:"factory,omitempty"`
 }
 
 // RefOf gives the reference of an event's item.
 func RefOf(it store.Item) Ref {
-	return Ref{ID: it.PK, Type: Type(it.Filters["type"]), Account: it.Account, Mode: it.Mode, Factory: it.Filters["factory"]}
+	return Ref{ID: it.PK, Type: Type(it.Filters["type"]), Owner: it.Owner, Factory: it.Filters["factory"]}
 }
 
 // Body gives the event of an item as it is sent, with its media signed.
 func Body(ctx context.Context, it store.Item, signer *media.Signer) ([]byte, error) {
-	if it.Extra[filesValue] == "" {
+	if it.Attributes[filesValue] == "" {
 		return it.Doc, nil
 	}
 	e, err := Render(ctx, it, signer)
@@ -175,7 +175,7 @@ func Render(ctx context.Context, it store.Item, signer *media.Signer) (e Event, 
 	if err := it.Decode(&e); err != nil {
 		return Event{}, err
 	}
-	listed := it.Extra[filesValue]
+	listed := it.Attributes[filesValue]
 	if listed == "" {
 		return e, nil
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 type object = map[string]any
@@ -52,9 +53,9 @@ func newWorld(t *testing.T) *world {
 }
 
 // happen commits an event of the caller's account.
-func (w *world) happen(mode string, t event.Type, object any, files ...media.File) store.Item {
+func (w *world) happen(mode tenant.Mode, t event.Type, object any, files ...media.File) store.Item {
 	w.t.Helper()
-	it, err := event.New(w.clock.Now(), w.Principal.Account, mode, t, object, files)
+	it, err := event.New(w.clock.Now(), tenant.Of(w.Principal.Account, mode), t, object, files)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -196,7 +197,7 @@ func TestTheBodyIsTheRenderedEvent(t *testing.T) {
 
 func TestWhatCannotBeWritten(t *testing.T) {
 	for _, object := range []any{func() {}, "text", []int{1}} {
-		if it, err := event.New(time.Now(), "acc_1", "test", event.BalanceLow, object, nil); err == nil {
+		if it, err := event.New(time.Now(), tenant.Of("acc_1", tenant.Test), event.BalanceLow, object, nil); err == nil {
 			t.Errorf("%T became %+v", object, it)
 		}
 	}
@@ -257,7 +258,7 @@ func TestNothingOfOthersIsFound(t *testing.T) {
 			}
 		}
 	}
-	for _, unknown := range []string{id.New(id.Event, w.clock.Now()), "evt_1", w.Principal.Account} {
+	for _, unknown := range []string{id.New(id.Event, w.clock.Now()), "evt_1", string(w.Principal.Account)} {
 		w.Call(http.MethodGet, "/v1/events/"+unknown, nil).Refused(t, 404, errs.NotFound, "")
 	}
 	w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.AccountManage} }).Call(http.MethodGet, "/v1/events", nil).
@@ -283,7 +284,7 @@ func TestAReferenceNamesAllThatRoutingNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := event.RefOf(read), (event.Ref{ID: it.PK, Type: event.ContentGenerated, Account: w.Principal.Account, Mode: "test", Factory: "fac_1"}); got != want {
+	if got, want := event.RefOf(read), (event.Ref{ID: it.PK, Type: event.ContentGenerated, Owner: tenant.Of(w.Principal.Account, tenant.Test), Factory: "fac_1"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if ref := event.RefOf(w.happen("test", event.BalanceLow, object{"id": "acc_1"})); ref.Factory != "" {
@@ -305,7 +306,7 @@ func TestEventsOfAnHourAreFound(t *testing.T) {
 
 func TestASampleIsReadButNotListed(t *testing.T) {
 	w := newWorld(t)
-	it, err := event.NewSample(w.clock.Now(), w.Principal.Account, "test", event.ContentGenerated)
+	it, err := event.NewSample(w.clock.Now(), tenant.Of(w.Principal.Account, tenant.Test), event.ContentGenerated)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +322,7 @@ func TestASampleIsReadButNotListed(t *testing.T) {
 		t.Errorf("%+v, %v", e, err)
 	}
 	at := w.clock.Now()
-	if a, b := event.Sample(event.BalanceLow, "acc_1", "test", at), event.Sample(event.BalanceLow, "acc_1", "test", at); a.ID != b.ID || !id.Valid(id.Event, a.ID) || a.Type != event.BalanceLow {
+	if a, b := event.Sample(event.BalanceLow, tenant.Of("acc_1", tenant.Test), at), event.Sample(event.BalanceLow, tenant.Of("acc_1", tenant.Test), at); a.ID != b.ID || !id.Valid(id.Event, a.ID) || a.Type != event.BalanceLow {
 		t.Errorf("%+v, %+v", a, b)
 	}
 }

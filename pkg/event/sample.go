@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 //go:embed samples.json
@@ -27,9 +28,9 @@ var samples = sync.OnceValue(func() map[Type]json.RawMessage {
 func SampleObject(t Type) json.RawMessage { return samples()[t] }
 
 // Sample gives an example of an event. The same arguments give the same id.
-func Sample(t Type, account, mode string, at time.Time) Event {
+func Sample(t Type, o tenant.Owner, at time.Time) Event {
 	return Event{
-		ID: id.Derived(id.Event, at, string(t), account, mode), Type: t, CreatedAt: at, AccountID: account, Mode: mode,
+		ID: id.Derived(id.Event, at, string(t), string(o.Account), string(o.Mode)), Type: t, CreatedAt: at, AccountID: o.Account, Mode: o.Mode,
 		APIVersion: apiVersion, Data: Data{Object: SampleObject(t)},
 	}
 }
@@ -39,8 +40,8 @@ const sampleKind = "sample_event"
 
 // NewSample makes the item of an example that is sent to one webhook. It is read
 // like any event, but is not listed and goes nowhere by itself.
-func NewSample(now time.Time, account, mode string, t Type) (store.Item, error) {
-	it, err := New(now, account, mode, t, SampleObject(t), nil)
-	it.Kind, it.Owner, it.Parent = sampleKind, store.Key{}, store.Key{}
+func NewSample(now time.Time, o tenant.Owner, t Type) (store.Item, error) {
+	it, err := New(now, o, t, SampleObject(t), nil)
+	it.Kind, it.Listed, it.Parent = sampleKind, store.Key{}, store.Key{}
 	return it, err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Kind is the kind of a factory's item.
@@ -147,8 +148,8 @@ func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key
 }
 
 // item writes the factory as an item.
-func (f *Factory) item(account, mode string) (store.Item, error) {
-	it, err := store.NewItem(Kind, account, mode, f.ID, f)
+func (f *Factory) item(o tenant.Owner) (store.Item, error) {
+	it, err := store.NewItem(Kind, o, f.ID, f)
 	it.Filters = f.filters()
 	return it, err
 }

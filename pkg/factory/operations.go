@@ -125,7 +125,7 @@ func (s *Service) Register(r *httpapi.Router) {
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory], error) {
 	p := auth.FromContext(ctx)
 	return httpapi.ListItems(ctx, s.db, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(p.Mode), Kind),
+		Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, Kind),
 		Filters: map[string]string{"type": in.Type, "state": in.State},
 	}, in.PageInput, func(it store.Item) (f Factory, err error) { return f, it.Decode(&f) })
 }
@@ -145,7 +145,7 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[F
 	if err != nil {
 		return none, err
 	}
-	it, err := f.item(p.Account, string(p.Mode))
+	it, err := f.item(p.Owner)
 	if err != nil {
 		return none, err
 	}

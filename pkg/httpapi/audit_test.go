@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // slowLog is an audit log that tells whether there was time to write.
@@ -32,7 +33,7 @@ func TestACallThatTakesTooLongIsAudited(t *testing.T) {
 			<-ctx.Done()
 			return thing{}, ctx.Err()
 		})
-	p := auth.Principal{Account: "acc_1", KeyID: "key_1", Mode: auth.Test, Scopes: auth.AllScopes()}
+	p := auth.Principal{Owner: tenant.Of("acc_1", tenant.Test), KeyID: "key_1", Scopes: auth.AllScopes()}
 	authorizer, err := p.Encode()
 	if err != nil {
 		t.Fatal(err)

@@ -125,7 +125,7 @@ func (r *Router) remember(c *call, p *auth.Principal, token string, tx *store.Tx
 	}
 	now := r.now()
 	key := answerKey(p, c.idempotencyKey)
-	it := store.Item{Key: key, Kind: "answer", Account: p.Account, Mode: string(p.Mode), ExpireAt: now.Add(keepAnswers)}
+	it := store.Item{Key: key, Kind: "answer", Owner: p.Owner, ExpireAt: now.Add(keepAnswers)}
 	if len(sealed) <= store.PartSize {
 		record.Sealed = sealed
 	} else {
@@ -175,7 +175,7 @@ func (r *Router) recall(ctx context.Context, token string) (*answer, error) {
 
 func answerKey(p *auth.Principal, key string) store.Key {
 	sum := sha256.Sum256([]byte(key))
-	return store.IDKey("answer#" + p.Account + "#" + string(p.Mode) + "#" + hex.EncodeToString(sum[:]))
+	return store.IDKey("answer#" + p.Owner.String() + "#" + hex.EncodeToString(sum[:]))
 }
 
 // partsOf names the parts of an answer: each run has its own, so that those of two

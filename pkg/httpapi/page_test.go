@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 func TestACursorThatWasTamperedWithIsRefused(t *testing.T) {
@@ -21,7 +22,7 @@ func TestACursorThatWasTamperedWithIsRefused(t *testing.T) {
 				func(it store.Item) (v thing, err error) { return v, it.Decode(&v) })
 		})
 	for i := range 3 {
-		it, err := store.NewItem("part", "acc_1", "test", fmt.Sprint("part_", i), thing{})
+		it, err := store.NewItem("part", tenant.Of("acc_1", tenant.Test), fmt.Sprint("part_", i), thing{})
 		if err != nil {
 			t.Fatal(err)
 		}

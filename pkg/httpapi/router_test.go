@@ -22,6 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -58,7 +59,7 @@ func (s *things) create(ctx context.Context, in *struct{ Body thingBody }) (http
 	s.runs.Add(1)
 	p := auth.FromContext(ctx)
 	v := thing{Resource: resource.New(id.New(id.Factory, noon), noon, in.Body.Metadata), Name: in.Body.Name, Tags: in.Body.Tags}
-	it, err := store.NewItem("thing", p.Account, string(p.Mode), v.ID, v)
+	it, err := store.NewItem("thing", p.Owner, v.ID, v)
 	tx := &store.Tx{}
 	tx.Create(it, nil)
 	s.meet()
@@ -153,7 +154,7 @@ func newFixtureAt(t *testing.T, clock func() time.Time, with ...func(*aws.Config
 	f := &fixture{t: t, things: &things{db: db}, log: &log{}}
 	f.router = httpapi.NewRouter(db, f.log, clock)
 	f.caller = auth.Principal{
-		Account: "acc_1", KeyID: "key_1", Mode: auth.Test, Scopes: auth.AllScopes(),
+		Owner: tenant.Of("acc_1", tenant.Test), KeyID: "key_1", Scopes: auth.AllScopes(),
 		Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 30},
 	}
 	op := httpapi.Op{ID: "createThing", Method: http.MethodPost, Path: "/v1/things", Scope: auth.FactoriesWrite, Function: "things", Status: http.StatusCreated}
@@ -173,7 +174,7 @@ func newFixtureAt(t *testing.T, clock func() time.Time, with ...func(*aws.Config
 		}) (httpapi.Page[thing], error) {
 			p := auth.FromContext(ctx)
 			return httpapi.ListItems(ctx, db, store.Query{
-				Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(p.Mode), "thing"),
+				Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, "thing"),
 			}, in.PageInput, func(it store.Item) (v thing, err error) { return v, it.Decode(&v) })
 		})
 	httpapi.Read(f.router, httpapi.Op{ID: "breakThing", Method: http.MethodGet, Path: "/v1/broken/{how}", Scope: auth.FactoriesRead, Function: "things"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -38,9 +39,8 @@ type Job struct {
 	// Subject is the id of the resource that the work is for.
 	Subject string `json:"subject"`
 	// Attempt tells the tries at the same subject apart; 1 for the first.
-	Attempt int    `json:"attempt"`
-	Account string `json:"account"`
-	Mode    string `json:"mode"`
+	Attempt int `json:"attempt"`
+	tenant.Owner
 	// Task tells what is to be done where that is not a step of the subject's work.
 	Task string `json:"task,omitempty"`
 	// Turn numbers the steps of work that takes many: a message is for one step, and
@@ -60,11 +60,11 @@ type Next struct {
 // Item makes the item of a job whose message carries more than the job itself:
 // the message is sent as it is, so it must have the members of a Job.
 func Item(now time.Time, j Job, message any) (store.Item, error) {
-	it, err := store.NewItem(Kind, j.Account, j.Mode, j.ID, message)
+	it, err := store.NewItem(Kind, j.Owner, j.ID, message)
 	if err != nil {
 		return store.Item{}, err
 	}
-	it.Owner = store.Key{} // jobs are not listed by account
+	it.Listed = store.Key{} // jobs are not listed by account
 	it.ExpireAt = now.Add(keep)
 	return it, nil
 }

@@ -18,12 +18,13 @@ import (
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 func TestAJobIsAnItemThatTheRelayKnows(t *testing.T) {
 	clock := apitest.NewClock()
 	db := storetest.Open(t, clock.Now)
-	j := Job{ID: "job#cnt_1#2", Queue: GenerateText, Subject: "cnt_1", Attempt: 2, Account: "acc_1", Mode: "test", Turn: 1}
+	j := Job{ID: "job#cnt_1#2", Queue: GenerateText, Subject: "cnt_1", Attempt: 2, Owner: tenant.Of("acc_1", tenant.Test), Turn: 1}
 	it, err := Item(clock.Now(), j, j)
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +35,7 @@ func TestAJobIsAnItemThatTheRelayKnows(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := storetest.Rows(t, db)[0]
-	if row["kind"] != "job" || row["pk"] != "job#cnt_1#2" || row["g1pk"] != "" || row["ttl"] != fmt.Sprint(clock.Now().Add(7*24*time.Hour).Unix()) {
+	if row["kind"] != "job" || row["pk"] != "job#cnt_1#2" || row["owner_pk"] != "" || row["ttl"] != fmt.Sprint(clock.Now().Add(7*24*time.Hour).Unix()) {
 		t.Errorf("%v", row)
 	}
 	var read Job
@@ -74,7 +75,7 @@ func (b back) Send(_ context.Context, n Next) error {
 
 // message is a message that comes for the n-th time.
 func message(subject string, n string) events.SQSMessage {
-	b, _ := json.Marshal(Job{ID: "job#" + subject, Queue: GenerateText, Subject: subject, Attempt: 1, Account: "acc_1", Mode: "test"})
+	b, _ := json.Marshal(Job{ID: "job#" + subject, Queue: GenerateText, Subject: subject, Attempt: 1, Owner: tenant.Of("acc_1", tenant.Test)})
 	return events.SQSMessage{MessageId: "m-" + subject, Body: string(b), Attributes: map[string]string{"ApproximateReceiveCount": n}}
 }
 
@@ -182,7 +183,7 @@ func (s *sent) Send(_ context.Context, messages ...queue.Message) []error {
 func TestMessagesGoIntoTheQueuesOfTheirJobs(t *testing.T) {
 	text, video := &sent{}, &sent{}
 	s := NewSender(map[Queue]queue.Sender{GenerateText: text, GenerateVideo: video})
-	j := Job{ID: "job#cnt_1#1", Queue: GenerateVideo, Subject: "cnt_1", Attempt: 1, Account: "acc_1", Mode: "test", Turn: 3}
+	j := Job{ID: "job#cnt_1#1", Queue: GenerateVideo, Subject: "cnt_1", Attempt: 1, Owner: tenant.Of("acc_1", tenant.Test), Turn: 3}
 	if err := s.Send(t.Context(), Next{j, time.Minute}); err != nil {
 		t.Fatal(err)
 	}

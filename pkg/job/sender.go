@@ -42,7 +42,7 @@ func (s *Sender) SendAll(ctx context.Context, all ...Next) []error {
 			continue
 		}
 		// A group on a standard queue shares it fairly between accounts.
-		bundles[n.Job.Queue] = append(bundles[n.Job.Queue], queue.Message{Body: string(body), Group: n.Job.Account, Delay: n.Delay})
+		bundles[n.Job.Queue] = append(bundles[n.Job.Queue], queue.Message{Body: string(body), Group: string(n.Job.Account), Delay: n.Delay})
 		places[n.Job.Queue] = append(places[n.Job.Queue], i)
 	}
 	for name, messages := range bundles {

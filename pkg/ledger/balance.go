@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // MaxCredits bounds a balance, far below where integers of JSON clients end (2^53).
@@ -30,21 +30,27 @@ type Balance struct {
 }
 
 // BalanceKey is the key of an account's balance.
-func BalanceKey(account string) store.Key { return store.IDKey("balance#" + account) }
+func BalanceKey(account tenant.Account) store.Key { return store.IDKey("balance#" + string(account)) }
 
 // BalanceOf gives the balance of its item; that of an absent item is zero.
 func BalanceOf(it store.Item) Balance {
-	return Balance{Credits: it.Counter, Above: it.Above, Low: it.Low, account: it.Doc}
+	b := Balance{Credits: it.Numbers[creditsNumber], Above: it.Numbers[aboveNumber], account: it.Doc}
+	// Once the credits have risen to the threshold, an earlier notice is over.
+	b.Low = it.Attributes[lowAttribute] != "" && b.Above < 0
+	return b
 }
 
 // Open gives a new account its balance. Shown is the account as its events are to
 // show it, but for the balance.
-func Open(tx *store.Tx, account string, threshold int64, shown any) error {
+func Open(tx *store.Tx, account tenant.Account, threshold int64, shown any) error {
 	doc, err := json.Marshal(shown)
 	if err != nil {
 		return fmt.Errorf("ledger: encode account %s: %w", account, err)
 	}
-	tx.OpenBalance(store.Item{Key: BalanceKey(account), Kind: balanceKind, Account: account, Doc: doc}, threshold)
+	tx.Create(store.Item{
+		Key: BalanceKey(account), Kind: balanceKind, Owner: tenant.Of(account, ""), Doc: doc,
+		Numbers: map[string]int64{creditsNumber: 0, aboveNumber: -threshold},
+	}, nil)
 	return nil
 }
 
@@ -52,13 +58,13 @@ func Open(tx *store.Tx, account string, threshold int64, shown any) error {
 // show of it from now on. If the balance becomes low by that, the event tells so.
 // The commit gives store.ErrConflict where the balance has changed so that this is
 // decided otherwise.
-func Change(tx *store.Tx, now time.Time, account string, b Balance, threshold int64, shown any) error {
+func Change(tx *store.Tx, now time.Time, account tenant.Account, b Balance, threshold int64, shown any) error {
 	doc, err := json.Marshal(shown)
 	if err != nil {
 		return fmt.Errorf("ledger: encode account %s: %w", account, err)
 	}
 	tell := b.Above >= 0 && b.Credits < threshold
-	tx.SetThreshold(BalanceKey(account), threshold, doc, tell, b.Credits)
+	setThreshold(tx, BalanceKey(account), threshold, doc, tell, b.Credits)
 	if !tell {
 		return nil
 	}
@@ -67,11 +73,11 @@ func Change(tx *store.Tx, now time.Time, account string, b Balance, threshold in
 
 // take takes credits from a balance, and tells if it becomes low by that. What
 // becomes of too low a balance is told by missing.
-func take(tx *store.Tx, now time.Time, account string, b Balance, credits int64, missing func(balance int64) error) error {
+func take(tx *store.Tx, now time.Time, account tenant.Account, b Balance, credits int64, missing func(balance int64) error) error {
 	tell := b.Above < credits && !b.Low
-	tx.TakeCredits(BalanceKey(account), credits, tell, store.Reading{Credits: b.Credits, Above: b.Above}, func(is store.Item) error {
-		if is.Counter < credits {
-			return missing(is.Counter)
+	takeCredits(tx, BalanceKey(account), credits, tell, b, func(is store.Item) error {
+		if has := BalanceOf(is).Credits; has < credits {
+			return missing(has)
 		}
 		return store.ErrConflict // only what was read before is out of date
 	})
@@ -82,7 +88,7 @@ func take(tx *store.Tx, now time.Time, account string, b Balance, credits int64,
 }
 
 // tellLow adds the event balance.low.
-func tellLow(tx *store.Tx, now time.Time, account string, shown json.RawMessage, credits, threshold int64) error {
+func tellLow(tx *store.Tx, now time.Time, account tenant.Account, shown json.RawMessage, credits, threshold int64) error {
 	object := map[string]any{}
 	if len(shown) > 0 {
 		if err := json.Unmarshal(shown, &object); err != nil {
@@ -91,7 +97,7 @@ func tellLow(tx *store.Tx, now time.Time, account string, shown json.RawMessage,
 	}
 	object["id"] = account
 	object["balance"] = map[string]int64{"credits": credits, "low_threshold": threshold}
-	it, err := event.New(now, account, string(auth.Live), event.BalanceLow, object, nil)
+	it, err := event.New(now, tenant.Of(account, tenant.Live), event.BalanceLow, object, nil)
 	if err != nil {
 		return err
 	}

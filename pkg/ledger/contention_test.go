@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // area has one operation, which accepts work as those of the API do: it reads what
@@ -43,7 +44,7 @@ func (a area) Register(r *httpapi.Router) {
 		if work.Hold, err = ledger.Reserve(tx, now, ledger.Reservation{Account: p.Account, Subject: work.ID, Credits: in.Body.Price}, ledger.BalanceOf(items[0])); err != nil {
 			return none, err
 		}
-		it, err := store.NewItem("work", p.Account, string(p.Mode), work.ID, work)
+		it, err := store.NewItem("work", p.Owner, work.ID, work)
 		if err != nil {
 			return none, err
 		}
@@ -54,7 +55,7 @@ func (a area) Register(r *httpapi.Router) {
 
 func (w *world) worker() *apitest.Caller {
 	return apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, area{w}).
-		As(func(p *auth.Principal) { p.Account, p.Mode = acc, auth.Live })
+		As(func(p *auth.Principal) { p.Account, p.Mode = acc, tenant.Live })
 }
 
 // tries counts the transactions that were sent, by the commit that they belong to.
@@ -178,7 +179,7 @@ func TestABalanceThatKeepsChanging(t *testing.T) {
 	c := w.worker()
 	w.faults.Reset()
 	// Its conditions fail each time though the balance is there.
-	row := `{"pk":{"S":"balance#acc_1"},"sk":{"S":"#"},"n":{"N":"100"},"above":{"N":"100"}}`
+	row := `{"pk":{"S":"balance#acc_1"},"sk":{"S":"#"},"n_credits":{"N":"100"},"n_above":{"N":"100"}}`
 	w.faults.Fail(1000, json.RawMessage(row))
 	w.unchanged("the call", func() {
 		c.Call(http.MethodPost, "/v1/work", map[string]any{"price": 1}).Refused(t, http.StatusServiceUnavailable, errs.ProviderUnavailable, "")

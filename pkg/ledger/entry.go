@@ -3,10 +3,10 @@ package ledger
 import (
 	"time"
 
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Kind is the kind of an entry's item.
@@ -40,32 +40,32 @@ type Entry struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Entry) SchemaName() string { return "BalanceEntry" }
 
-// The extras of a reservation's item. They lie beside the document, so that it is
+// The attributes of a reservation's item. They lie beside the document, so that it is
 // settled without being read.
 const (
-	extraState = "state"
-	// extraHeld is how many of its credits are held still.
-	extraHeld = "held"
-	// extraSettled is when it changed last.
-	extraSettled = "settled_at"
-	// extraReason is why an operator adjusted the balance.
-	extraReason = "reason"
+	attrState = "state"
+	// attrHeld is how many of its credits are held still.
+	attrHeld = "held"
+	// attrSettled is when it changed last.
+	attrSettled = "settled_at"
+	// attrReason is why an operator adjusted the balance.
+	attrReason = "reason"
 )
 
 // newEntry makes an entry, and its item.
-func newEntry(now time.Time, account, kind, subject string, credits int64) (Entry, store.Item, error) {
-	const mode = string(auth.Live)
+func newEntry(now time.Time, account tenant.Account, kind, subject string, credits int64) (Entry, store.Item, error) {
+	owner := tenant.Of(account, tenant.Live)
 	e := Entry{Resource: resource.New(id.New(id.LedgerEntry, now), now, nil), Kind: kind, Credits: credits, Subject: subject}
-	it, err := store.NewItem(Kind, account, mode, e.ID, e)
+	it, err := store.NewItem(Kind, owner, e.ID, e)
 	it.Filters = map[string]string{"kind": kind}
-	it.Parent = store.Key{PK: SubjectPartition(account, mode, subject), SK: e.ID}
+	it.Parent = store.Key{PK: SubjectPartition(owner, subject), SK: e.ID}
 	return e, it, err
 }
 
 // SubjectPartition is the partition of store.ByParent that lists the entries of
 // one subject.
-func SubjectPartition(account, mode, subject string) string {
-	return "entries#" + account + "#" + mode + "#" + subject
+func SubjectPartition(o tenant.Owner, subject string) string {
+	return "entries#" + o.String() + "#" + subject
 }
 
 // EntryOf gives the entry of its item.
@@ -74,10 +74,10 @@ func EntryOf(it store.Item) (Entry, error) {
 	if err := it.Decode(&e); err != nil {
 		return Entry{}, err
 	}
-	if state := it.Extra[extraState]; state != "" {
+	if state := it.Attributes[attrState]; state != "" {
 		e.State, e.Version = &state, it.Version
 	}
-	if settled := it.Extra[extraSettled]; settled != "" {
+	if settled := it.Attributes[attrSettled]; settled != "" {
 		at, err := time.Parse(time.RFC3339Nano, settled)
 		if err != nil {
 			return Entry{}, err

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // acc is the account of most tests.
@@ -128,7 +129,7 @@ func (w *world) setThreshold(threshold int64, b ledger.Balance) error {
 func (w *world) entries() map[string]ledger.Entry {
 	w.t.Helper()
 	all := map[string]ledger.Entry{}
-	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(acc, "live", ledger.Kind), Limit: 100}
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(acc, tenant.Live), ledger.Kind), Limit: 100}
 	err := w.db.Each(w.t.Context(), q, func(it store.Item) error {
 		e, err := ledger.EntryOf(it)
 		all[it.PK] = e
@@ -162,7 +163,7 @@ type told struct {
 // lows gives the events balance.low of the account.
 func (w *world) lows() (all []told) {
 	w.t.Helper()
-	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(acc, "live", event.Kind), Limit: 100, OldestFirst: true}
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(acc, tenant.Live), event.Kind), Limit: 100, OldestFirst: true}
 	err := w.db.Each(w.t.Context(), q, func(it store.Item) error {
 		var doc struct{ Data struct{ Object told } }
 		if it.Filters["type"] != string(event.BalanceLow) {

@@ -14,18 +14,21 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // TopUp adds credits to a balance. It refuses amounts that are not positive; the
 // commit refuses what would grow the balance beyond MaxCredits.
-func TopUp(tx *store.Tx, now time.Time, account string, credits int64) (Entry, error) {
+func TopUp(tx *store.Tx, now time.Time, account tenant.Account, credits int64) (Entry, error) {
 	if credits <= 0 || credits > MaxCredits {
 		return Entry{}, errs.Invalid("/credits", "must be between 1 and %d", int64(MaxCredits))
 	}
-	e, it, err := newEntry(now, account, kindTopUp, account, credits)
+	e, it, err := newEntry(now, account, kindTopUp, string(account), credits)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -35,22 +38,22 @@ func TopUp(tx *store.Tx, now time.Time, account string, credits int64) (Entry, e
 
 // add writes an entry that adds credits from outside to a balance.
 func add(tx *store.Tx, it store.Item, credits int64) {
-	tx.AddCredits(BalanceKey(it.Account), credits, MaxCredits, errs.Invalid("/credits", "would raise the balance above %d", int64(MaxCredits)))
+	addCredits(tx, BalanceKey(it.Account), credits, MaxCredits, errs.Invalid("/credits", "would raise the balance above %d", int64(MaxCredits)))
 	tx.Create(it, nil)
 }
 
 // Adjust corrects a balance by a signed number of credits. The reason is kept with
 // the entry, for operators alone. The commit refuses what would take the balance
 // below zero or beyond MaxCredits.
-func Adjust(tx *store.Tx, now time.Time, account string, credits int64, reason string, b Balance) (Entry, error) {
+func Adjust(tx *store.Tx, now time.Time, account tenant.Account, credits int64, reason string, b Balance) (Entry, error) {
 	if credits == 0 || credits > MaxCredits || credits < -MaxCredits {
 		return Entry{}, errs.Invalid("/credits", "must be between -%d and %[1]d, and not 0", int64(MaxCredits))
 	}
-	e, it, err := newEntry(now, account, kindAdjust, account, credits)
+	e, it, err := newEntry(now, account, kindAdjust, string(account), credits)
 	if err != nil {
 		return Entry{}, err
 	}
-	it.Extra = map[string]string{extraReason: reason}
+	it.Attributes = map[string]string{attrReason: reason}
 	if credits > 0 {
 		add(tx, it, credits)
 		return e, nil
@@ -63,7 +66,7 @@ func Adjust(tx *store.Tx, now time.Time, account string, credits int64, reason s
 
 // Reservation asks for the price of work that is accepted.
 type Reservation struct {
-	Account string
+	Account tenant.Account
 	Subject string // id of the work
 	Credits int64
 }
@@ -102,14 +105,14 @@ func hold(tx *store.Tx, now time.Time, r Reservation) (Hold, error) {
 	if err != nil {
 		return Hold{}, err
 	}
-	it.Extra = map[string]string{extraState: stateHeld, extraHeld: strconv.FormatInt(r.Credits, 10)}
+	it.Attributes = map[string]string{attrState: stateHeld, attrHeld: strconv.FormatInt(r.Credits, 10)}
 	tx.Create(it, nil)
 	return Hold{Entry: e.ID, Subject: r.Subject, Credits: r.Credits}, nil
 }
 
 // Charge ends a reservation for good: the work succeeded. The commit gives
 // store.ErrConflict where it was settled before.
-func Charge(tx *store.Tx, now time.Time, account string, h Hold) {
+func Charge(tx *store.Tx, now time.Time, account tenant.Account, h Hold) {
 	if h != (Hold{}) {
 		settle(tx, now, account, h, stateCharged, 0)
 	}
@@ -117,7 +120,7 @@ func Charge(tx *store.Tx, now time.Time, account string, h Hold) {
 
 // Release gives a reservation back: the work failed or was canceled. The commit
 // gives store.ErrConflict where it was settled before.
-func Release(tx *store.Tx, now time.Time, account string, h Hold) error {
+func Release(tx *store.Tx, now time.Time, account tenant.Account, h Hold) error {
 	if h == (Hold{}) {
 		return nil
 	}
@@ -127,7 +130,7 @@ func Release(tx *store.Tx, now time.Time, account string, h Hold) error {
 
 // release writes an entry of credits that are given back, and adds those of them
 // to the balance that are not reserved anew.
-func release(tx *store.Tx, now time.Time, account, subject string, credits, free int64) error {
+func release(tx *store.Tx, now time.Time, account tenant.Account, subject string, credits, free int64) error {
 	_, it, err := newEntry(now, account, kindRelease, subject, credits)
 	if err != nil {
 		return err
@@ -135,17 +138,20 @@ func release(tx *store.Tx, now time.Time, account, subject string, credits, free
 	if free > 0 {
 		// They were taken from the balance, so it may have them back, whatever it grew
 		// to since.
-		tx.AddCredits(BalanceKey(account), free, math.MaxInt64, store.ErrConflict)
+		addCredits(tx, BalanceKey(account), free, math.MaxInt64, store.ErrConflict)
 	}
 	tx.Create(it, nil)
 	return nil
 }
 
 // settle moves a reservation on that holds as much as it is believed to.
-func settle(tx *store.Tx, now time.Time, account string, h Hold, state string, left int64) {
-	tx.ChangeExtras(store.IDKey(h.Entry), account,
-		map[string]string{extraState: stateHeld, extraHeld: strconv.FormatInt(h.Credits, 10)},
-		map[string]string{extraState: state, extraHeld: strconv.FormatInt(left, 10), extraSettled: resource.Instant(now).Format(time.RFC3339Nano)})
+func settle(tx *store.Tx, now time.Time, account tenant.Account, h Hold, state string, left int64) {
+	held := expression.And(store.Account.Equal(expression.Value(string(account))),
+		store.Attribute(attrState).Equal(expression.Value(stateHeld)), store.Attribute(attrHeld).Equal(expression.Value(strconv.FormatInt(h.Credits, 10))))
+	moved := expression.Set(store.Attribute(attrState), expression.Value(state)).
+		Set(store.Attribute(attrHeld), expression.Value(strconv.FormatInt(left, 10))).
+		Set(store.Attribute(attrSettled), expression.Value(resource.Instant(now).Format(time.RFC3339Nano)))
+	tx.Update(store.IDKey(h.Entry), store.Written(moved), held, store.Conflict)
 }
 
 // Part is what one part of a batch gets of its reservation.
@@ -164,7 +170,7 @@ const MaxParts = 45
 // own, in the order of the parts; those that cost nothing or are free get an empty
 // one. Rest is what the batch still holds. The commit gives store.ErrConflict
 // where the batch holds another amount than is believed, as after a repeat.
-func Split(tx *store.Tx, now time.Time, account string, batch Hold, parts []Part) (rest Hold, holds []Hold, err error) {
+func Split(tx *store.Tx, now time.Time, account tenant.Account, batch Hold, parts []Part) (rest Hold, holds []Hold, err error) {
 	var all, free int64
 	for _, p := range parts {
 		if p.Credits < 0 || p.Credits > batch.Credits-all {

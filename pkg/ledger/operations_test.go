@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 const path = "/v1/balance/entries"
@@ -21,7 +22,7 @@ const path = "/v1/balance/entries"
 // caller is a caller with a live key of the account.
 func (w *world) caller() *apitest.Caller {
 	return apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, account.NewService(w.db, w.clock.Now)).
-		As(func(p *auth.Principal) { p.Account, p.Mode = acc, auth.Live })
+		As(func(p *auth.Principal) { p.Account, p.Mode = acc, tenant.Live })
 }
 
 // history makes some entries, a minute between them, and gives their ids.
@@ -132,7 +133,7 @@ func TestEntriesOfOthersAreNotListed(t *testing.T) {
 	c := w.caller()
 	for name, other := range map[string]*apitest.Caller{
 		"another account": c.Stranger(),
-		"a test key":      c.As(func(p *auth.Principal) { p.Mode = auth.Test }),
+		"a test key":      c.As(func(p *auth.Principal) { p.Mode = tenant.Test }),
 	} {
 		for _, query := range []string{"", "?subject=cnt_2", "?subject=" + acc, "?kind=reserve"} {
 			a := other.Call(http.MethodGet, path+query, nil)

@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // What whoever carries an operation out may do in the midst of it.
@@ -32,7 +33,8 @@ const (
 
 // deed is one operation on one account, and what became of it.
 type deed struct {
-	what, account, fate string
+	what, fate string
+	account    tenant.Account
 	// stale is the balance that it goes by at first, if it is not the current one.
 	stale *ledger.Balance
 	// again tells that it reads and runs again after a conflict, as calls of the API
@@ -58,13 +60,13 @@ type game struct {
 	db       *store.DB
 	faults   *storetest.Faults
 	now      time.Time
-	accounts []string
-	books    map[string]*books
+	accounts []tenant.Account
+	books    map[tenant.Account]*books
 	// holds has every reservation of an account in every stage that anybody may
 	// believe it to be in.
-	holds map[string][]ledger.Hold
+	holds map[tenant.Account][]ledger.Hold
 	// stale has the balances that there were.
-	stale map[string][]ledger.Balance
+	stale map[tenant.Account][]ledger.Balance
 	n     int
 }
 
@@ -75,7 +77,7 @@ func (g *game) unique(what string) string {
 
 func newGame(t *testing.T, rt *rapid.T) *game {
 	clock := apitest.NewClock()
-	g := &game{t: t, faults: &storetest.Faults{}, now: clock.Now(), books: map[string]*books{}, holds: map[string][]ledger.Hold{}, stale: map[string][]ledger.Balance{}}
+	g := &game{t: t, faults: &storetest.Faults{}, now: clock.Now(), books: map[tenant.Account]*books{}, holds: map[tenant.Account][]ledger.Hold{}, stale: map[tenant.Account][]ledger.Balance{}}
 	db, drop, err := storetest.Make(context.Background(), clock.Now, g.faults.Attach)
 	if err != nil {
 		t.Fatal(err)
@@ -87,10 +89,10 @@ func newGame(t *testing.T, rt *rapid.T) *game {
 	})
 	g.db = db
 	for i := range rapid.IntRange(1, 3).Draw(rt, "accounts") {
-		account := fmt.Sprintf("acc_%d", i)
+		account := tenant.Account(fmt.Sprintf("acc_%d", i))
 		b := &books{threshold: rapid.Int64Range(0, 40).Draw(rt, "threshold"), holds: map[string]held{}}
 		tx := &store.Tx{}
-		if err := ledger.Open(tx, account, b.threshold, map[string]string{"id": account}); err != nil {
+		if err := ledger.Open(tx, account, b.threshold, map[string]any{"id": account}); err != nil {
 			t.Fatal(err)
 		}
 		if err := db.Commit(t.Context(), tx); err != nil {
@@ -154,7 +156,7 @@ func (g *game) draw(rt *rapid.T) *deed {
 		to := rapid.Int64Range(0, 40).Draw(rt, "to")
 		d.what, d.again = fmt.Sprintf("threshold to %d", to), true
 		d.fill = func(tx *store.Tx, b ledger.Balance) error {
-			return ledger.Change(tx, g.now, d.account, b, to, map[string]string{"id": d.account})
+			return ledger.Change(tx, g.now, d.account, b, to, map[string]any{"id": d.account})
 		}
 		d.apply = func(b *books) bool { return b.move(to) }
 	case "charge":
@@ -266,7 +268,7 @@ func (g *game) judge(rt *rapid.T, deeds []*deed) {
 			rt.Fatalf("%s of %s has no end: %v", d.what, d.account, d.err)
 		}
 	}
-	found := explain(g.books, deeds, func(end map[string]*books) bool {
+	found := explain(g.books, deeds, func(end map[tenant.Account]*books) bool {
 		if !maps.EqualFunc(end, is, (*books).same) {
 			return false
 		}
@@ -293,7 +295,7 @@ func (g *game) judge(rt *rapid.T, deeds []*deed) {
 }
 
 // explain tries every order of the deeds on the books until one ends well.
-func explain(from map[string]*books, deeds []*deed, ends func(map[string]*books) bool) bool {
+func explain(from map[tenant.Account]*books, deeds []*deed, ends func(map[tenant.Account]*books) bool) bool {
 	if len(deeds) == 0 {
 		return ends(from)
 	}
@@ -323,8 +325,8 @@ func explain(from map[string]*books, deeds []*deed, ends func(map[string]*books)
 }
 
 // read reads the books from the table, and checks that its entries add up.
-func (g *game) read(rt *rapid.T) (map[string]*books, map[string]bool) {
-	all, marks := map[string]*books{}, map[string]bool{}
+func (g *game) read(rt *rapid.T) (map[tenant.Account]*books, map[string]bool) {
+	all, marks := map[tenant.Account]*books{}, map[string]bool{}
 	for _, account := range g.accounts {
 		all[account] = &books{holds: map[string]held{}}
 	}
@@ -335,16 +337,21 @@ func (g *game) read(rt *rapid.T) (map[string]*books, map[string]bool) {
 		}
 		return n
 	}
-	sums, reserved, released := map[string]int64{}, map[string]store.Key{}, map[string]int64{}
+	type reservation struct {
+		account tenant.Account
+		entry   string
+	}
+	sums, reserved, released := map[tenant.Account]int64{}, map[string]reservation{}, map[string]int64{}
 	for _, row := range storetest.Rows(g.t, g.db) {
-		b := all[row["acc"]]
+		account := tenant.Account(row["acc"])
+		b := all[account]
 		switch row["kind"] {
 		case "mark":
 			marks[row["pk"]] = true
 		case "balance":
-			b.credits = number(row["n"])
-			b.threshold = b.credits - number(row["above"])
-			b.told = row["low"] == "true" && b.credits < b.threshold
+			b.credits = number(row["n_credits"])
+			b.threshold = b.credits - number(row["n_above"])
+			b.told = row["x_low"] == "true" && b.credits < b.threshold
 			if b.credits < 0 {
 				rt.Fatalf("%s has %d credits", row["acc"], b.credits)
 			}
@@ -352,7 +359,7 @@ func (g *game) read(rt *rapid.T) (map[string]*books, map[string]bool) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			g.stale[row["acc"]] = append(g.stale[row["acc"]], ledger.BalanceOf(it))
+			g.stale[account] = append(g.stale[account], ledger.BalanceOf(it))
 		case "event":
 			var doc struct{ Data struct{ Object told } }
 			if err := json.Unmarshal([]byte(row["doc"]), &doc); err != nil {
@@ -364,13 +371,13 @@ func (g *game) read(rt *rapid.T) (map[string]*books, map[string]bool) {
 			if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
 				rt.Fatal(err)
 			}
-			sums[row["acc"]] += e.Credits
+			sums[account] += e.Credits
 			switch e.Kind {
 			case "reserve":
 				if _, twice := reserved[e.Subject]; twice {
 					rt.Fatalf("%s is reserved for twice", e.Subject)
 				}
-				reserved[e.Subject] = store.Key{PK: row["acc"], SK: e.ID}
+				reserved[e.Subject] = reservation{account, e.ID}
 				b.holds[e.ID] = held{row["x_state"], number(row["x_held"])}
 				released[e.Subject] += e.Credits + b.holds[e.ID].left // what is not held any more, negative
 			case "release":
@@ -385,7 +392,7 @@ func (g *game) read(rt *rapid.T) (map[string]*books, map[string]bool) {
 	}
 	// What is held no more was released, but for what was charged.
 	for subject, at := range reserved {
-		if state := all[at.PK].holds[at.SK].state; (released[subject] != 0) != (state == "charged") || released[subject] > 0 {
+		if state := all[at.account].holds[at.entry].state; (released[subject] != 0) != (state == "charged") || released[subject] > 0 {
 			rt.Fatalf("%s is %s, and %d of it was neither released nor is held", subject, state, -released[subject])
 		}
 	}

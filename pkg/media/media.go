@@ -7,6 +7,8 @@ package media
 import (
 	"fmt"
 	"strings"
+
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Type tells what a file is, whatever its format.
@@ -52,8 +54,7 @@ func (View) SchemaName() string { return "Media" }
 
 // Place is where the files of one attempt at one resource live.
 type Place struct {
-	Account  string // id of the account
-	Mode     string // live or test
+	tenant.Owner
 	Resource string // id of the content item, generation, …
 	Attempt  int    // 1 for the first
 }
@@ -78,7 +79,7 @@ func (p Place) Prefix() string {
 
 // Validate refuses a place whose parts would not make a key of five segments.
 func (p Place) Validate() error {
-	for _, part := range []string{p.Account, p.Mode, p.Resource} {
+	for _, part := range []string{string(p.Account), string(p.Mode), p.Resource} {
 		if part == "" || strings.ContainsAny(part, "/ %?#") || strings.HasPrefix(part, ".") {
 			return fmt.Errorf("media: %+v is no place: %q cannot be a segment of a key", p, part)
 		}

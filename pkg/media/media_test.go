@@ -3,9 +3,11 @@ package media
 import (
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/pkg/tenant"
 )
 
-var place = Place{Account: "acc_01h455vb4pex5vsknk084sn02q", Mode: "test", Resource: "cnt_01h455vb4pex5vsknk084sn02r", Attempt: 2}
+var place = Place{Owner: tenant.Of("acc_01h455vb4pex5vsknk084sn02q", tenant.Test), Resource: "cnt_01h455vb4pex5vsknk084sn02r", Attempt: 2}
 
 func TestKeysAndIDsFollowFromThePlace(t *testing.T) {
 	if got, want := place.Key(3, "png"), "media/acc_01h455vb4pex5vsknk084sn02q/test/cnt_01h455vb4pex5vsknk084sn02r/2/3.png"; got != want {

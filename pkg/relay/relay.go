@@ -134,7 +134,7 @@ func message(it store.Item) (topology.Queue, queue.Message, error) {
 		return "", queue.Message{}, err
 	}
 	// The document is sent as it is: a worker may know more of it than the relay.
-	return j.Queue, queue.Message{Body: string(it.Doc), Group: it.Account}, nil
+	return j.Queue, queue.Message{Body: string(it.Doc), Group: string(it.Account)}, nil
 }
 
 // entry gives the reference of an event for the bus.

@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -143,9 +144,9 @@ func sequence(i int) string { return fmt.Sprintf("%021d", 100+i) }
 
 var now = apitest.NewClock().Now()
 
-func aJob(t *testing.T, name topology.Queue, account, subject string) store.Item {
+func aJob(t *testing.T, name topology.Queue, account tenant.Account, subject string) store.Item {
 	t.Helper()
-	j := job.Job{ID: "job#" + subject + "#1", Queue: name, Subject: subject, Attempt: 1, Account: account, Mode: "test"}
+	j := job.Job{ID: "job#" + subject + "#1", Queue: name, Subject: subject, Attempt: 1, Owner: tenant.Of(account, tenant.Test)}
 	it, err := job.Item(now, j, j)
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +156,7 @@ func aJob(t *testing.T, name topology.Queue, account, subject string) store.Item
 
 func anEvent(t *testing.T, kind event.Type) store.Item {
 	t.Helper()
-	it, err := event.New(now, "acc_1", "test", kind, map[string]string{"id": "cnt_1", "factory_id": "fac_1"}, nil)
+	it, err := event.New(now, tenant.Of("acc_1", tenant.Test), kind, map[string]string{"id": "cnt_1", "factory_id": "fac_1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func anEvent(t *testing.T, kind event.Type) store.Item {
 
 func TestJobsGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 	p := newPath()
-	other, err := store.NewItem("factory", "acc_1", "test", "fac_1", struct{}{})
+	other, err := store.NewItem("factory", tenant.Of("acc_1", tenant.Test), "fac_1", struct{}{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func TestJobsGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 		if err := json.Unmarshal([]byte(m.Body), &j); err != nil {
 			t.Fatal(err)
 		}
-		if m.Group != j.Account || m.Delay != 0 || j.Attempt != 1 || j.Mode != "test" || j.ID != "job#"+j.Subject+"#1" {
+		if m.Group != string(j.Account) || m.Delay != 0 || j.Attempt != 1 || j.Mode != "test" || j.ID != "job#"+j.Subject+"#1" {
 			t.Errorf("sent %+v", m)
 		}
 		subjects = append(subjects, string(j.Queue)+" "+j.Subject)
@@ -197,7 +198,7 @@ func TestJobsGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 	if err := json.Unmarshal([]byte(*e.Detail), &ref); err != nil {
 		t.Fatal(err)
 	}
-	if want := (event.Ref{ID: happened.PK, Type: event.ContentGenerated, Account: "acc_1", Mode: "test", Factory: "fac_1"}); ref != want {
+	if want := (event.Ref{ID: happened.PK, Type: event.ContentGenerated, Owner: tenant.Of("acc_1", tenant.Test), Factory: "fac_1"}); ref != want {
 		t.Errorf("detail %s", *e.Detail)
 	}
 	if *e.Source != "content-automation" || *e.DetailType != "content.generated" || *e.EventBusName != "acme-prod" {

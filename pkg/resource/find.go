@@ -27,7 +27,7 @@ func Find(ctx context.Context, db *store.DB, prefix, noun, resourceID string) (s
 }
 
 func owns(p *auth.Principal, it store.Item) bool {
-	return it.Account == p.Account && it.Mode == string(p.Mode)
+	return it.Owner == p.Owner
 }
 
 // FindAll reads several resources of the caller's account and mode by their ids,

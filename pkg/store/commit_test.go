@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -17,9 +19,11 @@ func TestAnItemIsReadAsItWasWritten(t *testing.T) {
 	db := storetest.Open(t, clock.Now)
 	want := thing(t, "thing_1", "äöü 😀 \"quoted\"")
 	want.Parent = store.Key{PK: "parent", SK: "thing_1"}
+	want.Due = store.Key{PK: "due", SK: "2026"}
 	want.Request = "request"
 	want.Filters = map[string]string{"state": "queued", "empty": ""}
-	want.Extra = map[string]string{"secret": "hash"}
+	want.Attributes = map[string]string{"secret": "hash"}
+	want.Numbers = map[string]int64{"credits": -5}
 	want.ExpireAt = clock.Now().Add(time.Hour)
 	commit(t, db, func(tx *store.Tx) { tx.Create(want, nil) })
 	got, _ := get(t, db, "thing_1")
@@ -142,9 +146,10 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 				tx.Create(thing(t, "thing_1", "again"), second)
 				tx.Create(thing(t, "thing_0", "again"), first)
 			}, second},
-			"a check fails": {func(tx *store.Tx) {
+			"a condition fails": {func(tx *store.Tx) {
 				tx.Create(thing(t, "thing_2", "new"), nil)
-				tx.Require(zero.Key, "state", "active", first)
+				tx.Update(zero.Key, expression.Set(store.Filter("state"), expression.Value("paused")),
+					store.Filter("state").Equal(expression.Value("active")), func(store.Item) error { return first })
 			}, first},
 			"a bound is crossed": {func(tx *store.Tx) {
 				tx.Create(thing(t, "thing_2", "new"), nil)
@@ -190,27 +195,6 @@ func TestOneWriteAloneIsAPlainPut(t *testing.T) {
 	}
 }
 
-func TestRequire(t *testing.T) {
-	db := storetest.Open(t, time.Now)
-	it := thing(t, "thing_1", "made")
-	it.Filters = map[string]string{"state": "active"}
-	commit(t, db, func(tx *store.Tx) { tx.Create(it, nil) })
-	ours := errors.New("ours")
-	for what, c := range map[string]struct {
-		key          store.Key
-		filter, want string
-		err          error
-	}{
-		"the wanted value": {it.Key, "state", "active", nil},
-		"another value":    {it.Key, "state", "paused", ours},
-		"another filter":   {it.Key, "type", "active", ours},
-		"no item":          {store.IDKey("thing_2"), "state", "active", ours},
-	} {
-		err := try(t.Context(), db, func(tx *store.Tx) { tx.Require(c.key, c.filter, c.want, ours) })
-		is(t, what, err, c.err)
-	}
-}
-
 func TestACounterStaysWithinItsBounds(t *testing.T) {
 	db := storetest.Open(t, time.Now)
 	key, full := store.IDKey("count"), errors.New("full")
@@ -233,8 +217,8 @@ func TestACounterStaysWithinItsBounds(t *testing.T) {
 		err := try(t.Context(), db, func(tx *store.Tx) { tx.Count(key, c.delta, c.most, full) })
 		is(t, "count", err, c.want)
 		it, err := db.Get(t.Context(), key)
-		if err != nil && !(c.value == 0 && errors.Is(err, store.ErrNotFound)) || it.Counter != c.value {
-			t.Errorf("step %d: the counter is %d, %v; want %d", i, it.Counter, err, c.value)
+		if err != nil && !(c.value == 0 && errors.Is(err, store.ErrNotFound)) || it.Count() != c.value {
+			t.Errorf("step %d: the counter is %d, %v; want %d", i, it.Count(), err, c.value)
 		}
 	}
 }
@@ -251,8 +235,8 @@ func TestManyCountTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if it, err := db.Get(t.Context(), key); err != nil || it.Counter != 10 {
-		t.Errorf("the counter is %d, %v", it.Counter, err)
+	if it, err := db.Get(t.Context(), key); err != nil || it.Count() != 10 {
+		t.Errorf("the counter is %d, %v", it.Count(), err)
 	}
 }
 
@@ -297,4 +281,39 @@ func TestCountedHoldsOnlyForTheValueThatWasRead(t *testing.T) {
 	is(t, "2 of 2", counted(2), nil)
 	is(t, "1 of 2", counted(1), store.ErrConflict)
 	is(t, "0 of 2", counted(0), store.ErrConflict)
+}
+
+func TestTransactionsThatMeetConflict(t *testing.T) {
+	db, faults, _ := faulty(t)
+	faults.Contend()
+	met := 0
+	// The first one is under way while the second comes, which gives way until it ends.
+	faults.After = func(c storetest.Call) error {
+		if faults.After = nil; c.Operation != "TransactWriteItems" {
+			return nil
+		}
+		for _, count := range []string{"other", "count"} {
+			before := len(faults.Calls())
+			err := try(t.Context(), db, func(tx *store.Tx) {
+				tx.Count(store.IDKey(count), 1, 10, nil)
+				tx.Create(thing(t, "of_"+count, "made"), nil)
+			})
+			if err != nil {
+				met++
+			}
+			if n := len(faults.Calls()) - before; (count == "count") != (err != nil) || err != nil && n != mostCommits {
+				t.Errorf("%s: %v after %d tries", count, err, n)
+			}
+		}
+		return nil
+	}
+	commit(t, db, pair(t))
+	if met != 1 {
+		t.Errorf("%d met", met)
+	}
+	faults.Reset()
+	commit(t, db, func(tx *store.Tx) {
+		tx.Count(store.IDKey("count"), 1, 10, nil)
+		tx.Create(thing(t, "thing_2", "made"), nil)
+	})
 }

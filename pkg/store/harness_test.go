@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // The engine in memory and a real one must behave alike.
@@ -20,10 +21,13 @@ type doc struct {
 	Name string `json:"name"`
 }
 
+// owner is the owner of the tests' items.
+var owner = tenant.Of("acc_1", tenant.Test)
+
 // thing makes the item of a resource.
 func thing(t testing.TB, id, name string) store.Item {
 	t.Helper()
-	it, err := store.NewItem("thing", "acc_1", "test", id, doc{name})
+	it, err := store.NewItem("thing", owner, id, doc{name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +36,7 @@ func thing(t testing.TB, id, name string) store.Item {
 
 // list asks for the things.
 func list(limit int) store.Query {
-	return store.Query{Index: store.ByOwner, Partition: store.OwnerPartition("acc_1", "test", "thing"), Limit: limit}
+	return store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(owner, "thing"), Limit: limit}
 }
 
 // commit carries out a transaction that must hold.

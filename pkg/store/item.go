@@ -7,9 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // The attributes of an item.
@@ -22,26 +25,11 @@ const (
 	attrVersion = "ver"
 	attrDoc     = "doc"
 	attrTTL     = "ttl"
-	attrCount   = "n"
-	// Prefix of the attributes that a list may be filtered by.
+	// The prefixes of the attributes beside the document: those that a list may be
+	// filtered by, texts, and numbers.
 	filterPrefix = "f_"
-	// Prefix of attributes that change beside the document.
-	extraPrefix = "x_"
-)
-
-// Index names a way to list items: the table's own key or a secondary index.
-type Index struct{ name, pk, sk string }
-
-// The indexes of the tables.
-var (
-	// Table lists the items of one partition by sort key, strongly consistent.
-	Table = Index{"", attrPK, attrSK}
-	// ByOwner lists the items of one account, mode and kind by id.
-	ByOwner = Index{"by_owner", "g1pk", "g1sk"}
-	// ByParent lists the items of one parent, such as a factory, by id.
-	ByParent = Index{"by_parent", "g2pk", "g2sk"}
-	// ByRequest lists the audit entries of one request. Its table alone has it.
-	ByRequest = Index{"by_request", "request_id", attrSK}
+	textPrefix   = "x_"
+	numberPrefix = "n_"
 )
 
 // Key is the primary key of an item.
@@ -56,46 +44,39 @@ func IDKey(id string) Key { return Key{id, onlySK} }
 // Item is one item of a table.
 type Item struct {
 	Key
-	Kind    string // what the document is, such as "factory"
-	Account string
-	Mode    string
+	Kind string // what the document is, such as "factory"
+	tenant.Owner
 	Version int64 // counts the writes; 0 before the first
 	Doc     json.RawMessage
-	// Owner and Parent are the item's keys in ByOwner and ByParent; with an empty
-	// partition it is not in that index.
-	Owner, Parent Key
+	// Listed, Parent and Due are the item's keys in ByOwner, ByParent and ByDue. With
+	// an empty partition the item is not in that index.
+	Listed, Parent, Due Key
 	// Request is the item's key in ByRequest.
 	Request string
 	// Filters are the values that a list may be filtered by.
 	Filters map[string]string
-	// Extra are values that change without the document, such as when a key was
-	// last used. A write of the item writes them too.
-	Extra map[string]string
-	// Counter is the value of an item that Tx.Count has made, or the credits of a
-	// balance. Of a balance, Above is how far they lie above the low threshold, and
-	// Low tells whether the account was told that they lie below. Only reads set these.
-	Counter, Above int64
-	Low            bool
+	// Attributes are texts that change without the document, such as when a key was
+	// last used, and Numbers are counters. A write of the item writes them too.
+	Attributes map[string]string
+	Numbers    map[string]int64
 	// ExpireAt is when the item may be forgotten; zero: never.
 	ExpireAt time.Time
 }
 
 // OwnerPartition is the partition of ByOwner that lists one kind of resource of
 // one account and mode.
-func OwnerPartition(account, mode, kind string) string {
-	return account + "#" + mode + "#" + kind
-}
+func OwnerPartition(o tenant.Owner, kind string) string { return o.String() + "#" + kind }
 
 // NewItem makes the item of a resource that is found by its id and listed by
 // its owner; doc is written as JSON.
-func NewItem(kind, account, mode, id string, doc any) (Item, error) {
+func NewItem(kind string, o tenant.Owner, id string, doc any) (Item, error) {
 	b, err := json.Marshal(doc)
 	if err != nil {
 		return Item{}, fmt.Errorf("store: encode %s %s: %w", kind, id, err)
 	}
 	return Item{
-		Key: IDKey(id), Kind: kind, Account: account, Mode: mode, Doc: b,
-		Owner: Key{OwnerPartition(account, mode, kind), id},
+		Key: IDKey(id), Kind: kind, Owner: o, Doc: b,
+		Listed: Key{OwnerPartition(o, kind), id},
 	}, nil
 }
 
@@ -136,9 +117,10 @@ func (it *Item) marshal() attributes {
 	a[attrDoc] = str(string(it.Doc))
 	// An index takes no item without its key, and no key may be empty.
 	for name, value := range map[string]string{
-		attrAccount: it.Account, attrMode: it.Mode,
-		ByOwner.pk: it.Owner.PK, ByOwner.sk: it.Owner.SK,
+		attrAccount: string(it.Account), attrMode: string(it.Mode),
+		ByOwner.pk: it.Listed.PK, ByOwner.sk: it.Listed.SK,
 		ByParent.pk: it.Parent.PK, ByParent.sk: it.Parent.SK,
+		ByDue.pk: it.Due.PK, ByDue.sk: it.Due.SK,
 		ByRequest.pk: it.Request,
 	} {
 		if value != "" {
@@ -148,8 +130,11 @@ func (it *Item) marshal() attributes {
 	for name, value := range it.Filters {
 		a[filterPrefix+name] = str(value)
 	}
-	for name, value := range it.Extra {
-		a[extraPrefix+name] = str(value)
+	for name, value := range it.Attributes {
+		a[textPrefix+name] = str(value)
+	}
+	for name, value := range it.Numbers {
+		a[numberPrefix+name] = num(value)
 	}
 	if !it.ExpireAt.IsZero() {
 		a[attrTTL] = num(it.ExpireAt.Unix())
@@ -159,34 +144,28 @@ func (it *Item) marshal() attributes {
 
 func unmarshal(a attributes) Item {
 	it := Item{
-		Key:     Key{text(a[attrPK]), text(a[attrSK])},
-		Kind:    text(a[attrKind]),
-		Account: text(a[attrAccount]),
-		Mode:    text(a[attrMode]),
-		Version: number(a[attrVersion]),
-		Doc:     json.RawMessage(text(a[attrDoc])),
-		Owner:   Key{text(a[ByOwner.pk]), text(a[ByOwner.sk])},
-		Parent:  Key{text(a[ByParent.pk]), text(a[ByParent.sk])},
-		Request: text(a[ByRequest.pk]),
-		Counter: number(a[attrCount]),
-		Above:   number(a[attrAbove]),
-		Filters: map[string]string{},
-		Extra:   map[string]string{},
+		Key:        Key{text(a[attrPK]), text(a[attrSK])},
+		Kind:       text(a[attrKind]),
+		Owner:      tenant.Of(tenant.Account(text(a[attrAccount])), tenant.Mode(text(a[attrMode]))),
+		Version:    number(a[attrVersion]),
+		Doc:        json.RawMessage(text(a[attrDoc])),
+		Listed:     Key{text(a[ByOwner.pk]), text(a[ByOwner.sk])},
+		Parent:     Key{text(a[ByParent.pk]), text(a[ByParent.sk])},
+		Due:        Key{text(a[ByDue.pk]), text(a[ByDue.sk])},
+		Request:    text(a[ByRequest.pk]),
+		Filters:    map[string]string{},
+		Attributes: map[string]string{},
+		Numbers:    map[string]int64{},
 	}
 	for name, value := range a {
-		if len(name) < len(filterPrefix) {
-			continue
-		}
-		switch name[:len(filterPrefix)] {
-		case filterPrefix:
-			it.Filters[name[len(filterPrefix):]] = text(value)
-		case extraPrefix:
-			it.Extra[name[len(extraPrefix):]] = text(value)
+		if rest, ok := strings.CutPrefix(name, filterPrefix); ok {
+			it.Filters[rest] = text(value)
+		} else if rest, ok := strings.CutPrefix(name, textPrefix); ok {
+			it.Attributes[rest] = text(value)
+		} else if rest, ok := strings.CutPrefix(name, numberPrefix); ok {
+			it.Numbers[rest] = number(value)
 		}
 	}
-	// Once the credits have risen to the threshold, what was told of before is over.
-	_, told := a[attrLow]
-	it.Low = told && it.Above < 0
 	if ttl := number(a[attrTTL]); ttl != 0 {
 		it.ExpireAt = time.Unix(ttl, 0).UTC()
 	}

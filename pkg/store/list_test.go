@@ -54,7 +54,7 @@ func fill(t testing.TB, db *store.DB, n int, change func(i int, it *store.Item))
 	t.Helper()
 	for i, id := range ids(n) {
 		it := thing(t, id, "made")
-		it.Parent, it.Request = store.Key{PK: "parent", SK: id}, "request"
+		it.Parent, it.Due, it.Request = store.Key{PK: "parent", SK: id}, store.Key{PK: "due", SK: id}, "request"
 		if change != nil {
 			change(i, &it)
 		}
@@ -67,13 +67,14 @@ func TestListsAreReadPageByPage(t *testing.T) {
 	fill(t, db, 7, nil)
 	for _, id := range ids(7) {
 		it := thing(t, id, "part")
-		it.Key, it.Owner = store.Key{PK: "parts", SK: id}, store.Key{}
+		it.Key, it.Listed = store.Key{PK: "parts", SK: id}, store.Key{}
 		commit(t, db, func(tx *store.Tx) { tx.Create(it, nil) })
 	}
 	newest := reversed(ids(7))
 	for name, q := range map[string]store.Query{
 		"by owner":  list(0),
 		"by parent": {Index: store.ByParent, Partition: "parent"},
+		"by due":    {Index: store.ByDue, Partition: "due"},
 		"the table": {Index: store.Table, Partition: "parts"},
 	} {
 		for limit := 1; limit <= 8; limit++ {
@@ -100,7 +101,7 @@ func equal(a, b [][]string) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 func TestAnEmptyListHasAnEnd(t *testing.T) {
 	db := storetest.Open(t, time.Now)
-	for _, index := range []store.Index{store.Table, store.ByOwner, store.ByParent, store.ByRequest} {
+	for _, index := range []store.Index{store.Table, store.ByOwner, store.ByParent, store.ByDue, store.ByRequest} {
 		page, err := db.List(t.Context(), store.Query{Index: index, Partition: "nobody", Limit: 10})
 		if err != nil || len(page.Items) != 0 || page.Next != nil {
 			t.Errorf("%v: %+v, %v", index, page, err)
@@ -289,7 +290,7 @@ func TestGetAllKeepsTheOrderAndTheHoles(t *testing.T) {
 	if items[0].PK != "thing_003" || items[3].PK != "thing_000" || items[0].Kind != "thing" {
 		t.Errorf("got %v", items)
 	}
-	if items[1].PK != "" || items[1].Kind != "" || items[2].PK != "count" || items[2].Counter != 3 {
+	if items[1].PK != "" || items[1].Kind != "" || items[2].PK != "count" || items[2].Count() != 3 {
 		t.Errorf("got %v", items)
 	}
 	if got := faults.Operations(); got != "BatchGetItem" {
@@ -305,7 +306,7 @@ func TestAPageOfLargeItemsIsShort(t *testing.T) {
 	db := storetest.Open(t, time.Now)
 	const n, size = 25, 150 << 10
 	fill(t, db, n, func(i int, it *store.Item) {
-		it.Extra = map[string]string{"long": strings.Repeat("x", size)}
+		it.Attributes = map[string]string{"long": strings.Repeat("x", size)}
 	})
 	q := list(100)
 	got := pages(t, db, q)

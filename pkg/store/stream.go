@@ -1,6 +1,10 @@
 package store
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/content-automation/api/pkg/tenant"
+)
 
 // FromStream reads from a record of the table's stream what tells what the item
 // is: key, kind, owner and document, and the filters that events have. Text gives a
@@ -11,8 +15,9 @@ func FromStream(text func(name string) (string, bool)) Item {
 		return s
 	}
 	it := Item{
-		Key: Key{get(attrPK), get(attrSK)}, Kind: get(attrKind), Account: get(attrAccount), Mode: get(attrMode),
-		Doc: json.RawMessage(get(attrDoc)), Filters: map[string]string{},
+		Key: Key{get(attrPK), get(attrSK)}, Kind: get(attrKind),
+		Owner: tenant.Of(tenant.Account(get(attrAccount)), tenant.Mode(get(attrMode))),
+		Doc:   json.RawMessage(get(attrDoc)), Filters: map[string]string{},
 	}
 	for _, name := range []string{"type", "factory"} {
 		if v := get(filterPrefix + name); v != "" {

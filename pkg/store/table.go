@@ -196,7 +196,7 @@ func (db *DB) Each(ctx context.Context, q Query, f func(Item) error) error {
 // bytes is about how large the item is.
 func (it *Item) bytes() int {
 	n := len(it.Doc)
-	for _, value := range it.Extra {
+	for _, value := range it.Attributes {
 		n += len(value)
 	}
 	return n
@@ -206,9 +206,11 @@ func cursorOf(it Item, x Index) *Cursor {
 	c := &Cursor{PK: it.PK, SK: it.SK}
 	switch x {
 	case ByOwner:
-		c.Sort = it.Owner.SK
+		c.Sort = it.Listed.SK
 	case ByParent:
 		c.Sort = it.Parent.SK
+	case ByDue:
+		c.Sort = it.Due.SK
 	default:
 		c.Sort = it.SK
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
@@ -51,13 +52,13 @@ func (tx *Tx) Len() int { return len(tx.ops) }
 // Create writes an item that must not exist yet. If it does, the commit gives
 // failed, or ErrConflict where that is nil.
 func (tx *Tx) Create(it Item, failed error) {
-	tx.put(it, expression{cond: "attribute_not_exists(#pk)", names: map[string]string{"#pk": attrPK}}, failed)
+	tx.put(it, condition{cond: "attribute_not_exists(#pk)", names: map[string]string{"#pk": attrPK}}, failed)
 }
 
 // CreateExpiring is Create for an item that may also take the place of one that
 // has expired but that DynamoDB has not removed yet.
 func (tx *Tx) CreateExpiring(it Item, now int64, failed error) {
-	tx.put(it, expression{
+	tx.put(it, condition{
 		cond:   "attribute_not_exists(#pk) OR #ttl <= :now",
 		names:  map[string]string{"#pk": attrPK, "#ttl": attrTTL},
 		values: attributes{":now": num(now)},
@@ -79,75 +80,61 @@ func (tx *Tx) Delete(it Item) {
 	}}})
 }
 
-// Require makes the commit give failed unless the item exists and its filter
-// has the wanted value.
-func (tx *Tx) Require(key Key, filter, want string, failed error) {
-	tx.check(key, expression{cond: "#f = :f", names: map[string]string{"#f": filterPrefix + filter}, values: attributes{":f": str(want)}}, failed)
-}
-
-// Change moves the filter of an item from one value to another without reading the
-// item, and counts as a write of it. If the filter has another value, or there is
-// no item, the commit gives failed.
-func (tx *Tx) Change(key Key, filter, from, to string, failed error) {
-	tx.ops = append(tx.ops, op{failed: failed, write: types.TransactWriteItem{Update: &types.Update{
-		Key: key.attributes(), UpdateExpression: aws.String("SET #f = :to ADD #v :one"), ConditionExpression: aws.String("#f = :from"),
-		ExpressionAttributeNames:  map[string]string{"#f": filterPrefix + filter, "#v": attrVersion},
-		ExpressionAttributeValues: attributes{":from": str(from), ":to": str(to), ":one": num(1)},
-	}}})
-}
-
 // Unchanged makes the commit give ErrConflict unless the item still has the
 // version that it was read with.
 func (tx *Tx) Unchanged(it Item) {
 	tx.check(it.Key, versionIs(it.Version), ErrConflict)
 }
 
-func (tx *Tx) check(key Key, x expression, failed error) {
+func (tx *Tx) check(key Key, x condition, failed error) {
 	tx.ops = append(tx.ops, op{failed: failed, write: types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
 		Key: key.attributes(), ConditionExpression: &x.cond,
 		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
 	}}})
 }
 
+// countNumber is the number that Tx.Count counts in.
+const countNumber = "count"
+
+// Count returns the value of a counter's item; 0 where there is none.
+func (it *Item) Count() int64 { return it.Numbers[countNumber] }
+
 // Count adds delta to a counter, which must stay within 0 and most. Counters live
 // in items of their own, which come into being with the first count. If the bound
-// would be crossed, the commit gives failed.
+// would be crossed, the commit returns failed.
 func (tx *Tx) Count(key Key, delta, most int64, failed error) {
-	cond, limit := "#n <= :limit", most-delta
+	n := Number(countNumber)
+	within := n.LessThanEqual(expression.Value(most - delta))
 	switch {
 	case delta < 0:
-		cond, limit = "#n >= :limit", -delta
-	case limit >= 0:
-		cond = "attribute_not_exists(#n) OR " + cond
+		within = n.GreaterThanEqual(expression.Value(-delta))
+	case most >= delta:
+		within = n.AttributeNotExists().Or(within)
 	}
-	tx.ops = append(tx.ops, op{failed: failed, write: types.TransactWriteItem{Update: &types.Update{
-		Key: key.attributes(), UpdateExpression: aws.String("ADD #n :delta"), ConditionExpression: &cond,
-		ExpressionAttributeNames:  map[string]string{"#n": attrCount},
-		ExpressionAttributeValues: attributes{":delta": num(delta), ":limit": num(limit)},
-	}}})
+	tx.Update(key, expression.Add(n, expression.Value(delta)), within, func(Item) error { return failed })
 }
 
-// Counted makes the commit give ErrConflict unless the counter still has the value
-// that it was read with.
+// Counted makes the commit return ErrConflict unless the counter still has the
+// value that it was read with.
 func (tx *Tx) Counted(key Key, value int64) {
-	x := expression{cond: "#n = :n", names: map[string]string{"#n": attrCount}, values: attributes{":n": num(value)}}
+	x := condition{cond: "#n = :n", names: map[string]string{"#n": numberPrefix + countNumber}, values: attributes{":n": num(value)}}
 	if value == 0 {
 		x.cond = "attribute_not_exists(#n) OR " + x.cond
 	}
 	tx.check(key, x, ErrConflict)
 }
 
-type expression struct {
+type condition struct {
 	cond   string
 	names  map[string]string
 	values attributes
 }
 
-func versionIs(v int64) expression {
-	return expression{cond: "#v = :v", names: map[string]string{"#v": attrVersion}, values: attributes{":v": num(v)}}
+func versionIs(v int64) condition {
+	return condition{cond: "#v = :v", names: map[string]string{"#v": attrVersion}, values: attributes{":v": num(v)}}
 }
 
-func (tx *Tx) put(it Item, x expression, failed error) {
+func (tx *Tx) put(it Item, x condition, failed error) {
 	if failed == nil {
 		failed = ErrConflict
 	}

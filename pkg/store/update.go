@@ -18,14 +18,14 @@ import (
 type Update struct {
 	Key     Key
 	Version int64
-	// Extra and Filters are the values to set; one that is empty is removed.
-	Extra, Filters []Value
-	// Owner and Parent are the item's new keys in ByOwner and ByParent, empty ones to
+	// Attributes and Filters are the values to set; one that is empty is removed.
+	Attributes, Filters []Value
+	// Parent and Due are the item's new keys in ByParent and ByDue, empty ones to
 	// take it out; nil leaves them.
-	Owner, Parent *Key
+	Parent, Due *Key
 }
 
-// Value is a value with the name that it has in Item.Extra or Item.Filters.
+// Value is a value with the name that it has in Item.Attributes or Item.Filters.
 type Value struct{ Name, Value string }
 
 // ChangedError is an ErrConflict that brings along the item as it is now: without
@@ -138,8 +138,8 @@ func (u *Update) conflict(stored attributes) error {
 
 // isDone tells whether the item is as the update would leave it.
 func (u *Update) isDone(it *Item) bool {
-	for _, v := range u.Extra {
-		if it.Extra[v.Name] != v.Value {
+	for _, v := range u.Attributes {
+		if it.Attributes[v.Name] != v.Value {
 			return false
 		}
 	}
@@ -148,26 +148,26 @@ func (u *Update) isDone(it *Item) bool {
 			return false
 		}
 	}
-	return (u.Owner == nil || it.Owner == *u.Owner) && (u.Parent == nil || it.Parent == *u.Parent)
+	return (u.Parent == nil || it.Parent == *u.Parent) && (u.Due == nil || it.Due == *u.Due)
 }
 
 // statement writes the update as a statement of PartiQL. The names are our own and
 // need no quotes; values go apart from the text.
 func (u *Update) statement(table string) types.BatchStatementRequest {
-	s := &statement{values: make([]types.AttributeValue, 0, len(u.Extra)+len(u.Filters)+6)}
+	s := &statement{values: make([]types.AttributeValue, 0, len(u.Attributes)+len(u.Filters)+6)}
 	s.text.Grow(64 + 24*cap(s.values))
 	s.text.WriteString(`UPDATE "`)
 	s.text.WriteString(table)
 	s.text.WriteByte('"')
 	s.set(attrVersion, "", num(u.Version+1))
-	for _, v := range u.Extra {
-		s.setText(extraPrefix, v.Name, v.Value)
+	for _, v := range u.Attributes {
+		s.setText(textPrefix, v.Name, v.Value)
 	}
 	for _, v := range u.Filters {
 		s.setText(filterPrefix, v.Name, v.Value)
 	}
-	s.setKey(ByOwner, u.Owner)
 	s.setKey(ByParent, u.Parent)
+	s.setKey(ByDue, u.Due)
 	s.text.WriteString(s.removed.String())
 	s.text.WriteString(" WHERE " + attrPK + "=? AND " + attrSK + "=? AND " + attrVersion + "=?")
 	s.values = append(s.values, str(u.Key.PK), str(u.Key.SK), num(u.Version))
@@ -224,10 +224,10 @@ func (db *DB) Note(ctx context.Context, it Item) error {
 	names, values := map[string]string{"#kind": attrKind, "#ttl": attrTTL}, attributes{":kind": str(it.Kind), ":ttl": num(it.ExpireAt.Unix())}
 	set, remove := "SET #kind = :kind, #ttl = :ttl", ""
 	n := 0
-	for name, value := range it.Extra {
+	for name, value := range it.Attributes {
 		ref := strconv.Itoa(n)
 		n++
-		names["#x"+ref] = extraPrefix + name
+		names["#x"+ref] = textPrefix + name
 		switch {
 		case value != "":
 			set += ", #x" + ref + " = :x" + ref

@@ -22,7 +22,7 @@ func things(t *testing.T, db *store.DB, n int) (all []store.Item) {
 		it := thing(t, id, "made")
 		it.Parent = store.Key{PK: "parent", SK: id}
 		it.Filters = map[string]string{"state": "new", "color": "red"}
-		it.Extra = map[string]string{"by": "nobody", "note": "kept"}
+		it.Attributes = map[string]string{"by": "nobody", "note": "kept"}
 		commit(t, db, func(tx *store.Tx) { tx.Create(it, nil) })
 		it, _ = get(t, db, id)
 		all = append(all, it)
@@ -32,7 +32,7 @@ func things(t *testing.T, db *store.DB, n int) (all []store.Item) {
 
 // taken is an update of a thing that gives it to somebody.
 func taken(it store.Item, by string) store.Update {
-	return store.Update{Key: it.Key, Version: it.Version, Extra: []store.Value{{Name: "by", Value: by}}}
+	return store.Update{Key: it.Key, Version: it.Version, Attributes: []store.Value{{Name: "by", Value: by}}}
 }
 
 func TestAnUpdateChangesWhatItNames(t *testing.T) {
@@ -45,13 +45,13 @@ func TestAnUpdateChangesWhatItNames(t *testing.T) {
 		update store.Update
 		change func(*store.Item)
 	}{
-		{store.Update{Extra: []store.Value{{Name: "by", Value: "me 'and' \"you\" ?"}}}, func(it *store.Item) { it.Extra["by"] = "me 'and' \"you\" ?" }},
-		{store.Update{Extra: []store.Value{{Name: "by"}, {Name: "fresh", Value: "1"}}}, func(it *store.Item) { delete(it.Extra, "by"); it.Extra["fresh"] = "1" }},
+		{store.Update{Attributes: []store.Value{{Name: "by", Value: "me 'and' \"you\" ?"}}}, func(it *store.Item) { it.Attributes["by"] = "me 'and' \"you\" ?" }},
+		{store.Update{Attributes: []store.Value{{Name: "by"}, {Name: "fresh", Value: "1"}}}, func(it *store.Item) { delete(it.Attributes, "by"); it.Attributes["fresh"] = "1" }},
 		{store.Update{Filters: []store.Value{{Name: "state", Value: "old"}, {Name: "color"}}}, func(it *store.Item) { it.Filters["state"] = "old"; delete(it.Filters, "color") }},
 		{store.Update{Parent: &store.Key{PK: "other", SK: "x"}}, func(it *store.Item) { it.Parent = store.Key{PK: "other", SK: "x"} }},
-		{store.Update{Parent: &store.Key{}, Extra: []store.Value{{Name: "absent"}}}, func(it *store.Item) { it.Parent = store.Key{} }},
-		{store.Update{Owner: &store.Key{PK: "mine", SK: "x"}}, func(it *store.Item) { it.Owner = store.Key{PK: "mine", SK: "x"} }},
-		{store.Update{Owner: &store.Key{}}, func(it *store.Item) { it.Owner = store.Key{} }},
+		{store.Update{Parent: &store.Key{}, Attributes: []store.Value{{Name: "absent"}}}, func(it *store.Item) { it.Parent = store.Key{} }},
+		{store.Update{Due: &store.Key{PK: "due", SK: "x"}}, func(it *store.Item) { it.Due = store.Key{PK: "due", SK: "x"} }},
+		{store.Update{Due: &store.Key{}}, func(it *store.Item) { it.Due = store.Key{} }},
 		{store.Update{}, func(*store.Item) {}},
 	} {
 		c.update.Key, c.update.Version = it.Key, it.Version
@@ -85,7 +85,7 @@ func TestUpdatesShareRoundTrips(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	for _, it := range all {
-		if got, _ := get(t, db, it.PK); got.Extra["by"] != "me" || got.Version != 2 {
+		if got, _ := get(t, db, it.PK); got.Attributes["by"] != "me" || got.Version != 2 {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -109,7 +109,7 @@ func TestAnUpdateFailsForItself(t *testing.T) {
 	is(t, "what was changed", failed[1], store.ErrConflict)
 	is(t, "what was never made", failed[2], store.ErrConflict)
 	now, _ := get(t, db, all[1].PK)
-	if met, ok := store.ConflictOf(failed[1]); !ok || !reflect.DeepEqual(met, now) || met.Extra["by"] != "another" {
+	if met, ok := store.ConflictOf(failed[1]); !ok || !reflect.DeepEqual(met, now) || met.Attributes["by"] != "another" {
 		t.Errorf("it met %+v, there is %+v", met, now)
 	}
 	if met, ok := store.ConflictOf(failed[2]); !ok || !reflect.DeepEqual(met, store.Item{Key: gone.Key}) {
@@ -122,7 +122,7 @@ func TestAnUpdateFailsForItself(t *testing.T) {
 		t.Errorf("the error is %q", text)
 	}
 	for i, want := range []string{"me", "another", "me"} {
-		if it, _ := get(t, db, all[i].PK); it.Extra["by"] != want || it.Version != 2 {
+		if it, _ := get(t, db, all[i].PK); it.Attributes["by"] != want || it.Version != 2 {
 			t.Errorf("%+v", it)
 		}
 	}
@@ -143,7 +143,7 @@ func TestOfManyUpdatesOfAVersionOneWins(t *testing.T) {
 			is(t, "a later update", err, store.ErrConflict)
 		}
 	}
-	if now, _ := get(t, db, it.PK); won < 0 || now.Extra["by"] != fmt.Sprint(won) || now.Version != 2 {
+	if now, _ := get(t, db, it.PK); won < 0 || now.Attributes["by"] != fmt.Sprint(won) || now.Version != 2 {
 		t.Errorf("update %d won, there is %+v", won, now)
 	}
 }
@@ -152,12 +152,12 @@ func TestALostAnswerOfUpdates(t *testing.T) {
 	db, faults, _ := faulty(t)
 	all := things(t, db, 3)
 	faults.Lose("BatchExecuteStatement", 2)
-	failed := db.UpdateAll(t.Context(), taken(all[0], "me"), store.Update{Key: all[1].Key, Version: 1, Extra: []store.Value{{Name: "by"}}, Parent: &store.Key{}}, taken(all[2], "me"))
+	failed := db.UpdateAll(t.Context(), taken(all[0], "me"), store.Update{Key: all[1].Key, Version: 1, Attributes: []store.Value{{Name: "by"}}, Parent: &store.Key{}}, taken(all[2], "me"))
 	if err := errors.Join(failed...); err != nil {
 		t.Error(err)
 	}
 	for i, want := range []string{"me", "", "me"} {
-		if it, _ := get(t, db, all[i].PK); it.Version != 2 || it.Extra["by"] != want {
+		if it, _ := get(t, db, all[i].PK); it.Version != 2 || it.Attributes["by"] != want {
 			t.Errorf("%+v", it)
 		}
 	}
@@ -165,10 +165,10 @@ func TestALostAnswerOfUpdates(t *testing.T) {
 
 func TestAnotherOneIsNotTakenForALostAnswer(t *testing.T) {
 	for name, other := range map[string]store.Update{
-		"another value":  {Extra: []store.Value{{Name: "by", Value: "another"}}, Filters: []store.Value{{Name: "state", Value: "old"}}},
-		"another filter": {Extra: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "older"}}},
-		"another owner":  {Extra: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "old"}}, Owner: &store.Key{PK: "x", SK: "y"}},
-		"another parent": {Extra: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "old"}}, Parent: &store.Key{PK: "x", SK: "y"}},
+		"another value":  {Attributes: []store.Value{{Name: "by", Value: "another"}}, Filters: []store.Value{{Name: "state", Value: "old"}}},
+		"another filter": {Attributes: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "older"}}},
+		"another time":   {Attributes: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "old"}}, Due: &store.Key{PK: "x", SK: "y"}},
+		"another parent": {Attributes: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "old"}}, Parent: &store.Key{PK: "x", SK: "y"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db, _, _ := faulty(t)
@@ -177,7 +177,7 @@ func TestAnotherOneIsNotTakenForALostAnswer(t *testing.T) {
 			if err := db.UpdateAll(t.Context(), other)[0]; err != nil {
 				t.Fatal(err)
 			}
-			ours := store.Update{Key: it.Key, Version: it.Version, Extra: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "old"}}, Owner: &it.Owner, Parent: &it.Parent}
+			ours := store.Update{Key: it.Key, Version: it.Version, Attributes: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "old"}}, Parent: &it.Parent, Due: &it.Due}
 			is(t, "ours", db.UpdateAll(t.Context(), ours)[0], store.ErrConflict)
 		})
 	}
@@ -245,14 +245,14 @@ func TestNotesOfSeveralLieSideBySide(t *testing.T) {
 	key, until := store.Key{PK: "notes", SK: "1"}, clock.Now().Add(time.Hour)
 	note := func(extra map[string]string) {
 		t.Helper()
-		if err := db.Note(t.Context(), store.Item{Key: key, Kind: "note", ExpireAt: until, Extra: extra}); err != nil {
+		if err := db.Note(t.Context(), store.Item{Key: key, Kind: "note", ExpireAt: until, Attributes: extra}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	check := func(want map[string]string) {
 		t.Helper()
 		it, err := db.Get(t.Context(), key)
-		if err != nil || it.Kind != "note" || !it.ExpireAt.Equal(until) || !reflect.DeepEqual(it.Extra, want) {
+		if err != nil || it.Kind != "note" || !it.ExpireAt.Equal(until) || !reflect.DeepEqual(it.Attributes, want) {
 			t.Errorf("there is %+v, %v; want %v", it, err, want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // ItemKind is the kind of a generation in the table.
@@ -79,8 +80,8 @@ type record struct {
 const attempt = 1
 
 // entry writes the record as an item of the table.
-func (r *record) entry(account, mode string) (store.Item, error) {
-	it, err := store.NewItem(ItemKind, account, mode, r.ID, r)
+func (r *record) entry(o tenant.Owner) (store.Item, error) {
+	it, err := store.NewItem(ItemKind, o, r.ID, r)
 	it.Filters = r.filters()
 	return it, err
 }

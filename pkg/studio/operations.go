@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // NewService makes the service. The offer is what the stack has of the catalog.
@@ -132,7 +133,7 @@ func (s *Service) create(ctx context.Context, b body) (httpapi.Change[Generation
 	none := httpapi.Change[Generation]{}
 	kind, c, in := b.asked()
 	p, now := auth.FromContext(ctx), s.now()
-	live := p.Mode == auth.Live
+	live := p.Mode == tenant.Live
 	if c.Sandbox != nil && live {
 		return none, errs.Invalid("/sandbox", "works with a test key only; leave it out for live work")
 	}
@@ -151,7 +152,7 @@ func (s *Service) create(ctx context.Context, b body) (httpapi.Change[Generation
 		Sandbox: c.Sandbox,
 	}
 	a := engine.Accepted{
-		Account: p.Account, Mode: string(p.Mode), Subject: r.ID, Attempt: attempt,
+		Owner: p.Owner, Subject: r.ID, Attempt: attempt,
 		Parts: []engine.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider}},
 	}
 	if c.Sandbox != nil {
@@ -168,7 +169,7 @@ func (s *Service) create(ctx context.Context, b body) (httpapi.Change[Generation
 	if r.Ticket, err = engine.Accept(tx, now, a, balance); err != nil {
 		return none, err
 	}
-	it, err := r.entry(p.Account, string(p.Mode))
+	it, err := r.entry(p.Owner)
 	if err != nil {
 		return none, err
 	}
@@ -177,7 +178,7 @@ func (s *Service) create(ctx context.Context, b body) (httpapi.Change[Generation
 	return httpapi.Change[Generation]{Data: v, Tx: tx}, err
 }
 
-func (s *Service) balance(ctx context.Context, account string) (ledger.Balance, error) {
+func (s *Service) balance(ctx context.Context, account tenant.Account) (ledger.Balance, error) {
 	items, err := s.db.GetAll(ctx, ledger.BalanceKey(account))
 	if err != nil {
 		return ledger.Balance{}, err
@@ -192,7 +193,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Generat
 	}
 	p := auth.FromContext(ctx)
 	q := store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(p.Mode), ItemKind), From: from, To: to,
+		Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, ItemKind), From: from, To: to,
 		Filters: map[string]string{"kind": in.Kind, "state": in.State, "model": in.Model},
 	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Generation, error) {
@@ -226,12 +227,12 @@ func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[G
 	now, tx := s.now(), &store.Tx{}
 	tx.Delete(it)
 	if r.runs() {
-		if err := engine.Cancel(tx, now, it.Account, it.Mode, r.ID, attempt, &r.Ticket); err != nil {
+		if err := engine.Cancel(tx, now, it.Owner, r.ID, attempt, &r.Ticket); err != nil {
 			return none, err
 		}
 		r.State = Canceled
 	}
-	if err := engine.Remove(tx, now, it.Account, it.Mode, r.ID, attempt); err != nil {
+	if err := engine.Remove(tx, now, it.Owner, r.ID, attempt); err != nil {
 		return none, err
 	}
 	r.Touch(now)

@@ -96,7 +96,7 @@ func (w *world) balance() int64 {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return it.Counter
+	return ledger.BalanceOf(it).Credits
 }
 
 func create(c *apitest.Caller, t *testing.T, path string, body object) (g studio.Generation) {
@@ -326,7 +326,7 @@ func TestWhatIsRefused(t *testing.T) {
 		}
 	}
 	tx := &store.Tx{}
-	tx.Count(store.IDKey("waiting#"+w.Principal.Account+"#live"), engine.MaxWaiting, engine.MaxWaiting, nil)
+	tx.Count(store.IDKey("waiting#"+string(w.Principal.Account)+"#live"), engine.MaxWaiting, engine.MaxWaiting, nil)
 	if err := w.db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}

@@ -96,6 +96,6 @@ func (w *work) Item() (store.Item, error) {
 func (w *work) tell(t event.Type) ([]store.Item, error) {
 	shown := w.Generation
 	shown.Media = []media.View{}
-	told, err := event.New(w.UpdatedAt, w.item.Account, w.item.Mode, t, shown, w.Files)
+	told, err := event.New(w.UpdatedAt, w.item.Owner, t, shown, w.Files)
 	return []store.Item{told}, err
 }

@@ -96,13 +96,13 @@ func newDelivery(now, at time.Time, ref event.Ref, webhookID string) (delivery, 
 		},
 		Next: 1,
 	}
-	it, err := store.NewItem(deliveryKind, ref.Account, ref.Mode, d.ID, document{
+	it, err := store.NewItem(deliveryKind, ref.Owner, d.ID, document{
 		ID: d.ID, CreatedAt: d.CreatedAt, WebhookID: webhookID, EventID: ref.ID, EventType: ref.Type,
 	})
 	if err != nil {
 		return d, it, err
 	}
-	it.Key, it.Owner = owner{ref.Account, ref.Mode}.deliveryKey(webhookID, d.ID), store.Key{}
+	it.Key, it.Listed = owner{ref.Owner}.deliveryKey(webhookID, d.ID), store.Key{}
 	it.ExpireAt = at.Add(keepDeliveries)
 	d.write(&it)
 	return d, it, nil

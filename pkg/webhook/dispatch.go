@@ -63,7 +63,7 @@ func (d *Dispatcher) dispatch(ctx context.Context, batch []events.SQSMessage) []
 	owners := map[owner][]int{}
 	for i, m := range batch {
 		if refs[i], failed[i] = parseEvent(m.Body); failed[i] == nil {
-			o := owner{refs[i].Account, refs[i].Mode}
+			o := owner{refs[i].Owner}
 			owners[o] = append(owners[o], i)
 		}
 	}
@@ -182,7 +182,7 @@ func (d *Dispatcher) send(ctx context.Context, all []*fanOut) {
 	var turns []turn
 	for _, f := range all {
 		if f.err == nil && f.turn != nil {
-			of, to, turns = append(of, f), append(to, bound{owner{f.ref.Account, f.ref.Mode}, f.webhook}), append(turns, *f.turn)
+			of, to, turns = append(of, f), append(to, bound{owner{f.ref.Owner}, f.webhook}), append(turns, *f.turn)
 		}
 	}
 	for i, err := range together(ctx, d.queue, d.now(), time.Time{}, to, turns) {

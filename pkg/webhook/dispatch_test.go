@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // dispatch runs the dispatch function once on everything that is on the bus.
@@ -112,8 +113,8 @@ func TestOneBadEventDoesNotHoldBackTheOthers(t *testing.T) {
 	w := newWorld(t)
 	hook := create(t, w.api, hookURL, "*")
 	good := w.happen(event.ContentGenerated)
-	w.publish(event.Ref{ID: "evt_1", Type: good.Type, Account: good.Account, Mode: good.Mode})
-	w.publish(event.Ref{ID: good.ID, Type: good.Type, Mode: good.Mode})
+	w.publish(event.Ref{ID: "evt_1", Type: good.Type, Owner: good.Owner})
+	w.publish(event.Ref{ID: good.ID, Type: good.Type, Owner: tenant.Of("", good.Mode)})
 	w.events.put(queue.Message{Body: "{"})
 	bad := map[string]bool{}
 	var batch events.SQSEvent

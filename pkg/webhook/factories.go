@@ -87,7 +87,7 @@ func (s *Service) findNaming(ctx context.Context, webhookID string, named factor
 // owns refuses items that are no factories of the owner.
 func (o owner) owns(factories []store.Item) error {
 	for i, it := range factories {
-		if !ref.Usable(it, o.account, o.mode) {
+		if !ref.Usable(it, o.Owner) {
 			return noFactory(i)
 		}
 	}

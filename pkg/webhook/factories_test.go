@@ -18,7 +18,7 @@ import (
 func addFactory(t *testing.T, db *store.DB, c *apitest.Caller, at time.Time, state string) string {
 	t.Helper()
 	factoryID := id.New(id.Factory, at)
-	it, err := store.NewItem(factory.Kind, c.Principal.Account, string(c.Principal.Mode), factoryID, map[string]string{"id": factoryID})
+	it, err := store.NewItem(factory.Kind, c.Principal.Owner, factoryID, map[string]string{"id": factoryID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func (w *world) happenIn(factoryID string, t event.Type) event.Ref {
 		object["factory_id"] = factoryID
 	}
 	p := w.api.Principal
-	it, err := event.New(w.clock.Now(), p.Account, string(p.Mode), t, object, nil)
+	it, err := event.New(w.clock.Now(), p.Owner, t, object, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}

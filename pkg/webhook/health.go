@@ -147,7 +147,7 @@ func (d *Deliverer) writeHealth(ctx context.Context, h *hook, noted record, now 
 	tx := &store.Tx{}
 	tx.Replace(it)
 	if noted.State == stateDisabled {
-		told, err := event.New(now, it.Account, it.Mode, event.WebhookDisabled, noted.view(now), nil)
+		told, err := event.New(now, it.Owner, event.WebhookDisabled, noted.view(now), nil)
 		if err != nil {
 			return err
 		}

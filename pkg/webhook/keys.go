@@ -9,21 +9,22 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // owner is an account in a mode. Its webhooks and their deliveries lie in
 // partitions that name it: what a caller asks for is looked for among its own.
-type owner struct{ account, mode string }
+type owner struct{ tenant.Owner }
 
 // callerOf gives the owner that a call is made for.
 func callerOf(ctx context.Context) owner {
 	p := auth.FromContext(ctx)
-	return owner{p.Account, string(p.Mode)}
+	return owner{p.Owner}
 }
 
 // webhooks is the partition of Table that lists the owner's webhooks: strongly
 // consistent, so that an event never misses one that was there.
-func (o owner) webhooks() string { return "webhooks#" + o.account + "#" + o.mode }
+func (o owner) webhooks() string { return "webhooks#" + o.String() }
 
 func (o owner) webhookKey(webhookID string) store.Key {
 	return store.Key{PK: o.webhooks(), SK: webhookID}
@@ -31,13 +32,13 @@ func (o owner) webhookKey(webhookID string) store.Key {
 
 // countKey is the key of the count of the owner's webhooks.
 func (o owner) countKey() store.Key {
-	return store.IDKey("webhookcount#" + o.account + "#" + o.mode)
+	return store.IDKey("webhookcount#" + o.String())
 }
 
 // deliveries is the partition of Table that lists the deliveries to one of the
 // owner's webhooks.
 func (o owner) deliveries(webhookID string) string {
-	return "deliveries#" + o.account + "#" + o.mode + "#" + webhookID
+	return "deliveries#" + o.String() + "#" + webhookID
 }
 
 func (o owner) deliveryKey(webhookID, deliveryID string) store.Key {
@@ -50,7 +51,7 @@ const dueShards = 16
 
 func duePartition(shard int) string { return "due#" + strconv.Itoa(shard) }
 
-// dueKey is the delivery's key in store.ByParent: while it is pending it is found
+// dueKey is the delivery's key in store.ByDue: while it is pending it is found
 // there by the time of its next attempt, and after that not any more.
 func (d *delivery) dueKey() store.Key {
 	if d.State != statePending || d.NextAttemptAt == nil {
@@ -61,10 +62,10 @@ func (d *delivery) dueKey() store.Key {
 	return store.Key{PK: duePartition(int(h.Sum32() % dueShards)), SK: dueSort(*d.NextAttemptAt) + d.ID}
 }
 
-// held is the partition of ByOwner that lists what an outage of the webhook's
+// held is the partition of ByParent that lists what an outage of the webhook's
 // receiver holds back.
 func (o owner) held(webhookID string) string {
-	return "held#" + o.account + "#" + o.mode + "#" + webhookID
+	return "held#" + o.String() + "#" + webhookID
 }
 
 // heldKey is the delivery's key there: it is found by the time at which it was held
@@ -81,7 +82,7 @@ func heldSort(at time.Time) string { return at.Format(instantPattern) + "#" }
 
 // outageKey is the key of what is known of an outage of a webhook's receiver.
 func (o owner) outageKey(webhookID string) store.Key {
-	return store.Key{PK: "outage#" + o.account + "#" + o.mode, SK: webhookID}
+	return store.Key{PK: "outage#" + o.String(), SK: webhookID}
 }
 
 // dueSort is how the sort keys begin of what is due in the second of the given time.

@@ -57,7 +57,7 @@ func newMessage(o owner, webhookID string, notBefore time.Time, turns ...turn) m
 	return message{
 		Job: job.Job{
 			ID:    "job#" + first.DeliveryID + "#" + strconv.Itoa(first.Attempt),
-			Queue: job.Deliver, Subject: first.DeliveryID, Attempt: first.Attempt, Account: o.account, Mode: o.mode,
+			Queue: job.Deliver, Subject: first.DeliveryID, Attempt: first.Attempt, Owner: o.Owner,
 		},
 		WebhookID: webhookID, Turns: turns, NotBefore: notBefore,
 	}
@@ -71,7 +71,7 @@ func (d *delivery) message(o owner, version int64, notBefore time.Time) message 
 // job gives the item of a job that asks for the next attempt at once, for the
 // transaction that also writes the delivery: the relay sends it on.
 func (d *delivery) job(it *store.Item, now time.Time) (store.Item, error) {
-	m := d.message(owner{it.Account, it.Mode}, it.Version+1, time.Time{})
+	m := d.message(owner{it.Owner}, it.Version+1, time.Time{})
 	// One delivery may be asked for twice before its next attempt.
 	m.ID += "#" + strconv.FormatInt(it.Version+1, 10)
 	return job.Item(now, m.Job, m)

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 func TestTheSecretIsInTheAnswerOfCreateOnly(t *testing.T) {
@@ -239,7 +240,7 @@ func TestCallsMeetingOnTheSameWebhookBothHold(t *testing.T) {
 	db, _, c := on(t)
 	w := create(t, c, hookURL, "*")
 	// The health that deliver notes changes the item, not the resource's version.
-	it, err := db.Get(t.Context(), owner{c.Principal.Account, "test"}.webhookKey(w.ID))
+	it, err := db.Get(t.Context(), owner{tenant.Of(c.Principal.Account, tenant.Test)}.webhookKey(w.ID))
 	if err != nil {
 		t.Fatal(err)
 	}

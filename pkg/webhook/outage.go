@@ -111,10 +111,10 @@ func (d *Deliverer) saveOutage(ctx context.Context, h *hook, o outage) error {
 	it := h.outageItem
 	if it.Kind == "" {
 		var err error
-		if it, err = store.NewItem(outageKind, h.to.account, h.to.mode, h.to.webhook, o); err != nil {
+		if it, err = store.NewItem(outageKind, h.to.Owner, h.to.webhook, o); err != nil {
 			return err
 		}
-		it.Key, it.Owner = h.to.outageKey(h.to.webhook), store.Key{}
+		it.Key, it.Listed = h.to.outageKey(h.to.webhook), store.Key{}
 	} else if err := it.Encode(o); err != nil {
 		return err
 	}

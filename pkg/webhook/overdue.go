@@ -50,7 +50,7 @@ func reminders(late time.Duration) int { return bits.Len64(uint64(max(0, late) /
 // overdue sends the messages of one shard's deliveries that were due before the
 // given time and whose message is taken for lost.
 func (s *Sweeper) overdue(ctx context.Context, shard string, before time.Time, lost func(due time.Time) bool) (done Swept, err error) {
-	q := store.Query{Index: store.ByParent, Partition: shard, To: dueSort(before), Limit: sweepPage, OldestFirst: true}
+	q := store.Query{Index: store.ByDue, Partition: shard, To: dueSort(before), Limit: sweepPage, OldestFirst: true}
 	var failed []error
 	for {
 		page, err := s.db.List(ctx, q)
@@ -92,7 +92,7 @@ func (s *Sweeper) reminders(items []store.Item, lost func(due time.Time) bool) (
 		if d.NextAttemptAt == nil || !lost(*d.NextAttemptAt) || d.Claim != nil && now.Before(d.Claim.Until) {
 			continue
 		}
-		to, turns = append(to, bound{owner{it.Account, it.Mode}, d.WebhookID}), append(turns, d.turn(it.Version))
+		to, turns = append(to, bound{owner{it.Owner}, d.WebhookID}), append(turns, d.turn(it.Version))
 	}
 	return to, turns, err
 }

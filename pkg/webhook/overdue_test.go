@@ -147,12 +147,12 @@ func (w *world) pend(webhookID string, n int) {
 	w.t.Helper()
 	o, now := w.owner(), w.clock.Now()
 	for range n {
-		ref := event.Ref{ID: id.New(id.Event, now), Type: event.ContentGenerated, Account: o.account, Mode: o.mode}
+		ref := event.Ref{ID: id.New(id.Event, now), Type: event.ContentGenerated, Owner: o.Owner}
 		_, it, err := newDelivery(now, now, ref, webhookID)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		it.Parent.PK = duePartition(dueShards - 1)
+		it.Due.PK = duePartition(dueShards - 1)
 		tx := &store.Tx{}
 		tx.Create(it, nil)
 		if err := w.db.Commit(w.t.Context(), tx); err != nil {

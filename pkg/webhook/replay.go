@@ -71,7 +71,7 @@ func (s *Service) replay(ctx context.Context, in *replayInput) (httpapi.Change[R
 	}
 	asked := replayMessage{
 		Job: job.Job{
-			ID: "job#replay#" + id.New(id.Webhook, now), Queue: job.Dispatch, Subject: w.ID, Attempt: 1, Account: o.account, Mode: o.mode,
+			ID: "job#replay#" + id.New(id.Webhook, now), Queue: job.Dispatch, Subject: w.ID, Attempt: 1, Owner: o.Owner,
 		},
 		From: id.First(id.Event, since), To: id.First(id.Event, now),
 	}
@@ -142,7 +142,7 @@ func parseReplay(body string) (replayMessage, bool) {
 // page replays some events and asks for the next page. A page that comes twice
 // finds what the first one has done, and does what is left.
 func (r *Replayer) page(ctx context.Context, m replayMessage) error {
-	o, d := owner{m.Account, m.Mode}, r.dispatcher
+	o, d := owner{m.Owner}, r.dispatcher
 	it, err := d.db.Get(ctx, o.webhookKey(m.Subject))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -158,7 +158,7 @@ func (r *Replayer) page(ctx context.Context, m replayMessage) error {
 		return nil
 	}
 	page, err := d.db.List(ctx, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(o.account, o.mode, event.Kind),
+		Index: store.ByOwner, Partition: store.OwnerPartition(o.Owner, event.Kind),
 		From: m.From, To: m.To, Limit: replayPage, After: m.After, OldestFirst: true,
 	})
 	if err != nil {
@@ -175,7 +175,7 @@ func (r *Replayer) page(ctx context.Context, m replayMessage) error {
 	if err != nil {
 		return err
 	}
-	return r.queue.Send(ctx, queue.Message{Body: string(body), Group: m.Account})[0]
+	return r.queue.Send(ctx, queue.Message{Body: string(body), Group: string(m.Account)})[0]
 }
 
 // deliver makes the deliveries of those events that were never delivered.
@@ -187,7 +187,7 @@ func (r *Replayer) deliver(ctx context.Context, w *record, items []store.Item) e
 		ref := event.RefOf(it)
 		if at, ok := id.Time(ref.ID); ok && w.wants(ref) {
 			all = append(all, &fanOut{ref: ref, webhook: w.ID})
-			keys = append(keys, owner{ref.Account, ref.Mode}.deliveryKey(w.ID, deliveryID(at, ref.ID, w.ID)))
+			keys = append(keys, owner{ref.Owner}.deliveryKey(w.ID, deliveryID(at, ref.ID, w.ID)))
 		}
 	}
 	there, err := readAll(ctx, d.db, keys)
@@ -223,7 +223,7 @@ func (d *Dispatcher) restart(ctx context.Context, it store.Item) (*turn, error) 
 		return nil, err
 	}
 	old.restart(d.now())
-	if err := d.db.UpdateAll(ctx, old.change(owner{it.Account, it.Mode}, it.Version))[0]; err != nil {
+	if err := d.db.UpdateAll(ctx, old.change(owner{it.Owner}, it.Version))[0]; err != nil {
 		return nil, fmt.Errorf("webhook: restart delivery %s: %w", old.ID, err)
 	}
 	t := old.turn(it.Version + 1)

@@ -72,7 +72,7 @@ func (s *Service) test(ctx context.Context, in *testInput) (httpapi.Change[Deliv
 		return none, err
 	}
 	now, o := s.now(), callerOf(ctx)
-	sample, err := event.NewSample(now, o.account, o.mode, event.Type(in.Body.EventType))
+	sample, err := event.NewSample(now, o.Owner, event.Type(in.Body.EventType))
 	if err != nil {
 		return none, err
 	}

@@ -49,12 +49,12 @@ type strain struct {
 
 // strainKey is the key of the item of a webhook's strain.
 func (o owner) strainKey(webhookID string) store.Key {
-	return store.Key{PK: "strain#" + o.account + "#" + o.mode, SK: webhookID}
+	return store.Key{PK: "strain#" + o.String(), SK: webhookID}
 }
 
 // read takes over the item; one without a kind is not there.
 func (s *strain) read(it store.Item, now time.Time) {
-	for name, value := range it.Extra {
+	for name, value := range it.Attributes {
 		count, until, _ := strings.Cut(value, " ")
 		n, err := strconv.Atoi(count)
 		if at, failed := time.Parse(instantPattern, until); err != nil || failed != nil || !now.Before(at) {
@@ -137,13 +137,13 @@ func (w *worker) strain(ctx context.Context, s *strain, by int) {
 // functions that have ended.
 func (w *worker) strained(key store.Key, n int, ended []string) store.Item {
 	now := w.now()
-	it := store.Item{Key: key, Kind: strainKind, ExpireAt: now.Add(keepStrains), Extra: map[string]string{w.by: ""}}
+	it := store.Item{Key: key, Kind: strainKind, ExpireAt: now.Add(keepStrains), Attributes: map[string]string{w.by: ""}}
 	for _, name := range ended {
-		it.Extra[name] = ""
+		it.Attributes[name] = ""
 	}
 	if n > 0 {
 		// No attempt takes longer.
-		it.Extra[w.by] = strconv.Itoa(n) + " " + now.Add(attemptTimeout+time.Second).UTC().Format(instantPattern)
+		it.Attributes[w.by] = strconv.Itoa(n) + " " + now.Add(attemptTimeout+time.Second).UTC().Format(instantPattern)
 	}
 	return it
 }

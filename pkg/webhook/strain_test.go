@@ -131,7 +131,7 @@ var takesLong = latencies{Current: histogram{bucket(2 * slowAfter.Milliseconds()
 
 func TestTheStrainOfADeadFunctionEnds(t *testing.T) {
 	now := apitest.NewClock().Now()
-	it := store.Item{Extra: map[string]string{
+	it := store.Item{Attributes: map[string]string{
 		"alive": "3 " + now.Add(time.Second).Format(instantPattern), "another": "2 " + now.Add(time.Minute).Format(instantPattern),
 		"dead": "90 " + now.Format(instantPattern), "garbage": "x",
 	}}
@@ -143,11 +143,11 @@ func TestTheStrainOfADeadFunctionEnds(t *testing.T) {
 	}
 	w := &worker{by: "me", Deliverer: &Deliverer{now: func() time.Time { return now }}}
 	told := w.strained(store.Key{}, slowLimit-5, s.ended)
-	if dead, ok := told.Extra["dead"]; !ok || dead != "" || len(told.Extra) != 3 {
-		t.Errorf("told %+v", told.Extra)
+	if dead, ok := told.Attributes["dead"]; !ok || dead != "" || len(told.Attributes) != 3 {
+		t.Errorf("told %+v", told.Attributes)
 	}
 	other := strain{usual: takesLong}
-	other.read(store.Item{Extra: map[string]string{"me": told.Extra["me"], "alive": it.Extra["alive"], "another": it.Extra["another"]}}, now.Add(time.Millisecond))
+	other.read(store.Item{Attributes: map[string]string{"me": told.Attributes["me"], "alive": it.Attributes["alive"], "another": it.Attributes["another"]}}, now.Add(time.Millisecond))
 	if !other.isHigh() || other.others != slowLimit {
 		t.Errorf("strain %+v", &other)
 	}

@@ -170,7 +170,7 @@ func (s *Sweeper) repair(ctx context.Context, items []store.Item) (made int, err
 	for i, it := range items {
 		refs[i] = event.RefOf(it)
 		at[i], _ = id.Time(it.PK) // event.New has made the id
-		o := owner{it.Account, it.Mode}
+		o := owner{it.Owner}
 		owners[o] = append(owners[o], i)
 	}
 	all := s.dispatcher.match(ctx, refs, owners, failed)
@@ -178,7 +178,7 @@ func (s *Sweeper) repair(ctx context.Context, items []store.Item) (made int, err
 	all = slices.DeleteFunc(all, func(f *fanOut) bool { return at[f.source].Before(f.since) })
 	keys := make([]store.Key, len(all))
 	for i, f := range all {
-		o := owner{f.ref.Account, f.ref.Mode}
+		o := owner{f.ref.Owner}
 		keys[i] = o.deliveryKey(f.webhook, deliveryID(at[f.source], f.ref.ID, f.webhook))
 	}
 	there, err := readAll(ctx, s.db, keys)

@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // sweep sweeps once, which must find and do what is wanted.
@@ -35,7 +36,7 @@ func (q *fakeQueue) wipe() {
 func (w *world) commit(o owner, n int) {
 	w.t.Helper()
 	for range n {
-		it, err := event.New(w.clock.Now(), o.account, o.mode, event.ContentGenerated, map[string]any{"id": "cnt_1"}, nil)
+		it, err := event.New(w.clock.Now(), o.Owner, event.ContentGenerated, map[string]any{"id": "cnt_1"}, nil)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -93,7 +94,7 @@ func (w *world) delivered(r *receiver) event.Ref {
 		w.t.Fatalf("deliveries %+v", all)
 	}
 	o := w.owner()
-	return event.Ref{ID: all[0].EventID, Type: all[0].EventType, Account: o.account, Mode: o.mode}
+	return event.Ref{ID: all[0].EventID, Type: all[0].EventType, Owner: o.Owner}
 }
 
 func TestWhatIsDeliveredIsNotSweptUp(t *testing.T) {
@@ -147,13 +148,13 @@ func TestEventsOfManyAccountsAndHours(t *testing.T) {
 	var owners []owner
 	for i := range 5 {
 		api := *w.api
-		api.Principal.Account = id.Derived(id.Account, w.clock.Now(), fmt.Sprint(i))
+		api.Principal.Account = tenant.Account(id.Derived(id.Account, w.clock.Now(), fmt.Sprint(i)))
 		create(t, &api, hookURL, "*")
-		owners = append(owners, owner{api.Principal.Account, string(api.Principal.Mode)})
+		owners = append(owners, owner{api.Principal.Owner})
 		live := api.Live()
 		create(t, live, hookURL, "*")
 		create(t, live, hookURL, "content.*")
-		owners = append(owners, owner{live.Principal.Account, string(live.Principal.Mode)})
+		owners = append(owners, owner{live.Principal.Owner})
 	}
 	// More than a page in one hour, and none in another.
 	for _, count := range []int{sweepPage/len(owners) + 1, 0, 2} {
@@ -247,7 +248,7 @@ func TestAFailureLeavesTheMark(t *testing.T) {
 func TestOneBadAccountDoesNotHoldBackTheOthers(t *testing.T) {
 	w := newWorld(t)
 	r := w.receive(nil, "*")
-	bad := owner{"acc_bad", "live"}
+	bad := owner{tenant.Of("acc_bad", tenant.Live)}
 	tx := &store.Tx{}
 	tx.Create(store.Item{Key: bad.webhookKey("whk_1"), Kind: kind, Doc: []byte(`"not a webhook"`)}, nil)
 	if err := w.db.Commit(t.Context(), tx); err != nil {

@@ -39,7 +39,7 @@ type task struct {
 // is as its turn tells.
 func (m message) tasks(place int) []*task {
 	all := make([]*task, len(m.Turns))
-	to := bound{owner{m.Account, m.Mode}, m.WebhookID}
+	to := bound{owner{m.Owner}, m.WebhookID}
 	for i, t := range m.Turns {
 		all[i] = &task{turn: t, bound: to, place: place, key: to.deliveryKey(m.WebhookID, t.DeliveryID), stored: t.Version}
 		d := &all[i].delivery

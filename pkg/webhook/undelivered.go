@@ -30,7 +30,7 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w re
 	}
 	o := callerOf(ctx)
 	events, err := httpapi.ListItems(ctx, s.db, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(o.account, o.mode, event.Kind),
+		Index: store.ByOwner, Partition: store.OwnerPartition(o.Owner, event.Kind),
 		From: from, To: to,
 	}, in.PageInput, func(it store.Item) (event.Ref, error) { return event.RefOf(it), nil })
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Service) makeLost(ctx context.Context, w *Webhook, wanted string) (it s
 	at, _ := id.Time(wanted) // it has the time of its event
 	o := callerOf(ctx)
 	err = s.db.Each(ctx, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(o.account, o.mode, event.Kind),
+		Index: store.ByOwner, Partition: store.OwnerPartition(o.Owner, event.Kind),
 		From: id.First(id.Event, at), To: id.First(id.Event, at.Add(time.Millisecond)), Limit: replayPage,
 	}, func(e store.Item) (err error) {
 		if ref := event.RefOf(e); it.Kind == "" && w.wants(ref) && deliveryID(at, ref.ID, w.ID) == wanted {

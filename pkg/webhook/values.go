@@ -71,17 +71,17 @@ func (c *claim) String() string {
 // write puts what has changed of the delivery, and what it is found by, into its
 // item. The attempts are there already.
 func (d *delivery) write(it *store.Item) {
-	if it.Extra == nil {
-		it.Extra = map[string]string{}
+	if it.Attributes == nil {
+		it.Attributes = map[string]string{}
 	}
 	for _, v := range d.values() {
 		if v.Value == "" {
-			delete(it.Extra, v.Name)
+			delete(it.Attributes, v.Name)
 			continue
 		}
-		it.Extra[v.Name] = v.Value
+		it.Attributes[v.Name] = v.Value
 	}
-	it.Filters, it.Owner, it.Parent = map[string]string{stateFilter: d.State}, d.heldKey(owner{it.Account, it.Mode}), d.dueKey()
+	it.Filters, it.Parent, it.Due = map[string]string{stateFilter: d.State}, d.heldKey(owner{it.Owner}), d.dueKey()
 }
 
 // readDelivery reads a delivery from its item.
@@ -96,18 +96,18 @@ func readDelivery(it *store.Item) (d delivery, err error) {
 	v := reader{of: it}
 	d.Next, d.Failures = v.number(valueNext), v.number(valueFailures)
 	d.UpdatedAt = v.instant(valueUpdated)
-	if _, ok := it.Extra[valueDue]; ok {
+	if _, ok := it.Attributes[valueDue]; ok {
 		due := v.instant(valueDue)
 		d.NextAttemptAt = &due
 	}
-	if reason, ok := it.Extra[valueReason]; ok {
+	if reason, ok := it.Attributes[valueReason]; ok {
 		d.FailedReason = &reason
 	}
-	if held, ok := it.Extra[valueClaim]; ok {
+	if held, ok := it.Attributes[valueClaim]; ok {
 		by, until, _ := strings.Cut(held, " ")
 		d.Claim = &claim{By: by, Until: v.parse(until)}
 	}
-	d.Attempts, d.Held = v.attempts(), it.Owner.PK != ""
+	d.Attempts, d.Held = v.attempts(), it.Parent.PK != ""
 	return d, v.err
 }
 
@@ -118,7 +118,7 @@ type reader struct {
 }
 
 func (r *reader) number(name string) int {
-	text := r.of.Extra[name]
+	text := r.of.Attributes[name]
 	if text == "" {
 		return 0
 	}
@@ -127,7 +127,7 @@ func (r *reader) number(name string) int {
 	return n
 }
 
-func (r *reader) instant(name string) time.Time { return r.parse(r.of.Extra[name]) }
+func (r *reader) instant(name string) time.Time { return r.parse(r.of.Attributes[name]) }
 
 func (r *reader) parse(text string) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, text)
@@ -144,7 +144,7 @@ func (r *reader) note(err error) {
 // attempts gives the attempts, oldest first.
 func (r *reader) attempts() []Attempt {
 	var numbers []int
-	for name := range r.of.Extra {
+	for name := range r.of.Attributes {
 		if n, err := strconv.Atoi(strings.TrimPrefix(name, attemptPrefix)); err == nil {
 			numbers = append(numbers, n)
 		}
@@ -152,7 +152,7 @@ func (r *reader) attempts() []Attempt {
 	slices.Sort(numbers)
 	all := make([]Attempt, len(numbers))
 	for i, n := range numbers {
-		r.note(json.Unmarshal([]byte(r.of.Extra[attemptValue(n)]), &all[i]))
+		r.note(json.Unmarshal([]byte(r.of.Attributes[attemptValue(n)]), &all[i]))
 	}
 	return all
 }
@@ -165,14 +165,14 @@ func attemptValue(number int) string { return attemptPrefix + strconv.Itoa(numbe
 func (d *delivery) change(o owner, version int64) store.Update {
 	held, due := d.heldKey(o), d.dueKey()
 	return store.Update{
-		Key: o.deliveryKey(d.WebhookID, d.ID), Version: version, Extra: d.values(),
-		Filters: []store.Value{{Name: stateFilter, Value: d.State}}, Owner: &held, Parent: &due,
+		Key: o.deliveryKey(d.WebhookID, d.ID), Version: version, Attributes: d.values(),
+		Filters: []store.Value{{Name: stateFilter, Value: d.State}}, Parent: &held, Due: &due,
 	}
 }
 
 // claimed gives the update that writes the claim alone.
 func (d *delivery) claimed(o owner, version int64) store.Update {
-	return store.Update{Key: o.deliveryKey(d.WebhookID, d.ID), Version: version, Extra: []store.Value{{Name: valueClaim, Value: d.Claim.String()}}}
+	return store.Update{Key: o.deliveryKey(d.WebhookID, d.ID), Version: version, Attributes: []store.Value{{Name: valueClaim, Value: d.Claim.String()}}}
 }
 
 // recorded gives the update that writes an attempt, just taken over by record, and
@@ -183,9 +183,9 @@ func (d *delivery) recorded(o owner, version int64, a Attempt) (store.Update, er
 		return store.Update{}, fmt.Errorf("webhook: encode attempt at %s: %w", d.ID, err)
 	}
 	u, number := d.change(o, version), d.Next-1
-	u.Extra = append(u.Extra, store.Value{Name: attemptValue(number), Value: string(b)})
+	u.Attributes = append(u.Attributes, store.Value{Name: attemptValue(number), Value: string(b)})
 	if old := number - maxAttempts; old > 0 {
-		u.Extra = append(u.Extra, store.Value{Name: attemptValue(old)})
+		u.Attributes = append(u.Attributes, store.Value{Name: attemptValue(old)})
 	}
 	return u, nil
 }

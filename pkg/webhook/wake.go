@@ -35,7 +35,7 @@ const wakePage = 100
 func wakeMessage(to bound, at time.Time) message {
 	return message{
 		Job: job.Job{
-			ID: "job#wake#" + to.webhook, Queue: job.Deliver, Subject: to.webhook, Attempt: 1, Account: to.account, Mode: to.mode,
+			ID: "job#wake#" + to.webhook, Queue: job.Deliver, Subject: to.webhook, Attempt: 1, Owner: to.Owner,
 		},
 		WebhookID: to.webhook, Wake: &wake{At: at},
 	}
@@ -44,7 +44,7 @@ func wakeMessage(to bound, at time.Time) message {
 // wakeJob gives the item of a job that asks for the same of the webhook that the
 // transaction writes.
 func wakeJob(it *store.Item, now time.Time) (store.Item, error) {
-	m := wakeMessage(bound{owner{it.Account, it.Mode}, it.SK}, now)
+	m := wakeMessage(bound{owner{it.Owner}, it.SK}, now)
 	m.ID += "#" + strconv.FormatInt(it.Version+1, 10)
 	return job.Item(now, m.Job, m)
 }
@@ -52,8 +52,8 @@ func wakeJob(it *store.Item, now time.Time) (store.Item, error) {
 // wake sends the messages of what is held back: they have messages already, but those
 // are for later. What comes twice by that does nothing the second time.
 func (d *Deliverer) wake(ctx context.Context, m message) error {
-	to := bound{owner{m.Account, m.Mode}, m.WebhookID}
-	q := store.Query{Index: store.ByOwner, Partition: to.held(to.webhook), Limit: wakePage, OldestFirst: true, After: m.Wake.After}
+	to := bound{owner{m.Owner}, m.WebhookID}
+	q := store.Query{Index: store.ByParent, Partition: to.held(to.webhook), Limit: wakePage, OldestFirst: true, After: m.Wake.After}
 	if m.Wake.Round > 0 {
 		// The others were asked for: only those that the rounds before may have missed.
 		q.From = heldSort(m.Wake.At.Add(-lag))
@@ -92,7 +92,7 @@ func (d *Deliverer) wakeAll(ctx context.Context, items []store.Item) error {
 			return err
 		}
 		if held.State == statePending && held.Claim == nil {
-			to, turns = append(to, bound{owner{it.Account, it.Mode}, held.WebhookID}), append(turns, held.turn(it.Version))
+			to, turns = append(to, bound{owner{it.Owner}, held.WebhookID}), append(turns, held.turn(it.Version))
 		}
 	}
 	return errors.Join(together(ctx, d.queue, d.now(), time.Time{}, to, turns)...)

@@ -120,11 +120,11 @@ func NewService(db *store.DB, urls URLChecker, principal arn.ARN, now func() tim
 
 // add puts a new webhook into the transaction.
 func (s *Service) add(tx *store.Tx, o owner, r *record) error {
-	it, err := store.NewItem(kind, o.account, o.mode, r.ID, r)
+	it, err := store.NewItem(kind, o.Owner, r.ID, r)
 	if err != nil {
 		return err
 	}
-	it.Key, it.Owner = o.webhookKey(r.ID), store.Key{}
+	it.Key, it.Listed = o.webhookKey(r.ID), store.Key{}
 	tx.Create(it, nil)
 	tx.Count(o.countKey(), 1, maxWebhooks,
 		errs.New(errs.InvalidState, "There are %d webhooks in this mode, the most there may be. Delete one first.", maxWebhooks))

@@ -11,13 +11,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // visibility is how long a queue hides a message that somebody has received.
@@ -90,7 +90,7 @@ func (w *world) pulse() (<-chan time.Time, func()) { return w.beats, func() {} }
 func (w *world) happen(t event.Type, files ...media.File) event.Ref {
 	w.t.Helper()
 	p := w.api.Principal
-	it, err := event.New(w.clock.Now(), p.Account, string(p.Mode), t, map[string]any{"id": "cnt_1", "text": "a < b & ü", "media": nil}, files)
+	it, err := event.New(w.clock.Now(), p.Owner, t, map[string]any{"id": "cnt_1", "text": "a < b & ü", "media": nil}, files)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func (w *world) deliveries(webhookID string) (all []delivery) {
 
 // owner is whom the test's webhooks belong to.
 func (w *world) owner() owner {
-	return owner{w.api.Principal.Account, string(w.api.Principal.Mode)}
+	return owner{w.api.Principal.Owner}
 }
 
 // webhook reads a webhook as the API answers it.
@@ -192,7 +192,7 @@ func (w *world) told(t event.Type) []store.Item {
 	w.t.Helper()
 	p := w.api.Principal
 	page, err := w.db.List(w.t.Context(), store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(p.Account, string(auth.Test), event.Kind),
+		Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(p.Account, tenant.Test), event.Kind),
 		Filters: map[string]string{"type": string(t)}, Limit: 100,
 	})
 	if err != nil {

@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Only is the one provider of everything.
@@ -34,7 +35,7 @@ type Only struct{ provider.Provider }
 var _ engine.Providers = Only{}
 
 // For implements engine.Providers.
-func (o Only) For(string, string) (provider.Provider, error) { return o.Provider, nil }
+func (o Only) For(string, tenant.Mode) (provider.Provider, error) { return o.Provider, nil }
 
 // Objects stores files in memory, read as they are read for S3.
 type Objects struct {

@@ -3,7 +3,10 @@
 // among it, so that functions that only check a name start faster.
 package ref
 
-import "github.com/content-automation/api/pkg/store"
+import (
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
 
 // Kind is the kind of a factory's item.
 const Kind = "factory"
@@ -15,8 +18,8 @@ const StateDeleted = "deleted"
 // items of their own.
 func Key(factoryID string) store.Key { return store.IDKey(factoryID) }
 
-// Usable tells whether what was read by Key is a factory of the account and mode
-// that was not deleted.
-func Usable(it store.Item, account, mode string) bool {
-	return it.Kind == Kind && it.Account == account && it.Mode == mode && it.Filters["state"] != StateDeleted
+// Usable reports whether what was read by Key is a factory of the owner that was
+// not deleted.
+func Usable(it store.Item, o tenant.Owner) bool {
+	return it.Kind == Kind && it.Owner == o && it.Filters["state"] != StateDeleted
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Clock is a time that a test moves.
@@ -89,7 +90,7 @@ func New(t testing.TB, db *store.DB, log httpapi.Recorder, now func() time.Time,
 	return &Caller{
 		t: t, router: r,
 		Principal: auth.Principal{
-			Account: id.New(id.Account, now()), KeyID: id.New(id.APIKey, now()), Mode: auth.Test, Scopes: auth.AllScopes(),
+			Owner: tenant.Of(tenant.Account(id.New(id.Account, now())), tenant.Test), KeyID: id.New(id.APIKey, now()), Scopes: auth.AllScopes(),
 			Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 30},
 		},
 		Gateway: httpapi.Gateway{RequestID: "req-1", SourceIP: "198.51.100.7", UserAgent: "apitest"},
@@ -105,12 +106,14 @@ func (c *Caller) As(change func(*auth.Principal)) *Caller {
 
 // Live gives a caller with a live key of the same account.
 func (c *Caller) Live() *Caller {
-	return c.As(func(p *auth.Principal) { p.Mode = auth.Live })
+	return c.As(func(p *auth.Principal) { p.Mode = tenant.Live })
 }
 
 // Stranger gives a caller with a key of another account.
 func (c *Caller) Stranger() *Caller {
-	return c.As(func(p *auth.Principal) { p.Account = id.Derived(id.Account, time.UnixMilli(1), p.Account) })
+	return c.As(func(p *auth.Principal) {
+		p.Account = tenant.Account(id.Derived(id.Account, time.UnixMilli(1), string(p.Account)))
+	})
 }
 
 // Answer is what a call was answered.

@@ -24,9 +24,10 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
-var place = media.Place{Account: "acc_1", Mode: "test", Resource: "cnt_1", Attempt: 1}
+var place = media.Place{Owner: tenant.Of("acc_1", tenant.Test), Resource: "cnt_1", Attempt: 1}
 
 // bucket is a server that speaks as much of S3 as an upload needs. It fails the
 // first calls as told, and keeps what it took.
@@ -181,21 +182,21 @@ func TestSaveTellsWhoseFaultItWas(t *testing.T) {
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {
-		ctx       context.Context
-		failures  []int
-		maxBytes  int64
-		place     media.Place
-		body      io.Reader
-		code      errs.Code
-		cause     error
-		calls     int
+		ctx      context.Context
+		failures []int
+		maxBytes int64
+		place    media.Place
+		body     io.Reader
+		code     errs.Code
+		cause    error
+		calls    int
 	}{
 		"the store is down":          {failures: []int{503, 503, 503}, body: bytes.NewReader(content), code: errs.ProviderUnavailable, calls: 3},
 		"no media":                   {body: strings.NewReader("<html>gone</html>"), code: errs.UnsupportedMedia},
 		"too large":                  {maxBytes: int64(len(content)) - 1, body: bytes.NewReader(content), code: errs.UnsupportedMedia},
 		"the source breaks":          {body: io.MultiReader(bytes.NewReader(content[:500]), iotest.ErrReader(cause)), code: errs.Internal, cause: cause},
 		"the caller's time has gone": {ctx: canceled, body: bytes.NewReader(content), code: errs.Internal, cause: context.Canceled},
-		"no place":                   {place: media.Place{Account: "acc_1"}, body: bytes.NewReader(content), code: errs.Internal},
+		"no place":                   {place: media.Place{Owner: tenant.Of("acc_1", "")}, body: bytes.NewReader(content), code: errs.Internal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, store := start(t, c.failures...)
@@ -298,7 +299,7 @@ func TestRemoveRemovesAnAttemptAlone(t *testing.T) {
 			t.Errorf("there are %d objects", len(b.objects))
 		}
 	}
-	if err := store.Remove(t.Context(), media.Place{Account: "acc_1"}); err == nil {
+	if err := store.Remove(t.Context(), media.Place{Owner: tenant.Of("acc_1", "")}); err == nil {
 		t.Error("a place that is none would be everything")
 	}
 }

@@ -14,12 +14,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/provider/credentials"
 	"github.com/content-automation/api/pkg/provider/sandbox"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Config is what providers are built from.
@@ -68,16 +68,16 @@ func (r *Registry) Configured(name string) bool { return r.cfg.Configured.Has(na
 // For gives the provider of a name for work in a mode, test or live. Its error has
 // the code provider_unavailable, and is final: this stack does not offer that
 // provider.
-func (r *Registry) For(name, mode string) (provider.Provider, error) {
+func (r *Registry) For(name string, mode tenant.Mode) (provider.Provider, error) {
 	if name == captions.Name {
 		// Nobody else makes them: they are the service's own work in both modes.
 		return r.get(name, func(*Registry) provider.Provider { return captions.New() }), nil
 	}
-	if auth.Mode(mode) == auth.Test {
+	if tenant.Mode(mode) == tenant.Test {
 		return r.get(sandbox.Name, func(r *Registry) provider.Provider { return sandbox.New(r.cfg.Now) }), nil
 	}
 	build, known := builders[name]
-	if auth.Mode(mode) != auth.Live || !known || !r.Configured(name) {
+	if tenant.Mode(mode) != tenant.Live || !known || !r.Configured(name) {
 		return nil, errs.New(errs.ProviderUnavailable, "The provider %q is not set up here for %s keys.", name, mode)
 	}
 	return r.get(name, build), nil

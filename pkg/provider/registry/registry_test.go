@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/provider/sandbox"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // named is a provider with nothing but a name.
@@ -72,7 +73,7 @@ func TestLiveKeysGetWhatIsConfigured(t *testing.T) {
 	if !r.Configured("fal") || r.Configured("heygen") {
 		t.Error("what is configured is told wrongly")
 	}
-	for name, mode := range map[string]string{"heygen": "live", "unheard": "live", "": "live", "fal": "", "sandbox": "live"} {
+	for name, mode := range map[string]tenant.Mode{"heygen": "live", "unheard": "live", "": "live", "fal": "", "sandbox": "live"} {
 		if p, err := r.For(name, mode); errs.CodeOf(err) != errs.ProviderUnavailable {
 			t.Errorf("%s for %q keys: %v, %v", name, mode, p, err)
 		}
@@ -81,7 +82,7 @@ func TestLiveKeysGetWhatIsConfigured(t *testing.T) {
 
 func TestCaptionsAreMadeForAllKeys(t *testing.T) {
 	r := New(Config{Now: time.Now})
-	for _, mode := range []string{"test", "live"} {
+	for _, mode := range []tenant.Mode{tenant.Test, tenant.Live} {
 		if p, err := r.For(captions.Name, mode); err != nil || p.Name() != captions.Name {
 			t.Errorf("%s: %v, %v", mode, p, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -120,11 +121,7 @@ func createTable(ctx context.Context, client *dynamodb.Client, name string) erro
 	defer cancel()
 	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
 		TableName: &name, BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: attributes("pk", "sk", "g1pk", "g1sk", "g2pk", "g2sk", "request_id"),
-		KeySchema:            keys("pk", "sk"),
-		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{
-			index("by_owner", "g1pk", "g1sk"), index("by_parent", "g2pk", "g2sk"), index("by_request", "request_id"),
-		},
+		AttributeDefinitions: definitions(), KeySchema: keys(store.Table), GlobalSecondaryIndexes: secondary(),
 	})
 	// Nobody else knows the name: where the table is there already, the answer was
 	// lost and the SDK has asked again.
@@ -141,26 +138,33 @@ func createTable(ctx context.Context, client *dynamodb.Client, name string) erro
 	return nil
 }
 
-func attributes(names ...string) (all []types.AttributeDefinition) {
-	for _, name := range names {
-		all = append(all, types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS})
+// indexes are those of all our tables.
+var indexes = slices.Concat(store.StateIndexes, store.AuditIndexes)
+
+// definitions defines the attributes that the table and its indexes are keyed by.
+func definitions() (all []types.AttributeDefinition) {
+	var names []string
+	for _, x := range slices.Concat(indexes, []store.Index{store.Table}) {
+		partition, sort := x.Key()
+		names = append(names, partition, sort)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		all = append(all, types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
 	}
 	return all
 }
 
-func index(name string, key ...string) types.GlobalSecondaryIndex {
-	return types.GlobalSecondaryIndex{
-		IndexName: &name, KeySchema: keys(key...),
-		Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+func secondary() (all []types.GlobalSecondaryIndex) {
+	for _, x := range indexes {
+		all = append(all, types.GlobalSecondaryIndex{
+			IndexName: aws.String(x.Name()), KeySchema: keys(x), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+		})
 	}
+	return all
 }
 
-// keys is a key schema: the partition key first, then the sort key if there is one.
-func keys(names ...string) (schema []types.KeySchemaElement) {
-	kind := types.KeyTypeHash
-	for _, name := range names {
-		schema = append(schema, types.KeySchemaElement{AttributeName: aws.String(name), KeyType: kind})
-		kind = types.KeyTypeRange
-	}
-	return schema
+func keys(x store.Index) []types.KeySchemaElement {
+	partition, sort := x.Key()
+	return []types.KeySchemaElement{{AttributeName: &partition, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange}}
 }

@@ -7,16 +7,17 @@ import (
 
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 func TestEachTestHasATableOfItsOwn(t *testing.T) {
 	ctx := t.Context()
 	one, other := storetest.Open(t, time.Now), storetest.Open(t, time.Now)
-	it, err := store.NewItem("thing", "acc", "test", "thing_1", map[string]int{"n": 7})
+	it, err := store.NewItem("thing", tenant.Of("acc", tenant.Test), "thing_1", map[string]int{"n": 7})
 	if err != nil {
 		t.Fatal(err)
 	}
-	it.Parent, it.Request = store.Key{PK: "parent", SK: "thing_1"}, "req"
+	it.Parent, it.Due, it.Request = store.Key{PK: "parent", SK: "thing_1"}, store.Key{PK: "due", SK: "1"}, "req"
 	tx := &store.Tx{}
 	tx.Create(it, nil)
 	if err := one.Commit(ctx, tx); err != nil {
@@ -26,7 +27,7 @@ func TestEachTestHasATableOfItsOwn(t *testing.T) {
 		t.Errorf("the other table gives %v, want ErrNotFound", err)
 	}
 	for index, partition := range map[store.Index]string{
-		store.Table: "thing_1", store.ByOwner: "acc#test#thing", store.ByParent: "parent", store.ByRequest: "req",
+		store.Table: "thing_1", store.ByOwner: "acc#test#thing", store.ByParent: "parent", store.ByDue: "due", store.ByRequest: "req",
 	} {
 		page, err := one.List(ctx, store.Query{Index: index, Partition: partition, Limit: 10})
 		if err != nil || len(page.Items) != 1 || page.Items[0].PK != "thing_1" {

@@ -1,0 +1,448 @@
+package credential_test
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// window is the window of the tests' first calls.
+const window = 100
+
+// mostTries is how often a call is tried that meets others.
+const mostTries = 6
+
+// world is a table of credentials with a clock and faults.
+type world struct {
+	*testing.T
+	db      *store.DB
+	faults  *storetest.Faults
+	clock   *apitest.Clock
+	counter *credential.Counter
+}
+
+// newWorld opens a table with the key key_1 and credentials of it.
+func newWorld(t *testing.T, all ...credential.Credential) *world {
+	t.Helper()
+	w := &world{T: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
+	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
+	w.counter = credential.NewCounter(w.db, w.clock.Now)
+	it, err := store.NewItem("api_key", owner, "key_1", map[string]string{"name": "key"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	it.Key = credential.KeyOf(owner.Account, "key_1")
+	w.commit(func(tx *store.Tx) {
+		tx.Create(it, nil)
+		for _, c := range all {
+			credential.Create(tx, c)
+		}
+	})
+	w.faults.Reset()
+	return w
+}
+
+// commit carries out a transaction that must hold.
+func (w *world) commit(fill func(*store.Tx)) {
+	w.Helper()
+	w.is("the commit", w.try(fill), nil)
+}
+
+func (w *world) try(fill func(*store.Tx)) error {
+	tx := &store.Tx{}
+	fill(tx)
+	return w.db.Commit(w.Context(), tx)
+}
+
+// is checks an error.
+func (w *world) is(what string, err, want error) {
+	w.Helper()
+	if !errors.Is(err, want) {
+		w.Errorf("%s returns %v, want %v", what, err, want)
+	}
+}
+
+// unchanged checks that what a test does leaves the table as it is.
+func (w *world) unchanged(do func()) {
+	w.Helper()
+	before := storetest.Snapshot(w, w.db)
+	do()
+	if after := storetest.Snapshot(w, w.db); after != before {
+		w.Errorf("the table has changed from\n%s\nto\n%s", before, after)
+	}
+}
+
+// owner is the owner of the key.
+var owner = tenant.Of("acc_1", tenant.Test)
+
+// secret makes the credential of a key that may do everything.
+func secret(hash string) credential.Credential {
+	return credential.Credential{
+		Hash: hash, KeyID: "key_1", Owner: owner, Plan: "enterprise",
+		Scopes: []string{"content:read", "content:write"}, KeyIPs: []string{"10.0.0.0/8"}, AccountIPs: []string{"10.1.0.0/16", "2001:db8::/32"},
+		Limit: 60,
+	}
+}
+
+// call counts a call that must be known, and returns what is known.
+func (w *world) call(hash string, window int64) *credential.Credential {
+	w.Helper()
+	c, err := w.counter.Count(w.Context(), hash, window, "198.51.100.7")
+	if err != nil {
+		w.Fatalf("%s: %v", hash, err)
+	}
+	return c
+}
+
+// lastUsed reads when and from where the key was last used.
+func (w *world) lastUsed() (time.Time, string) {
+	w.Helper()
+	it, err := w.db.Get(w.Context(), credential.KeyOf(owner.Account, "key_1"))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return credential.LastUsed(&it)
+}
+
+func TestACallIsCountedInOneRoundTrip(t *testing.T) {
+	w := newWorld(t, secret("hash"))
+	w.faults.Reset()
+	want := secret("hash")
+	want.Count = 1
+	if got := w.call("hash", window); !reflect.DeepEqual(*got, want) {
+		t.Errorf("got  %+v\nwant %+v", *got, want)
+	}
+	if got := w.faults.Operations(); got != "UpdateItem TransactWriteItems" {
+		t.Errorf("the first call of a window took %s", got)
+	}
+	w.faults.Reset()
+	want.Count = 2
+	if got := w.call("hash", window); !reflect.DeepEqual(*got, want) {
+		t.Errorf("got  %+v\nwant %+v", *got, want)
+	}
+	if got := w.faults.Operations(); got != "UpdateItem" {
+		t.Errorf("the second call took %s", got)
+	}
+	for want := 3; want < 70; want++ { // counting does not end at the limit
+		if got := w.call("hash", window); got.Count != want {
+			t.Fatalf("counted %d, want %d", got.Count, want)
+		}
+	}
+	if got := w.call("hash", window+1); got.Count != 1 {
+		t.Errorf("the new window began with %d", got.Count)
+	}
+}
+
+func TestOnlyTheFirstCallOfAWindowIsNotedOnTheKey(t *testing.T) {
+	w := newWorld(t, secret("hash"))
+	if at, ip := w.lastUsed(); !at.IsZero() || ip != "" {
+		t.Errorf("before its first call it was used at %v from %s", at, ip)
+	}
+	first := w.clock.Now()
+	for _, ip := range []string{"198.51.100.7", "203.0.113.9"} {
+		if _, err := w.counter.Count(t.Context(), "hash", window, ip); err != nil {
+			t.Fatal(err)
+		}
+		w.clock.Add(10 * time.Second)
+		if at, ip := w.lastUsed(); !at.Equal(first) || ip != "198.51.100.7" {
+			t.Errorf("it was used at %v from %s", at, ip)
+		}
+	}
+	second := w.clock.Now()
+	if _, err := w.counter.Count(t.Context(), "hash", window+1, "203.0.113.9"); err != nil {
+		t.Fatal(err)
+	}
+	if at, ip := w.lastUsed(); !at.Equal(second) || ip != "203.0.113.9" {
+		t.Errorf("it was used at %v from %s", at, ip)
+	}
+	// It is no change of the key: whoever has read it may still write it.
+	it, err := w.db.Get(t.Context(), credential.KeyOf(owner.Account, "key_1"))
+	if err != nil || it.Version != 1 {
+		t.Errorf("the key has version %d, %v", it.Version, err)
+	}
+}
+
+func TestAnUnknownSecret(t *testing.T) {
+	w := newWorld(t)
+	w.unchanged(func() {
+		_, err := w.counter.Count(t.Context(), "hash", window, "")
+		w.is("the call", err, store.ErrNotFound)
+	})
+	if got := w.faults.Operations(); got != "UpdateItem" {
+		t.Errorf("it took %s", got)
+	}
+}
+
+func TestASecretThatHasEndedIsKnownButNotCounted(t *testing.T) {
+	w := newWorld(t, secret("hash"))
+	ends := secret("ends")
+	ends.ExpiresAt = w.clock.Now().Add(time.Minute)
+	w.commit(func(tx *store.Tx) { credential.Create(tx, ends) })
+	for _, hash := range []string{"hash", "ends"} {
+		for want := 1; want <= 2; want++ {
+			if s := w.call(hash, window); s.Count != want || s.Ended(w.clock.Now()) {
+				t.Errorf("%s: %+v", hash, *s)
+			}
+		}
+	}
+	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash") })
+	w.clock.Add(time.Minute - time.Millisecond)
+	if s := w.call("ends", window); s.Count != 3 || s.Ended(w.clock.Now()) {
+		t.Errorf("just before its end: %+v", *s)
+	}
+	w.clock.Add(time.Millisecond)
+	w.faults.Reset()
+	w.unchanged(func() {
+		for _, hash := range []string{"hash", "ends"} {
+			for _, n := range []int64{window, window + 1} {
+				s := w.call(hash, n)
+				if !s.Ended(w.clock.Now()) || s.KeyID != "key_1" || s.Revoked != (hash == "hash") {
+					t.Errorf("%s: %+v", hash, *s)
+				}
+				if n > window && s.Count != 0 {
+					t.Errorf("%s: the new window has seen %d calls", hash, s.Count)
+				}
+			}
+		}
+	})
+	if got := w.faults.Operations(); got != "UpdateItem UpdateItem UpdateItem UpdateItem" {
+		t.Errorf("they took %s", got)
+	}
+	w.clock.Add(time.Millisecond) // of the window that counted before the end
+	w.unchanged(func() {
+		if s := w.call("ends", window); !s.Ended(w.clock.Now()) {
+			t.Errorf("after its end: %+v", *s)
+		}
+	})
+}
+
+func TestAMovedSecretLeadsToTheNewOne(t *testing.T) {
+	w := newWorld(t, secret("old"))
+	until := w.clock.Now().Add(time.Hour)
+	stronger := secret("new")
+	stronger.Scopes = []string{"content:read", "studio:use"}
+	w.commit(func(tx *store.Tx) { credential.Create(tx, stronger) })
+	w.commit(func(tx *store.Tx) { credential.Move(tx, "old", "new", until) })
+	if s := w.call("old", window); s.Count != 1 || s.Hash != "new" || !slices.Equal(s.Scopes, stronger.Scopes) || !s.UntilAt.Equal(until) {
+		t.Errorf("the first call with the old secret: %+v", *s)
+	}
+	if s := w.call("new", window); s.Count != 2 || !s.UntilAt.IsZero() {
+		t.Errorf("the second call, with the new one: %+v", *s)
+	}
+	w.faults.Reset()
+	if s := w.call("old", window); s.Count != 3 {
+		t.Errorf("the third call, with the old one: %+v", *s)
+	}
+	if got := w.faults.Operations(); got != "UpdateItem UpdateItem" {
+		t.Errorf("it took %s", got)
+	}
+	w.clock.Add(time.Hour)
+	w.unchanged(func() {
+		if s := w.call("old", window); !s.Ended(w.clock.Now()) || s.Revoked {
+			t.Errorf("after its overlap: %+v", *s)
+		}
+	})
+	if s := w.call("new", window); s.Count != 4 || s.Ended(w.clock.Now()) {
+		t.Errorf("the new one then: %+v", *s)
+	}
+}
+
+func TestAMovedSecretEndsWithTheNewOne(t *testing.T) {
+	w := newWorld(t, secret("old"), secret("new"))
+	w.commit(func(tx *store.Tx) { credential.Move(tx, "old", "new", w.clock.Now().Add(time.Hour)) })
+	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "new") })
+	w.unchanged(func() {
+		if s := w.call("old", window); !s.Ended(w.clock.Now()) || !s.Revoked {
+			t.Errorf("%+v", *s)
+		}
+	})
+}
+
+func TestConcurrentFirstCallsAreCountedExactly(t *testing.T) {
+	w := newWorld(t, secret("hash"))
+	for at := int64(window); at < window+3; at++ {
+		const n = 5
+		counts := make([]int, n)
+		var all sync.WaitGroup
+		for i := range n {
+			all.Go(func() {
+				if s, err := w.counter.Count(t.Context(), "hash", at, ""); err != nil {
+					t.Error(err)
+				} else {
+					counts[i] = s.Count
+				}
+			})
+		}
+		all.Wait()
+		slices.Sort(counts)
+		if !slices.Equal(counts, []int{1, 2, 3, 4, 5}) {
+			t.Errorf("window %d counted %v", at, counts)
+		}
+	}
+}
+
+func TestAnotherCallOpensTheWindow(t *testing.T) {
+	w := newWorld(t, secret("hash"))
+	w.faults.Before("TransactWriteItems", func() {
+		if s := w.call("hash", window); s.Count != 1 {
+			t.Errorf("the other call was counted as %d", s.Count)
+		}
+	})
+	if s := w.call("hash", window); s.Count != 2 {
+		t.Errorf("our call was counted as %d", s.Count)
+	}
+}
+
+func TestASecretIsRevokedWhileItsWindowOpens(t *testing.T) {
+	w := newWorld(t, secret("hash"))
+	w.faults.Before("TransactWriteItems", func() {
+		w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash") })
+	})
+	if s := w.call("hash", window); !s.Ended(w.clock.Now()) {
+		t.Errorf("%+v", *s)
+	}
+	if at, _ := w.lastUsed(); !at.IsZero() {
+		t.Error("the refused call is noted as a use")
+	}
+}
+
+func TestAClockThatIsAhead(t *testing.T) {
+	w := newWorld(t, secret("hash"))
+	w.call("hash", window+1)
+	at, _ := w.lastUsed()
+	w.clock.Add(time.Second)
+	w.faults.Reset()
+	if s := w.call("hash", window); s.Count != 2 {
+		t.Errorf("the call of the clock behind was counted as %d", s.Count)
+	}
+	if got := w.faults.Operations(); got != "UpdateItem UpdateItem" {
+		t.Errorf("it took %s", got)
+	}
+	if again, _ := w.lastUsed(); !again.Equal(at) {
+		t.Error("it was noted as the first call of a window")
+	}
+	if s := w.call("hash", window+1); s.Count != 3 {
+		t.Errorf("the next call was counted as %d", s.Count)
+	}
+}
+
+func TestContentionOfACountedCall(t *testing.T) {
+	w := newWorld(t, secret("hash"))
+	w.call("hash", window)
+	w.faults.Reset()
+	w.faults.Refuse("UpdateItem", "TransactionConflictException", 3)
+	if s := w.call("hash", window); s.Count != 2 {
+		t.Errorf("counted %d", s.Count)
+	}
+	w.faults.Reset()
+	w.faults.Refuse("UpdateItem", "TransactionConflictException", 1000)
+	if s, err := w.counter.Count(t.Context(), "hash", window, ""); err == nil {
+		t.Errorf("without an end it gives %+v", *s)
+	}
+	if n := len(w.faults.Calls()); n != mostTries {
+		t.Errorf("there were %d tries", n)
+	}
+	w.faults.Reset()
+	// The transaction that opens a window meets another one.
+	w.faults.Cancel(2, "TransactionConflict", "None")
+	if s := w.call("hash", window+1); s.Count != 1 {
+		t.Errorf("counted %d", s.Count)
+	}
+}
+
+func TestACallWhoseAnswerWasLostIsCountedOnce(t *testing.T) {
+	w := newWorld(t, secret("hash"))
+	for _, at := range []int64{window, window, window + 1, window + 1} {
+		w.call("hash", at)
+		before := w.call("hash", at).Count
+		w.faults.Reset()
+		w.faults.Lose("UpdateItem", 1)
+		if s := w.call("hash", at); s.Count != before+1 {
+			t.Errorf("the call after %d others was counted as %d", before, s.Count)
+		}
+		if got := w.faults.Operations(); got != "UpdateItem UpdateItem" {
+			t.Errorf("it took %s", got)
+		}
+		w.faults.Reset()
+		if s := w.call("hash", at); s.Count != before+2 {
+			t.Errorf("the next call was counted as %d", s.Count)
+		}
+	}
+}
+
+func TestACallThatCannotBeCountedIsAnError(t *testing.T) {
+	w := newWorld(t, secret("hash"))
+	for name, fault := range map[string]func(){
+		"throttled":     func() { w.faults.Refuse("UpdateItem", "ThrottlingException", 1000) },
+		"no permission": func() { w.faults.Refuse("UpdateItem", "AccessDeniedException", 1000) },
+		"no table":      func() { w.faults.Refuse("UpdateItem", "ResourceNotFoundException", 1000) },
+		"no window":     func() { w.faults.Refuse("TransactWriteItems", "AccessDeniedException", 1000) },
+	} {
+		w.faults.Reset()
+		fault()
+		if s, err := w.counter.Count(t.Context(), "hash", window, ""); err == nil || s != nil || errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: %v, %v", name, s, err)
+		}
+	}
+	w.faults.Reset()
+	orphan := secret("orphan")
+	orphan.KeyID = "key_2"
+	w.commit(func(tx *store.Tx) { credential.Create(tx, orphan) })
+	if s, err := w.counter.Count(t.Context(), "orphan", window, ""); err == nil {
+		t.Errorf("a secret without its key gives %+v", *s)
+	}
+}
+
+func TestASecretIsCreatedOnceAndChangedOnlyWhereItIs(t *testing.T) {
+	w := newWorld(t, secret("hash"))
+	other := secret("hash")
+	other.Limit = 1000
+	w.unchanged(func() {
+		for what, fill := range map[string]func(*store.Tx){
+			"a second create":                  func(tx *store.Tx) { credential.Create(tx, other) },
+			"a change of nothing":              func(tx *store.Tx) { credential.Change(tx, secret("nothing")) },
+			"a revocation of nothing":          func(tx *store.Tx) { credential.Revoke(tx, "nothing") },
+			"a move of nothing":                func(tx *store.Tx) { credential.Move(tx, "nothing", "hash", w.clock.Now()) },
+			"a change of nothing's account":    func(tx *store.Tx) { credential.ChangeAccount(tx, "nothing", "x", nil, 1) },
+			"a change of account with nothing": func(tx *store.Tx) { credential.ChangeAccount(tx, "nothing", "x", []string{"::/0"}, 1) },
+		} {
+			w.is(what, w.try(fill), store.ErrConflict)
+		}
+	})
+}
+
+func TestAChangeOfASecretKeepsItsCount(t *testing.T) {
+	w := newWorld(t, secret("hash"))
+	w.call("hash", window)
+	want := credential.Credential{
+		Hash: "hash", KeyID: "key_1", Owner: owner, Plan: "enterprise",
+		Scopes: []string{"account:read"}, KeyIPs: []string{}, AccountIPs: []string{}, Limit: 7,
+		ExpiresAt: w.clock.Now().Add(time.Hour),
+	}
+	w.commit(func(tx *store.Tx) { credential.Change(tx, want) })
+	want.Count = 2
+	if got := w.call("hash", window); !reflect.DeepEqual(*got, want) {
+		t.Errorf("got  %+v\nwant %+v", *got, want)
+	}
+	w.commit(func(tx *store.Tx) {
+		credential.ChangeAccount(tx, "hash", "starter", []string{"192.0.2.0/24"}, 9)
+	})
+	want.Plan, want.AccountIPs, want.Limit, want.Count = "starter", []string{"192.0.2.0/24"}, 9, 3
+	if got := w.call("hash", window); !reflect.DeepEqual(*got, want) {
+		t.Errorf("got  %+v\nwant %+v", *got, want)
+	}
+	w.commit(func(tx *store.Tx) { credential.ChangeAccount(tx, "hash", "starter", nil, 9) })
+	want.AccountIPs, want.Count = []string{}, 4
+	if got := w.call("hash", window); !reflect.DeepEqual(*got, want) {
+		t.Errorf("got  %+v\nwant %+v", *got, want)
+	}
+}

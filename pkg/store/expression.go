@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// The names of an item's attributes in expressions.
+var (
+	// Account is the account of the item's owner.
+	Account = expression.Name(attrAccount)
+	// Document is the item's document.
+	Document = expression.Name(attrDoc)
+	// Exists is the condition that there is an item.
+	Exists = expression.AttributeExists(expression.Name(attrPK))
+)
+
+// Attribute returns the name of one of Item.Attributes in expressions.
+func Attribute(name string) expression.NameBuilder { return expression.Name(textPrefix + name) }
+
+// Filter returns the name of one of Item.Filters in expressions.
+func Filter(name string) expression.NameBuilder { return expression.Name(filterPrefix + name) }
+
+// Number returns the name of one of Item.Numbers in expressions.
+func Number(name string) expression.NameBuilder { return expression.Name(numberPrefix + name) }
+
+// Written adds to an update that it counts as a write of the item, so that who has
+// read the item before meets a conflict.
+func Written(u expression.UpdateBuilder) expression.UpdateBuilder {
+	return u.Add(expression.Name(attrVersion), expression.Value(1))
+}
+
+// Update changes an item by an expression, on a condition. Where the condition does
+// not hold, the commit returns what failed makes of the item as it is, which is
+// empty where there is none.
+func (tx *Tx) Update(key Key, u expression.UpdateBuilder, c expression.ConditionBuilder, failed func(Item) error) {
+	x, err := expression.NewBuilder().WithUpdate(u).WithCondition(c).Build()
+	if err != nil {
+		panic(fmt.Sprintf("store: update of %s: %v", key.PK, err)) // expressions are code, not input
+	}
+	tx.ops = append(tx.ops, op{judge: failed, write: types.TransactWriteItem{Update: &types.Update{
+		Key: key.attributes(), UpdateExpression: x.Update(), ConditionExpression: x.Condition(),
+		ExpressionAttributeNames: x.Names(), ExpressionAttributeValues: x.Values(),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}})
+}
+
+// Conflict is the usual last argument of Update: the item is no longer as it was when
+// the condition was made.
+func Conflict(Item) error { return ErrConflict }
+
+// RefusedError is an ErrConflict that brings along the item as it is: without a key
+// where there is none.
+type RefusedError struct{ Item Item }
+
+// Error names the item.
+func (e *RefusedError) Error() string { return fmt.Sprintf("%v: %s", ErrConflict, e.Item.PK) }
+
+// Unwrap returns ErrConflict.
+func (e *RefusedError) Unwrap() error { return ErrConflict }
+
+// Update changes one item by an expression, on a condition, in one round trip, and
+// returns the item as it is then. It returns a *RefusedError where the condition
+// does not hold.
+func (db *DB) Update(ctx context.Context, key Key, u expression.UpdateBuilder, c expression.ConditionBuilder) (Item, error) {
+	x, err := expression.NewBuilder().WithUpdate(u).WithCondition(c).Build()
+	if err != nil {
+		return Item{}, fmt.Errorf("store: update of %s: %w", key.PK, err)
+	}
+	for attempt := range maxConflicts {
+		if err := db.pause(ctx, attempt); err != nil {
+			return Item{}, err
+		}
+		out, err := db.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &db.name, Key: key.attributes(), UpdateExpression: x.Update(), ConditionExpression: x.Condition(),
+			ExpressionAttributeNames: x.Names(), ExpressionAttributeValues: x.Values(),
+			ReturnValues:                        types.ReturnValueAllNew,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		})
+		var check *types.ConditionalCheckFailedException
+		switch {
+		case err == nil:
+			return unmarshal(out.Attributes), nil
+		case errors.As(err, &check):
+			return Item{}, &RefusedError{unmarshal(check.Item)}
+		case !isContention(err):
+			return Item{}, failure(err, "store: update %s", key.PK)
+		}
+	}
+	return Item{}, errBusy
+}

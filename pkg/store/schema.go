@@ -1,0 +1,35 @@
+package store
+
+// Index names a way to list items: the table's own key or a secondary index.
+type Index struct{ name, pk, sk string }
+
+// The ways to list items.
+var (
+	// Table lists the items of one partition by sort key, strongly consistent.
+	Table = Index{"", attrPK, attrSK}
+	// ByOwner lists the items of one owner and kind by id.
+	ByOwner = Index{"by_owner", "owner_pk", "owner_sk"}
+	// ByParent lists the items that belong to one thing, such as a factory's content,
+	// by id.
+	ByParent = Index{"by_parent", "parent_pk", "parent_sk"}
+	// ByDue lists what is to be done by the time at which it is due. It is sparse:
+	// what needs nothing done is not in it.
+	ByDue = Index{"by_due", "due_pk", "due_sk"}
+	// ByRequest lists the audit entries of one request.
+	ByRequest = Index{"by_request", "request_id", attrSK}
+)
+
+// Name returns the index's name in DynamoDB; empty for Table.
+func (x Index) Name() string { return x.name }
+
+// Key returns the attributes, both of them texts, that the index is keyed by.
+func (x Index) Key() (partition, sort string) { return x.pk, x.sk }
+
+// The indexes of each table, from which the stacks and the tests make them.
+var (
+	StateIndexes = []Index{ByOwner, ByParent, ByDue}
+	AuditIndexes = []Index{ByRequest}
+)
+
+// ExpiryAttribute is the attribute by which DynamoDB removes expired items.
+const ExpiryAttribute = attrTTL
