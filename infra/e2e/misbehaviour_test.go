@@ -50,7 +50,7 @@ func TestReceiversThatMisbehave(t *testing.T) {
 			}
 			_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"))
 			_ = conn.Close()
-		}, 0, "The server closed the connection before its answer was complete."},
+		}, 0, "The server closed the connection before its response was complete."},
 	}
 	ids := map[string]string{}
 	for name, r := range receivers {

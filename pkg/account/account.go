@@ -188,7 +188,7 @@ func retry[T any](change func() (T, error)) (v T, err error) {
 			return v, err
 		}
 	}
-	return v, errs.Wrap(err, errs.ProviderUnavailable, "Other changes of the account keep coming in between. Try again in a second.")
+	return v, errs.Wrap(err, errs.ProviderUnavailable, "The account is being changed by others at the same time. Try again in a second.")
 }
 
 // Update changes an account, and in the same transaction the copy of its plan,

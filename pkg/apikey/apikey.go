@@ -135,7 +135,7 @@ func (s *Service) Create(ctx context.Context, accountID tenant.Account, kind ten
 	tx := &store.Tx{}
 	tx.Create(it, nil)
 	addSecret(tx, r.secret(a, auth.HashKey(secret)), owner)
-	tx.Count(countKey(accountID), 1, maxKeys, errs.New(errs.InvalidState, "The account has %d keys that are not revoked, the most it may have. Revoke one first.", maxKeys))
+	tx.Count(countKey(accountID), 1, maxKeys, errs.New(errs.InvalidState, "The account has %d keys that are not revoked, which is the maximum. Revoke one first.", maxKeys))
 	return NewKey{Key: r.Key, Secret: secret}, tx, nil
 }
 
@@ -250,7 +250,7 @@ func (s *Service) Rotate(k held, overlap time.Duration) (NewKey, *store.Tx, erro
 	addSecret(tx, r.secret(k.account, hash), k.owner)
 	r.Old = slices.DeleteFunc(r.Old, func(o oldSecret) bool { return !now.Before(o.Until) })
 	if len(r.Old) >= maxOldSecrets && overlap > 0 {
-		return NewKey{}, nil, errs.New(errs.InvalidState, "%d earlier secrets of this key are still in their overlap. Rotate with overlap_seconds 0, or wait.", maxOldSecrets)
+		return NewKey{}, nil, errs.New(errs.InvalidState, "%d earlier secrets of this key are still valid. Rotate with overlap_seconds 0, or wait until they expire.", maxOldSecrets)
 	}
 	if overlap > 0 {
 		r.Old = append(r.Old, oldSecret{Hash: current, Until: now.Add(overlap)})

@@ -123,7 +123,7 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 	p := auth.FromContext(ctx)
 	b := in.Body
 	if p.Mode == tenant.Test && b.Kind != tenant.Test {
-		e := errs.New(errs.ScopeEscalation, "A test key can make test keys only. Use a live key.")
+		e := errs.New(errs.ScopeEscalation, "A test key can create test keys only. Use a live key.")
 		e.Param = "/kind"
 		return httpapi.Change[NewKey]{}, e
 	}

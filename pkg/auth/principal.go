@@ -68,7 +68,7 @@ func (p *Principal) RequireScopes(want []Scope, param string) error {
 	for i, s := range missing {
 		names[i] = string(s)
 	}
-	e := errs.New(errs.ScopeEscalation, "The calling key lacks the scope %s itself, so it cannot give it. Use a key that has it.", strings.Join(names, ", "))
+	e := errs.New(errs.ScopeEscalation, "The calling key does not have the scope %s, so it cannot grant it. Use a key that has it.", strings.Join(names, ", "))
 	if param != "" {
 		e.Param = param + "/" + strconv.Itoa(slices.Index(want, missing[0]))
 	}

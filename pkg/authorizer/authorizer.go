@@ -96,13 +96,13 @@ func (a *Authorizer) refusal(s *credential.Credential, p *auth.Principal, req re
 	case s.Ended(now):
 		return &auth.Refusal{Code: errs.InvalidAPIKey, Message: auth.MessageInvalidKey}
 	case s.Plan != auth.EnterprisePlan:
-		return &auth.Refusal{Code: errs.PlanNotAllowed, Message: "The API is part of the enterprise plan, and this account is on another one. Ask its owner to change the plan."}
+		return &auth.Refusal{Code: errs.PlanNotAllowed, Message: "The API is part of the enterprise plan, and this account is on another plan. Ask its owner to change the plan."}
 	case !auth.Permits(s.AccountIPs, ip) || !auth.Permits(s.KeyIPs, ip):
-		return &auth.Refusal{Code: errs.IPNotAllowed, Message: "Calls from this address are not allowed. Add it to the IP allow-lists of the account and of the key."}
+		return &auth.Refusal{Code: errs.IPNotAllowed, Message: "Requests from this address are not allowed. Add it to the IP allow-lists of the account and of the key."}
 	case known && !p.Has(scope):
 		return &auth.Refusal{Code: errs.InsufficientScope, Message: auth.MessageScope(scope)}
 	case s.Count > s.Limit:
-		return &auth.Refusal{Code: errs.RateLimited, Message: "This key has used up its calls of this minute. Wait as long as Retry-After tells, and spread calls out."}
+		return &auth.Refusal{Code: errs.RateLimited, Message: "This key has reached its limit of requests per minute. Wait for the time in Retry-After, and spread requests out."}
 	default:
 		return nil
 	}

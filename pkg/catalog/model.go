@@ -198,7 +198,7 @@ func Usable(kind, id, param string) error {
 
 func choose(kind, id, param string) (Model, error) {
 	if !slices.Contains(provider.Kinds(), provider.Kind(kind)) {
-		return Model{}, errs.Invalid(param, "is for none of the kinds %s", names(provider.Kinds()))
+		return Model{}, errs.Invalid(param, "is for an unknown kind; the kinds are %s", names(provider.Kinds()))
 	}
 	m, ok := Find(id)
 	switch {

@@ -45,7 +45,7 @@ func (o Offer) Choose(kind, asked, fallback string, live bool) (string, error) {
 	}
 	switch {
 	case !o.configured.Has(m.Provider):
-		return "", o.instead(m.Kind, param, "The model %s is not available to live keys here: its provider %s is not set up.", id, m.Provider)
+		return "", o.instead(m.Kind, param, "The model %s is not available to live keys here, because its provider %s is not set up.", id, m.Provider)
 	case m.State != Available || m.Price == nil:
 		return "", o.instead(m.Kind, param, "The model %s is in preview: it works with test keys only.", id)
 	}
@@ -56,9 +56,9 @@ func (o Offer) Choose(kind, asked, fallback string, live bool) (string, error) {
 func (o Offer) instead(kind provider.Kind, param, format string, args ...any) error {
 	other, err := o.Default(kind, true)
 	if err != nil {
-		return unsupported(param, format+" No other one makes %s for live keys here; a test key works with all.", append(args, kind)...)
+		return unsupported(param, format+" No other model makes %s for live keys here. A test key works with all models.", append(args, kind)...)
 	}
-	return unsupported(param, format+" Use %s, say.", append(args, other.ID)...)
+	return unsupported(param, format+" Use %s, for example.", append(args, other.ID)...)
 }
 
 // shapes are the aspect ratios that content items come in.
@@ -82,7 +82,7 @@ func (o Offer) Default(kind provider.Kind, live bool) (Model, error) {
 			return m, nil
 		}
 	}
-	return Model{}, unsupported("", "No provider that makes %s is set up here for live keys. Use a test key; nothing was created or spent.", kind)
+	return Model{}, unsupported("", "No provider that makes %s is set up here for live keys. Use a test key. Nothing was created or spent.", kind)
 }
 
 // within tells whether all of some are among others.

@@ -117,14 +117,14 @@ func (m Model) Check(req provider.Request, prefix string) error {
 	for _, g := range given {
 		switch {
 		case g.value != "" && !g.takes:
-			return refuse(g.member, "is not taken by the model %s", m.ID)
+			return refuse(g.member, "is not supported by the model %s", m.ID)
 		case g.value == "" && slices.Contains(c.Requires, g.input):
-			return refuse(g.member, "is needed by the model %s", m.ID)
+			return refuse(g.member, "is required by the model %s", m.ID)
 		}
 	}
 	switch {
 	case req.AspectRatio != "" && len(c.AspectRatios) == 0:
-		return refuse("/aspect_ratio", "cannot be chosen for the model %s", m.ID)
+		return refuse("/aspect_ratio", "cannot be set for the model %s", m.ID)
 	case req.AspectRatio != "" && !slices.Contains(c.AspectRatios, req.AspectRatio):
 		return refuse("/aspect_ratio", "must be one of %s for the model %s", strings.Join(c.AspectRatios, ", "), m.ID)
 	case req.Count < 0 || req.Count > 1 && c.MaxImages <= 1:
@@ -149,7 +149,7 @@ func (m Model) Check(req provider.Request, prefix string) error {
 	switch m.Kind {
 	case provider.KindVideo, provider.KindMusic:
 		if req.Seconds != 0 && m.decidesLength() {
-			return refuse("/seconds", "cannot be chosen for the model %s", m.ID)
+			return refuse("/seconds", "cannot be set for the model %s", m.ID)
 		}
 		if req.Seconds != 0 && m.Length(req.Seconds) != req.Seconds {
 			return refuse("/seconds", "must be %s for the model %s", m.lengths(), m.ID)

@@ -99,7 +99,7 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[It
 		return none, err
 	}
 	if r.State == Publishing || r.State == Published {
-		return none, errs.New(errs.InvalidState, "The content item is %s: its texts cannot be changed any more.", r.State)
+		return none, errs.New(errs.InvalidState, "The content item is %s: its texts can no longer be changed.", r.State)
 	}
 	set, err := httpapi.MergePatch(ctx, texts{r.Title, r.Caption, r.Hashtags, r.Metadata})
 	if err != nil {
@@ -226,7 +226,7 @@ func (s *Service) remove(ctx context.Context, in *endInput) (httpapi.Change[Item
 		return none, err
 	}
 	if r.State == Publishing {
-		return none, errs.New(errs.InvalidState, "The content item is being published. Delete it when that has ended.")
+		return none, errs.New(errs.InvalidState, "The content item is being published. Delete it afterwards.")
 	}
 	now, tx := s.now(), &store.Tx{}
 	tx.Delete(it)

@@ -234,7 +234,7 @@ func (b *createBody) check(mode tenant.Mode) error {
 }
 
 func errLiveRehearsal() error {
-	return errs.Invalid("/sandbox", "works with a test key only; leave it out for live work")
+	return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
 }
 
 // newRecord makes the item that a body asks for in the voice of its factory.

@@ -152,7 +152,7 @@ func (r *record) choose(offer catalog.Offer, st step, live bool) error {
 		}
 	}
 	if st.kind == provider.KindVoice && len(candidates) > 0 {
-		e := errs.New(errs.UnsupportedModel, "A video has a speaker, and no model that is available speaks %s. Choose another language.", r.Language)
+		e := errs.New(errs.UnsupportedModel, "A video needs a voice, and no available model speaks %s. Choose another language.", r.Language)
 		e.Param = "/language"
 		return e
 	}

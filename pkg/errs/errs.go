@@ -156,5 +156,5 @@ func As(err error) *Error {
 	if CodeOf(err) == Timeout {
 		return Wrap(err, Timeout, "The request took too long. Repeat it with the same Idempotency-Key.")
 	}
-	return Wrap(err, Internal, "Something went wrong on our side. Repeat the request with the same Idempotency-Key; if it persists, tell support the request_id.")
+	return Wrap(err, Internal, "Something went wrong on our side. Repeat the request with the same Idempotency-Key; if it persists, send the request_id to support.")
 }

@@ -172,7 +172,7 @@ func (t TypeSettings) check(factory Type) (TypeSettings, error) {
 	}
 	typed := reflect.New(shape)
 	if err := json.Unmarshal(raw, typed.Interface()); err != nil {
-		return nil, errs.Wrap(err, errs.ValidationFailed, "settings do not fit a factory of the type %s.", factory)
+		return nil, errs.Wrap(err, errs.ValidationFailed, "The settings do not fit a factory of the type %s.", factory)
 	}
 	if c, ok := typed.Interface().(checker); ok {
 		if err := c.check(); err != nil {

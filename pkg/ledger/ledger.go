@@ -92,7 +92,7 @@ func Reserve(tx *store.Tx, now time.Time, r Reservation, b Balance) (Hold, error
 		return Hold{}, err
 	}
 	return h, take(tx, now, r.Account, b, r.Credits, func(balance int64) error {
-		return errs.New(errs.InsufficientBalance, "This costs %d credits, and the balance has %d. Top up the account, or ask for something that costs less.", r.Credits, balance)
+		return errs.New(errs.InsufficientBalance, "This costs %d credits, and the balance is %d. Top up the account, or request something that costs less.", r.Credits, balance)
 	})
 }
 

@@ -48,7 +48,7 @@ func (k ErrorKind) String() string {
 // or says. It is the same of all providers.
 const (
 	CodeContentPolicy    = "content_policy"
-	MessageContentPolicy = "The provider's content policy does not allow what was asked for."
+	MessageContentPolicy = "The provider's content policy does not allow this request."
 )
 
 // Error is what a provider answered, in terms that decide the next step.

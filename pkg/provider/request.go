@@ -46,15 +46,15 @@ func (r Request) Validate(all Capabilities) error {
 	c, ok := all.Kinds[r.Kind]
 	switch {
 	case !ok:
-		return refuse("The provider makes no %s.", r.Kind)
+		return refuse("The provider does not make %s.", r.Kind)
 	case strings.TrimSpace(r.Prompt) == "" && (r.AudioURL == "" || !c.FromAudio):
 		return refuse("The prompt is empty.")
 	case r.ImageURL != "" && !c.FromImage:
-		return refuse("The provider starts no %s from an image.", r.Kind)
+		return refuse("The provider does not make %s from an image.", r.Kind)
 	case r.AudioURL != "" && !c.FromAudio:
-		return refuse("The provider starts no %s from speech.", r.Kind)
+		return refuse("The provider does not make %s from speech.", r.Kind)
 	case r.AspectRatio != "" && len(c.AspectRatios) > 0 && !slices.Contains(c.AspectRatios, r.AspectRatio):
-		return refuse("The aspect ratio %q is none of %s.", r.AspectRatio, strings.Join(c.AspectRatios, ", "))
+		return refuse("The aspect ratio %q is not one of %s.", r.AspectRatio, strings.Join(c.AspectRatios, ", "))
 	case r.Seconds < 0 || c.MaxSeconds > 0 && r.Seconds > c.MaxSeconds:
 		return refuse("The length of %d s is not within 0 to %d s.", r.Seconds, c.MaxSeconds)
 	case r.Count < 0 || r.Count > max(c.MaxCount, 1):

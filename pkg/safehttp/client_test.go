@@ -333,11 +333,11 @@ func TestDescribe(t *testing.T) {
 		want string
 	}{
 		{unused, t.Context(), "The connection was refused."},
-		{midway.URL, t.Context(), "The server closed the connection before its answer was complete."},
-		{abrupt.URL, t.Context(), "The server closed the connection before its answer was complete."},
+		{midway.URL, t.Context(), "The server closed the connection before its response was complete."},
+		{abrupt.URL, t.Context(), "The server closed the connection before its response was complete."},
 		{"https://gone.acme.dev/", t.Context(), "The host name does not exist."},
 		{"http://10.0.0.1/", t.Context(), "The URL must start with https://."},
-		{midway.URL, canceled, "The call was canceled."},
+		{midway.URL, canceled, "The request was canceled."},
 	} {
 		req, err := http.NewRequestWithContext(tc.ctx, http.MethodGet, tc.url, nil)
 		if err != nil {

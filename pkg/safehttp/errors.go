@@ -55,7 +55,7 @@ func Describe(err error) string {
 	case errors.As(err, &refused):
 		return refused.Reason
 	case errors.Is(err, ErrBodyTooLarge):
-		return "The answer was larger than allowed."
+		return "The response was larger than allowed."
 	case errors.As(err, &dns):
 		if dns.IsNotFound {
 			return "The host name does not exist."
@@ -75,10 +75,10 @@ func Describe(err error) string {
 		return "The host could not be reached."
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
 		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "The server closed the connection before its answer was complete."
+		return "The server closed the connection before its response was complete."
 	case errors.Is(err, context.Canceled):
-		return "The call was canceled."
+		return "The request was canceled."
 	default:
-		return "The call failed: the server's answer was not valid HTTP, or the connection broke."
+		return "The request failed: the server's response was not valid HTTP, or the connection broke."
 	}
 }

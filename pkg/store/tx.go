@@ -26,7 +26,7 @@ import (
 var ErrConflict = errors.New("store: the item has changed")
 
 // errBusy tells that DynamoDB kept refusing for contention or load.
-var errBusy = errs.New(errs.ProviderUnavailable, "The service is busy with other calls on the same resource. Repeat the request with the same Idempotency-Key in a second.")
+var errBusy = errs.New(errs.ProviderUnavailable, "Other requests are changing the same resource. Repeat the request with the same Idempotency-Key in a second.")
 
 // Tx collects writes that happen together or not at all. The zero value is ready.
 type Tx struct {

@@ -89,7 +89,7 @@ func (s *Service) estimate(ctx context.Context, in *estimateInput) (httpapi.Chan
 func (b estimateBody) fits() error {
 	for _, name := range b.Input.members {
 		if !slices.Contains(members[b.Kind], name) {
-			return errs.Invalid("/input/"+name, "%s", fmt.Sprintf("is none of the members of kind %s: %s", b.Kind, strings.Join(members[b.Kind], ", ")))
+			return errs.Invalid("/input/"+name, "%s", fmt.Sprintf("is not a member of kind %s; its members are %s", b.Kind, strings.Join(members[b.Kind], ", ")))
 		}
 	}
 	return nil

@@ -133,13 +133,13 @@ var members = map[provider.Kind][]string{
 func (in Input) check(kind provider.Kind, prefix string) error {
 	switch {
 	case kind == provider.KindAvatar && resource.IsBlank(in.Text) && in.AudioURL == "":
-		return errs.Invalid(prefix+"/text", "must say what is spoken, unless audio_url is given")
+		return errs.Invalid(prefix+"/text", "is required, unless audio_url is sent")
 	case kind == provider.KindAvatar && in.Text != "" && in.AudioURL != "":
-		return errs.Invalid(prefix+"/audio_url", "cannot go along with text: send one of the two")
+		return errs.Invalid(prefix+"/audio_url", "cannot be sent together with text: send one of the two")
 	case kind == provider.KindAvatar && in.AudioURL != "" && in.Seconds == 0:
-		return errs.Invalid(prefix+"/seconds", "must tell how long the speech at audio_url is")
+		return errs.Invalid(prefix+"/seconds", "must be the length of the speech at audio_url")
 	case kind == provider.KindAvatar && in.AudioURL == "" && in.Seconds != 0:
-		return errs.Invalid(prefix+"/seconds", "goes along with audio_url only; the length of a text follows from it")
+		return errs.Invalid(prefix+"/seconds", "is for audio_url only; without it, the text sets the length")
 	case kind == provider.KindVoice && resource.IsBlank(in.Text):
 		return errs.Invalid(prefix+"/text", "must say what is spoken")
 	case kind != provider.KindVoice && kind != provider.KindAvatar && resource.IsBlank(in.Prompt):

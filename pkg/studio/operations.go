@@ -135,7 +135,7 @@ func (s *Service) create(ctx context.Context, b body) (httpapi.Change[Generation
 	p, now := auth.FromContext(ctx), s.now()
 	live := p.Mode == tenant.Live
 	if c.Sandbox != nil && live {
-		return none, errs.Invalid("/sandbox", "works with a test key only; leave it out for live work")
+		return none, errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
 	}
 	if err := c.Metadata.Check(); err != nil {
 		return none, err

@@ -79,7 +79,7 @@ func (s *Store) Save(ctx context.Context, place media.Place, n int, body io.Read
 	}
 	info, err := probe.Read(spool, size)
 	if errors.Is(err, probe.ErrUnsupported) {
-		return media.File{}, errs.Wrap(err, errs.UnsupportedMedia, "The generated file is of no known format.")
+		return media.File{}, errs.Wrap(err, errs.UnsupportedMedia, "The format of the generated file is not supported.")
 	}
 	if err != nil {
 		return media.File{}, err
@@ -121,7 +121,7 @@ func (s *Store) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	var missing *types.NoSuchKey
 	switch {
 	case errors.As(err, &missing):
-		return nil, errs.Wrap(err, errs.NotFound, "The file is not there.")
+		return nil, errs.Wrap(err, errs.NotFound, "The file does not exist.")
 	case err != nil:
 		return nil, errs.Wrap(err, errs.ProviderUnavailable, "The file could not be read.")
 	default:

@@ -183,9 +183,9 @@ func byCode(code string, status int) *provider.Error {
 	}
 	switch {
 	case code == "ServiceQuotaExceeded", code == "LimitExceeded":
-		return is(provider.Quota, "provider_quota", "The allowance at the provider is used up for now.")
+		return is(provider.Quota, "provider_quota", "The service's quota at the provider is used up for now.")
 	case slices.Contains(throttled, code), status == http.StatusTooManyRequests:
-		return is(provider.Transient, "provider_busy", "The provider takes no more requests at the moment.")
+		return is(provider.Transient, "provider_busy", "The provider accepts no more requests at the moment.")
 	case slices.Contains(ours, code), status == http.StatusForbidden, status == http.StatusUnauthorized:
 		return is(provider.Quota, "provider_access", "The provider refuses the service's account.")
 	case status >= 400 && status < 500 && status != http.StatusRequestTimeout:

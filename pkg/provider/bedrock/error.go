@@ -22,7 +22,7 @@ func refused(code, message string) *provider.Error {
 	switch code {
 	case "Throttling":
 		if strings.Contains(message, "per day") {
-			return is(provider.Quota, "provider_quota", "The allowance at the provider is used up for now.")
+			return is(provider.Quota, "provider_quota", "The service's quota at the provider is used up for now.")
 		}
 	case "ModelTimeout", "ModelNotReady", "ModelError":
 		return is(provider.Transient, "provider_unavailable", "The provider is unavailable at the moment.")
@@ -33,7 +33,7 @@ func refused(code, message string) *provider.Error {
 	case "AccessDenied": // to a model that nobody has asked AWS for: it stays so
 		return is(provider.BadInput, "provider_access", "The provider refuses the service's account.")
 	case "ResourceNotFound":
-		return is(provider.BadInput, "provider_refused", "The provider knows no such model or generation.")
+		return is(provider.BadInput, "provider_refused", "The provider does not know the model or the generation.")
 	}
 	return nil
 }
@@ -56,5 +56,5 @@ func filtered(cause error) *provider.Error {
 
 // failed is for a generation that failed without a reason that helps anyone.
 func failed(cause error) *provider.Error {
-	return &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not make this.", Cause: cause}
+	return &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not finish the generation.", Cause: cause}
 }

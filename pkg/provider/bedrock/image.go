@@ -107,7 +107,7 @@ func imageInput(req provider.Request) ([]byte, error) {
 	case strings.HasPrefix(req.Model, "amazon.titan-image"):
 		size, ok := titanSizes[ratio]
 		if !ok {
-			return nil, refuse("The model makes no images of %s.", ratio)
+			return nil, refuse("The model does not make images of %s.", ratio)
 		}
 		in := titanInput{TaskType: "TEXT_IMAGE"}
 		in.Params.Text = provider.Clip(req.Prompt, maxTitanPrompt)

@@ -103,7 +103,7 @@ func check(h provider.Handle) error {
 }
 
 func unknown(cause error) *provider.Error {
-	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation", Message: "The provider knows no such generation.", Cause: cause}
+	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation", Message: "The provider does not know the generation.", Cause: cause}
 }
 
 // clientToken gives a token a form that Bedrock takes.
@@ -149,7 +149,7 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 	key, err := p.key(h, out)
 	if err != nil {
 		return provider.Result{}, &provider.Error{
-			Kind: provider.Rejected, Code: "result_invalid", Message: "The provider gave a result that cannot be read.", Cause: err,
+			Kind: provider.Rejected, Code: "result_invalid", Message: "The provider returned a result that cannot be read.", Cause: err,
 		}
 	}
 	return provider.Result{Media: []provider.File{{Open: func(ctx context.Context) (io.ReadCloser, error) { return p.open(ctx, key) }}}}, nil
@@ -194,7 +194,7 @@ func (p *Provider) open(ctx context.Context, key string) (io.ReadCloser, error) 
 	case err == nil:
 		return body, nil
 	case errs.CodeOf(err) == errs.NotFound:
-		return nil, &provider.Error{Kind: provider.Rejected, Code: "result_expired", Message: "The provider's result is not there any more.", Cause: err}
+		return nil, &provider.Error{Kind: provider.Rejected, Code: "result_expired", Message: "The provider no longer has the result.", Cause: err}
 	default:
 		return nil, &provider.Error{Kind: provider.Transient, Code: "result_unreadable", Message: "The provider's file could not be read.", Cause: err}
 	}

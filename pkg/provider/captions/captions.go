@@ -56,7 +56,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	// Each cue is shown for a millisecond at least: they are timed in these.
 	if len(cues) == 0 || req.Spoken < time.Duration(len(cues))*time.Millisecond || req.Spoken > maxSpoken {
 		return provider.Submission{}, &provider.Error{
-			Kind: provider.BadInput, Code: "invalid_input", Message: fmt.Sprintf("A speech of %v has no place for the captions of this script.", req.Spoken),
+			Kind: provider.BadInput, Code: "invalid_input", Message: fmt.Sprintf("A speech of %v is too short for the captions of this script.", req.Spoken),
 		}
 	}
 	return provider.Submission{Result: &provider.Result{Media: []provider.File{provider.FileOf([]byte(webvtt(cues, req.Spoken)))}}}, nil
@@ -79,7 +79,7 @@ func unknown(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation", Message: "Captions are made at once: there is nothing to follow."}
+	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation", Message: "Captions are made at once, so there is no generation to poll."}
 }
 
 // cue is what is shown at once: its lines.

@@ -196,7 +196,7 @@ func languageCode(tag string) (string, error) {
 	}
 	parsed, err := language.Parse(tag)
 	if err != nil {
-		return "", &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: "The language is none.", Cause: err}
+		return "", &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: "The language is not a language tag (BCP 47).", Cause: err}
 	}
 	base, _ := parsed.Base()
 	switch code := base.String(); code {
@@ -243,5 +243,5 @@ func (p *Provider) Fetch(context.Context, provider.Handle) (provider.Result, err
 func (p *Provider) Cancel(context.Context, provider.Handle) error { return errNoHandle() }
 
 func errNoHandle() *provider.Error {
-	return invalid("unknown_generation", "The provider knows no such generation.")
+	return invalid("unknown_generation", "The provider does not know the generation.")
 }

@@ -91,5 +91,5 @@ func parse(h provider.Handle) (work, error) {
 }
 
 func unknownGeneration() *provider.Error {
-	return refuse("unknown_generation", "The provider knows no such generation.")
+	return refuse("unknown_generation", "The provider does not know the generation.")
 }

@@ -132,7 +132,7 @@ func (m model) withinLimits(in map[string]any) error {
 			if name == m.lyrics.name {
 				what = "lyrics"
 			}
-			return refuse("invalid_input", "The model wants %s of %d to %d characters, not of %d.", what, limit[0], limit[1], n)
+			return refuse("invalid_input", "The model requires %s of %d to %d characters, not %d.", what, limit[0], limit[1], n)
 		}
 	}
 	return nil

@@ -115,7 +115,7 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 	case status == http.StatusNotFound && call.Submits:
 		return refuse("unsupported_model", "The provider does not offer the model.")
 	case status == http.StatusNotFound && isResult(call):
-		return &provider.Error{Kind: provider.Rejected, Code: "result_expired", Message: "The provider does not keep the result any more."}
+		return &provider.Error{Kind: provider.Rejected, Code: "result_expired", Message: "The provider no longer keeps the result."}
 	case status == http.StatusNotFound:
 		return unknownGeneration()
 	case r.ErrorType == "client_cancelled":
@@ -123,7 +123,7 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 	case slices.Contains(types, "content_policy_violation"):
 		return contentPolicy(provider.BadInput)
 	case aboutInput && slices.Contains(types, "file_download_error"):
-		return refuse("input_unreadable", "The provider could not read a file that the request names.")
+		return refuse("input_unreadable", "The provider could not read a file of the request.")
 	case isResult(call) && status >= http.StatusInternalServerError && (r.ErrorType != "" || len(types) > 0):
 		// What the queue has stored as the end of the request: asking again gives
 		// the same. Without a type it is the queue that is in trouble.

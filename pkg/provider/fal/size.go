@@ -18,7 +18,7 @@ const (
 func imageSize(ratio string, megapixels int) (map[string]any, error) {
 	var across, down float64
 	if _, err := fmt.Sscanf(ratio, "%f:%f", &across, &down); err != nil || across <= 0 || down <= 0 {
-		return nil, refuse("invalid_input", "%q is no aspect ratio.", ratio)
+		return nil, refuse("invalid_input", "%q is not an aspect ratio.", ratio)
 	}
 	var width, height int
 	for w := edgeStep; w <= longest; w += edgeStep {

@@ -23,7 +23,7 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 	code := answer.Error.Code
 	switch {
 	case code == "quota_exceeded": // as a 429
-		return &provider.Error{Kind: provider.Quota, Code: "provider_quota", Message: "The allowance at the provider is used up for now."}
+		return &provider.Error{Kind: provider.Quota, Code: "provider_quota", Message: "The service's quota at the provider is used up for now."}
 	case code == "avatar_not_found":
 		return invalid("unknown_avatar", "The provider has no such avatar.")
 	case code == "voice_not_found":
@@ -33,7 +33,7 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 	case offends(code) && status < http.StatusInternalServerError:
 		return invalid(provider.CodeContentPolicy, provider.MessageContentPolicy)
 	case status == http.StatusNotFound && !call.Submits:
-		return invalid("unknown_generation", "The provider knows no such generation.")
+		return invalid("unknown_generation", "The provider does not know the generation.")
 	default:
 		return nil
 	}

@@ -175,7 +175,7 @@ func localeOf(tag string) (string, error) {
 	}
 	parsed, err := language.Parse(tag)
 	if err != nil {
-		return "", &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: "The language is none.", Cause: err}
+		return "", &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: "The language is not a language tag (BCP 47).", Cause: err}
 	}
 	base, _ := parsed.Base()
 	region, sure := parsed.Region()
@@ -274,7 +274,7 @@ var videoID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 func parse(h provider.Handle) (string, error) {
 	id, ok := strings.CutPrefix(string(h), handlePrefix)
 	if !ok || !videoID().MatchString(id) {
-		return "", invalid("unknown_generation", "The provider knows no such generation.")
+		return "", invalid("unknown_generation", "The provider does not know the generation.")
 	}
 	return id, nil
 }

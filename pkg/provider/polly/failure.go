@@ -13,7 +13,7 @@ import (
 func refused(code, _ string) *provider.Error {
 	switch code {
 	case "TextLengthExceeded":
-		return invalid("text_too_long", "The text is longer than the model speaks.")
+		return invalid("text_too_long", "The text is longer than the model supports.")
 	case "EngineNotSupported":
 		return invalid("unknown_voice", "The model has no such voice.")
 	case "LanguageNotSupported":
@@ -41,5 +41,5 @@ func invalid(code, message string) *provider.Error {
 }
 
 func unknown() *provider.Error {
-	return invalid("unknown_generation", "The provider knows no such generation.")
+	return invalid("unknown_generation", "The provider does not know the generation.")
 }

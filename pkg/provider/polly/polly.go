@@ -135,7 +135,7 @@ func choose(engine types.Engine, req provider.Request) (voice, error) {
 	v, found, err := find(engine, req.Language)
 	switch {
 	case err != nil:
-		return voice{}, &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: "The language is none.", Cause: err}
+		return voice{}, &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: "The language is not a language tag (BCP 47).", Cause: err}
 	case !found:
 		return voice{}, invalid("unsupported_language", "The model does not speak the language.")
 	}
@@ -300,7 +300,7 @@ func (p *Provider) open(ctx context.Context, key string) (io.ReadCloser, error) 
 	case err == nil:
 		return body, nil
 	case errs.CodeOf(err) == errs.NotFound:
-		return nil, &provider.Error{Kind: provider.Rejected, Code: "result_expired", Message: "The provider does not keep the result any more.", Cause: err}
+		return nil, &provider.Error{Kind: provider.Rejected, Code: "result_expired", Message: "The provider no longer keeps the result.", Cause: err}
 	default:
 		return nil, &provider.Error{Kind: provider.Transient, Code: "result_unreadable", Message: "The provider's file could not be read.", Cause: err}
 	}

@@ -177,7 +177,7 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended."}
 	}
 	if got.Removed {
-		return provider.Result{}, &provider.Error{Kind: provider.Rejected, Code: "result_expired", Message: "The provider does not keep the result any more."}
+		return provider.Result{}, &provider.Error{Kind: provider.Rejected, Code: "result_expired", Message: "The provider no longer keeps the result."}
 	}
 	address, err := got.address()
 	if err != nil {
@@ -249,7 +249,7 @@ func parse(h provider.Handle) (string, error) {
 }
 
 func unknownGeneration() *provider.Error {
-	return refuse("unknown_generation", "The provider knows no such generation.")
+	return refuse("unknown_generation", "The provider does not know the generation.")
 }
 
 func refuse(code, message string) *provider.Error {

@@ -177,7 +177,7 @@ func (w work) result() (provider.Result, error) {
 func (w work) fileName(i int) string { return sample.Name(w.Kind, w.Ratio, uint(w.Seed)+uint(i)) }
 
 func failure() *provider.Error {
-	return &provider.Error{Kind: provider.Rejected, Code: "sandbox_failure", Message: "The sandbox was told to fail this generation."}
+	return &provider.Error{Kind: provider.Rejected, Code: "sandbox_failure", Message: "The sandbox failed this generation, as requested."}
 }
 
 func (w work) handle() (provider.Handle, error) {
@@ -212,5 +212,5 @@ func parse(ctx context.Context, h provider.Handle) (work, error) {
 }
 
 func badHandle(cause error) *provider.Error {
-	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation", Message: "The provider knows no such generation.", Cause: cause}
+	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation", Message: "The provider does not know the generation.", Cause: cause}
 }

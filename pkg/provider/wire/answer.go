@@ -76,9 +76,9 @@ func (c *Client) refused(call Call, resp *http.Response, body []byte, key string
 func byStatus(status int, after time.Duration) *provider.Error {
 	switch {
 	case status == http.StatusTooManyRequests && after > longRetryAfter:
-		return &provider.Error{Kind: provider.Quota, Code: "provider_quota", Message: "The allowance at the provider is used up for now."}
+		return &provider.Error{Kind: provider.Quota, Code: "provider_quota", Message: "The service's quota at the provider is used up for now."}
 	case status == http.StatusTooManyRequests:
-		return &provider.Error{Kind: provider.Transient, Code: "provider_busy", Message: "The provider takes no more requests at the moment."}
+		return &provider.Error{Kind: provider.Transient, Code: "provider_busy", Message: "The provider accepts no more requests at the moment."}
 	case status == http.StatusPaymentRequired:
 		return &provider.Error{Kind: provider.Quota, Code: "provider_quota", Message: "The account at the provider has no credit."}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:

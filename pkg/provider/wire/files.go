@@ -71,7 +71,7 @@ func (d *Downloads) Open(ctx context.Context, address string, gone provider.Erro
 	cause := fmt.Errorf("file: status %d", resp.StatusCode)
 	switch resp.StatusCode {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusGone:
-		return nil, &provider.Error{Kind: gone, Code: "result_expired", Message: "The provider does not keep the result any more.", Cause: cause}
+		return nil, &provider.Error{Kind: gone, Code: "result_expired", Message: "The provider no longer keeps the result.", Cause: cause}
 	default:
 		return nil, unreadable(cause)
 	}
@@ -95,7 +95,7 @@ func (b body) Read(p []byte) (int, error) {
 
 // invalidAddress is for an answer that leads nowhere, or where nobody may go.
 func invalidAddress(cause error) *provider.Error {
-	return &provider.Error{Kind: provider.Rejected, Code: "result_invalid", Message: "The provider gave a result that cannot be read.", Cause: fmt.Errorf("file: %w", cause)}
+	return &provider.Error{Kind: provider.Rejected, Code: "result_invalid", Message: "The provider returned a result that cannot be read.", Cause: fmt.Errorf("file: %w", cause)}
 }
 
 func unreadable(cause error) *provider.Error {
