@@ -1,16 +1,16 @@
-// Command generate is the Lambda function that takes the steps of generation work.
+// Command generate is the Lambda function that takes the steps of generations.
 package main
 
 import (
 	"crypto/rand"
+	mathrand "math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/content"
-	"github.com/content-automation/api/pkg/engine"
-	"github.com/content-automation/api/pkg/job"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/objects"
@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -28,15 +29,16 @@ func main() {
 	logging.Setup()
 	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Generate]()
 	signer := awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now))
-	worker := engine.NewWorker(engine.Config{
-		DB:    store.Open(cfg, n.Table),
-		Areas: map[string]engine.Area{content.ItemKind: content.Area{Sign: content.SignedBy(signer)}, studio.ItemKind: studio.Area{}},
+	db := store.Open(cfg, n.Table)
+	worker := &generate.Worker{
+		DB:      db,
+		Loaders: map[string]generate.Loader{content.ItemKind: content.Loader{Sign: content.SignedBy(signer)}, studio.ItemKind: studio.Loader{}},
 		Providers: registry.New(registry.Config{
 			Configured: provider.ParseConfigured(n.Providers), AWS: cfg, Secret: n.ProviderSecret,
 			Bucket: n.Bucket, Endpoint: n.ProviderEndpoint, Now: time.Now,
 		}),
-		Objects: objects.New(cfg, n.Bucket), Now: time.Now, Name: rand.Text,
-	})
-	queues := sqsqueue.Open(cfg, needs.QueueURLs(topology.Generation))
-	lambda.Start(job.NewConsumer(worker, job.NewSender(queues), job.HoldersOf(queues, queue.Beat)).Handle)
+		Objects: objects.New(cfg, n.Bucket), Now: time.Now,
+	}
+	kernel := task.NewKernel(task.Config{DB: db, Handlers: worker.Handlers(), Now: time.Now, Name: rand.Text, Chance: mathrand.Float64})
+	lambda.Start(task.NewConsumer(kernel, sqsqueue.Open(cfg, needs.QueueURLs(topology.Generation)), queue.Beat).Handle)
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -114,7 +114,7 @@ func (w *world) examples() map[string]example {
 // described stands in for the object store: it describes files and keeps none.
 type described struct{}
 
-var _ engine.Objects = described{}
+var _ generate.Objects = described{}
 
 // Remove has nothing to remove.
 func (described) Remove(context.Context, media.Place) error { return nil }

@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -12,13 +12,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	bustypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
-	"github.com/content-automation/api/pkg/engine"
-	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/job"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
 )
@@ -67,7 +66,7 @@ type course struct {
 	w        *world
 	used     usage
 	relay    *relay.Relay
-	consumer *job.Consumer
+	consumer *task.Consumer
 	dispatch *webhook.Dispatcher
 	// jobs are the messages that wait in the queues of work, and told the events of
 	// the bus that wait in the queue of dispatch.
@@ -153,16 +152,15 @@ func (w *world) ended(ctx context.Context, s scenario, id string) error {
 
 func (w *world) course(s scenario) *course {
 	c := &course{w: w, cancels: s.cancels}
-	queues := map[topology.Queue]queue.Sender{}
-	for _, name := range topology.Generation {
-		queues[name] = mailbox{c}
+	mailboxes := map[topology.Queue]mailbox{}
+	for _, name := range topology.Tasks {
+		mailboxes[name] = mailbox{c}
 	}
-	c.relay = relay.New(queues, bus{c}, "bench")
-	worker := engine.NewWorker(engine.Config{
-		DB: w.state, Areas: w.areas, Providers: newMaker(&c.used, s.polls, s.fails, w.now),
-		Objects: &shelf{used: &c.used}, Now: w.now, Name: rand.Text,
-	})
-	c.consumer = job.NewConsumer(worker, job.NewSender(queues), nil)
+	c.relay = relay.New(mailboxes, bus{c}, "bench")
+	worker := &generate.Worker{
+		DB: w.state, Loaders: w.areas, Providers: newMaker(&c.used, s.polls, s.fails, w.now), Objects: &shelf{used: &c.used}, Now: w.now,
+	}
+	c.consumer = task.NewConsumer(newKernel(w.state, worker, w.now), mailboxes, never)
 	c.dispatch = webhook.NewDispatcher(w.state, nowhere{}, w.now)
 	return c
 }
@@ -226,7 +224,7 @@ func (c *course) streamed(ctx context.Context) error {
 				image[name] = events.NewStringAttribute(text.Value)
 			}
 		}
-		if kind, ok := image["kind"]; ok && (kind.String() == job.Kind || kind.String() == event.Kind) {
+		if kind, ok := image["kind"]; ok && slices.Contains(relay.Kinds, kind.String()) {
 			batch.Records = append(batch.Records, events.DynamoDBEventRecord{EventName: "INSERT", Change: events.DynamoDBStreamRecord{NewImage: image}})
 		}
 	}
@@ -313,3 +311,11 @@ func (b bus) PutEvents(_ context.Context, in *eventbridge.PutEventsInput, _ ...f
 	}
 	return &eventbridge.PutEventsOutput{Entries: make([]bustypes.PutEventsResultEntry, len(in.Entries))}, nil
 }
+
+// Hide implements queue.Hider: nothing else works on the messages.
+func (m mailbox) Hide(_ context.Context, _ time.Duration, receipts ...string) []error {
+	return make([]error, len(receipts))
+}
+
+// never is a heartbeat that does not beat: what is measured takes less than a second.
+func never() (<-chan time.Time, func()) { return nil, func() {} }

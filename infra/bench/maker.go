@@ -5,8 +5,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/content-automation/api/pkg/engine"
-	"github.com/content-automation/api/pkg/engine/enginetest"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/captions"
@@ -31,9 +31,9 @@ func newMaker(used *usage, polls map[provider.Kind]int, fails bool, now func() t
 	return &maker{Provider: sandbox.New(now), used: used, polls: polls, fails: fails, asked: map[provider.Handle]int{}, kinds: map[provider.Handle]provider.Kind{}}
 }
 
-var _ engine.Providers = (*maker)(nil)
+var _ generate.Providers = (*maker)(nil)
 
-// For implements engine.Providers. Captions are made by the service itself.
+// For implements generate.Providers. Captions are made by the service itself.
 func (m *maker) For(name string, _ tenant.Mode) (provider.Provider, error) {
 	if name == captions.Name {
 		return captions.New(), nil
@@ -103,13 +103,13 @@ func (m *maker) Cancel(context.Context, provider.Handle) error {
 
 // shelf is the object store: it reads the files as the real one does, and counts.
 type shelf struct {
-	enginetest.Objects
+	generatetest.Objects
 	used *usage
 }
 
-var _ engine.Objects = (*shelf)(nil)
+var _ generate.Objects = (*shelf)(nil)
 
-// Save implements engine.Objects by one request.
+// Save implements generate.Objects by one request.
 func (s *shelf) Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
 	f, err := s.Objects.Save(ctx, place, n, body)
 	if err == nil {
@@ -118,7 +118,7 @@ func (s *shelf) Save(ctx context.Context, place media.Place, n int, body io.Read
 	return f, err
 }
 
-// Remove implements engine.Objects: it lists what there is; deleting is free.
+// Remove implements generate.Objects: it lists what there is; deleting is free.
 func (s *shelf) Remove(ctx context.Context, place media.Place) error {
 	s.used.lists++
 	s.used.waited += objectWait

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"strconv"
 	"time"
 
@@ -22,17 +23,17 @@ import (
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/authorizer"
 	"github.com/content-automation/api/pkg/content"
-	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider/registry"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/studio"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook"
 )
@@ -60,7 +61,7 @@ type world struct {
 	authorizer lambda.Handler
 	functions  map[string]lambda.Handler
 	routes     map[string]httpapi.Route
-	areas      map[string]engine.Area
+	areas      map[string]generate.Loader
 	clock      time.Time
 	key, live  string // secrets of a test key and a live one
 	drops      []func(context.Context) error
@@ -121,7 +122,7 @@ func newWorld(ctx context.Context, with ...func(*aws.Config)) (_ *world, err err
 	if err != nil {
 		return nil, err
 	}
-	w.areas = map[string]engine.Area{content.ItemKind: content.Area{Sign: content.SignedBy(signer)}, studio.ItemKind: studio.Area{}}
+	w.areas = map[string]generate.Loader{content.ItemKind: content.Loader{Sign: content.SignedBy(signer)}, studio.ItemKind: studio.Loader{}}
 	log := audit.New(entries, w.now)
 	w.recorder = &meteredRecorder{log: log, meter: w.meter}
 	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.now), authorizer.Scopes, w.now).Handle)
@@ -212,18 +213,21 @@ func (w *world) fill(ctx context.Context, state *store.DB) (err error) {
 
 // generate takes all steps of the work of an item.
 func (w *world) generate(ctx context.Context, state *store.DB, itemID string) error {
-	worker := engine.NewWorker(engine.Config{
-		DB: state, Areas: w.areas,
-		Providers: registry.New(registry.Config{Now: w.now}), Objects: described{}, Now: w.now, Name: rand.Text,
-	})
-	j := job.Job{ID: "job#" + itemID + "#1", Subject: itemID, Attempt: 1, Turn: 1}
+	kernel := newKernel(state, &generate.Worker{
+		DB: state, Loaders: w.areas, Providers: registry.New(registry.Config{Now: w.now}), Objects: described{}, Now: w.now,
+	}, w.now)
+	m := task.Message{ID: task.ID(generate.Generate, itemID, 1), Step: 1}
 	for {
-		next, err := worker.Do(ctx, j)
+		next, err := kernel.Do(ctx, m, 1)
 		if err != nil || next == nil {
 			return err
 		}
-		j = next.Job
+		m = next.Message
 	}
+}
+
+func newKernel(db *store.DB, w *generate.Worker, now func() time.Time) *task.Kernel {
+	return task.NewKernel(task.Config{DB: db, Handlers: w.Handlers(), Now: now, Name: rand.Text, Chance: mathrand.Float64})
 }
 
 // nowhere is a queue that forgets what it takes.

@@ -68,7 +68,7 @@ func jobRows(sz size) []row {
 func wipedJobs(ctx context.Context, s *scene) error {
 	return s.wipeUntil(ctx, s.urls(topology.Generation...), func(ctx context.Context) (int, error) {
 		var swept struct{ Resent int }
-		err := s.system.Invoke(ctx, "resume", `{"now":true}`, &swept)
+		err := s.system.Invoke(ctx, "due", `{"now":true}`, &swept)
 		s.happenedNow()
 		return swept.Resent, err
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -59,7 +60,7 @@ func (w *work) feedFromStream(fn awslambda.Function, f topology.Function, d *dat
 		Filters: &[]*map[string]any{
 			awslambda.FilterCriteria_Filter(&map[string]any{
 				"eventName": []string{"INSERT"},
-				"dynamodb":  map[string]any{"NewImage": map[string]any{"kind": map[string]any{"S": []string{"job", "event"}}}},
+				"dynamodb":  map[string]any{"NewImage": map[string]any{"kind": map[string]any{"S": relay.Kinds}}},
 			}),
 		},
 	})

@@ -125,7 +125,7 @@ func TestSlowReceiversDoNotTakeAllFunctions(t *testing.T) {
 	}
 }
 
-func TestRelayReadsJobsAndEventsAlone(t *testing.T) {
+func TestRelayReadsItsOwnKindsAlone(t *testing.T) {
 	_, source := named(t, acme[workStack], "AWS::Lambda::EventSourceMapping", "RelaySource")
 	filters, _ := source.at("FilterCriteria", "Filters").([]any)
 	if len(filters) != 1 {
@@ -142,7 +142,7 @@ func TestRelayReadsJobsAndEventsAlone(t *testing.T) {
 	if err := json.Unmarshal([]byte(fmt.Sprint(filters[0].(map[string]any)["Pattern"])), &pattern); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(pattern.EventName, []string{"INSERT"}) || !slices.Equal(pattern.Dynamodb.NewImage.Kind.S, []string{"job", "event"}) {
+	if !slices.Equal(pattern.EventName, []string{"INSERT"}) || !slices.Equal(pattern.Dynamodb.NewImage.Kind.S, []string{"task", "outbox", "job", "event"}) {
 		t.Errorf("the filter is %+v", pattern)
 	}
 	if source["BisectBatchOnFunctionError"] != true || source.at("DestinationConfig", "OnFailure", "Destination") == nil {

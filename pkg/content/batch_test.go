@@ -9,9 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/id"
-	"github.com/content-automation/api/pkg/job"
-	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
@@ -20,16 +19,15 @@ const batchPath = "/v1/content-items/batch"
 // begin has the work of a batch started, which is named for its first item.
 func (w *world) begin(first string) {
 	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey("job#batch#"+first))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	var j job.Job
-	if err := it.Decode(&j); err != nil {
-		w.t.Fatal(err)
-	}
-	if next, err := w.worker.Do(w.t.Context(), j); err != nil || next != nil {
-		w.t.Fatalf("%+v, %v", next, err)
+	for m := w.message(generate.Start, first, 1); ; {
+		next, err := w.kernel.Do(w.t.Context(), m, 1)
+		if err != nil || next != nil && next.Delay > 0 {
+			w.t.Fatalf("%+v, %v", next, err)
+		}
+		if next == nil {
+			return
+		}
+		m = next.Message
 	}
 }
 

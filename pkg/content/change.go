@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
@@ -140,8 +140,8 @@ func (s *Service) stop(tx *store.Tx, it store.Item, r *record) error {
 	if err := r.move(Canceled); err != nil || !ran {
 		return err
 	}
-	err := engine.Cancel(tx, s.now(), it.Owner, r.ID, r.Attempt, &r.Ticket)
-	r.Ticket = engine.Ticket{}
+	err := generate.Cancel(tx, s.now(), it.Owner, r.ID, r.Attempt, &r.Ticket)
+	r.Ticket = generate.Ticket{}
 	return err
 }
 
@@ -195,7 +195,7 @@ func (s *Service) regenerate(ctx context.Context, in *regenerateInput) (httpapi.
 		balance = ledger.BalanceOf(others[0])
 	}
 	tx := &store.Tx{}
-	if r.Ticket, err = engine.Accept(tx, now, r.accepted(p), balance); err != nil {
+	if r.Ticket, err = generate.Accept(tx, now, r.accepted(p), balance); err != nil {
 		return none, err
 	}
 	return s.write(ctx, tx, it, r)
@@ -235,7 +235,7 @@ func (s *Service) remove(ctx context.Context, in *endInput) (httpapi.Change[Item
 			return none, err
 		}
 	}
-	if err := engine.Remove(tx, now, it.Owner, r.ID, r.Attempt); err != nil {
+	if err := generate.RemoveFiles(tx, now, it.Owner, r.ID, r.Attempt); err != nil {
 		return none, err
 	}
 	r.Touch(now)

@@ -12,8 +12,8 @@ import (
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/id"
-	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
@@ -304,15 +304,7 @@ func TestDeleteInEachState(t *testing.T) {
 // clearFiles has the job done that removes the files of a deleted item.
 func (w *world) clearFiles(itemID string) {
 	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey("job#remove#"+itemID))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	var j job.Job
-	if err := it.Decode(&j); err != nil {
-		w.t.Fatal(err)
-	}
-	if _, err := w.worker.Do(w.t.Context(), j); err != nil {
+	if _, err := w.kernel.Do(w.t.Context(), w.message(generate.Remove, itemID, 1), 1); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
@@ -106,7 +106,7 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[I
 		return none, err
 	}
 	tx := &store.Tx{}
-	if r.Ticket, err = engine.Accept(tx, now, r.accepted(p), balance); err != nil {
+	if r.Ticket, err = generate.Accept(tx, now, r.accepted(p), balance); err != nil {
 		return none, err
 	}
 	it, err := r.entry(p.Owner)
@@ -127,7 +127,7 @@ func (s *Service) createBatch(ctx context.Context, in *batchInput) (httpapi.Chan
 	}
 	var bad refusals
 	var records []*record
-	var works []engine.Accepted
+	var works []generate.Order
 	for i, b := range in.Body.Items {
 		err := b.check(p.Mode)
 		var r *record
@@ -146,7 +146,7 @@ func (s *Service) createBatch(ctx context.Context, in *batchInput) (httpapi.Chan
 		return none, err
 	}
 	tx := &store.Tx{}
-	ticket, err := engine.AcceptBatch(tx, now, works, balance)
+	ticket, err := generate.AcceptBatch(tx, now, works, balance)
 	if err != nil {
 		return none, err
 	}

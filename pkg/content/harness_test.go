@@ -16,18 +16,18 @@ import (
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
-	"github.com/content-automation/api/pkg/engine"
-	"github.com/content-automation/api/pkg/engine/enginetest"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/provider/sandbox"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -43,7 +43,7 @@ type world struct {
 	clock    *apitest.Clock
 	provider *recorded
 	objects  *memory
-	worker   *engine.Worker
+	kernel   *task.Kernel
 	factory  string // id of a factory of the caller
 	signer   *media.Signer
 }
@@ -60,7 +60,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.worker = w.workerAt(w.clock.Now)
+	w.kernel = w.kernelAt(w.clock.Now)
 	factories := factory.NewService(w.db, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs"), w.clock.Now), account.NewEvents(w.db, w.signer))
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "language": "de"})
@@ -97,28 +97,30 @@ func (w *world) get(itemID string) (it content.Item) {
 	return it
 }
 
-// job gives the job that was committed with the attempt of an item.
-func (w *world) job(itemID string, attempt int) (j job.Job) {
+// message returns the message of a task that was committed for an attempt at an item.
+func (w *world) message(kind task.Kind, itemID string, attempt int) (m task.Message) {
 	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), store.IDKey(fmt.Sprintf("job#%s#%d", itemID, attempt)))
+	it, err := w.db.Get(w.t.Context(), store.IDKey(task.ID(kind, itemID, attempt)))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := it.Decode(&j); err != nil {
+	if err := it.Decode(&m); err != nil {
 		w.t.Fatal(err)
 	}
-	return j
+	return m
 }
 
-// workerAt makes a worker with a clock.
-func (w *world) workerAt(now func() time.Time) *engine.Worker {
-	return engine.NewWorker(engine.Config{
-		DB: w.db, Areas: map[string]engine.Area{content.ItemKind: content.Area{Sign: content.SignedBy(w.signer)}}, Providers: all{enginetest.Only{Provider: w.provider}}, Objects: w.objects, Now: now, Name: rand.Text,
-	})
+// kernelAt makes a kernel with a clock.
+func (w *world) kernelAt(now func() time.Time) *task.Kernel {
+	worker := &generate.Worker{
+		DB: w.db, Loaders: map[string]generate.Loader{content.ItemKind: content.Loader{Sign: content.SignedBy(w.signer)}},
+		Providers: all{generatetest.Only{Provider: w.provider}}, Objects: w.objects, Now: now,
+	}
+	return task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
 }
 
 // all is one provider of everything but captions.
-type all struct{ enginetest.Only }
+type all struct{ generatetest.Only }
 
 func (a all) For(name string, mode tenant.Mode) (provider.Provider, error) {
 	if name == captions.Name {
@@ -137,9 +139,9 @@ func (w *world) do(itemID string) (wait time.Duration) {
 // doAttempt is do for an attempt after the first.
 func (w *world) doAttempt(itemID string, attempt int) (wait time.Duration) {
 	w.t.Helper()
-	j := w.job(itemID, attempt)
+	m := w.message(generate.Generate, itemID, attempt)
 	for range 100 {
-		next, err := w.worker.Do(w.t.Context(), j)
+		next, err := w.kernel.Do(w.t.Context(), m, 1)
 		switch {
 		case err != nil:
 			w.t.Fatal(err)
@@ -148,7 +150,7 @@ func (w *world) doAttempt(itemID string, attempt int) (wait time.Duration) {
 		case next.Delay > 0:
 			return next.Delay
 		}
-		j = next.Job
+		m = next.Message
 	}
 	w.t.Fatal("100 steps are no end")
 	return 0
@@ -231,7 +233,7 @@ func (p *recorded) Poll(ctx context.Context, h provider.Handle) (provider.Status
 
 // memory stores files, unless it is to fail.
 type memory struct {
-	enginetest.Objects
+	generatetest.Objects
 	err error
 }
 

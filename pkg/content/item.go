@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/resource"
@@ -128,11 +128,11 @@ type record struct {
 	Brief brief `json:"brief"`
 	// Accepted is when the current attempt was accepted, Shape and Parts are what it
 	// is made of, Credits is its price, and Ticket its accepted work.
-	Accepted time.Time     `json:"accepted"`
-	Shape    string        `json:"shape"`
-	Parts    []part        `json:"parts"`
-	Credits  int64         `json:"credits,omitempty"`
-	Ticket   engine.Ticket `json:"ticket,omitzero"`
+	Accepted time.Time       `json:"accepted"`
+	Shape    string          `json:"shape"`
+	Parts    []part          `json:"parts"`
+	Credits  int64           `json:"credits,omitempty"`
+	Ticket   generate.Ticket `json:"ticket,omitzero"`
 }
 
 // given tells which texts the caller gave.

@@ -14,14 +14,16 @@ import (
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/id"
-	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 func to[T any](v T) *T { return &v }
@@ -57,9 +59,9 @@ func TestCreateEachKind(t *testing.T) {
 		if read := w.get(got.ID); !reflect.DeepEqual(read, want) {
 			t.Errorf("read as %+v", read)
 		}
-		wantJob := job.Job{ID: "job#" + got.ID + "#1", Queue: job.GenerateText, Subject: got.ID, Attempt: 1, Owner: tenant.Of(w.Principal.Account, tenant.Test), Turn: 1}
-		if j := w.job(got.ID, 1); j != wantJob {
-			t.Errorf("the job is %+v", j)
+		wanted := task.Message{ID: "task#generate#" + got.ID + "#1", Kind: generate.Generate, Queue: topology.GenerateText, Subject: got.ID, Owner: tenant.Of(w.Principal.Account, tenant.Test), Step: 1}
+		if j := w.message(generate.Generate, got.ID, 1); j != wanted {
+			t.Errorf("the message is %+v", j)
 		}
 	}
 }
@@ -180,7 +182,7 @@ func TestARepeatedCreateMakesOneItem(t *testing.T) {
 	for _, row := range storetest.Rows(t, w.db) {
 		kinds[row["kind"]]++
 	}
-	if kinds["content_item"] != 1 || kinds["job"] != 1 {
+	if kinds["content_item"] != 1 || kinds["task"] != 1 {
 		t.Errorf("the table has %v", kinds)
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/captions"
 )
@@ -74,7 +74,7 @@ func (r *record) shape(model string) string {
 
 // part is one generation of an item, as it was planned when the item was accepted.
 type part struct {
-	engine.Part
+	generate.Part
 	Role  role   `json:"role"`
 	Ratio string `json:"ratio,omitempty"`
 	// Seconds is how long what is made is to be; of a script and a voice, at most.
@@ -112,7 +112,7 @@ func (r *record) plan(offer catalog.Offer, model string, live bool) error {
 		case st.role.main():
 			err = r.add(p, m, live)
 		case st.role == roleCaptions:
-			r.Parts = append(r.Parts, part{Part: engine.Part{Kind: st.kind, Provider: captions.Name}, Role: st.role})
+			r.Parts = append(r.Parts, part{Part: generate.Part{Kind: st.kind, Provider: captions.Name}, Role: st.role})
 		case st.role == roleStill && !p.FromStill:
 		default:
 			st.seconds = p.Seconds
@@ -184,7 +184,7 @@ func ofFactory(err error, named bool) error {
 
 // partOf is a step that a model takes.
 func (r *record) partOf(st step, m catalog.Model) part {
-	p := part{Part: engine.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider}, Role: st.role, Ratio: st.ratio, Seconds: st.seconds}
+	p := part{Part: generate.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider}, Role: st.role, Ratio: st.ratio, Seconds: st.seconds}
 	switch st.kind {
 	case provider.KindText:
 		if st.role != roleScript {
@@ -228,8 +228,8 @@ func (r *record) add(p part, m catalog.Model, live bool) error {
 }
 
 // accepted is the work of the record's current attempt.
-func (r *record) accepted(p *auth.Principal) engine.Accepted {
-	a := engine.Accepted{Owner: p.Owner, Subject: r.ID, Attempt: r.Attempt, Credits: r.Credits}
+func (r *record) accepted(p *auth.Principal) generate.Order {
+	a := generate.Order{Owner: p.Owner, Subject: r.ID, Attempt: r.Attempt, Credits: r.Credits}
 	for _, planned := range r.Parts {
 		a.Parts = append(a.Parts, planned.Part)
 	}

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 )
@@ -140,7 +140,7 @@ func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 		if err := r.plan(all, c.model, true); err != nil {
 			t.Fatal(err)
 		}
-		var made []engine.Made
+		var made []generate.Made
 		var total int64
 		for n, p := range r.Parts {
 			req, err := r.request(n, made, func(f media.File) (string, error) { return "https://signed/" + f.ID, nil })
@@ -150,10 +150,10 @@ func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 			if strings.TrimSpace(req.Prompt) == "" || p.Kind != provider.KindText && p.Kind != provider.KindCaptions && utf8.RuneCountInString(req.Prompt) > maxPrompt || tooLong(p, req) {
 				t.Errorf("%s: part %d has a prompt of %d characters", name, n, utf8.RuneCountInString(req.Prompt))
 			}
-			one := engine.Made{Files: []media.File{{ID: string(p.Role), DurationSeconds: 7.5}}}
+			one := generate.Made{Files: []media.File{{ID: string(p.Role), DurationSeconds: 7.5}}}
 			switch p.Kind {
 			case provider.KindText:
-				one = engine.Made{Text: &long}
+				one = generate.Made{Text: &long}
 			case provider.KindVideo:
 				if want := map[bool]string{true: "https://signed/still"}[p.FromStill]; req.ImageURL != want {
 					t.Errorf("%s starts from %q", name, req.ImageURL)
@@ -278,7 +278,7 @@ func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	if text.Slides != 3 || text.Prompt != r.Prompt || text.ScriptSeconds != 0 {
 		t.Errorf("%+v", text)
 	}
-	made := []engine.Made{{Text: &provider.Text{Title: "Nets", Slides: []string{"One", "not this", "Three"}}}}
+	made := []generate.Made{{Text: &provider.Text{Title: "Nets", Slides: []string{"One", "not this", "Three"}}}}
 	for n, want := range []string{"One", "Two", "Three"} {
 		picture, err := r.request(n+1, made, nil)
 		if err != nil || !strings.Contains(picture.Prompt, want) || !strings.Contains(picture.Prompt, "A shoe for trails") || !strings.Contains(picture.Prompt, "#ff6600, #003366") || strings.Contains(picture.Prompt, "not this") {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 )
@@ -63,7 +63,7 @@ func SignedBy(s *media.Signer) Signer {
 
 // request is what the n-th part of the record asks a provider for, after those
 // before it have made what they were to make.
-func (r *record) request(n int, made []engine.Made, sign Signer) (req provider.Request, err error) {
+func (r *record) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
 	if n >= len(r.Parts) {
 		return req, fmt.Errorf("content: %s has no part %d", r.ID, n)
 	}
@@ -98,7 +98,7 @@ func (r *record) request(n int, made []engine.Made, sign Signer) (req provider.R
 }
 
 // requestItem is what the part that the item's model makes asks for.
-func (r *record) requestItem(req *provider.Request, p part, made []engine.Made, headline string, sign Signer) (err error) {
+func (r *record) requestItem(req *provider.Request, p part, made []generate.Made, headline string, sign Signer) (err error) {
 	switch p.Kind {
 	case provider.KindImage:
 		req.Prompt = promptOf(p, "Picture for social media.", r.Prompt, headline, r.Brief.Look, plain)
@@ -120,7 +120,7 @@ func (r *record) requestItem(req *provider.Request, p part, made []engine.Made, 
 }
 
 // written is the text that was made; empty where there is none yet.
-func written(made []engine.Made) provider.Text {
+func written(made []generate.Made) provider.Text {
 	for _, m := range made {
 		if m.Text != nil {
 			return *m.Text
@@ -130,7 +130,7 @@ func written(made []engine.Made) provider.Text {
 }
 
 // fileOf is the file that the part of a role has made; nil where there is none yet.
-func (r *record) fileOf(made []engine.Made, want role) *media.File {
+func (r *record) fileOf(made []generate.Made, want role) *media.File {
 	for n, m := range made {
 		if n < len(r.Parts) && r.Parts[n].Role == want && len(m.Files) > 0 {
 			return &m.Files[0]

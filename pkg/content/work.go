@@ -5,28 +5,28 @@ import (
 	"slices"
 	"time"
 
-	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Area opens content items for the engine.
-type Area struct {
+// Loader opens content items for their generation.
+type Loader struct {
 	// Sign signs the addresses of files that providers fetch.
 	Sign Signer
 }
 
-var _ engine.Area = Area{}
+var _ generate.Loader = Loader{}
 
 // Open reads a content item.
-func (a Area) Open(it store.Item) (engine.Work, error) {
+func (l Loader) Open(it store.Item) (generate.Work, error) {
 	r, err := decode(&it)
 	if err != nil {
 		return nil, err
 	}
-	return &work{it, r, a.Sign}, nil
+	return &work{it, r, l.Sign}, nil
 }
 
 // work is a content item in the hands of the engine.
@@ -36,9 +36,9 @@ type work struct {
 	sign Signer
 }
 
-var _ engine.Work = (*work)(nil)
+var _ generate.Work = (*work)(nil)
 
-// Waits implements engine.Work.
+// Waits implements generate.Work.
 func (w *work) Waits() int {
 	if !w.runs() {
 		return 0
@@ -46,11 +46,11 @@ func (w *work) Waits() int {
 	return w.Attempt
 }
 
-// Ticket implements engine.Work.
-func (w *work) Ticket() *engine.Ticket { return &w.record.Ticket }
+// Ticket implements generate.Work.
+func (w *work) Ticket() *generate.Ticket { return &w.record.Ticket }
 
-// Request implements engine.Work.
-func (w *work) Request(n int, made []engine.Made) (provider.Request, error) {
+// Request implements generate.Work.
+func (w *work) Request(n int, made []generate.Made) (provider.Request, error) {
 	req, err := w.request(n, made, w.sign)
 	if s := w.Sandbox; s != nil {
 		req.Rehearsal = provider.Rehearsal{
@@ -61,66 +61,64 @@ func (w *work) Request(n int, made []engine.Made) (provider.Request, error) {
 	return req, err
 }
 
-// Start implements engine.Work.
+// Start implements generate.Work.
 func (w *work) Start(now time.Time) {
 	w.State = Generating
 	w.Touch(now)
 }
 
-// Progress implements engine.Work: an item shows none.
+// Progress implements generate.Work: an item shows none.
 func (w *work) Progress(time.Time, int) bool { return false }
 
-// Succeed implements engine.Work.
-func (w *work) Succeed(now time.Time, made []engine.Made) ([]store.Item, error) {
+// Succeed implements generate.Work.
+func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made) error {
 	w.assemble(made)
 	w.Touch(now)
 	at := w.UpdatedAt
 	w.GeneratedAt = &at
 	w.CostCredits += w.Credits
 	w.State = Generating // also where the first step was the last
-	if err := w.move(Generated); err != nil {
-		return nil, err
+	if err := errors.Join(w.move(Generated), w.notify(tx, event.ContentGenerated)); err != nil {
+		return err
 	}
-	generated, err := w.tell(event.ContentGenerated)
-	if err != nil || w.Sandbox == nil || w.Sandbox.Outcome != string(Published) {
-		return []store.Item{generated}, err
-	}
-	if err := errors.Join(w.move(Publishing), w.move(Published)); err != nil {
-		return nil, err
+	if w.Sandbox == nil || w.Sandbox.Outcome != string(Published) {
+		return nil
 	}
 	w.PublishedAt = &at
-	published, err := w.tell(event.ContentPublished)
-	return []store.Item{generated, published}, err
+	return errors.Join(w.move(Publishing), w.move(Published), w.notify(tx, event.ContentPublished))
 }
 
-// Fail implements engine.Work.
-func (w *work) Fail(now time.Time, f engine.Failure) ([]store.Item, error) {
+// Fail implements generate.Work.
+func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	w.State = Generating // it may fail before its first step is taken
 	if err := w.move(Failed); err != nil {
-		return nil, err
+		return err
 	}
 	w.Failure = &Failure{Stage: "generate", Code: f.Code, Message: f.Message, Retryable: f.Retryable}
 	w.Touch(now)
-	failed, err := w.tell(event.ContentFailed)
-	return []store.Item{failed}, err
+	return w.notify(tx, event.ContentFailed)
 }
 
-// Item implements engine.Work.
+// Item implements generate.Work.
 func (w *work) Item() (store.Item, error) {
 	w.item.Filters = w.filters()
 	return w.item, w.item.Encode(w.record)
 }
 
-// tell makes an event of the item. It shows the item as it will be once the
-// transaction is through.
-func (w *work) tell(t event.Type) (store.Item, error) {
+// notify adds an event of the item to the transaction. It shows the item as it will
+// be once the transaction is through.
+func (w *work) notify(tx *store.Tx, t event.Type) error {
 	shown := w.record.Item
 	shown.Media = []media.View{}
-	return event.New(w.UpdatedAt, w.item.Owner, t, shown, w.Files)
+	e, err := event.New(w.UpdatedAt, w.item.Owner, t, shown, w.Files)
+	if err == nil {
+		tx.Create(e, nil)
+	}
+	return err
 }
 
 // assemble fills the item from what its parts made. What the caller has given stays.
-func (r *record) assemble(made []engine.Made) {
+func (r *record) assemble(made []generate.Made) {
 	t := written(made)
 	if !r.Given.Title {
 		r.Title = t.Title

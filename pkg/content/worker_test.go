@@ -91,7 +91,7 @@ func TestTheEventShowsTheItemAsItsGETDoes(t *testing.T) {
 		made := w.create("sandbox", object{"outcome": outcome}, "metadata", object{"campaign": "spring"})
 		tick := w.clock.Now()
 		// Time goes on while the worker works.
-		w.worker = w.workerAt(func() time.Time { tick = tick.Add(7 * time.Millisecond); return tick })
+		w.kernel = w.kernelAt(func() time.Time { tick = tick.Add(7 * time.Millisecond); return tick })
 		w.do(made.ID)
 		w.happened(made.ID, types...)
 		var got content.Item

@@ -146,12 +146,12 @@ func TestImports(t *testing.T) {
 		tests        bool // whether tests must keep to it, too
 	}{
 		{sdk + "dynamodb", "pkg/store is the only place that knows the shape of the tables", []string{"pkg/store", "infra"}, true},
-		{"github.com/aws/aws-sdk-go-v2/feature/dynamodb", "conditions are for the rules of credits, credentials and work alone", []string{"pkg/store", "pkg/ledger", "pkg/auth/credential", "pkg/engine"}, true},
+		{"github.com/aws/aws-sdk-go-v2/feature/dynamodb", "conditions are for the rules of credits, credentials and work alone", []string{"pkg/store", "pkg/ledger", "pkg/auth/credential", "pkg/generate"}, true},
 		{sdk + "s3", "pkg/media/objects is the only place that stores files", []string{"pkg/media/objects", "infra"}, false},
 		{"log", "log/slog is the log", []string{"infra/bench/baseline"}, false},
 		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: pkg/awsenv", []string{"infra"}, false},
 		{"github.com/aws/jsii-runtime-go", "the CDK app alone needs it", []string{"infra"}, false},
-		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/provider/providertest", "pkg/engine/enginetest"}, false},
+		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/provider/providertest", "pkg/generate/generatetest"}, false},
 	} {
 		for _, p := range packages(t) {
 			imports := p.Imports

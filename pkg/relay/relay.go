@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -22,8 +23,13 @@ import (
 	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/topology"
 )
+
+// Kinds are the kinds of items that the relay acts on. The stream's filter keeps
+// others away.
+var Kinds = []string{task.ItemKind, task.OutboxKind, job.Kind, event.Kind}
 
 // Source is the source of our events on the bus.
 const Source = "content-automation"
@@ -65,7 +71,7 @@ func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 			continue
 		}
 		switch it.Kind {
-		case job.Kind:
+		case task.ItemKind, task.OutboxKind, job.Kind:
 			name, m, err := message(it)
 			if err == nil && r.queues[name] == nil {
 				err = fmt.Errorf("relay: there is no queue %q", name)
@@ -124,17 +130,24 @@ func created(record events.DynamoDBEventRecord) (store.Item, bool) {
 		}
 		return v.String(), true
 	})
-	return it, it.Kind == job.Kind || it.Kind == event.Kind
+	return it, slices.Contains(Kinds, it.Kind)
 }
 
-// message gives a job as a message, and the name of its queue.
+// message returns the message of an item, and the name of its queue. That of a task
+// asks for its first step; one of the outbox is sent as it is.
 func message(it store.Item) (topology.Queue, queue.Message, error) {
-	var j job.Job
-	if err := it.Decode(&j); err != nil {
+	var m task.Message
+	if err := it.Decode(&m); err != nil {
 		return "", queue.Message{}, err
 	}
-	// The document is sent as it is: a worker may know more of it than the relay.
-	return j.Queue, queue.Message{Body: string(it.Doc), Group: string(it.Account)}, nil
+	body := []byte(it.Doc)
+	if it.Kind == task.ItemKind {
+		var err error
+		if body, err = json.Marshal(m); err != nil {
+			return "", queue.Message{}, err
+		}
+	}
+	return m.Queue, queue.Message{Body: string(body), Group: string(it.Account)}, nil
 }
 
 // entry gives the reference of an event for the bus.

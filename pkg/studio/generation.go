@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/engine"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
@@ -72,8 +72,8 @@ type record struct {
 	Files   []media.File `json:"files,omitempty"`
 	Sandbox *Rehearsal   `json:"sandbox,omitempty"`
 	// Ticket is its accepted work, and Credits the price of it.
-	Ticket  engine.Ticket `json:"ticket,omitzero"`
-	Credits int64         `json:"credits,omitempty"`
+	Ticket  generate.Ticket `json:"ticket,omitzero"`
+	Credits int64           `json:"credits,omitempty"`
 }
 
 // attempt is the number of a generation's only attempt.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
@@ -151,9 +151,9 @@ func (s *Service) create(ctx context.Context, b body) (httpapi.Change[Generation
 		},
 		Sandbox: c.Sandbox,
 	}
-	a := engine.Accepted{
+	a := generate.Order{
 		Owner: p.Owner, Subject: r.ID, Attempt: attempt,
-		Parts: []engine.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider}},
+		Parts: []generate.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider}},
 	}
 	if c.Sandbox != nil {
 		a.Delay = time.Duration(c.Sandbox.DelaySeconds) * time.Second
@@ -166,7 +166,7 @@ func (s *Service) create(ctx context.Context, b body) (httpapi.Change[Generation
 		}
 	}
 	tx := &store.Tx{}
-	if r.Ticket, err = engine.Accept(tx, now, a, balance); err != nil {
+	if r.Ticket, err = generate.Accept(tx, now, a, balance); err != nil {
 		return none, err
 	}
 	it, err := r.entry(p.Owner)
@@ -227,12 +227,12 @@ func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[G
 	now, tx := s.now(), &store.Tx{}
 	tx.Delete(it)
 	if r.runs() {
-		if err := engine.Cancel(tx, now, it.Owner, r.ID, attempt, &r.Ticket); err != nil {
+		if err := generate.Cancel(tx, now, it.Owner, r.ID, attempt, &r.Ticket); err != nil {
 			return none, err
 		}
 		r.State = Canceled
 	}
-	if err := engine.Remove(tx, now, it.Owner, r.ID, attempt); err != nil {
+	if err := generate.RemoveFiles(tx, now, it.Owner, r.ID, attempt); err != nil {
 		return none, err
 	}
 	r.Touch(now)

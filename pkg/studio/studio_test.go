@@ -15,10 +15,10 @@ import (
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/engine"
-	"github.com/content-automation/api/pkg/engine/enginetest"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
@@ -42,7 +42,7 @@ type world struct {
 	t        *testing.T
 	db       *store.DB
 	clock    *apitest.Clock
-	engine   *enginetest.Engine
+	engine   *generatetest.Engine
 	provider *recorded
 }
 
@@ -75,7 +75,7 @@ func newWorld(t *testing.T) *world {
 	s := studio.NewService(w.db, signer, safehttp.New(safehttp.Options{}), offer, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, s, account.NewEvents(w.db, signer), account.NewService(w.db, w.clock.Now))
 	w.provider = &recorded{Provider: sandbox.New(w.clock.Now)}
-	w.engine = enginetest.New(t, w.db, w.clock, enginetest.Only{Provider: w.provider}, map[string]engine.Area{studio.ItemKind: studio.Area{}})
+	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: w.provider}, map[string]generate.Loader{studio.ItemKind: studio.Loader{}})
 	return w
 }
 
@@ -326,7 +326,7 @@ func TestWhatIsRefused(t *testing.T) {
 		}
 	}
 	tx := &store.Tx{}
-	tx.Count(store.IDKey("waiting#"+string(w.Principal.Account)+"#live"), engine.MaxWaiting, engine.MaxWaiting, nil)
+	tx.Count(store.IDKey("waiting#"+string(w.Principal.Account)+"#live"), generate.MaxWaiting, generate.MaxWaiting, nil)
 	if err := w.db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}

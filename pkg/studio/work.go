@@ -3,20 +3,20 @@ package studio
 import (
 	"time"
 
-	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Area opens generations for the engine.
-type Area struct{}
+// Loader opens generations for the engine.
+type Loader struct{}
 
-var _ engine.Area = Area{}
+var _ generate.Loader = Loader{}
 
 // Open reads a generation.
-func (Area) Open(it store.Item) (engine.Work, error) {
+func (Loader) Open(it store.Item) (generate.Work, error) {
 	r, err := decode(&it)
 	if err != nil {
 		return nil, err
@@ -30,9 +30,9 @@ type work struct {
 	*record
 }
 
-var _ engine.Work = (*work)(nil)
+var _ generate.Work = (*work)(nil)
 
-// Waits implements engine.Work.
+// Waits implements generate.Work.
 func (w *work) Waits() int {
 	if w.runs() {
 		return attempt
@@ -40,11 +40,11 @@ func (w *work) Waits() int {
 	return 0
 }
 
-// Ticket implements engine.Work.
-func (w *work) Ticket() *engine.Ticket { return &w.record.Ticket }
+// Ticket implements generate.Work.
+func (w *work) Ticket() *generate.Ticket { return &w.record.Ticket }
 
-// Request implements engine.Work.
-func (w *work) Request(int, []engine.Made) (provider.Request, error) {
+// Request implements generate.Work.
+func (w *work) Request(int, []generate.Made) (provider.Request, error) {
 	req := w.Input.request(w.Kind)
 	if s := w.Sandbox; s != nil {
 		req.Rehearsal = provider.Rehearsal{Fail: s.Outcome == string(Failed), Start: w.CreatedAt, Delay: time.Duration(s.DelaySeconds) * time.Second}
@@ -52,7 +52,7 @@ func (w *work) Request(int, []engine.Made) (provider.Request, error) {
 	return req, nil
 }
 
-// Start implements engine.Work.
+// Start implements generate.Work.
 func (w *work) Start(now time.Time) {
 	w.State = Generating
 	w.Touch(now)
@@ -61,7 +61,7 @@ func (w *work) Start(now time.Time) {
 // progressStep is how much further a generation must be before it is written.
 const progressStep = 10
 
-// Progress implements engine.Work.
+// Progress implements generate.Work.
 func (w *work) Progress(now time.Time, percent int) bool {
 	if percent < w.record.Progress+progressStep {
 		return false
@@ -71,31 +71,34 @@ func (w *work) Progress(now time.Time, percent int) bool {
 	return true
 }
 
-// Succeed implements engine.Work.
-func (w *work) Succeed(now time.Time, made []engine.Made) ([]store.Item, error) {
+// Succeed implements generate.Work.
+func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made) error {
 	w.State, w.record.Progress, w.CostCredits = Generated, 100, w.Credits
 	w.Files = made[0].Files
 	w.Touch(now)
-	return w.tell(event.StudioGenerated)
+	return w.notify(tx, event.StudioGenerated)
 }
 
-// Fail implements engine.Work.
-func (w *work) Fail(now time.Time, f engine.Failure) ([]store.Item, error) {
+// Fail implements generate.Work.
+func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	w.State, w.Failure = Failed, &Failure{Code: f.Code, Message: f.Message, Retryable: f.Retryable}
 	w.Touch(now)
-	return w.tell(event.StudioFailed)
+	return w.notify(tx, event.StudioFailed)
 }
 
-// Item implements engine.Work.
+// Item implements generate.Work.
 func (w *work) Item() (store.Item, error) {
 	w.item.Filters = w.filters()
 	return w.item, w.item.Encode(w.record)
 }
 
-// tell makes the event of the generation's end.
-func (w *work) tell(t event.Type) ([]store.Item, error) {
+// notify adds the event of the generation's end to the transaction.
+func (w *work) notify(tx *store.Tx, t event.Type) error {
 	shown := w.Generation
 	shown.Media = []media.View{}
-	told, err := event.New(w.UpdatedAt, w.item.Owner, t, shown, w.Files)
-	return []store.Item{told}, err
+	e, err := event.New(w.UpdatedAt, w.item.Owner, t, shown, w.Files)
+	if err == nil {
+		tx.Create(e, nil)
+	}
+	return err
 }

@@ -27,5 +27,5 @@ var Functions = []Function{
 		State: Write, Media: Read, Sends: []Queue{DeliverSlow}, Webhooks: true},
 	// These end before they are called again.
 	{Name: "sweep", Trigger: BySchedule, Memory: 512, Timeout: 4 * time.Minute, Every: 5 * time.Minute, State: Write, Sends: []Queue{Deliver}},
-	{Name: "resume", Trigger: BySchedule, Memory: 256, Timeout: 4 * time.Minute, Every: 5 * time.Minute, State: Read, Sends: Generation},
+	{Name: "due", Trigger: BySchedule, Memory: 256, Timeout: 4 * time.Minute, Every: 5 * time.Minute, State: Write, Sends: Tasks},
 }

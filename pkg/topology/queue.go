@@ -24,8 +24,11 @@ const (
 // Generation are the queues of generation.
 var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVideo}
 
+// Tasks are the queues whose messages ask for steps of tasks.
+var Tasks = Generation
+
 // Outbox are the queues that the relay sends committed work to.
-var Outbox = append([]Queue{Dispatch, Deliver}, Generation...)
+var Outbox = append([]Queue{Dispatch, Deliver}, Tasks...)
 
 // Queues are all the queues. Those that are not in Outbox receive messages from
 // other functions alone.

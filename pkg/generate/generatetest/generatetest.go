@@ -1,6 +1,6 @@
-// Package enginetest carries the work of an area to its end in that area's tests:
+// Package generatetest carries the work of an area to its end in that area's tests:
 // with the relay and the queues in memory, and a clock that moves on by itself.
-package enginetest
+package generatetest
 
 import (
 	"bytes"
@@ -17,24 +17,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Only is the one provider of everything.
 type Only struct{ provider.Provider }
 
-var _ engine.Providers = Only{}
+var _ generate.Providers = Only{}
 
-// For implements engine.Providers.
+// For implements generate.Providers.
 func (o Only) For(string, tenant.Mode) (provider.Provider, error) { return o.Provider, nil }
 
 // Objects stores files in memory, read as they are read for S3.
@@ -43,9 +43,9 @@ type Objects struct {
 	files map[string][]byte
 }
 
-var _ engine.Objects = (*Objects)(nil)
+var _ generate.Objects = (*Objects)(nil)
 
-// Save implements engine.Objects.
+// Save implements generate.Objects.
 func (o *Objects) Save(_ context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
 	b, err := io.ReadAll(body)
 	if err != nil {
@@ -69,7 +69,7 @@ func (o *Objects) Save(_ context.Context, place media.Place, n int, body io.Read
 	}, nil
 }
 
-// Remove implements engine.Objects.
+// Remove implements generate.Objects.
 func (o *Objects) Remove(_ context.Context, place media.Place) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -89,21 +89,22 @@ type Engine struct {
 	t       testing.TB
 	db      *store.DB
 	clock   *apitest.Clock
-	worker  *engine.Worker
+	kernel  *task.Kernel
 	Objects *Objects
 	queue   []message
 	relayed map[string]bool
 }
 
 type message struct {
-	job job.Job
-	at  time.Time
+	task.Message
+	at time.Time
 }
 
 // New makes an engine for areas, by the kind of their items.
-func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers engine.Providers, areas map[string]engine.Area) *Engine {
+func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Providers, loaders map[string]generate.Loader) *Engine {
 	e := &Engine{t: t, db: db, clock: clock, Objects: &Objects{}, relayed: map[string]bool{}}
-	e.worker = engine.NewWorker(engine.Config{DB: db, Areas: areas, Providers: providers, Objects: e.Objects, Now: clock.Now, Name: rand.Text})
+	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects, Now: clock.Now}
+	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: worker.Handlers(), Now: clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
 	return e
 }
 
@@ -112,15 +113,15 @@ func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers engine.Prov
 func (e *Engine) Step() bool {
 	e.t.Helper()
 	for _, row := range storetest.Rows(e.t, e.db) {
-		if row["kind"] != job.Kind || e.relayed[row["pk"]] {
+		if row["kind"] != task.ItemKind || e.relayed[row["pk"]] {
 			continue
 		}
 		e.relayed[row["pk"]] = true
-		var j job.Job
-		if err := json.Unmarshal([]byte(row["doc"]), &j); err != nil {
+		var m task.Message
+		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
 			e.t.Fatal(err)
 		}
-		e.queue = append(e.queue, message{j, e.clock.Now()})
+		e.queue = append(e.queue, message{m, e.clock.Now()})
 	}
 	if len(e.queue) == 0 {
 		return false
@@ -131,13 +132,12 @@ func (e *Engine) Step() bool {
 	if wait := m.at.Sub(e.clock.Now()); wait > 0 {
 		e.clock.Add(wait)
 	}
-	m.job.Receives = 1
-	next, err := e.worker.Do(context.Background(), m.job)
+	next, err := e.kernel.Do(context.Background(), m.Message, 1)
 	if err != nil {
-		e.t.Fatalf("%s: %v", m.job.ID, err)
+		e.t.Fatalf("%s: %v", m.ID, err)
 	}
 	if next != nil {
-		e.queue = append(e.queue, message{next.Job, e.clock.Now().Add(next.Delay)})
+		e.queue = append(e.queue, message{next.Message, e.clock.Now().Add(next.Delay)})
 	}
 	return true
 }

@@ -1,4 +1,4 @@
-package engine_test
+package generate_test
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/job"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -29,7 +29,7 @@ func TestWorkIsCarriedToItsEnd(t *testing.T) {
 	if v, _ := w.read("thing_1"); v.Ticket.Hold.Credits != 10 || w.balance().Credits != 990 {
 		t.Errorf("%+v, %+v", v, w.balance())
 	}
-	var queues []job.Queue
+	var queues []topology.Queue
 	for range 20 {
 		w.relay()
 		j, ok := w.pop()
@@ -49,7 +49,7 @@ func TestWorkIsCarriedToItsEnd(t *testing.T) {
 	if len(v.Made) != 2 || v.Made[0].Text.Title != "title" || len(v.Made[1].Files) != 1 || v.Made[1].Files[0].ID != "thing_1_1_1" || v.Percent < 50 {
 		t.Errorf("%+v", v)
 	}
-	if want := []job.Queue{job.GenerateText, job.GenerateImage}; !slices.Equal(queues, want) {
+	if want := []topology.Queue{topology.GenerateText, topology.GenerateImage}; !slices.Equal(queues, want) {
 		t.Errorf("the steps went through the queues %v", queues)
 	}
 	if reqs := w.fake.submissions; len(reqs) != 2 || reqs[0].ClientToken == reqs[1].ClientToken || reqs[1].Prompt != "part 1 after 1" || reqs[1].Kind != provider.KindImage {
@@ -113,18 +113,17 @@ func (w *world) dies(steps int64) bool {
 		}
 		w.fake.after, w.objects.after = after, after
 		w.faults.After = func(c storetest.Call) error { return after(c.Operation) }
-		next, err := w.worker.Do(ctx, j)
+		next, err := w.kernel.Do(ctx, j.Message, j.receives)
 		w.fake.after, w.objects.after, w.faults.After = nil, nil, nil
 		if ctx.Err() != nil {
-			j.Receives = 2
-			w.queue = append(w.queue, message{j, w.clock.Now()})
+			w.queue = append(w.queue, message{j.Message, 2, w.clock.Now()})
 			return true
 		}
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		if next != nil {
-			w.queue = append(w.queue, message{next.Job, w.clock.Now().Add(next.Delay)})
+			w.send(*next)
 		}
 	}
 }
@@ -135,7 +134,7 @@ func TestMessagesComeTwiceAndOutOfOrder(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		w.accept("thing_1")
 		handled := 0
-		var old []job.Job
+		var old []message
 		for ; handled < most; handled++ {
 			w.relay()
 			j, ok := w.pop()
@@ -143,7 +142,7 @@ func TestMessagesComeTwiceAndOutOfOrder(t *testing.T) {
 				break
 			}
 			// Every message twice, and now and then one from long ago.
-			all := []job.Job{j, j}
+			all := []message{j, j}
 			if len(old) > 0 && random.IntN(2) == 0 {
 				all = append(all, old[random.IntN(len(old))])
 			}
@@ -179,11 +178,11 @@ func TestMessagesSideBySideSubmitOnce(t *testing.T) {
 		var mu sync.Mutex
 		for range 4 {
 			all.Go(func() {
-				next, err := w.worker.Do(t.Context(), j)
+				next, err := w.kernel.Do(t.Context(), j.Message, j.receives)
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil && next != nil {
-					w.queue = append(w.queue, message{next.Job, w.clock.Now().Add(next.Delay)})
+					w.send(*next)
 				}
 			})
 		}
@@ -379,9 +378,9 @@ func TestTheResourceMayChangeMeanwhile(t *testing.T) {
 
 func TestWhatIsRefused(t *testing.T) {
 	w := newWorld(t)
-	refused := func(a engine.Accepted) errs.Code {
+	refused := func(a generate.Order) errs.Code {
 		tx := &store.Tx{}
-		if _, err := engine.Accept(tx, w.clock.Now(), a, w.balance()); err != nil {
+		if _, err := generate.Accept(tx, w.clock.Now(), a, w.balance()); err != nil {
 			return errs.CodeOf(err)
 		}
 		return errs.CodeOf(w.db.Commit(t.Context(), tx))
@@ -396,7 +395,7 @@ func TestWhatIsRefused(t *testing.T) {
 		t.Error("something was reserved")
 	}
 	tx := &store.Tx{}
-	tx.Count(store.IDKey("waiting#"+account+"#live"), engine.MaxWaiting, engine.MaxWaiting, nil)
+	tx.Count(store.IDKey("waiting#"+account+"#live"), generate.MaxWaiting, generate.MaxWaiting, nil)
 	w.commit(tx)
 	before = storetest.Snapshot(t, w.db)
 	if code := refused(work("thing_2")); code != errs.QueueFull {
@@ -409,7 +408,7 @@ func TestWhatIsRefused(t *testing.T) {
 	other.Account = "acc_2"
 	other.Credits = 0
 	tx = &store.Tx{}
-	if _, err := engine.Accept(tx, w.clock.Now(), other, w.balance()); err != nil || w.db.Commit(t.Context(), tx) != nil {
+	if _, err := generate.Accept(tx, w.clock.Now(), other, w.balance()); err != nil || w.db.Commit(t.Context(), tx) != nil {
 		t.Errorf("another account is refused, too: %v", err)
 	}
 }
@@ -434,15 +433,21 @@ func TestABatch(t *testing.T) {
 		var all sync.WaitGroup
 		for range 2 {
 			all.Go(func() {
-				if _, err := w.worker.Do(t.Context(), j); err != nil && !errors.Is(err, store.ErrConflict) {
+				if _, err := w.kernel.Do(t.Context(), j.Message, j.receives); err != nil && !errors.Is(err, store.ErrConflict) {
 					t.Error(err)
 				}
 			})
 		}
 		all.Wait()
-		if err := w.do(t.Context(), j); err != nil {
-			t.Fatal(err)
+		for j.receives = 2; j.Kind == generate.Start; { // the one after it, of the crash that took it
+			if err := w.do(t.Context(), j); err != nil {
+				t.Fatal(err)
+			}
+			w.relay()
+			slices.SortStableFunc(w.queue, func(a, b message) int { return strings.Compare(string(b.Kind), string(a.Kind)) })
+			j, w.queue = w.queue[0], w.queue[1:]
 		}
+		w.queue = append(w.queue, j)
 		if sum, states := w.entries(); sum != 1000-int64(10*(n-canceled)) || states["held"] != n-canceled {
 			t.Errorf("the entries add up to %d: %v", sum, states)
 		}
@@ -469,25 +474,25 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 	w.accept("thing_3")
 	w.queue = nil // the messages are gone
 	s := &sent{}
-	queues := map[job.Queue]queue.Sender{}
+	queues := map[topology.Queue]queue.Sender{}
 	for _, name := range topology.Generation {
 		queues[name] = s
 	}
 	const every = 5 * time.Minute
-	sweeper := engine.NewSweeper(w.db, job.NewSender(queues), w.clock.Now, every)
-	sweep := func(atOnce bool) engine.Swept {
+	reconciler := task.NewReconciler(w.db, w.clock.Now, task.OverdueTasks(task.NewSender(queues)))
+	sweep := func(atOnce bool) task.Found {
 		t.Helper()
-		done, err := sweeper.Sweep(t.Context(), atOnce)
+		done, err := reconciler.Run(t.Context(), atOnce)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return done
 	}
-	if done := sweep(false); done != (engine.Swept{}) {
+	if done := sweep(false); done != (task.Found{}) {
 		t.Errorf("what is not late: %+v", done)
 	}
-	w.clock.Add(engine.Overdue + time.Second)
-	if done := sweep(false); done != (engine.Swept{Overdue: 2, Resent: 2}) || len(s.messages) != 2 || s.messages[0].Group != account {
+	w.clock.Add(2*time.Minute + time.Second)
+	if done := sweep(false); done != (task.Found{Overdue: 2, Resent: 2}) || len(s.messages) != 2 || s.messages[0].Group != account {
 		t.Errorf("%+v, %+v", done, s.messages)
 	}
 	// A queue that is merely long gets ever fewer reminders.
@@ -506,7 +511,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	}
-	if done := sweep(true); done != (engine.Swept{}) {
+	if done := sweep(true); done != (task.Found{}) {
 		t.Errorf("after the end: %+v", done)
 	}
 }
@@ -541,7 +546,7 @@ func TestFilesOfADeletedResourceAreRemoved(t *testing.T) {
 	w.accept("thing_2")
 	w.drain()
 	tx := &store.Tx{}
-	if err := engine.Remove(tx, w.clock.Now(), owner, "thing_1", 2); err != nil {
+	if err := generate.RemoveFiles(tx, w.clock.Now(), owner, "thing_1", 2); err != nil {
 		t.Fatal(err)
 	}
 	w.commit(tx)

@@ -1,4 +1,4 @@
-package engine_test
+package generate_test
 
 import (
 	"bytes"
@@ -15,21 +15,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/engine"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
 const account = "acc_1"
 
-// owner is it with its live data.
 var owner = tenant.Of(account, tenant.Live)
 
 var errInjected = errors.New("injected")
@@ -40,14 +39,14 @@ type thing struct {
 	State   string
 	Attempt int
 	Percent int
-	Made    []engine.Made
-	Failure engine.Failure
-	Ticket  engine.Ticket
+	Made    []generate.Made
+	Failure generate.Failure
+	Ticket  generate.Ticket
 }
 
 type area struct{}
 
-func (area) Open(it store.Item) (engine.Work, error) {
+func (area) Open(it store.Item) (generate.Work, error) {
 	w := &thingWork{item: it}
 	return w, it.Decode(&w.thing)
 }
@@ -63,8 +62,8 @@ func (w *thingWork) Waits() int {
 	}
 	return 0
 }
-func (w *thingWork) Ticket() *engine.Ticket { return &w.thing.Ticket }
-func (w *thingWork) Request(n int, made []engine.Made) (provider.Request, error) {
+func (w *thingWork) Ticket() *generate.Ticket { return &w.thing.Ticket }
+func (w *thingWork) Request(n int, made []generate.Made) (provider.Request, error) {
 	return provider.Request{Prompt: fmt.Sprintf("part %d after %d", n, len(made)), AspectRatio: "1:1"}, nil
 }
 func (w *thingWork) Start(time.Time) { w.State = "generating" }
@@ -73,17 +72,18 @@ func (w *thingWork) Progress(_ time.Time, percent int) bool {
 	w.Percent = max(w.Percent, percent)
 	return changed
 }
-func (w *thingWork) Succeed(_ time.Time, made []engine.Made) ([]store.Item, error) {
+func (w *thingWork) Succeed(tx *store.Tx, _ time.Time, made []generate.Made) error {
 	w.State, w.Made = "generated", made
-	return w.tell()
+	return w.notify(tx)
 }
-func (w *thingWork) Fail(_ time.Time, f engine.Failure) ([]store.Item, error) {
+func (w *thingWork) Fail(tx *store.Tx, _ time.Time, f generate.Failure) error {
 	w.State, w.Failure = "failed", f
-	return w.tell()
+	return w.notify(tx)
 }
-func (w *thingWork) tell() ([]store.Item, error) {
+func (w *thingWork) notify(tx *store.Tx) error {
 	it, err := store.NewItem("event", owner, rand.Text(), map[string]string{"id": w.ID, "state": w.State})
-	return []store.Item{it}, err
+	tx.Create(it, nil)
+	return err
 }
 func (w *thingWork) Item() (store.Item, error) { return w.item, w.item.Encode(w.thing) }
 
@@ -95,15 +95,16 @@ type world struct {
 	clock   *apitest.Clock
 	fake    *fake
 	objects *memory
-	worker  *engine.Worker
+	kernel  *task.Kernel
 	// queue holds the messages, with the time from which on they are seen.
 	queue []message
 	seen  map[string]bool // jobs that were relayed
 }
 
 type message struct {
-	job job.Job
-	at  time.Time
+	task.Message
+	receives int
+	at       time.Time
 }
 
 func newWorld(t *testing.T) *world {
@@ -111,8 +112,11 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{}, seen: map[string]bool{}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.fake = &fake{now: w.clock.Now, polls: 1, live: map[provider.Handle]*generation{}}
-	w.worker = engine.NewWorker(engine.Config{
-		DB: w.db, Areas: map[string]engine.Area{"thing": area{}}, Providers: w.fake, Objects: w.objects, Now: w.clock.Now, Name: rand.Text,
+	worker := &generate.Worker{
+		DB: w.db, Loaders: map[string]generate.Loader{"thing": area{}}, Providers: w.fake, Objects: w.objects, Now: w.clock.Now,
+	}
+	w.kernel = task.NewKernel(task.Config{
+		DB: w.db, Handlers: worker.Handlers(), Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
 	})
 	w.topUp(1000)
 	return w
@@ -169,12 +173,12 @@ func (w *world) entries() (sum int64, states map[string]int) {
 }
 
 // parts are a text and a picture.
-func parts() []engine.Part {
-	return []engine.Part{{Kind: provider.KindText, Provider: "fake"}, {Kind: provider.KindImage, Provider: "fake"}}
+func parts() []generate.Part {
+	return []generate.Part{{Kind: provider.KindText, Provider: "fake"}, {Kind: provider.KindImage, Provider: "fake"}}
 }
 
-func work(id string) engine.Accepted {
-	return engine.Accepted{Owner: owner, Subject: id, Attempt: 1, Parts: parts(), Credits: 10}
+func work(id string) generate.Order {
+	return generate.Order{Owner: owner, Subject: id, Attempt: 1, Parts: parts(), Credits: 10}
 }
 
 func item(t *testing.T, v thing) store.Item {
@@ -189,10 +193,10 @@ func item(t *testing.T, v thing) store.Item {
 // accept accepts the work of a new thing.
 func (w *world) accept(id string) { w.acceptWork(work(id)) }
 
-func (w *world) acceptWork(a engine.Accepted) {
+func (w *world) acceptWork(a generate.Order) {
 	w.t.Helper()
 	tx := &store.Tx{}
-	ticket, err := engine.Accept(tx, w.clock.Now(), a, w.balance())
+	ticket, err := generate.Accept(tx, w.clock.Now(), a, w.balance())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -204,12 +208,12 @@ func (w *world) acceptWork(a engine.Accepted) {
 // acceptAll accepts the work of new things together.
 func (w *world) acceptAll(ids ...string) {
 	w.t.Helper()
-	var all []engine.Accepted
+	var all []generate.Order
 	for _, id := range ids {
 		all = append(all, work(id))
 	}
 	tx := &store.Tx{}
-	ticket, err := engine.AcceptBatch(tx, w.clock.Now(), all, w.balance())
+	ticket, err := generate.AcceptBatch(tx, w.clock.Now(), all, w.balance())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -229,7 +233,7 @@ func (w *world) cancel(id string) {
 			w.t.Fatalf("%s cannot be canceled: %s", id, v.State)
 		}
 		tx := &store.Tx{}
-		if err := engine.Cancel(tx, w.clock.Now(), owner, id, v.Attempt, &v.Ticket); err != nil {
+		if err := generate.Cancel(tx, w.clock.Now(), owner, id, v.Attempt, &v.Ticket); err != nil {
 			w.t.Fatal(err)
 		}
 		v.State = "canceled"
@@ -264,22 +268,22 @@ func (w *world) read(id string) (thing, store.Item) {
 func (w *world) relay() {
 	w.t.Helper()
 	for _, row := range storetest.Rows(w.t, w.db) {
-		if row["kind"] != job.Kind || w.seen[row["pk"]] {
+		if row["kind"] != task.ItemKind || w.seen[row["pk"]] {
 			continue
 		}
 		w.seen[row["pk"]] = true
-		var j job.Job
-		if err := json.Unmarshal([]byte(row["doc"]), &j); err != nil {
+		var m task.Message
+		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
 			w.t.Fatal(err)
 		}
-		w.queue = append(w.queue, message{j, w.clock.Now()})
+		w.queue = append(w.queue, message{m, 1, w.clock.Now()})
 	}
 }
 
 // pop takes the message that is seen first, and lets the time come.
-func (w *world) pop() (job.Job, bool) {
+func (w *world) pop() (message, bool) {
 	if len(w.queue) == 0 {
-		return job.Job{}, false
+		return message{}, false
 	}
 	slices.SortStableFunc(w.queue, func(a, b message) int { return a.at.Compare(b.at) })
 	m := w.queue[0]
@@ -287,16 +291,20 @@ func (w *world) pop() (job.Job, bool) {
 	if wait := m.at.Sub(w.clock.Now()); wait > 0 {
 		w.clock.Add(wait)
 	}
-	return m.job, true
+	return m, true
 }
 
-// do has the worker do a message, and sends what follows.
-func (w *world) do(ctx context.Context, j job.Job) error {
-	next, err := w.worker.Do(ctx, j)
+// do has the kernel do a message, and sends what follows.
+func (w *world) do(ctx context.Context, j message) error {
+	next, err := w.kernel.Do(ctx, j.Message, j.receives)
 	if err == nil && next != nil {
-		w.queue = append(w.queue, message{next.Job, w.clock.Now().Add(next.Delay)})
+		w.send(*next)
 	}
 	return err
+}
+
+func (w *world) send(n task.Next) {
+	w.queue = append(w.queue, message{n.Message, 1, w.clock.Now().Add(n.Delay)})
 }
 
 // most bounds the messages of one test.
@@ -311,10 +319,9 @@ func (w *world) drain() {
 		if !ok {
 			return
 		}
-		j.Receives++
 		if err := w.do(w.t.Context(), j); err != nil {
 			w.clock.Add(time.Second)
-			w.queue = append(w.queue, message{j, w.clock.Now()})
+			w.queue = append(w.queue, message{j.Message, j.receives + 1, w.clock.Now()})
 		}
 	}
 	w.t.Fatalf("%d messages are no end", most)
@@ -360,7 +367,7 @@ func (w *world) settled(cost int64) {
 		w.t.Errorf("%d pieces of work still wait", it.Count())
 	}
 	for _, row := range storetest.Rows(w.t, w.db) {
-		if row["kind"] == job.Kind && row["due_pk"] != "" {
+		if row["kind"] == task.ItemKind && row["due_pk"] != "" {
 			w.t.Errorf("%s is still due", row["pk"])
 		}
 	}

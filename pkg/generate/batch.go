@@ -1,0 +1,122 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// batch is the payload of a Start task, which starts the work of many resources that
+// were accepted together: one transaction has no room for all of them with their
+// tasks.
+type batch struct {
+	// Hold is what is reserved for those that have not been started.
+	Hold ledger.Hold `json:"hold,omitzero"`
+	// Orders are the pieces of work, and Started is how many of them were started.
+	Orders  []Order `json:"orders"`
+	Started int     `json:"started"`
+}
+
+// startAtOnce is how many pieces of work one step starts: each writes its resource,
+// its task and its reservation, and a transaction takes 100 writes.
+const startAtOnce = 20
+
+// AcceptBatch is Accept for several resources of one owner, all or none. One
+// reservation pays for all; the ticket that each gets names the task that starts
+// them. There is at least one.
+func AcceptBatch(tx *store.Tx, now time.Time, orders []Order, b ledger.Balance) (Ticket, error) {
+	first := orders[0]
+	together := Order{Owner: first.Owner, Subject: first.Subject}
+	for _, o := range orders {
+		together.Credits += o.Credits
+	}
+	hold, err := reserve(tx, now, together, b)
+	if err != nil {
+		return Ticket{}, err
+	}
+	m := task.Message{
+		ID: task.ID(Start, first.Subject, first.Attempt), Kind: Start, Queue: topology.GenerateText, Subject: first.Subject, Owner: first.Owner,
+	}
+	enter(tx, together, int64(len(orders)))
+	return Ticket{Batch: m.ID}, task.Create(tx, now, task.Task{Message: m}, batch{Hold: hold, Orders: orders})
+}
+
+// starter is the handler of Start.
+type starter struct{ *Worker }
+
+// Step starts the next pieces of a batch.
+func (w starter) Step(_ context.Context, s *task.Step) (o task.Outcome, err error) {
+	var before, after batch
+	if err := s.Decode(&before); err != nil {
+		return o, err
+	}
+	o.Done = before.Started+startAtOnce >= len(before.Orders)
+	o.Payload = &after
+	o.Join = func(ctx context.Context, tx *store.Tx) error {
+		after = before
+		return w.start(ctx, tx, &after)
+	}
+	return o, nil
+}
+
+// start adds the next pieces to the transaction. One whose resource was canceled or
+// deleted meanwhile has its money released.
+func (w starter) start(ctx context.Context, tx *store.Tx, b *batch) error {
+	some := b.Orders[b.Started:min(b.Started+startAtOnce, len(b.Orders))]
+	keys := make([]store.Key, len(some))
+	for i, o := range some {
+		keys[i] = store.IDKey(o.Subject)
+	}
+	items, err := w.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	now := w.Now()
+	wanted, parts := make([]Work, len(some)), make([]ledger.Part, len(some))
+	for i, o := range some {
+		if items[i].Kind != "" {
+			if wanted[i], err = w.open(items[i], o.Attempt); err != nil {
+				return err
+			}
+		}
+		parts[i] = ledger.Part{Subject: o.Subject, Credits: o.Credits, Free: wanted[i] == nil}
+	}
+	var holds []ledger.Hold
+	if b.Hold, holds, err = ledger.Split(tx, now, some[0].Account, b.Hold, parts); err != nil {
+		return err
+	}
+	for i, o := range some {
+		if wanted[i] == nil {
+			continue
+		}
+		*wanted[i].Ticket() = Ticket{Hold: holds[i]}
+		changed, err := wanted[i].Item()
+		if err != nil {
+			return err
+		}
+		tx.Replace(changed)
+		if err := begin(tx, now, o); err != nil {
+			return err
+		}
+	}
+	b.Started += len(some)
+	return nil
+}
+
+// errNotStarted reports a batch that could not be started, which only a defect of
+// ours can cause: its resources still wait, and its money stays held for a person to
+// look at.
+var errNotStarted = errors.New("generate: a batch could not be started")
+
+// Fail keeps the task in the dead letters.
+func (starter) Fail(_ context.Context, _ *task.Step, cause error) (o task.Outcome, err error) {
+	return o, errors.Join(errNotStarted, cause)
+}
+
+// Cancel has nothing to do: batches are not canceled, but their resources are.
+func (starter) Cancel(context.Context, *task.Step) error { return nil }

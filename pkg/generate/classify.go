@@ -1,0 +1,80 @@
+package generate
+
+import (
+	"errors"
+	"time"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// How often a step may fail in a row that a provider refuses for its quota, and how
+// many answers to submissions of a part may be lost: each may have made a generation
+// that we pay for. The deadline bounds both, too.
+const (
+	maxQuota = 12
+	maxLost  = 3
+)
+
+// longestRetryAfter bounds what a provider may ask us to wait.
+const longestRetryAfter = 10 * time.Minute
+
+// failed is the error of a step that the work fails with.
+type failed struct {
+	Failure
+	cause error
+}
+
+func (f *failed) Error() string { return f.Code + ": " + f.cause.Error() }
+func (f *failed) Unwrap() error { return f.cause }
+
+var unavailable = Failure{
+	Code:      string(errs.ProviderUnavailable),
+	Message:   "The provider could not be reached, also after several tries. Nothing was charged; try again later or choose another model.",
+	Retryable: true,
+}
+
+// failureOf returns why the work fails, by the error that ends its task.
+func failureOf(cause error) Failure {
+	var f *failed
+	switch {
+	case errors.As(cause, &f):
+		return f.Failure
+	case errors.Is(cause, task.ErrDeadline):
+		return Failure{Code: string(errs.Timeout), Message: "The work took longer than it may. Nothing was charged; try again, perhaps with another model.", Retryable: true}
+	default:
+		return unavailable
+	}
+}
+
+// classify turns the error of a step of part n into one that says what follows:
+// another attempt after a wait, or the failure that the work ends with.
+func classify(r *run, n int, cause error) error {
+	final := func(f Failure) error { return task.Permanent(&failed{f, cause}) }
+	var e *provider.Error
+	if !errors.As(cause, &e) {
+		if errs.CodeOf(cause) == errs.UnsupportedMedia {
+			return final(Failure{Code: string(errs.UnsupportedMedia), Message: "The provider's result could not be read. Nothing was charged; try again.", Retryable: true})
+		}
+		return cause
+	}
+	retry := &task.RetryError{Err: cause, After: min(e.RetryAfter, longestRetryAfter)}
+	switch e.Kind {
+	case provider.BadInput, provider.Rejected:
+		advice := " Nothing was charged; change what you ask for, or choose another model."
+		if e.Kind == provider.Rejected && e.Code != provider.CodeContentPolicy {
+			advice = " Nothing was charged; try again, perhaps with another model."
+		}
+		return final(Failure{Code: e.Code, Message: e.Message + advice, Retryable: e.Kind == provider.Rejected})
+	case provider.UnknownOutcome:
+		if r.lost(n); r.Parts[n].Lost >= maxLost {
+			return final(unavailable)
+		}
+	case provider.Quota:
+		if retry.Most = maxQuota; e.RetryAfter == 0 {
+			retry.After = task.Jitter(time.Minute)
+		}
+	}
+	return retry
+}

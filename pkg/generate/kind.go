@@ -1,0 +1,41 @@
+package generate
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// The kinds of tasks.
+const (
+	Generate task.Kind = "generate"        // one attempt at the work of a resource
+	Start    task.Kind = "generate.start"  // starts the work of resources accepted together
+	Remove   task.Kind = "generate.remove" // removes the files of a resource that was deleted
+)
+
+// work is how a kind of generation is treated.
+type work struct {
+	// queue is where its steps wait. Kinds that take long have queues of their own, so
+	// that they do not hold back the quick ones.
+	queue topology.Queue
+	// deadline is the most that a part of this kind may take, its waiting in the queue
+	// included.
+	deadline time.Duration
+	// poll is how long to wait between two polls where the provider does not say.
+	poll time.Duration
+	// file is what its files must be; empty: it makes none.
+	file media.Type
+}
+
+var kinds = map[provider.Kind]work{
+	provider.KindText:     {topology.GenerateText, 10 * time.Minute, 2 * time.Second, ""},
+	provider.KindImage:    {topology.GenerateImage, 15 * time.Minute, 2 * time.Second, media.Image},
+	provider.KindVoice:    {topology.GenerateAudio, 15 * time.Minute, 3 * time.Second, media.Audio},
+	provider.KindMusic:    {topology.GenerateAudio, 20 * time.Minute, 3 * time.Second, media.Audio},
+	provider.KindVideo:    {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video},
+	provider.KindAvatar:   {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video},
+	provider.KindCaptions: {topology.GenerateText, 5 * time.Minute, time.Second, media.Captions},
+}

@@ -1,0 +1,50 @@
+package generate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// removal is the payload of a Remove task.
+type removal struct {
+	Attempts int `json:"attempts"`
+}
+
+// RemoveFiles adds to the transaction that deletes a resource the task that removes
+// the files of all its attempts, of which attempts is the last.
+func RemoveFiles(tx *store.Tx, now time.Time, o tenant.Owner, subject string, attempts int) error {
+	return task.Create(tx, now, task.Task{Message: task.Message{
+		ID: task.ID(Remove, subject, 1), Kind: Remove, Queue: topology.GenerateText, Subject: subject, Owner: o,
+	}}, removal{attempts})
+}
+
+// remover is the handler of Remove. It tries without end: what a customer has deleted
+// must not stay.
+type remover struct{ *Worker }
+
+// Step removes the files. Done again it finds none.
+func (w remover) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var r removal
+	if err := s.Decode(&r); err != nil {
+		return o, err
+	}
+	for attempt := range r.Attempts {
+		if err := w.Objects.Remove(ctx, placeOf(s.Owner, s.Subject, attempt+1)); err != nil {
+			return o, &task.RetryError{Err: fmt.Errorf("generate: remove the files of %s: %w", s.Subject, err), Most: task.NoLimit}
+		}
+	}
+	o.Done = true
+	return o, nil
+}
+
+// Fail is not reached: there is no deadline, and no limit of failures.
+func (remover) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
+
+// Cancel has nothing to do: removals are not canceled.
+func (remover) Cancel(context.Context, *task.Step) error { return nil }

@@ -1,0 +1,111 @@
+package generate
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// run is the payload of a Generate task: one attempt at the work of a resource.
+type run struct {
+	Attempt int `json:"attempt"`
+	// Parts are what is to be made, and how far each is.
+	Parts []part `json:"parts"`
+}
+
+// part is one part and how far it is.
+type part struct {
+	Part
+	Handle provider.Handle `json:"handle,omitempty"`
+	// Lost counts the submissions whose answer was lost, so that a generation may run
+	// of which there is no handle.
+	Lost     int `json:"lost,omitempty"`
+	Progress int `json:"progress,omitempty"`
+	// Ready reports that the provider has made it, Done that it is stored.
+	Ready bool `json:"ready,omitempty"`
+	Done  bool `json:"done,omitempty"`
+	Made  Made `json:"made,omitzero"`
+}
+
+// begin adds the task of an order to the transaction.
+func begin(tx *store.Tx, now time.Time, o Order) error {
+	r := run{Attempt: o.Attempt}
+	for _, p := range o.Parts {
+		r.Parts = append(r.Parts, part{Part: p})
+	}
+	return task.Create(tx, now, task.Task{
+		Message: task.Message{
+			ID: task.ID(Generate, o.Subject, o.Attempt), Kind: Generate, Queue: kinds[o.Parts[0].Kind].queue, Subject: o.Subject, Owner: o.Owner,
+		},
+		Deadline: now.Add(o.longest()),
+	}, r)
+}
+
+// current is the number of the part that is not done; len(Parts) where all are.
+func (r *run) current() int {
+	for n, p := range r.Parts {
+		if !p.Done {
+			return n
+		}
+	}
+	return len(r.Parts)
+}
+
+// queue is the queue of the next step; empty where none but the end is left.
+func (r *run) queue() topology.Queue {
+	if n := r.current(); n < len(r.Parts) {
+		return kinds[r.Parts[n].Kind].queue
+	}
+	return ""
+}
+
+// made is what the parts that are done have made.
+func (r *run) made() []Made {
+	var made []Made
+	for _, p := range r.Parts[:r.current()] {
+		made = append(made, p.Made)
+	}
+	return made
+}
+
+// percent is how far the run is.
+func (r *run) percent() int {
+	n := r.current()
+	if n == len(r.Parts) {
+		return 100
+	}
+	return (100*n + min(r.Parts[n].Progress, 99)) / len(r.Parts)
+}
+
+// firstFile is the number of the first file of part n: files of a run are numbered
+// through, in the order of its parts.
+func (r *run) firstFile(n int) int {
+	first := 1
+	for _, p := range r.Parts[:n] {
+		first += len(p.Made.Files)
+	}
+	return first
+}
+
+// lost notes that the answer to a submission of part n was lost.
+func (r *run) lost(n int) {
+	r.Parts[n].Lost++
+	metric.Count("LostSubmissions", "provider", r.Parts[n].Provider)
+}
+
+// token names one submission: it is the same whenever the same part of the same
+// attempt is submitted.
+func token(subject string, attempt, n int) string {
+	return fmt.Sprintf("%s-%d-%d", subject, attempt, n)
+}
+
+func placeOf(o tenant.Owner, subject string, attempt int) media.Place {
+	return media.Place{Owner: o, Resource: subject, Attempt: attempt}
+}

@@ -1,0 +1,231 @@
+package generate
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// provider finds the provider of the current part.
+func (w *Worker) provider(a *attempt) (provider.Provider, error) {
+	p, err := w.Providers.For(a.Parts[a.n].Provider, a.Mode)
+	if err != nil {
+		return nil, &provider.Error{Kind: provider.Rejected, Code: string(errs.ProviderUnavailable), Message: "The provider of the model is not available any more.", Cause: err}
+	}
+	return p, nil
+}
+
+// submit starts a part. A provider that takes no client token is asked under a
+// lease, so that a message that arrives twice submits once; where a function dies
+// with the lease, the part is submitted again once that has ended. That may make a
+// second generation, which costs us and is counted, never the customer.
+func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err error) {
+	p, err := w.provider(a)
+	if err != nil {
+		return o, err
+	}
+	work, err := w.work(ctx, a.Step, a.Attempt)
+	if err != nil {
+		return o, err
+	}
+	if work == nil {
+		return o, task.ErrOrphaned
+	}
+	req, err := w.request(work, a)
+	if err != nil {
+		return o, err
+	}
+	all := p.Capabilities()
+	if !all.ClientToken {
+		if a.Interrupted {
+			a.lost(a.n)
+		}
+		if err := a.Lease(ctx, a.run); err != nil {
+			return o, err
+		}
+	}
+	limited, cancel := context.WithTimeout(ctx, all.SubmitTime())
+	defer cancel()
+	sub, err := p.Submit(limited, req)
+	if err != nil {
+		if ctx.Err() == nil && limited.Err() != nil && !all.ClientToken {
+			return o, &provider.Error{Kind: provider.UnknownOutcome, Code: "no_answer", Message: "The provider did not answer in time.", Cause: err}
+		}
+		return o, err
+	}
+	if sub.Result != nil {
+		if err := w.keep(ctx, a, *sub.Result); err != nil {
+			return o, err
+		}
+	}
+	first := a.n == 0
+	a.Parts[a.n].Handle = sub.Handle
+	o.Join = w.shows(a, work, first)
+	if sub.Handle != "" {
+		o.Undo = func(ctx context.Context, now *task.Task) { w.disown(ctx, p, a, sub.Handle, now) }
+	}
+	return o, nil
+}
+
+// request is what the current part asks for.
+func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
+	req, err := work.Request(a.n, a.made())
+	if err != nil {
+		return req, err
+	}
+	req.Kind, req.ClientToken = a.Parts[a.n].Kind, token(a.Subject, a.Attempt, a.n)
+	if id := a.Parts[a.n].Model; id != "" {
+		m, ok := catalog.Find(id)
+		if !ok {
+			return req, fmt.Errorf("generate: the catalog has lost the model %q", id)
+		}
+		req.Model, req.Options = m.ProviderModel, m.ProviderOptions
+		if m.Kind == provider.KindVideo || m.Kind == provider.KindMusic {
+			req.Seconds = m.Length(req.Seconds) // what the price is for
+		}
+	}
+	return req, nil
+}
+
+// disown cancels a generation that the task does not know: it was canceled, or taken
+// over, while the generation was submitted.
+func (w *Worker) disown(ctx context.Context, p provider.Provider, a *attempt, h provider.Handle, now *task.Task) {
+	if now != nil {
+		known := task.Step{Task: *now}
+		var r run
+		if known.Decode(&r) == nil && a.n < len(r.Parts) && r.Parts[a.n].Handle == h {
+			return // only the answer to its write was lost
+		}
+	}
+	metric.Count("DisownedGenerations", "provider", p.Name())
+	if err := p.Cancel(ctx, h); err != nil {
+		slog.Warn("disowned generation not canceled", "task", a.ID, "part", a.n, "provider", p.Name(), "error", err)
+	}
+}
+
+// poll asks how far a part is.
+func (w *Worker) poll(ctx context.Context, a *attempt) (o task.Outcome, err error) {
+	p, err := w.provider(a)
+	if err != nil {
+		return o, err
+	}
+	part, before := &a.Parts[a.n], a.percent()
+	status, err := p.Poll(ctx, part.Handle)
+	if err != nil {
+		return o, err
+	}
+	switch {
+	case status.State == provider.Succeeded:
+		part.Ready, part.Progress = true, 100
+	case status.State.Final():
+		if status.Failure != nil {
+			return o, status.Failure
+		}
+		return o, &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The provider ended the generation without a result."}
+	default:
+		part.Progress = max(part.Progress, status.Progress)
+		if o.Wait = status.Wait; o.Wait == 0 {
+			o.Wait = task.Jitter(kinds[part.Kind].poll)
+		}
+	}
+	if a.percent() == before {
+		return o, nil // nothing to show: the resource need not be read
+	}
+	work, err := w.work(ctx, a.Step, a.Attempt)
+	if err != nil {
+		return o, err
+	}
+	o.Join = w.shows(a, work, false)
+	return o, nil
+}
+
+// store fetches what a part has made, and keeps it.
+func (w *Worker) store(ctx context.Context, a *attempt) (o task.Outcome, err error) {
+	p, err := w.provider(a)
+	if err != nil {
+		return o, err
+	}
+	result, err := p.Fetch(ctx, a.Parts[a.n].Handle)
+	if err != nil {
+		return o, err
+	}
+	return o, w.keep(ctx, a, result)
+}
+
+// keep stores a part's files. Stored again they replace themselves.
+func (w *Worker) keep(ctx context.Context, a *attempt, result provider.Result) error {
+	part := &a.Parts[a.n]
+	made := Made{Text: result.Text}
+	place := placeOf(a.Owner, a.Subject, a.Attempt)
+	first := a.firstFile(a.n)
+	for i, f := range result.Media {
+		saved, err := w.saveFile(ctx, place, first+i, f)
+		if err != nil {
+			return err
+		}
+		if err := accepted(part.Kind, saved); err != nil {
+			return err
+		}
+		made.Files = append(made.Files, saved)
+	}
+	if want := kinds[part.Kind].file; want != "" && len(made.Files) == 0 || want == "" && made.Text == nil {
+		return errs.New(errs.UnsupportedMedia, "The provider answered without a result.")
+	}
+	part.Made, part.Done = made, true
+	return nil
+}
+
+func (w *Worker) saveFile(ctx context.Context, place media.Place, n int, f provider.File) (media.File, error) {
+	body, err := f.Open(ctx)
+	if err != nil {
+		return media.File{}, err
+	}
+	defer body.Close()
+	return w.Objects.Save(ctx, place, n, body)
+}
+
+// accepted refuses a file that was read well, but is not what was asked for.
+func accepted(kind provider.Kind, f media.File) error {
+	want := kinds[kind].file
+	visible, lasting := want == media.Image || want == media.Video, want == media.Video || want == media.Audio
+	if f.Type != want || visible && (f.Width < 1 || f.Height < 1) || lasting && f.DurationSeconds <= 0 {
+		return errs.New(errs.UnsupportedMedia, "The provider's file is no %s.", want)
+	}
+	return nil
+}
+
+// stop asks the provider of the current part to stop. That it does not costs us, not
+// the customer, so it is tried once.
+func (w *Worker) stop(ctx context.Context, a *attempt) {
+	if a.n = a.current(); a.n == len(a.Parts) || a.Parts[a.n].Handle == "" || a.Parts[a.n].Ready {
+		return
+	}
+	p, err := w.provider(a)
+	if err == nil {
+		err = p.Cancel(ctx, a.Parts[a.n].Handle)
+	}
+	if err != nil {
+		slog.Warn("generation not stopped at its provider", "task", a.ID, "part", a.n, "error", err)
+	}
+}
+
+// clear removes what an attempt has stored that ended without a result. No caller can
+// reach it any more, so that failing to is only waste.
+func (w *Worker) clear(ctx context.Context, a *attempt) {
+	for _, p := range a.Parts {
+		if kinds[p.Kind].file == "" || !p.Ready && len(p.Made.Files) == 0 {
+			continue
+		}
+		if err := w.Objects.Remove(ctx, placeOf(a.Owner, a.Subject, a.Attempt)); err != nil {
+			slog.Warn("files of an attempt not removed", "task", a.ID, "error", err)
+		}
+		return
+	}
+}

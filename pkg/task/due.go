@@ -1,0 +1,40 @@
+package task
+
+import (
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Set is a set of things that are due at a time, in store.ByDue. It is spread over
+// shards, because all of a busy stack would be too many for one partition.
+type Set struct {
+	Name   string
+	Shards int
+}
+
+// Tasks are the tasks that have not ended, by the time of their next step.
+var Tasks = Set{"task", 8}
+
+// Key returns the key in store.ByDue of what is due at the given time, to the
+// second.
+func (s Set) Key(id string, at time.Time) store.Key {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id)) // returns no error
+	return store.Key{PK: s.partition(int(h.Sum32() % uint32(s.Shards))), SK: at.UTC().Format(time.RFC3339) + "#" + id}
+}
+
+func (s Set) partition(shard int) string { return s.Name + "#" + strconv.Itoa(shard) }
+
+// dueAt returns the time that Key was made for.
+func dueAt(k store.Key) (time.Time, error) {
+	at, _, _ := strings.Cut(k.SK, "#")
+	return time.Parse(time.RFC3339, at)
+}
+
+// until is the largest sort key of what is due before the second after the given
+// time.
+func until(at time.Time) string { return at.UTC().Format(time.RFC3339) + "#~" }

@@ -1,0 +1,84 @@
+package task
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// ErrDeadline is the cause of a failure whose task was not done in time.
+var ErrDeadline = errors.New("task: the deadline has passed")
+
+// ErrMoved reports that a task has moved on without this step's outcome: another
+// delivery of the message has taken the step, or the task was canceled.
+var ErrMoved = errors.New("task: the task has moved on")
+
+// ErrOrphaned reports that the subject of a task does not wait for it although it
+// was not canceled. Only a defect of ours leads to it; the task ends and is logged.
+var ErrOrphaned = errors.New("task: the subject does not wait for the task")
+
+// maxFailures is how often a step is tried whose errors say nothing else.
+const maxFailures = 8
+
+// NoLimit is RetryError.Most of a step that is tried until it succeeds.
+const NoLimit = math.MaxInt
+
+// RetryError is an error of a step that says when the step is to be tried again.
+type RetryError struct {
+	Err error
+	// After is the shortest wait before the next attempt; 0: the usual back-off.
+	After time.Duration
+	// Most is how many failures in a row end the task; 0: maxFailures.
+	Most int
+}
+
+// Error returns the text of the cause.
+func (e *RetryError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *RetryError) Unwrap() error { return e.Err }
+
+// PermanentError is an error of a step that no repeat ends: the task fails with it.
+type PermanentError struct{ Err error }
+
+// Error returns the text of the cause.
+func (e *PermanentError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *PermanentError) Unwrap() error { return e.Err }
+
+// Permanent marks an error of a step as one that no repeat ends.
+func Permanent(err error) error { return &PermanentError{err} }
+
+// classify returns how long to wait before the next attempt at a step that has
+// failed so often in a row, or reports that the task fails.
+func classify(err error, failures int, chance float64) (wait time.Duration, final bool) {
+	var permanent *PermanentError
+	if errors.As(err, &permanent) {
+		return 0, true
+	}
+	most, wait := maxFailures, pause(failures, chance)
+	var retry *RetryError
+	if errors.As(err, &retry) {
+		wait = max(wait, retry.After)
+		if retry.Most > 0 {
+			most = retry.Most
+		}
+	}
+	return wait, failures >= most
+}
+
+// pause is the back-off after the n-th failure in a row, with jitter.
+func pause(n int, chance float64) time.Duration {
+	const first, longest = 2 * time.Second, time.Minute
+	return spread(min(first<<min(n-1, 10), longest), chance)
+}
+
+// Jitter spreads a wait over 80 to 120 percent, so that what failed together is not
+// tried again together.
+func Jitter(d time.Duration) time.Duration { return spread(d, rand.Float64()) }
+
+func spread(d time.Duration, chance float64) time.Duration {
+	return time.Duration(float64(d) * (0.8 + 0.4*chance))
+}

@@ -1,0 +1,388 @@
+package task_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+var (
+	owner = tenant.Of("acc_1", tenant.Live)
+	errNo = errors.New("no")
+)
+
+// handler is a handler made of functions.
+type handler struct {
+	step   func(ctx context.Context, s *task.Step) (task.Outcome, error)
+	fail   func(ctx context.Context, s *task.Step, cause error) (task.Outcome, error)
+	cancel func(ctx context.Context, s *task.Step) error
+}
+
+func (h *handler) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
+	return h.step(ctx, s)
+}
+func (h *handler) Fail(ctx context.Context, s *task.Step, cause error) (task.Outcome, error) {
+	return h.fail(ctx, s, cause)
+}
+func (h *handler) Cancel(ctx context.Context, s *task.Step) error { return h.cancel(ctx, s) }
+
+// world is a kernel with one kind of task, of which there is one.
+type world struct {
+	*testing.T
+	db     *store.DB
+	faults *storetest.Faults
+	clock  *apitest.Clock
+	kernel *task.Kernel
+	h      *handler
+	names  int
+}
+
+const count = task.Kind("count")
+
+func newWorld(t *testing.T, h *handler) *world {
+	w := &world{T: t, clock: apitest.NewClock(), faults: &storetest.Faults{}, h: h}
+	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
+	w.kernel = task.NewKernel(task.Config{
+		DB: w.db, Handlers: map[task.Kind]task.Handler{count: h}, Now: w.clock.Now, Chance: func() float64 { return 0.5 },
+		Name: func() string { w.names++; return fmt.Sprint("name-", w.names) },
+	})
+	w.commit(func(tx *store.Tx) {
+		err := task.Create(tx, w.clock.Now(), task.Task{
+			Message:  task.Message{ID: "task#1", Kind: count, Queue: topology.GenerateText, Subject: "thing", Owner: owner},
+			Deadline: w.clock.Now().Add(time.Hour),
+		}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	return w
+}
+
+func (w *world) commit(fill func(tx *store.Tx)) {
+	w.Helper()
+	tx := &store.Tx{}
+	fill(tx)
+	if err := w.db.Commit(w.Context(), tx); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// task is the task as it is stored, and its state.
+func (w *world) task() (t task.Task, state string) {
+	w.Helper()
+	it, err := w.db.Get(context.Background(), store.IDKey("task#1"))
+	if err == nil {
+		err = it.Decode(&t)
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	if due := it.Due != (store.Key{}); due == (it.Filters["state"] == "ended") {
+		w.Errorf("due is %v, the state %s", it.Due, it.Filters["state"])
+	}
+	return t, it.Filters["state"]
+}
+
+// do takes the step of the given number, by a message that was received so often.
+func (w *world) do(step, receives int) *task.Next {
+	w.Helper()
+	next, err := w.kernel.Do(w.Context(), task.Message{ID: "task#1", Step: step}, receives)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return next
+}
+
+// up counts the payload up, and is done at most.
+func up(most int) func(context.Context, *task.Step) (task.Outcome, error) {
+	return func(_ context.Context, s *task.Step) (o task.Outcome, err error) {
+		var n int
+		if err := s.Decode(&n); err != nil {
+			return o, err
+		}
+		return task.Outcome{Payload: n + 1, Done: n+1 == most, Wait: time.Minute, Queue: topology.GenerateVideo}, nil
+	}
+}
+
+func TestEachStepIsTakenOnce(t *testing.T) {
+	w := newWorld(t, &handler{step: up(3)})
+	next := w.do(1, 1)
+	if next == nil || next.Step != 2 || next.Delay != time.Minute || next.Queue != topology.GenerateVideo || next.Subject != "thing" || next.Owner != owner {
+		t.Fatalf("%+v", next)
+	}
+	if again := w.do(1, 1); again != nil {
+		t.Errorf("a repeat leads to %+v", again)
+	}
+	// Its function may have died before it sent the next message.
+	if again := w.do(1, 2); again == nil || *again != *next {
+		t.Errorf("a repeat that was received before leads to %+v", again)
+	}
+	if early := w.do(2, 1); early == nil || early.Step != 2 || early.Delay != time.Minute {
+		t.Errorf("a message that is early leads to %+v", early)
+	}
+	w.clock.Add(time.Minute)
+	if end := w.do(2, 1); end != nil {
+		t.Errorf("the end leads to %+v", end)
+	}
+	got, state := w.task()
+	if string(got.Payload) != "3" || got.Step != 3 || state != "ended" {
+		t.Errorf("%+v is %s", got, state)
+	}
+	for step := range 4 {
+		if next := w.do(step, 2); next != nil {
+			t.Errorf("after the end, %d leads to %+v", step, next)
+		}
+	}
+}
+
+// A plan counts its items that ended: in the transaction that ends each.
+func TestAnOutcomeJoinsOtherItems(t *testing.T) {
+	joins := 0
+	var w *world
+	w = newWorld(t, &handler{step: func(context.Context, *task.Step) (task.Outcome, error) {
+		return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
+			plan, err := w.db.Get(ctx, store.IDKey("plan"))
+			if err != nil {
+				return err
+			}
+			if joins++; joins == 1 { // another item of the plan ends meanwhile
+				w.commit(func(tx *store.Tx) { tx.Replace(plan) })
+			}
+			plan.Doc = json.RawMessage(`{"ended":1}`)
+			tx.Replace(plan)
+			tx.Count(store.IDKey("counter"), 1, math.MaxInt64, errNo)
+			return nil
+		}}, nil
+	}})
+	plan, err := store.NewItem("plan", owner, "plan", map[string]int{"ended": 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.commit(func(tx *store.Tx) { tx.Create(plan, nil) })
+	w.do(1, 1)
+	w.do(1, 2)
+	plan, err = w.db.Get(t.Context(), store.IDKey("plan"))
+	counter, failed := w.db.Get(t.Context(), store.IDKey("counter"))
+	if err != nil || failed != nil || joins != 2 || string(plan.Doc) != `{"ended":1}` || counter.Count() != 1 {
+		t.Errorf("%d joins, %s, %d, %v, %v", joins, plan.Doc, counter.Count(), err, failed)
+	}
+}
+
+func TestALease(t *testing.T) {
+	var took []bool // whether each attempt found that another was interrupted
+	var undone []int
+	var w *world
+	during := func() {}
+	w = newWorld(t, &handler{step: func(ctx context.Context, s *task.Step) (task.Outcome, error) {
+		took = append(took, s.Interrupted)
+		if err := s.Lease(ctx, nil); err != nil {
+			return task.Outcome{}, err
+		}
+		during()
+		return task.Outcome{Done: true, Undo: func(_ context.Context, now *task.Task) { undone = append(undone, now.Step) }}, nil
+	}})
+	// While one holds it, another delivery waits for its end.
+	during = func() {
+		if next := w.do(1, 2); next == nil || next.Step != 1 || next.Delay != 15*time.Second {
+			t.Errorf("beside the holder: %+v", next)
+		}
+		// The heartbeat renews it, so that it does not end while its holder lives.
+		w.clock.Add(10 * time.Second)
+		w.kernel.Renew(t.Context())
+		w.clock.Add(10 * time.Second)
+		if next := w.do(1, 2); next == nil || next.Delay != 5*time.Second {
+			t.Errorf("after a renewal: %+v", next)
+		}
+		panic(errNo) // the function dies
+	}
+	func() {
+		defer func() { _ = recover() }()
+		w.do(1, 1)
+	}()
+	if got, _ := w.task(); got.Lease == nil || got.Step != 1 {
+		t.Fatalf("%+v", got)
+	}
+	// It has ended: the step is taken again, and by a third while the second stalls.
+	w.clock.Add(6 * time.Second)
+	during = func() {
+		during = func() {}
+		w.clock.Add(16 * time.Second)
+		w.do(1, 3)
+	}
+	w.do(1, 2)
+	if _, state := w.task(); state != "ended" || fmt.Sprint(took) != "[false true true]" || fmt.Sprint(undone) != "[2]" {
+		t.Errorf("%s, interrupted %v, undone %v", state, took, undone)
+	}
+}
+
+// A renewal whose answer was lost changes the task, but not who holds it.
+func TestALeaseWhoseRenewalIsNotKnown(t *testing.T) {
+	var w *world
+	w = newWorld(t, &handler{step: func(ctx context.Context, s *task.Step) (task.Outcome, error) {
+		if err := s.Lease(ctx, 7); err != nil {
+			return task.Outcome{}, err
+		}
+		it, err := w.db.Get(ctx, store.IDKey("task#1"))
+		if err != nil {
+			return task.Outcome{}, err
+		}
+		w.commit(func(tx *store.Tx) { tx.Replace(it) })
+		return task.Outcome{Done: true}, nil
+	}})
+	w.do(1, 1)
+	if got, state := w.task(); state != "ended" || got.Lease != nil || string(got.Payload) != "7" {
+		t.Errorf("%s: %+v", state, got)
+	}
+}
+
+func TestStepsThatFail(t *testing.T) {
+	for name, c := range map[string]struct {
+		err   error
+		tries int
+		wait  time.Duration // the longest
+	}{
+		"an error":         {errNo, 8, time.Minute},
+		"a permanent one":  {task.Permanent(errNo), 1, 0},
+		"one with a limit": {&task.RetryError{Err: errNo, Most: 3, After: 10 * time.Minute}, 3, 10 * time.Minute},
+	} {
+		var causes []error
+		w := newWorld(t, &handler{
+			step: func(context.Context, *task.Step) (task.Outcome, error) {
+				return task.Outcome{Payload: "kept", Done: true}, c.err
+			},
+			fail: func(_ context.Context, _ *task.Step, cause error) (task.Outcome, error) {
+				causes = append(causes, cause)
+				return task.Outcome{}, nil
+			},
+		})
+		step, longest := 1, time.Duration(0)
+		for next := w.do(1, 1); next != nil; next = w.do(step, 1) {
+			if step++; next.Step != step {
+				t.Fatalf("%s: %+v after step %d", name, next, step)
+			}
+			if got, _ := w.task(); got.Failures != step-1 || string(got.Payload) != `"kept"` {
+				t.Errorf("%s: %+v", name, got)
+			}
+			longest = max(longest, next.Delay)
+			w.clock.Add(next.Delay)
+		}
+		if _, state := w.task(); state != "ended" || step != c.tries || longest != c.wait || len(causes) != 1 || !errors.Is(causes[0], errNo) {
+			t.Errorf("%s: %s after %d tries and waits of %v: %v", name, state, step, longest, causes)
+		}
+	}
+}
+
+func TestTheDeadline(t *testing.T) {
+	w := newWorld(t, &handler{fail: func(_ context.Context, _ *task.Step, cause error) (task.Outcome, error) {
+		return task.Outcome{Payload: cause.Error()}, nil
+	}})
+	w.clock.Add(time.Hour)
+	w.do(1, 1)
+	if got, state := w.task(); state != "ended" || !strings.Contains(string(got.Payload), "deadline") {
+		t.Errorf("%s: %+v", state, got)
+	}
+}
+
+func TestCancelATask(t *testing.T) {
+	cleaned := 0
+	w := newWorld(t, &handler{cancel: func(context.Context, *task.Step) error { cleaned++; return errNo }})
+	w.commit(func(tx *store.Tx) { task.Cancel(tx, "task#1") })
+	w.do(1, 1)
+	w.do(1, 2)
+	if _, state := w.task(); state != "ended" || cleaned != 1 {
+		t.Errorf("%s, cleaned up %d times", state, cleaned)
+	}
+	tx := &store.Tx{}
+	task.Cancel(tx, "task#1")
+	if err := w.db.Commit(t.Context(), tx); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("canceled after its end: %v", err)
+	}
+}
+
+func TestATaskWithoutASubjectEnds(t *testing.T) {
+	w := newWorld(t, &handler{step: func(context.Context, *task.Step) (task.Outcome, error) { return task.Outcome{}, task.ErrOrphaned }})
+	if next := w.do(1, 1); next != nil {
+		t.Errorf("%+v", next)
+	}
+	if _, state := w.task(); state != "ended" {
+		t.Error(state)
+	}
+}
+
+func TestAnUnknownKindIsAnError(t *testing.T) {
+	w := newWorld(t, &handler{})
+	delete(w.kernel.Handlers, count)
+	if _, err := w.kernel.Do(t.Context(), task.Message{ID: "task#1", Step: 1}, 1); err == nil || !strings.Contains(err.Error(), `"count"`) {
+		t.Error(err)
+	}
+	if next, err := w.kernel.Do(t.Context(), task.Message{ID: "task#none", Step: 1}, 1); next != nil || err != nil {
+		t.Errorf("a task that is no more: %+v, %v", next, err)
+	}
+}
+
+func TestWhatIsOverdueIsSentAgain(t *testing.T) {
+	w := newWorld(t, &handler{})
+	text := &sent{}
+	r := task.NewReconciler(w.db, w.clock.Now, task.OverdueTasks(task.NewSender(map[topology.Queue]*sent{topology.GenerateText: text})))
+	run := func(atOnce bool, want task.Found) {
+		t.Helper()
+		if found, err := r.Run(t.Context(), atOnce); err != nil || found != want {
+			t.Errorf("%+v, %v, want %+v", found, err, want)
+		}
+	}
+	run(false, task.Found{})
+	run(true, task.Found{Overdue: 1, Resent: 1})
+	w.clock.Add(2*time.Minute + time.Second)
+	run(false, task.Found{Overdue: 1, Resent: 1})
+	w.clock.Add(time.Minute)
+	run(false, task.Found{Overdue: 1}) // reminded once
+	w.clock.Add(time.Minute)
+	run(false, task.Found{Overdue: 1, Resent: 1}) // twice as late
+	var m task.Message
+	if err := json.Unmarshal([]byte(text.messages[2].Body), &m); err != nil || m.ID != "task#1" || m.Step != 1 || m.Owner != owner || text.messages[2].Group != "acc_1" {
+		t.Errorf("%+v, %v", text.messages, err)
+	}
+	// What cannot be read hides nothing else.
+	w.commit(func(tx *store.Tx) {
+		tx.Create(store.Item{Key: store.IDKey("bad"), Kind: task.ItemKind, Owner: owner, Due: store.Key{PK: task.Tasks.Key("task#1", w.clock.Now()).PK, SK: "never"}, Doc: json.RawMessage(`{}`)}, nil)
+		tx.Create(store.Item{Key: store.IDKey("worse"), Kind: task.ItemKind, Owner: owner, Due: task.Tasks.Key("task#1", w.clock.Now().Add(-time.Hour)), Doc: json.RawMessage(`"`)}, nil)
+	})
+	w.clock.Add(4 * time.Minute)
+	if found, err := r.Run(t.Context(), false); err == nil || found.Resent != 1 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+func TestACheckpointMovesOnOnly(t *testing.T) {
+	db := newWorld(t, &handler{}).db
+	read := func() *task.Checkpoint {
+		c, err := task.ReadCheckpoint(t.Context(), db, "search")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	first, other := read(), read()
+	for i, step := range []struct {
+		of   *task.Checkpoint
+		to   string
+		want error
+		is   string
+	}{{first, "b", nil, "b"}, {first, "a", nil, "b"}, {other, "c", store.ErrConflict, "b"}, {first, "d", nil, "d"}} {
+		if err := step.of.Advance(t.Context(), step.to); !errors.Is(err, step.want) || read().Done != step.is {
+			t.Errorf("%d: %v, at %q", i, err, read().Done)
+		}
+	}
+}

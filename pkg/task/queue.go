@@ -1,0 +1,162 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// Sender sends the messages of tasks into their queues.
+type Sender struct {
+	queues map[topology.Queue]queue.Sender
+}
+
+// NewSender makes a sender for the given queues.
+func NewSender[Q queue.Sender](queues map[topology.Queue]Q) *Sender {
+	s := &Sender{map[topology.Queue]queue.Sender{}}
+	for name, q := range queues {
+		s.queues[name] = q
+	}
+	return s
+}
+
+// SendAll sends messages, and returns at the place of each its error or nil.
+func (s *Sender) SendAll(ctx context.Context, all ...Next) []error {
+	failed := make([]error, len(all))
+	bundles, places := map[topology.Queue][]queue.Message{}, map[topology.Queue][]int{}
+	for i, n := range all {
+		body, err := json.Marshal(n.Message)
+		if err != nil {
+			failed[i] = err
+			continue
+		}
+		if s.queues[n.Queue] == nil {
+			failed[i] = fmt.Errorf("task: there is no queue %q", n.Queue)
+			continue
+		}
+		// A group on a standard queue shares it fairly between accounts.
+		bundles[n.Queue] = append(bundles[n.Queue], queue.Message{Body: string(body), Group: string(n.Account), Delay: n.Delay})
+		places[n.Queue] = append(places[n.Queue], i)
+	}
+	for _, name := range slices.Sorted(maps.Keys(bundles)) {
+		for at, err := range s.queues[name].Send(ctx, bundles[name]...) {
+			if err != nil {
+				i := places[name][at]
+				failed[i] = fmt.Errorf("task: send %s: %w", all[i].ID, err)
+			}
+		}
+	}
+	return failed
+}
+
+// margin is kept back of the function's time for its answer.
+const margin = time.Second
+
+// Consumer is the Lambda handler of the queues of tasks.
+type Consumer struct {
+	kernel  *Kernel
+	sender  *Sender
+	holders map[topology.Queue]*queue.Holder
+}
+
+// NewConsumer makes a consumer of queues that also sends to them. Each message stays
+// invisible while a heartbeat shows that the function lives.
+func NewConsumer[Q queue.Queue](k *Kernel, queues map[topology.Queue]Q, heartbeat queue.Pulse) *Consumer {
+	c := &Consumer{k, NewSender(queues), map[topology.Queue]*queue.Holder{}}
+	for name, q := range queues {
+		c.holders[name] = queue.NewHolder(q, heartbeat)
+	}
+	return c
+}
+
+// Handle takes the steps of a batch side by side, so that none waits for another
+// account's, and reports to the queue which failed.
+func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+	answer := ctx
+	// A step that cannot be taken in time must not keep the others from being reported.
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
+		defer cancel()
+	}
+	messages, failed := make([]Message, len(batch.Records)), make([]error, len(batch.Records))
+	var held *queue.Held
+	for i, r := range batch.Records {
+		if err := json.Unmarshal([]byte(r.Body), &messages[i]); err != nil {
+			failed[i] = fmt.Errorf("task: not a message of a task: %w", err)
+			continue
+		}
+		// All of a batch are of one queue.
+		if h := c.holders[messages[i].Queue]; h != nil && held == nil {
+			held = h.Hold(ctx, batch.Records)
+			held.Renew(c.kernel.Renew)
+		}
+	}
+	var all sync.WaitGroup
+	for i, r := range batch.Records {
+		if failed[i] == nil {
+			all.Go(func() { failed[i] = c.one(ctx, messages[i], receives(r)) })
+		}
+	}
+	all.Wait()
+	if held != nil {
+		held.End(answer, failed)
+	}
+	// An empty list means that all went well; null would mean that none did.
+	out := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
+	for i, err := range failed {
+		if err != nil {
+			r := batch.Records[i]
+			slog.Error("message of a task failed", "message_id", r.MessageId, "task", messages[i].ID, "receives", receives(r), "error", err)
+			out.BatchItemFailures = append(out.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: r.MessageId})
+		}
+	}
+	return out, nil
+}
+
+func (c *Consumer) one(ctx context.Context, m Message, receives int) error {
+	next, err := c.kernel.Do(ctx, m, receives)
+	if err != nil || next == nil {
+		return err
+	}
+	// The next message goes out before this one is deleted. A crash in between leaves
+	// both, which is harmless; the other order would leave none.
+	return c.sender.SendAll(ctx, *next)[0]
+}
+
+func receives(m events.SQSMessage) int {
+	n, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
+	return n
+}
+
+// OutboxKind is the kind of an item that holds one message for a queue whose
+// consumer is not the kernel; the relay sends its document as it is.
+const OutboxKind = "outbox"
+
+// keepOutbox is how long such an item stays for those who look into a failure.
+const keepOutbox = 7 * 24 * time.Hour
+
+// Outbox adds a message for a queue to the transaction. The body names its queue as
+// "queue".
+func Outbox(tx *store.Tx, now time.Time, o tenant.Owner, id string, body any) error {
+	it, err := store.NewItem(OutboxKind, o, id, body)
+	if err != nil {
+		return err
+	}
+	it.Listed, it.ExpireAt = store.Key{}, now.Add(keepOutbox)
+	tx.Create(it, nil)
+	return nil
+}
