@@ -53,39 +53,33 @@ var errInProgress = &errs.Error{
 	Message: "The first request with this Idempotency-Key is still being carried out. Repeat the request in a second.",
 }
 
-// commit runs an operation and commits what it gives, together with the record
-// that answers a repeat. On the way of a first call that record costs no read: a
-// repeat is noticed when its record is already there, or when the operation
+// once runs what makes a transaction, and commits it together with the record of the
+// call's Idempotency-Key, which run adds under the token. Where the key was used
+// before, it returns the first answer. On the way of a first call the record costs no
+// read: a repeat is noticed when its record is already there, or when the operation
 // fails, which it may do just because the first call had its effect.
-func (r *Router) commit(ctx context.Context, run func() (*answer, *store.Tx, error)) (*answer, error) {
-	c := callFrom(ctx)
+func (r *Router) once(ctx context.Context, key string, run func(token string) (*store.Tx, error)) (first *answer, err error) {
 	var failure error
 	for again := range maxRuns {
 		if err := backoff.Wait(ctx, again, 5*time.Millisecond, 80*time.Millisecond); err != nil {
 			return nil, err
 		}
 		token := rand.Text()
-		a, tx, err := run()
+		tx, err := run(token)
 		if err == nil {
-			if tx == nil {
-				tx = &store.Tx{}
-			}
-			if err = r.remember(c, auth.FromContext(ctx), token, tx, a); err != nil {
-				return nil, err
-			}
 			err = r.db.Commit(ctx, tx)
 		}
 		if err == nil {
-			return a, nil
+			return nil, nil
 		}
 		failure = err
 		if errors.Is(err, store.ErrConflict) {
 			continue
 		}
-		if c.idempotencyKey == "" {
+		if key == "" {
 			return nil, err
 		}
-		first, err := r.recall(ctx, token)
+		first, err := r.recall(ctx, key, token)
 		switch {
 		case err == nil:
 			return first, nil
@@ -99,55 +93,85 @@ func (r *Router) commit(ctx context.Context, run func() (*answer, *store.Tx, err
 	return nil, errs.Wrap(failure, errs.ProviderUnavailable, "Other calls keep changing the same resource. Repeat the request with the same Idempotency-Key in a second.")
 }
 
-// remembered is the record of an answer. It is only ever created: a run that comes
-// too late meets it, and can overwrite nothing.
+// commit runs an operation and commits what it returns, together with the record
+// that answers a repeat.
+func (r *Router) commit(ctx context.Context, run func() (*answer, *store.Tx, error)) (*answer, error) {
+	c := callFrom(ctx)
+	var a *answer
+	first, err := r.once(ctx, c.idempotencyKey, func(token string) (tx *store.Tx, err error) {
+		if a, tx, err = run(); err != nil {
+			return nil, err
+		}
+		if tx == nil {
+			tx = &store.Tx{}
+		}
+		if c.idempotencyKey == "" {
+			return tx, nil
+		}
+		secret, err := r.answerSecret(c.idempotencyKey)
+		if err != nil {
+			return nil, err
+		}
+		it := r.recordOf(auth.FromContext(ctx), c.idempotencyKey)
+		if err := remember(tx, &it, remembered{Token: token, Fingerprint: callFingerprint(c)}, secret, a); err != nil {
+			return nil, err
+		}
+		tx.Claim(it, r.now().Unix(), errRepeated, errInProgress)
+		tx.Until(c.began.Add(longestRun))
+		return tx, nil
+	})
+	if err != nil || first != nil {
+		return first, err
+	}
+	return a, nil
+}
+
+// remembered is the record of an answer. That of Write is only ever created: a run
+// that comes too late meets it, and can overwrite nothing.
 type remembered struct {
 	// Token is that of the run that made the answer: by it the run knows its own
 	// record again, where it was not told whether the commit succeeded.
 	Token       string `json:"token"`
 	Fingerprint string `json:"fingerprint"`
-	Status      int    `json:"status"`
-	ETag        string `json:"etag,omitempty"`
+	// Claim is set as long as the call is being carried out; see Act.
+	Claim  *claim    `json:"claim,omitempty"`
+	Status int       `json:"status,omitempty"`
+	Code   errs.Code `json:"code,omitempty"` // of a failure
+	ETag   string    `json:"etag,omitempty"`
 	// Sealed is the body; one that is too large is in as many items as Parts says.
 	Sealed []byte `json:"sealed,omitempty"`
 	Parts  int    `json:"parts,omitempty"`
 }
 
-// remember adds the record of the answer to the transaction.
-func (r *Router) remember(c *call, p *auth.Principal, token string, tx *store.Tx, a *answer) error {
-	if c.idempotencyKey == "" {
-		return nil
-	}
-	record := remembered{Token: token, Fingerprint: callFingerprint(c), Status: a.Status, ETag: a.ETag}
-	sealed, err := r.seal(c.idempotencyKey, a.Body)
+// recordOf returns the item of the record of a key, which is empty still.
+func (r *Router) recordOf(p *auth.Principal, key string) store.Item {
+	return store.Item{Key: answerKey(p, key), Kind: "answer", Owner: p.Owner, ExpireAt: r.now().Add(keepAnswers)}
+}
+
+// remember puts an answer into its record.
+func remember(tx *store.Tx, it *store.Item, record remembered, secret []byte, a *answer) error {
+	record.Claim, record.Status, record.Code, record.ETag = nil, a.Status, a.code, a.ETag
+	sealed, err := seal(secret, a.Body)
 	if err != nil {
 		return err
 	}
-	now := r.now()
-	key := answerKey(p, c.idempotencyKey)
-	it := store.Item{Key: key, Kind: "answer", Owner: p.Owner, ExpireAt: now.Add(keepAnswers)}
 	if len(sealed) <= store.PartSize {
 		record.Sealed = sealed
 	} else {
-		part := it
-		part.Key = store.IDKey(partsOf(key, token))
+		part := *it
+		part.Key = store.IDKey(partsOf(it.Key, record.Token))
 		record.Parts = tx.CreateParts(part, sealed)
 	}
-	if err := it.Encode(record); err != nil {
-		return err
-	}
-	tx.Claim(it, now.Unix(), errRepeated, errInProgress)
-	tx.Until(c.began.Add(longestRun))
-	return nil
+	return it.Encode(record)
 }
 
-// recall gives the answer of the first call with the same Idempotency-Key, or
-// store.ErrNotFound where there was none. Where the answer is of the run with the
-// token, this is no repeat.
-func (r *Router) recall(ctx context.Context, token string) (*answer, error) {
+// recall returns the answer of the first call with the same Idempotency-Key, or
+// store.ErrNotFound where there was none. Where that call is still being carried out it
+// returns an error, but no answer and none where it is the run with the token itself.
+func (r *Router) recall(ctx context.Context, key, token string) (*answer, error) {
 	c := callFrom(ctx)
-	key := answerKey(auth.FromContext(ctx), c.idempotencyKey)
-	it, err := r.db.Get(ctx, key)
+	at := answerKey(auth.FromContext(ctx), key)
+	it, err := r.db.Get(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -160,16 +184,29 @@ func (r *Router) recall(ctx context.Context, token string) (*answer, error) {
 		e.Param = "Idempotency-Key"
 		return nil, e
 	}
+	if first.Claim != nil {
+		if first.Token == token {
+			return nil, nil
+		}
+		e := *errInProgress
+		e.RetryAfter = max(e.RetryAfter, first.Claim.Until.Sub(r.now()))
+		return nil, &e
+	}
 	if first.Parts > 0 {
-		if first.Sealed, err = r.db.Parts(ctx, partsOf(key, first.Token), first.Parts); err != nil {
+		if first.Sealed, err = r.db.Parts(ctx, partsOf(at, first.Token), first.Parts); err != nil {
 			return nil, err
 		}
 	}
-	a := &answer{Status: first.Status, ContentType: "application/json", ETag: first.ETag}
+	a := &answer{Status: first.Status, ContentType: "application/json", ETag: first.ETag, code: first.Code}
 	if first.Token != token {
 		a.Replayed = "true"
 	}
-	a.Body, err = r.unseal(c.idempotencyKey, first.Sealed)
+	c.code = first.Code
+	secret, err := r.answerSecret(key)
+	if err != nil {
+		return nil, err
+	}
+	a.Body, err = unseal(secret, first.Sealed)
 	return a, err
 }
 

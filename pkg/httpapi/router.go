@@ -55,6 +55,9 @@ type Router struct {
 	now    func() time.Time
 	// sealSecret is told by SealWith.
 	sealSecret []byte
+	// actions are what ends the claims of operations that Act has registered.
+	actions map[string]ender
+	tasks   ClaimTasks
 	// api, when set, describes all operations, and serves none.
 	api huma.API
 }
@@ -142,6 +145,7 @@ type answer struct {
 	ETag        string `header:"ETag"`
 	Replayed    string `header:"Idempotent-Replayed"`
 	Body        []byte
+	code        errs.Code // of a failure
 }
 
 // versioned is a resource that has an ETag.

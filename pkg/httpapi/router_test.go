@@ -142,6 +142,8 @@ type fixture struct {
 	things *things
 	log    *log
 	caller auth.Principal
+	// within, when set, is how much time each call has.
+	within time.Duration
 }
 
 func newFixture(t *testing.T, with ...func(*aws.Config)) *fixture {
@@ -233,7 +235,13 @@ func (f *fixture) callAs(authorizer map[string]any, method, path, body string, h
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	req = req.WithContext(httpapi.WithGateway(req.Context(), httpapi.Gateway{
+	ctx := req.Context()
+	if f.within > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, f.within)
+		defer cancel()
+	}
+	req = req.WithContext(httpapi.WithGateway(ctx, httpapi.Gateway{
 		RequestID: "req-1", SourceIP: "198.51.100.7", UserAgent: "test", ReceivedAt: noon, Authorizer: authorizer,
 	}))
 	w := httptest.NewRecorder()

@@ -20,24 +20,30 @@ import (
 // does not have a second effect.
 func (r *Router) SealWith(secret []byte) { r.sealSecret = secret }
 
-// sealer gives the cipher of a call's answer. Its key is made from the
-// Idempotency-Key, which itself is stored as a hash only: an answer may hold a secret
-// that is shown once, and only who sends the same key may see it again.
-func (r *Router) sealer(idempotencyKey string) (cipher.AEAD, error) {
-	key, err := hkdf.Key(sha256.New, []byte(idempotencyKey), r.sealSecret, "answer", 32)
-	if err != nil {
-		return nil, err
-	}
-	block, err := aes.NewCipher(key)
+// answerSecret returns the secret that a call's answer is encrypted by. It is made from
+// the Idempotency-Key, which itself is stored as a hash only: an answer may hold a
+// secret that is shown once, and only who sends the same key may see it again.
+func (r *Router) answerSecret(idempotencyKey string) ([]byte, error) {
+	return hkdf.Key(sha256.New, []byte(idempotencyKey), r.sealSecret, "answer", 32)
+}
+
+// claimSecret returns the secret that claims are encrypted by: who ends the claim of a
+// call that died does not know its Idempotency-Key.
+func (r *Router) claimSecret() ([]byte, error) {
+	return hkdf.Key(sha256.New, r.sealSecret, nil, "claim", 32)
+}
+
+func sealer(secret []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(secret)
 	if err != nil {
 		return nil, err
 	}
 	return cipher.NewGCM(block)
 }
 
-// seal compresses and encrypts the body of an answer.
-func (r *Router) seal(idempotencyKey string, body []byte) ([]byte, error) {
-	g, err := r.sealer(idempotencyKey)
+// seal compresses and encrypts what is stored.
+func seal(secret, body []byte) ([]byte, error) {
+	g, err := sealer(secret)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +58,8 @@ func (r *Router) seal(idempotencyKey string, body []byte) ([]byte, error) {
 	return g.Seal(nonce, nonce, small, nil), nil
 }
 
-func (r *Router) unseal(idempotencyKey string, sealed []byte) ([]byte, error) {
-	g, err := r.sealer(idempotencyKey)
+func unseal(secret, sealed []byte) ([]byte, error) {
+	g, err := sealer(secret)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,205 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"reflect"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/backoff"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Action is an operation that must reach outside before it answers: it asks a model,
+// or checks a token. Its input is I, what it prepares for the effect P, which is kept
+// as JSON, what the effect leads to R, and its answer T.
+//
+// Prepare, Settle and Release write by the transaction alone and may run several
+// times. They add nothing to it where they return an error.
+type Action[I, P, R, T any] struct {
+	// Within bounds the effect in time.
+	Within time.Duration
+	// Prepare checks the input. It may add what must be true before the effect, such as
+	// a reservation of money.
+	Prepare func(ctx context.Context, tx *store.Tx, in *I) (P, error)
+	// Do has the effect. It runs at most once for an Idempotency-Key.
+	Do func(ctx context.Context, p P) (R, error)
+	// Settle adds what the effect has led to, and returns the answer.
+	Settle func(ctx context.Context, tx *store.Tx, p P, result R) (T, error)
+	// Release undoes what Prepare has added, where the effect has failed; nil: nothing.
+	Release func(ctx context.Context, tx *store.Tx, p P, cause error) error
+	// Find finds out what the effect of a call that died has led to; an error of package
+	// errs says that it has failed. Without it such a call has failed with timeout.
+	Find func(ctx context.Context, p P) (R, error)
+}
+
+// errInterrupted is the failure of a call that died before it was answered.
+var errInterrupted = errs.New(errs.Timeout, "The request took too long or was interrupted; what it had begun is settled. Repeat it with a new Idempotency-Key.")
+
+// errUnsettled answers a call whose claim is left to its task.
+var errUnsettled = errs.New(errs.Timeout, "The request took too long. Repeat it with the same Idempotency-Key to learn what it has led to.")
+
+// Act registers an operation that must reach outside before it answers. It claims the
+// Idempotency-Key, then has the effect, and commits the answer together with what the
+// effect has led to, on condition that the claim is still its own. Failures of the
+// effect are answers, too: they answer a repeat. Where the call dies in between, the
+// task that was written with the claim ends it; until then a repeat is refused with
+// idempotency_in_progress.
+func Act[I, P, R, T any](r *Router, op Op, a Action[I, P, R, T]) {
+	register(r, op, reflect.TypeFor[Envelope[T]](), func(ctx context.Context, in *I) (*answer, error) { return a.serve(ctx, r, op, in) })
+	if r.actions == nil {
+		r.actions = map[string]ender{}
+	}
+	r.actions[op.ID] = func(ctx context.Context, h held, find bool) (func(context.Context, *store.Tx, held) error, error) {
+		return a.resolve(ctx, op, h, find)
+	}
+}
+
+func (a Action[I, P, R, T]) serve(ctx context.Context, r *Router, op Op, in *I) (*answer, error) {
+	// Without a key of the caller's the claim serves the task alone.
+	key := cmp.Or(callFrom(ctx).idempotencyKey, rand.Text())
+	began := r.now()
+	var p P
+	var h held
+	first, err := r.once(ctx, key, func(token string) (*store.Tx, error) {
+		tx := &store.Tx{}
+		var err error
+		if p, err = a.Prepare(ctx, tx, in); err != nil {
+			return nil, err
+		}
+		h, err = r.claim(ctx, tx, op, key, token, began.Add(a.Within+settleTime), p)
+		return tx, err
+	})
+	if err != nil || first != nil {
+		return first, err
+	}
+	result, failure := a.do(ctx, p, began, r.now)
+	if failure == errUnsettled {
+		return nil, failure
+	}
+	for again := range maxRuns {
+		if err = backoff.Wait(ctx, again, 5*time.Millisecond, 640*time.Millisecond); err != nil {
+			break
+		}
+		tx := &store.Tx{}
+		tx.Until(h.record.Claim.Until)
+		var out *answer
+		if out, err = a.end(ctx, op, tx, h, p, result, failure); err == nil {
+			err = r.db.Commit(ctx, tx)
+		}
+		if err == nil {
+			return out, nil
+		}
+		// The commit may have succeeded, or the task has ended the claim.
+		if first, failed := r.recall(ctx, key, h.record.Token); failed == nil && first != nil {
+			return first, nil
+		}
+	}
+	return nil, errs.Wrap(err, errUnsettled.Code, "%s", errUnsettled.Message)
+}
+
+// do has the effect, and returns errUnsettled where it is unknown but can be found out.
+func (a Action[I, P, R, T]) do(ctx context.Context, p P, began time.Time, now func() time.Time) (result R, err error) {
+	within := a.Within
+	if deadline, ok := ctx.Deadline(); ok {
+		within = min(within, time.Until(deadline)-commitTime)
+	}
+	// A function that was frozen since the claim must not begin: the task may have
+	// ended the claim. The monotonic clock stands still meanwhile.
+	if late := now().Round(0).Sub(began.Round(0)) >= a.Within; late || within <= 0 {
+		return result, errInterrupted
+	}
+	effect, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	result, err = a.Do(effect, p)
+	switch {
+	case err == nil || effect.Err() == nil:
+		return result, err
+	case a.Find != nil:
+		return result, errUnsettled
+	default:
+		return result, errInterrupted
+	}
+}
+
+// end adds the end of a claim: what the effect has led to, and the record of the answer.
+func (a Action[I, P, R, T]) end(ctx context.Context, op Op, tx *store.Tx, h held, p P, result R, failure error) (out *answer, err error) {
+	if failure == nil {
+		data, err := a.Settle(ctx, tx, p, result)
+		switch {
+		case err == nil:
+			if out, err = render(ctx, op, data); err != nil {
+				return nil, err
+			}
+		case isFinal(err):
+			failure = err
+		default:
+			return nil, err
+		}
+	}
+	if failure != nil {
+		if a.Release != nil {
+			if err := a.Release(ctx, tx, p, failure); err != nil {
+				return nil, err
+			}
+		}
+		if out, err = callFrom(ctx).failure(failure); err != nil {
+			return nil, err
+		}
+	}
+	if err := remember(tx, &h.item, h.record, h.secret, out); err != nil {
+		return nil, err
+	}
+	tx.Replace(h.item)
+	return out, nil
+}
+
+// isFinal reports whether an error answers the call: trying again does not help.
+func isFinal(err error) bool {
+	switch errs.CodeOf(err) {
+	case errs.Internal, errs.ProviderUnavailable, errs.RateLimited, errs.Timeout:
+		return false
+	}
+	return true
+}
+
+// failure renders an error as an answer.
+func (c *call) failure(err error) (*answer, error) {
+	r := c.fail(err)
+	a, err := encode(r.status, "", r)
+	if err != nil {
+		return nil, err
+	}
+	a.code = r.Err.Code
+	return a, nil
+}
+
+// resolve finds out how a claim ends whose call died, and returns what ends it.
+func (a Action[I, P, R, T]) resolve(ctx context.Context, op Op, h held, find bool) (func(context.Context, *store.Tx, held) error, error) {
+	var p P
+	if err := json.Unmarshal(h.prepared, &p); err != nil {
+		return nil, err
+	}
+	var result R
+	var failure error = errInterrupted
+	if a.Find != nil && find {
+		if result, failure = a.Find(ctx, p); failure != nil && !isFinal(failure) {
+			return nil, failure
+		}
+	}
+	return func(ctx context.Context, tx *store.Tx, h held) error {
+		_, err := a.end(ctx, op, tx, h, p, result, failure)
+		return err
+	}, nil
+}
+
+// withCall restores the context of the call that has made a claim.
+func (h held) withCall(ctx context.Context) context.Context {
+	c := &call{Gateway: Gateway{RequestID: h.record.Claim.RequestID}, operation: h.record.Claim.Operation}
+	p := &auth.Principal{Owner: h.item.Owner}
+	return auth.NewContext(context.WithValue(ctx, callKey{}, c), p)
+}

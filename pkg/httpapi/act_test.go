@@ -1,0 +1,504 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+const (
+	funds = 100
+	price = 10
+)
+
+// order is what an order for an effect outside has prepared.
+type order struct {
+	ID   string
+	Name string
+}
+
+// outside is what the effects are had on. It knows an order again.
+type outside struct {
+	mu    sync.Mutex
+	times map[string]int
+	asked int
+	// refuse, when set, is what an effect fails with.
+	refuse error
+}
+
+func (o *outside) have(ordered string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.times[ordered]++
+}
+
+// effects counts the effects, and reports whether one was had twice.
+func (o *outside) effects() (n int, twice bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, times := range o.times {
+		n += times
+		twice = twice || times > 1
+	}
+	return n, twice
+}
+
+// claimTasks keeps the tasks of claims in the table.
+type claimTasks struct{}
+
+func (claimTasks) Add(tx *store.Tx, due time.Time, ref httpapi.ClaimRef) error {
+	task := claimTask{due, ref}
+	it := store.Item{Key: task.key(), Kind: "claim_task"}
+	if err := it.Encode(task); err != nil {
+		return err
+	}
+	tx.Create(it, nil)
+	return nil
+}
+
+type claimTask struct {
+	Due time.Time
+	Ref httpapi.ClaimRef
+}
+
+func (t claimTask) key() store.Key { return store.IDKey("task#" + t.Ref.Token) }
+
+// tasks returns the tasks that are there.
+func (w *acting) tasks() (all []claimTask) {
+	w.t.Helper()
+	for _, row := range storetest.Rows(w.t, w.things.db) {
+		if row["kind"] != "claim_task" {
+			continue
+		}
+		var task claimTask
+		if err := json.Unmarshal([]byte(row["doc"]), &task); err != nil {
+			w.t.Fatal(err)
+		}
+		all = append(all, task)
+	}
+	return all
+}
+
+// acting is a fixture with an operation that has an effect outside and costs money.
+type acting struct {
+	*fixture
+	outside *outside
+	clock   *apitest.Clock
+	faults  *storetest.Faults
+	// worker resolves claims, as another process.
+	worker *httpapi.Router
+	// doing and settling are done in the midst of the operation, where they are set.
+	doing, settling func(ctx context.Context, ordered string)
+}
+
+var money = store.IDKey("money")
+
+func newActing(t *testing.T, find bool) *acting {
+	w := &acting{outside: &outside{times: map[string]int{}}, clock: apitest.NewClock(), faults: &storetest.Faults{}}
+	w.fixture = newFixtureAt(t, w.clock.Now, w.faults.Attach)
+	w.worker = httpapi.NewRouter(w.things.db, w.log, w.clock.Now)
+	for _, r := range []*httpapi.Router{w.router, w.worker} {
+		r.SealWith([]byte("the system's secret"))
+		r.ResolveWith(claimTasks{})
+		httpapi.Act(r, httpapi.Op{ID: "orderThing", Method: http.MethodPost, Path: "/v1/things/order", Scope: auth.FactoriesWrite, Function: "things", Status: http.StatusCreated}, w.action(find))
+	}
+	tx := &store.Tx{}
+	tx.Count(money, funds, funds, nil)
+	if err := w.things.db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	w.faults.Reset()
+	return w
+}
+
+type orderInput struct{ Body thingBody }
+
+func (w *acting) action(find bool) httpapi.Action[orderInput, order, string, thing] {
+	a := httpapi.Action[orderInput, order, string, thing]{
+		Within: 20 * time.Second,
+		Prepare: func(_ context.Context, tx *store.Tx, in *orderInput) (order, error) {
+			if in.Body.Name == "no" {
+				return order{}, errs.Invalid("/name", "must not be no")
+			}
+			tx.Count(money, -price, funds, errs.New(errs.InsufficientBalance, "There is not enough money."))
+			return order{id.New(id.Factory, w.clock.Now()), in.Body.Name}, nil
+		},
+		Do: func(ctx context.Context, o order) (string, error) {
+			if w.doing != nil {
+				w.doing(ctx, o.ID)
+			}
+			if w.outside.refuse != nil || ctx.Err() != nil {
+				return "", fmt.Errorf("outside: %w", w.outside.failure(ctx))
+			}
+			w.outside.have(o.ID)
+			return "made " + o.Name, nil
+		},
+		Settle: func(ctx context.Context, tx *store.Tx, o order, result string) (thing, error) {
+			if w.settling != nil {
+				w.settling(ctx, o.ID)
+			}
+			p := auth.FromContext(ctx)
+			v := thing{Resource: resource.New(o.ID, w.clock.Now(), nil), Name: result}
+			it, err := store.NewItem("thing", p.Owner, v.ID, v)
+			tx.Create(it, nil)
+			return v, err
+		},
+		Release: func(_ context.Context, tx *store.Tx, _ order, _ error) error {
+			tx.Count(money, price, funds, nil)
+			return nil
+		},
+	}
+	if find {
+		a.Find = func(_ context.Context, o order) (string, error) {
+			w.outside.mu.Lock()
+			defer w.outside.mu.Unlock()
+			if w.outside.asked++; w.outside.asked == 1 {
+				return "", errs.New(errs.ProviderUnavailable, "It cannot be asked just now.")
+			}
+			if w.outside.times[o.ID] == 0 {
+				return "", errs.New(errs.NotFound, "The order was not carried out.")
+			}
+			return "made " + o.Name, nil
+		}
+	}
+	return a
+}
+
+func (o *outside) failure(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return o.refuse
+}
+
+// order makes a call with a key; without one if it is empty.
+func (w *acting) order(key string) answer {
+	w.t.Helper()
+	if key == "" {
+		return w.call("POST", "/v1/things/order", `{"name":"a"}`)
+	}
+	return w.call("POST", "/v1/things/order", `{"name":"a"}`, "Idempotency-Key", key)
+}
+
+// resolve takes the tasks that are due, until none is left.
+func (w *acting) resolve() {
+	w.t.Helper()
+	for tries := 0; ; tries++ {
+		left := 0
+		for _, task := range w.tasks() {
+			if task.Due.After(w.clock.Now()) {
+				continue
+			}
+			join, err := w.worker.ResolveClaim(w.t.Context(), task.Ref, true)
+			if err != nil {
+				left++ // it is tried again
+				continue
+			}
+			tx := &store.Tx{}
+			if join != nil {
+				if err := join(w.t.Context(), tx); err != nil {
+					w.t.Fatal(err)
+				}
+			}
+			tx.Delete(store.Item{Key: task.key(), Version: 1})
+			if err := w.things.db.Commit(w.t.Context(), tx); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		if left == 0 {
+			return
+		}
+		if tries > 3 {
+			w.t.Fatalf("%d claims are not resolved", left)
+		}
+	}
+}
+
+// settled checks what holds once nothing runs any more.
+func (w *acting) settled(find bool) {
+	w.t.Helper()
+	made, left, inProgress := 0, "", 0
+	for _, row := range storetest.Rows(w.t, w.things.db) {
+		switch {
+		case row["kind"] == "thing":
+			made++
+		case row["pk"] == money.PK:
+			left = row["n"]
+		case row["kind"] == "answer" && strings.Contains(row["doc"], `"claim"`), row["kind"] == "claim_task":
+			inProgress++
+		}
+	}
+	effects, twice := w.outside.effects()
+	if twice || effects > 1 {
+		w.t.Errorf("the effect was had %d times", effects)
+	}
+	if made > effects || find && made != effects {
+		w.t.Errorf("%d effects have led to %d things", effects, made)
+	}
+	if want := fmt.Sprint(funds - price*made); left != want {
+		w.t.Errorf("%s of the money are left, want %s", left, want)
+	}
+	if inProgress > 0 {
+		w.t.Errorf("%d claims or tasks are left", inProgress)
+	}
+}
+
+// The places at which a call dies, or the table's answer is lost.
+var deaths = map[string]func(w *acting){
+	"before the claim": func(w *acting) { w.faults.Before("TransactWriteItems", die) },
+	"after the claim":  func(w *acting) { w.faults.After = after(1, die) },
+	"the claim's answer is lost": func(w *acting) {
+		w.faults.Lose("TransactWriteItems", storetest.Attempts)
+	},
+	"before the effect": func(w *acting) { w.doing = func(context.Context, string) { die() } },
+	"after the effect": func(w *acting) {
+		w.doing = func(_ context.Context, ordered string) { w.outside.have(ordered); die() }
+	},
+	"the effect takes too long": func(w *acting) {
+		w.doing = func(ctx context.Context, ordered string) { w.outside.have(ordered); <-ctx.Done() }
+	},
+	"before the commit": func(w *acting) { w.settling = func(context.Context, string) { die() } },
+	"on the way to the commit": func(w *acting) {
+		w.faults.Before("TransactWriteItems", func() {})
+		w.faults.Before("TransactWriteItems", die)
+	},
+	"the commit is refused for long": func(w *acting) {
+		w.faults.Before("TransactWriteItems", func() {})
+		w.faults.Refuse("TransactWriteItems", "InternalServerError", 1000)
+	},
+	"the commit's answer is lost": func(w *acting) {
+		w.faults.Before("TransactWriteItems", func() {})
+		w.faults.Lose("TransactWriteItems", storetest.Attempts)
+	},
+	"after the commit": func(w *acting) { w.faults.After = after(2, die) },
+	"never":            func(*acting) {},
+}
+
+func die() { panic("killed") }
+
+// after does something after the n-th transaction.
+func after(n int, do func()) func(storetest.Call) error {
+	return func(c storetest.Call) error {
+		if c.Operation == "TransactWriteItems" {
+			if n--; n == 0 {
+				do()
+			}
+		}
+		return nil
+	}
+}
+
+func TestACallThatDiesIsSettledAndHasOneEffect(t *testing.T) {
+	for name, kill := range deaths {
+		for _, find := range []bool{false, true} {
+			for _, key := range []string{"order-17", ""} {
+				t.Run(fmt.Sprintf("%s, find %v, key %q", name, find, key), func(t *testing.T) {
+					w := newActing(t, find)
+					kill(w)
+					first := w.orderWithin(key, 2200*time.Millisecond)
+					w.doing, w.settling, w.faults.After = nil, nil, nil
+					w.faults.Reset()
+					if survives := name == "never" || strings.HasSuffix(name, "answer is lost"); survives && (first.status != http.StatusCreated || first.header.Get("Idempotent-Replayed") != "") {
+						t.Errorf("%d %v %s", first.status, first.header, first.raw)
+					}
+					if key == "" {
+						w.clock.Add(time.Minute)
+						w.resolve()
+						w.settled(find)
+						return
+					}
+					again := w.order(key)
+					switch again.status {
+					case http.StatusConflict:
+						if again.code() != "idempotency_in_progress" || again.header.Get("Retry-After") != "30" {
+							t.Errorf("while it may run: %v %s", again.header, again.raw)
+						}
+					case http.StatusCreated, http.StatusGatewayTimeout:
+						if first.status != http.StatusInternalServerError && first.raw != again.raw {
+							t.Errorf("it answered\n%s\nthen\n%s", first.raw, again.raw)
+						}
+					default:
+						t.Errorf("%d %s", again.status, again.raw)
+					}
+					w.clock.Add(time.Minute)
+					w.resolve()
+					w.settled(find)
+					last := w.order(key)
+					if last.header.Get("Idempotent-Replayed") != "true" || last.status >= 500 && last.code() != "timeout" {
+						t.Errorf("in the end: %d %s", last.status, last.raw)
+					}
+					if again.status != http.StatusConflict && last.raw != again.raw {
+						t.Errorf("it answered\n%s\nthen\n%s", again.raw, last.raw)
+					}
+					w.settled(find)
+				})
+			}
+		}
+	}
+}
+
+// orderWithin is order in a function with so much time.
+func (w *acting) orderWithin(key string, d time.Duration) answer {
+	w.t.Helper()
+	was := w.within
+	defer func() { w.within = was }()
+	w.within = d
+	return w.order(key)
+}
+
+func TestAnActionsAnswerIsRemembered(t *testing.T) {
+	w := newActing(t, false)
+	w.faults.Reset()
+	first := w.order("order-17")
+	if first.status != http.StatusCreated || first.header.Get("ETag") != `"1"` || first.header.Get("Idempotent-Replayed") != "" {
+		t.Fatalf("%d %v %s", first.status, first.header, first.raw)
+	}
+	if got := w.faults.Operations(); got != "TransactWriteItems TransactWriteItems" {
+		t.Errorf("it took %s", got)
+	}
+	again := w.order("order-17")
+	if again.raw != first.raw || again.header.Get("ETag") != `"1"` || again.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%d %v %s", again.status, again.header, again.raw)
+	}
+	if other := w.call("POST", "/v1/things/order", `{"name":"b"}`, "Idempotency-Key", "order-17"); other.code() != "idempotency_key_reused" {
+		t.Errorf("%s", other.raw)
+	}
+}
+
+func TestARefusedEffectIsAnAnswer(t *testing.T) {
+	w := newActing(t, false)
+	w.outside.refuse = errs.Invalid("/name", "is not liked outside")
+	first := w.order("order-17")
+	if first.status != http.StatusUnprocessableEntity || first.Error.Param != "/name" {
+		t.Fatalf("%d %s", first.status, first.raw)
+	}
+	w.outside.refuse = nil
+	again := w.order("order-17")
+	if again.raw != first.raw || again.status != first.status || again.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%d %s", again.status, again.raw)
+	}
+	if last := w.log.calls[len(w.log.calls)-1]; last.ErrorCode != "validation_failed" {
+		t.Errorf("the repeat is audited as %+v", last)
+	}
+	w.clock.Add(time.Minute)
+	w.resolve()
+	w.settled(true)
+}
+
+func TestARefusalBeforeTheClaimDoesNotUseTheKeyUp(t *testing.T) {
+	w := newActing(t, false)
+	if a := w.call("POST", "/v1/things/order", `{"name":"no"}`, "Idempotency-Key", "order-17"); a.status != 422 {
+		t.Fatalf("%d %s", a.status, a.raw)
+	}
+	if a := w.order("order-17"); a.status != http.StatusCreated {
+		t.Errorf("%d %s", a.status, a.raw)
+	}
+	for range funds/price - 1 {
+		w.order("")
+	}
+	if a := w.order("order-18"); a.status != http.StatusPaymentRequired {
+		t.Errorf("without money: %d %s", a.status, a.raw)
+	}
+}
+
+func TestActionsSideBySideHaveOneEffect(t *testing.T) {
+	w := newActing(t, false)
+	var wg sync.WaitGroup
+	answers := make([]answer, 8)
+	for i := range answers {
+		wg.Go(func() { answers[i] = w.order("side-by-side") })
+	}
+	wg.Wait()
+	first := w.order("side-by-side")
+	for _, a := range answers {
+		if a.raw != first.raw && a.code() != "idempotency_in_progress" {
+			t.Errorf("%d %s", a.status, a.raw)
+		}
+	}
+	w.clock.Add(time.Minute)
+	w.resolve()
+	w.settled(true)
+}
+
+// A function may be frozen in the middle of a call and go on when the task has ended
+// its claim.
+func TestACallThatGoesOnTooLateChangesNothing(t *testing.T) {
+	for name, freeze := range map[string]func(w *acting, thaw func()){
+		"before the effect": func(w *acting, thaw func()) { w.faults.After = after(1, thaw) },
+		"after the effect": func(w *acting, thaw func()) {
+			w.settling = func(context.Context, string) { w.settling = nil; thaw() }
+		},
+		"on the way to the commit": func(w *acting, thaw func()) {
+			w.faults.Before("TransactWriteItems", func() {})
+			w.faults.Before("TransactWriteItems", thaw)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newActing(t, false)
+			freeze(w, func() {
+				w.clock.Add(time.Minute)
+				w.resolve()
+			})
+			first := w.order("order-17")
+			if first.status != http.StatusGatewayTimeout || first.code() != "timeout" {
+				t.Errorf("%d %s", first.status, first.raw)
+			}
+			if again := w.order("order-17"); again.raw != first.raw {
+				t.Errorf("it answered\n%s\nthen\n%s", first.raw, again.raw)
+			}
+			w.settled(false)
+			if effects, _ := w.outside.effects(); name == "before the effect" && effects > 0 {
+				t.Error("the effect was had after its claim had ended")
+			}
+		})
+	}
+}
+
+// The claim of a later call with the same key is another one.
+func TestACallThatGoesOnAfterADayDoesNotEndAnotherClaim(t *testing.T) {
+	w := newActing(t, false)
+	w.settling = func(context.Context, string) {
+		w.settling = nil
+		old := w.tasks()[0]
+		w.clock.Add(25 * time.Hour)
+		deaths["after the claim"](w)
+		w.order("order-17")
+		w.faults.After = nil
+		w.clock.Add(time.Minute)
+		if join, err := w.worker.ResolveClaim(t.Context(), old.Ref, true); join != nil || err != nil {
+			t.Errorf("the first task would end the second claim: %v", err)
+		}
+	}
+	if a := w.order("order-17"); a.code() != "timeout" {
+		t.Errorf("%d %s", a.status, a.raw)
+	}
+	if a := w.order("order-17"); a.code() != "idempotency_in_progress" {
+		t.Errorf("the second claim is gone: %d %s", a.status, a.raw)
+	}
+}
+
+// What a claim holds is good for nothing to who can read the table alone.
+func TestAClaimHoldsNothingInClear(t *testing.T) {
+	w := newActing(t, false)
+	deaths["after the claim"](w)
+	w.call("POST", "/v1/things/order", `{"name":"secret"}`, "Idempotency-Key", "order-17")
+	for _, row := range storetest.Rows(t, w.things.db) {
+		if strings.Contains(row["doc"], "secret") || strings.Contains(row["doc"], "order-17") {
+			t.Errorf("%v", row)
+		}
+	}
+}
