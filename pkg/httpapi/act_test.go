@@ -231,13 +231,11 @@ func (w *acting) resolve() {
 // settled checks what holds once nothing runs any more.
 func (w *acting) settled(find bool) {
 	w.t.Helper()
-	made, left, inProgress := 0, "", 0
+	made, inProgress := 0, 0
 	for _, row := range storetest.Rows(w.t, w.things.db) {
 		switch {
 		case row["kind"] == "thing":
 			made++
-		case row["pk"] == money.PK:
-			left = row["n"]
 		case row["kind"] == "answer" && strings.Contains(row["doc"], `"claim"`), row["kind"] == "claim_task":
 			inProgress++
 		}
@@ -249,8 +247,9 @@ func (w *acting) settled(find bool) {
 	if made > effects || find && made != effects {
 		w.t.Errorf("%d effects have led to %d things", effects, made)
 	}
-	if want := fmt.Sprint(funds - price*made); left != want {
-		w.t.Errorf("%s of the money are left, want %s", left, want)
+	it, err := w.things.db.Get(w.t.Context(), money)
+	if want := int64(funds - price*made); err != nil || it.Count() != want {
+		w.t.Errorf("%d of the money are left, want %d; %v", it.Count(), want, err)
 	}
 	if inProgress > 0 {
 		w.t.Errorf("%d claims or tasks are left", inProgress)
