@@ -159,7 +159,7 @@ func (c *courier) environment() []string {
 // prepare makes a webhook, events, and their deliveries as dispatch makes them. It
 // gives the batches for the function.
 func (c *courier) prepare(ctx context.Context, deliveries int) ([][]byte, error) {
-	db := store.Open(c.double.config(), "bench-state")
+	db := store.Open(c.double.config(), stateTable)
 	now := time.Now().UTC()
 	hook, err := store.NewItem("webhook", owner, id.New(id.Webhook, now), map[string]any{
 		"id": id.New(id.Webhook, now), "url": c.receiver.url(), "event_types": []string{"*"}, "state": "enabled",
@@ -245,15 +245,9 @@ func sampleObject(now time.Time, n int) map[string]any {
 	}
 }
 
-// recorded tells whether all deliveries are recorded as delivered.
+// recorded checks that all deliveries are recorded as delivered.
 func (c *courier) recorded(want int) error {
-	got := 0
-	for _, raw := range c.double.partition("deliveries#") {
-		if bytes.Contains(raw, []byte(`"f_state":{"S":"delivered"}`)) {
-			got++
-		}
-	}
-	if got != want {
+	if got := c.double.delivered(); got != want {
 		return fmt.Errorf("%d of %d deliveries are recorded as delivered", got, want)
 	}
 	return nil

@@ -44,7 +44,7 @@ func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) 
 		return nil, nil, err
 	}
 	table := raw{client: dynamodb.NewFromConfig(cfg), name: "test-" + rand.Text()}
-	if err := createTable(ctx, table.client, table.name); err != nil {
+	if err := CreateTable(ctx, table.client, table.name); err != nil {
 		return nil, nil, err
 	}
 	for _, change := range with {
@@ -116,7 +116,9 @@ func config(address string) aws.Config {
 	}
 }
 
-func createTable(ctx context.Context, client *dynamodb.Client, name string) error {
+// CreateTable makes a table with the schema that pkg/store works on, and waits until it
+// is active.
+func CreateTable(ctx context.Context, client *dynamodb.Client, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
