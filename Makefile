@@ -60,6 +60,10 @@ test-explorer: explorer-assets ## Use the explorer in Chromium, which must be in
 bench: tools explorer-assets ## Measure operations, start-up and deliveries; writes docs/bench.md
 	$(GO) run ./infra/bench -o docs/bench.md
 
+.PHONY: cost
+cost: tools explorer-assets ## Count what generations use and cost on AWS; writes docs/cost.md
+	$(GO) run ./infra/cost -o docs/cost.md
+
 .PHONY: chaos
 chaos: tools explorer-assets ## Kill, wipe, refuse and repeat while events are on their way; writes docs/chaos.md
 	$(GO) run ./infra/chaos -o docs/chaos.md

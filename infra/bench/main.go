@@ -1,8 +1,7 @@
 // Command bench measures what the service costs: of each operation the round
-// trips to DynamoDB, the capacity units and the CPU time; of whole generations all
-// that AWS charges for, and its price; of each function the
-// size of its binary and the time that it takes to start; and how many webhooks
-// the deliver function delivers. It writes the tables into a document and fails
+// trips to DynamoDB, the capacity units and the CPU time; of each function the size of
+// its binary and the time that it takes to start; and how many webhooks the deliver
+// function delivers. It writes the tables into a document and fails
 // where a bound is broken.
 package main
 
@@ -20,6 +19,7 @@ import (
 
 	"github.com/content-automation/api/infra/document"
 	"github.com/content-automation/api/infra/local/system"
+	"github.com/content-automation/api/infra/metered"
 )
 
 func main() {
@@ -89,18 +89,15 @@ const deliveryRounds = 5
 
 // measureOperations fills in what the operations cost.
 func (r *report) measureOperations(ctx context.Context) (err error) {
-	w, err := newWorld(ctx)
+	w, err := metered.New(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.close(context.WithoutCancel(ctx))) }()
-	if r.operations, err = w.operations(ctx, r.calls); err != nil {
+	defer func() { err = errors.Join(err, w.Close(context.WithoutCancel(ctx))) }()
+	if r.operations, err = operations(ctx, w, r.calls); err != nil {
 		return err
 	}
-	if r.firstOfMinute, err = w.firstOfMinute(ctx); err != nil {
-		return err
-	}
-	r.generations, err = w.generations(ctx)
+	r.firstOfMinute, err = firstOfMinute(ctx, w)
 	return err
 }
 

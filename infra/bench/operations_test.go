@@ -2,29 +2,27 @@ package main
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
+	"github.com/content-automation/api/infra/metered"
 	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // filled makes a world that ends with the test.
-func filled(t *testing.T, with ...func(*aws.Config)) *world {
+func filled(t *testing.T) *metered.World {
 	t.Helper()
-	w, err := newWorld(t.Context(), with...)
+	w, err := metered.New(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := w.close(context.Background()); err != nil {
+		if err := w.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -32,17 +30,17 @@ func filled(t *testing.T, with ...func(*aws.Config)) *world {
 }
 
 // waitingWork counts the pieces of work of the account that wait for their end.
-func waitingWork(t *testing.T, w *world) int64 {
+func waitingWork(t *testing.T, w *metered.World) int64 {
 	t.Helper()
-	me, err := w.call(t.Context(), request{operation: "getMe"})
+	me, err := w.Call(t.Context(), metered.Request{Operation: "getMe"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	account, err := me.id()
+	account, err := me.ID()
 	if err != nil {
 		t.Fatal(err)
 	}
-	it, err := w.state.Get(t.Context(), store.IDKey("waiting#"+account+"#test"))
+	it, err := w.State.Get(t.Context(), store.IDKey("waiting#"+account+"#test"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +50,7 @@ func waitingWork(t *testing.T, w *world) int64 {
 func TestEveryOperationKeepsItsBounds(t *testing.T) {
 	w := filled(t)
 	waiting := waitingWork(t, w)
-	all, err := w.operations(t.Context(), 2)
+	all, err := operations(t.Context(), w, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,51 +65,28 @@ func TestEveryOperationKeepsItsBounds(t *testing.T) {
 		for _, fault := range m.broken() {
 			t.Error(fault)
 		}
-		for _, p := range m.cost.parts() {
-			if (p.trips > 0) != (p.reads+p.writes > 0) {
-				t.Errorf("%s: %d round trips cost %v read and %v write units", m.route.OperationID, p.trips, p.reads, p.writes)
+		for _, p := range parts(&m.cost) {
+			if (p.Trips > 0) != (p.Reads+p.Writes > 0) {
+				t.Errorf("%s: %d round trips cost %v read and %v write units", m.route.OperationID, p.Trips, p.Reads, p.Writes)
 			}
-			if p.cpu < 0 {
-				t.Errorf("%s: %v of CPU time", m.route.OperationID, p.cpu)
+			if p.CPU < 0 {
+				t.Errorf("%s: %v of CPU time", m.route.OperationID, p.CPU)
 			}
 		}
 		// One count on the key; the entry, and its place in the index by request.
-		if m.cost.authorizer.writes != 1 || m.cost.audit.writes != 2 {
-			t.Errorf("%s: the authorizer writes %v units, the audit entry %v", m.route.OperationID, m.cost.authorizer.writes, m.cost.audit.writes)
+		if m.cost.Authorizer.Writes != 1 || m.cost.Audit.Writes != 2 {
+			t.Errorf("%s: the authorizer writes %v units, the audit entry %v", m.route.OperationID, m.cost.Authorizer.Writes, m.cost.Audit.Writes)
 		}
-		if m.route.Method == http.MethodGet && m.cost.function.writes != 0 {
-			t.Errorf("%s writes %v units", m.route.OperationID, m.cost.function.writes)
+		if m.route.Method == http.MethodGet && m.cost.Function.Writes != 0 {
+			t.Errorf("%s writes %v units", m.route.OperationID, m.cost.Function.Writes)
 		}
 	}
-	first, err := w.firstOfMinute(t.Context())
+	first, err := firstOfMinute(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first.trips != 2 || first.writes <= 1 {
+	if first.Trips != 2 || first.Writes <= 1 {
 		t.Errorf("the first call of a minute costs the authorizer %+v", first)
-	}
-}
-
-func TestNoExampleIsOfAnUnknownOperation(t *testing.T) {
-	known := map[string]bool{}
-	for _, r := range api.Routes() {
-		known[r.OperationID] = true
-	}
-	for operation := range maps.Keys((&world{}).examples()) {
-		if !known[operation] {
-			t.Errorf("there is no operation %s", operation)
-		}
-	}
-}
-
-func TestACallThatFailsSaysWhy(t *testing.T) {
-	w := filled(t)
-	_, err := w.call(t.Context(), request{operation: "createFactory", body: object{"type": "bakery"}})
-	if err == nil || !strings.Contains(err.Error(), "createFactory answers 422, not 201") || !strings.Contains(err.Error(), "validation_failed") {
-		t.Errorf("got %v", err)
-	}
-	if _, err := w.call(t.Context(), request{operation: "flyAway"}); err == nil || !strings.Contains(err.Error(), `"flyAway"`) {
-		t.Errorf("got %v", err)
 	}
 }
 
@@ -119,7 +94,7 @@ func TestBrokenBounds(t *testing.T) {
 	in := func(method string, authorizer, function, audit int) measured {
 		return measured{
 			route: httpapi.Route{OperationID: "op", Method: method},
-			cost:  cost{reading{trips: authorizer}, reading{trips: function}, reading{trips: audit}},
+			cost:  metered.Cost{Authorizer: metered.Reading{Trips: authorizer}, Function: metered.Reading{Trips: function}, Audit: metered.Reading{Trips: audit}},
 		}
 	}
 	for _, c := range []struct {

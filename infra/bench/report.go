@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/document"
+	"github.com/content-automation/api/infra/metered"
 )
 
 // report is all that was measured.
@@ -16,8 +17,7 @@ type report struct {
 	calls, rounds int
 	starts        []startTimes
 	operations    []measured
-	firstOfMinute reading
-	generations   []counted
+	firstOfMinute metered.Reading
 	delivering    delivering
 }
 
@@ -29,14 +29,13 @@ func (r *report) markdown() string {
 	b.WriteString("| Operation | Function | Round trips | Read units | Write units | CPU, ms |\n|---|---|---|---|---|---|\n")
 	for _, m := range r.operations {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", m.route.OperationID, m.route.Function,
-			m.sum(func(p reading) string { return strconv.Itoa(p.trips) }),
-			m.sum(func(p reading) string { return units(p.reads) }),
-			m.sum(func(p reading) string { return units(p.writes) }),
-			m.sum(func(p reading) string { return millis(p.cpu) }))
+			m.sum(func(p metered.Reading) string { return strconv.Itoa(p.Trips) }),
+			m.sum(func(p metered.Reading) string { return units(p.Reads) }),
+			m.sum(func(p metered.Reading) string { return units(p.Writes) }),
+			m.sum(func(p metered.Reading) string { return millis(p.CPU) }))
 	}
 	fmt.Fprintf(&b, "\nThe first call of a key in a minute costs the authorizer %d round trips and %s write units: the count fails, and begins anew.\n",
-		r.firstOfMinute.trips, units(r.firstOfMinute.writes))
-	b.WriteString("\n" + generationsMarkdown(r.generations))
+		r.firstOfMinute.Trips, units(r.firstOfMinute.Writes))
 	fmt.Fprintf(&b, "\n### Start-up\n\nFrom the start of the process to its first request for work; %d starts of each, taking turns.\n\n", r.rounds)
 	b.WriteString("| Program | Binary, MB | Least, ms | Median, ms | 90 of 100, ms | Median against " + sdkBaseline + " |\n|---|---|---|---|---|---|\n")
 	sdk := r.sdk()
@@ -48,8 +47,8 @@ func (r *report) markdown() string {
 	return b.String()
 }
 
-func (m *measured) sum(part func(reading) string) string {
-	return part(m.cost.authorizer) + " + " + part(m.cost.function) + " + " + part(m.cost.audit)
+func (m *measured) sum(part func(metered.Reading) string) string {
+	return part(m.cost.Authorizer) + " + " + part(m.cost.Function) + " + " + part(m.cost.Audit)
 }
 
 func units(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/document"
+	"github.com/content-automation/api/infra/metered"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
@@ -26,9 +27,13 @@ func sample() report {
 		},
 		operations: []measured{{
 			route: httpapi.Route{OperationID: "createFactory", Method: http.MethodPost, Function: "factory"},
-			cost:  cost{reading{1, 0, 1, 250 * time.Microsecond}, reading{2, 1.5, 7, time.Millisecond}, reading{1, 0, 2, 0}},
+			cost: metered.Cost{
+				Authorizer: metered.Reading{Trips: 1, Writes: 1, CPU: 250 * time.Microsecond},
+				Function:   metered.Reading{Trips: 2, Reads: 1.5, Writes: 7, CPU: time.Millisecond},
+				Audit:      metered.Reading{Trips: 1, Writes: 2},
+			},
 		}},
-		firstOfMinute: reading{trips: 2, writes: 5},
+		firstOfMinute: metered.Reading{Trips: 2, Writes: 5},
 	}
 }
 
@@ -57,7 +62,7 @@ func TestAReportWithABrokenBoundFails(t *testing.T) {
 	}
 	r.starts[2].times[0] += time.Millisecond
 	r.starts[2].times[1] += time.Millisecond
-	r.operations[0].cost.function.trips = 3
+	r.operations[0].cost.Function.Trips = 3
 	err := r.broken()
 	if err == nil || err.Error() != "createFactory: the function takes 3 round trips, the bound is 2\n"+
 		"account: the start takes 1.50 times as long as that of (SDK alone), the bound is 1.25" {

@@ -1,22 +1,39 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/metered"
 	"github.com/content-automation/api/pkg/queue"
 )
 
-// credits gives what the live account can spend.
-func credits(t *testing.T, w *world) int64 {
+// filled makes a world that ends with the test.
+func filled(t *testing.T) *metered.World {
 	t.Helper()
-	a, err := w.call(t.Context(), request{operation: "getMe", live: true})
+	w, err := metered.New(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// credits gives what the live account can spend.
+func credits(t *testing.T, w *metered.World) int64 {
+	t.Helper()
+	a, err := w.Call(t.Context(), metered.Request{Operation: "getMe", Live: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var me struct{ Balance struct{ Credits int64 } }
-	if err := json.Unmarshal(a.data, &me); err != nil {
+	if err := json.Unmarshal(a.Data, &me); err != nil {
 		t.Fatal(err)
 	}
 	return me.Balance.Credits
@@ -35,11 +52,11 @@ type want struct {
 
 func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 	w := filled(t)
-	factory, err := w.call(t.Context(), request{operation: "createFactory", body: w.examples()["createFactory"].body, live: true})
+	factory, err := w.Call(t.Context(), metered.Request{Operation: "createFactory", Body: w.Examples()["createFactory"].Body, Live: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := factory.id()
+	id, err := factory.ID()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +75,7 @@ func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 	}
 	for _, s := range scenarios(id) {
 		before := credits(t, w)
-		c, err := w.count(t.Context(), s)
+		c, err := count(t.Context(), w, s)
 		if err != nil {
 			t.Fatalf("%s: %v", s.name, err)
 		}
@@ -78,10 +95,10 @@ func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 			t.Errorf("%s: %d of %d requests are of fair queues", s.name, u.grouped, u.queueRequests())
 		}
 		// The authorizer, the function with its read and its transaction, the audit entry.
-		if c.create.table.trips != authorizerTrips+writeTrips+auditTrips || c.create.functionRuns() != 2 || c.create.receives != 0 {
+		if c.create.table.Trips != 1+2+1 || c.create.functionRuns() != 2 || c.create.receives != 0 {
 			t.Errorf("%s: the call alone uses %+v", s.name, c.create)
 		}
-		if rest := u.table.minus(c.create.table); rest.trips <= 0 || rest.reads <= 0 || rest.writes <= 0 {
+		if rest := u.table.Minus(c.create.table); rest.Trips <= 0 || rest.Reads <= 0 || rest.Writes <= 0 {
 			t.Errorf("%s: what follows uses %+v", s.name, rest)
 		}
 		if (u.stored > 0) != (u.puts > 0) {
@@ -95,7 +112,7 @@ func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 
 func TestARunTakesWhatItWaitsFor(t *testing.T) {
 	w := filled(t)
-	all, err := w.generations(t.Context())
+	all, err := generations(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +122,7 @@ func TestARunTakesWhatItWaitsFor(t *testing.T) {
 		for _, r := range u.runs {
 			took += r.took
 		}
-		if sum := time.Duration(u.functionRuns())*handling + time.Duration(u.table.trips)*tableWait + u.waited; took != sum {
+		if sum := time.Duration(u.functionRuns())*handling + time.Duration(u.table.Trips)*tableWait + u.waited; took != sum {
 			t.Errorf("%s: the functions took %v, and handled and waited for %v", c.name, took, sum)
 		}
 	}

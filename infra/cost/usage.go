@@ -4,6 +4,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/content-automation/api/infra/metered"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/topology"
 )
@@ -11,7 +12,7 @@ import (
 // usage is what a generation has used up to a moment: everything that AWS charges
 // for and everything that a function waits for.
 type usage struct {
-	table   reading
+	table   metered.Reading
 	calls   int              // of the API
 	runs    map[string]turns // by function
 	records int              // of the table's stream that the relay was called for

@@ -1,4 +1,4 @@
-package main
+package metered
 
 import (
 	"context"
@@ -17,69 +17,69 @@ import (
 // timeout is that of the functions behind the gateway.
 const timeout = 29 * time.Second
 
-// request is one call of an operation.
-type request struct {
-	operation string
-	id        string // of the resource in the path
-	part      string // id of the part of it that the path names, too
-	body      any
-	live      bool // made with the live key
+// Request is one call of an operation.
+type Request struct {
+	Operation string
+	ID        string // of the resource in the path
+	Part      string // id of the part of it that the path names, too
+	Body      any
+	Live      bool // made with the live key
 }
 
-// answer is what a call gave, and what it cost.
-type answer struct {
-	data json.RawMessage
-	cost cost
+// Answer is the answer to a call, with its cost.
+type Answer struct {
+	Data json.RawMessage
+	Cost Cost
 }
 
-// cost is that of one call, part by part.
-type cost struct{ authorizer, function, audit reading }
+// Cost is that of one call, part by part.
+type Cost struct{ Authorizer, Function, Audit Reading }
 
-// id gives the id of the resource that was answered.
-func (a answer) id() (string, error) {
+// ID returns the id of the resource in the answer.
+func (a Answer) ID() (string, error) {
 	var resource struct{ ID string }
-	if err := json.Unmarshal(a.data, &resource); err != nil || resource.ID == "" {
-		return "", fmt.Errorf("no id in %s: %w", a.data, err)
+	if err := json.Unmarshal(a.Data, &resource); err != nil || resource.ID == "" {
+		return "", fmt.Errorf("no id in %s: %w", a.Data, err)
 	}
 	return resource.ID, nil
 }
 
 var parameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// call makes one call as the gateway does: it asks the authorizer, and then the
+// Call makes one call as the gateway does: it asks the authorizer, and then the
 // function with what the authorizer gave.
-func (w *world) call(ctx context.Context, r request) (answer, error) {
-	var a answer
+func (w *World) Call(ctx context.Context, r Request) (Answer, error) {
+	var a Answer
 	e, err := w.compose(r)
 	if err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
-	if e.RequestContext.Authorizer, a.cost.authorizer, err = w.authorize(ctx, e); err != nil {
-		return answer{}, fmt.Errorf("%s: %w", r.operation, err)
+	if e.RequestContext.Authorizer, a.Cost.Authorizer, err = w.authorize(ctx, e); err != nil {
+		return Answer{}, fmt.Errorf("%s: %w", r.Operation, err)
 	}
-	w.recorder.cost = reading{}
-	out, whole, err := w.serve(ctx, r.operation, e)
+	w.recorder.cost = Reading{}
+	out, whole, err := w.serve(ctx, r.Operation, e)
 	if err != nil {
-		return answer{}, fmt.Errorf("%s: %w", r.operation, err)
+		return Answer{}, fmt.Errorf("%s: %w", r.Operation, err)
 	}
-	if want := w.routes[r.operation].Status; out.StatusCode != want {
-		return answer{}, fmt.Errorf("%s answers %d, not %d: %s", r.operation, out.StatusCode, want, out.Body)
+	if want := w.Routes[r.Operation].Status; out.StatusCode != want {
+		return Answer{}, fmt.Errorf("%s answers %d, not %d: %s", r.Operation, out.StatusCode, want, out.Body)
 	}
-	a.cost.audit = w.recorder.cost
-	a.cost.function = whole.minus(a.cost.audit)
+	a.Cost.Audit = w.recorder.cost
+	a.Cost.Function = whole.Minus(a.Cost.Audit)
 	var envelope struct{ Data json.RawMessage }
 	if err := json.Unmarshal([]byte(out.Body), &envelope); err != nil {
-		return answer{}, fmt.Errorf("%s: %w", r.operation, err)
+		return Answer{}, fmt.Errorf("%s: %w", r.Operation, err)
 	}
-	a.data = envelope.Data
+	a.Data = envelope.Data
 	return a, nil
 }
 
 // compose makes what the gateway makes of a request.
-func (w *world) compose(r request) (events.APIGatewayProxyRequest, error) {
-	route := w.routes[r.operation]
+func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
+	route := w.Routes[r.Operation]
 	if w.functions[route.Function] == nil {
-		return events.APIGatewayProxyRequest{}, fmt.Errorf("no function serves the operation %q: add it to functions.go", r.operation)
+		return events.APIGatewayProxyRequest{}, fmt.Errorf("no function serves the operation %q: add its area to api.Areas", r.Operation)
 	}
 	e := events.APIGatewayProxyRequest{
 		Resource: route.Path, HTTPMethod: route.Method, Path: route.Path, PathParameters: map[string]string{},
@@ -89,14 +89,14 @@ func (w *world) compose(r request) (events.APIGatewayProxyRequest, error) {
 		},
 		RequestContext: events.APIGatewayProxyRequestContext{
 			RequestID: rand.Text(), ResourcePath: route.Path, HTTPMethod: route.Method, Stage: "v1", APIID: "bench",
-			RequestTimeEpoch: w.now().UnixMilli(),
+			RequestTimeEpoch: w.Now().UnixMilli(),
 			Identity:         events.APIGatewayRequestIdentity{SourceIP: "192.0.2.1", UserAgent: "bench/1.0"},
 		},
 	}
-	if r.live {
+	if r.Live {
 		e.Headers["Authorization"] = "Bearer " + w.live
 	}
-	ids := []string{r.id, r.part}
+	ids := []string{r.ID, r.Part}
 	for i, m := range parameter.FindAllStringSubmatch(route.Path, -1) {
 		e.Path = strings.Replace(e.Path, m[0], ids[i], 1)
 		e.PathParameters[m[1]] = ids[i]
@@ -105,8 +105,8 @@ func (w *world) compose(r request) (events.APIGatewayProxyRequest, error) {
 		// As the reference advises: the record of the answer is part of the cost.
 		e.Headers["Idempotency-Key"] = rand.Text()
 	}
-	if r.body != nil {
-		b, err := json.Marshal(r.body)
+	if r.Body != nil {
+		b, err := json.Marshal(r.Body)
 		if err != nil {
 			return events.APIGatewayProxyRequest{}, err
 		}
@@ -116,14 +116,14 @@ func (w *world) compose(r request) (events.APIGatewayProxyRequest, error) {
 }
 
 // serve hands an event to the function of its operation.
-func (w *world) serve(ctx context.Context, operation string, e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, reading, error) {
+func (w *World) serve(ctx context.Context, operation string, e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, Reading, error) {
 	var out events.APIGatewayProxyResponse
-	used, err := w.invoke(ctx, w.functions[w.routes[operation].Function], e, &out)
+	used, err := w.invoke(ctx, w.functions[w.Routes[operation].Function], e, &out)
 	return out, used, err
 }
 
 // authorize asks the authorizer about a call and gives the context that it adds.
-func (w *world) authorize(ctx context.Context, e events.APIGatewayProxyRequest) (map[string]any, reading, error) {
+func (w *World) authorize(ctx context.Context, e events.APIGatewayProxyRequest) (map[string]any, Reading, error) {
 	var out events.APIGatewayCustomAuthorizerResponse
 	used, err := w.invoke(ctx, w.authorizer, events.APIGatewayCustomAuthorizerRequestTypeRequest{
 		Type: "REQUEST", MethodArn: "arn:aws:execute-api:eu-central-1:000000000000:bench/v1/" + e.HTTPMethod + e.Path,
@@ -139,24 +139,24 @@ func (w *world) authorize(ctx context.Context, e events.APIGatewayProxyRequest) 
 
 // invoke calls a function as the Lambda runtime does, with JSON in and out, and
 // gives what that used.
-func (w *world) invoke(ctx context.Context, f lambda.Handler, event, out any) (reading, error) {
+func (w *World) invoke(ctx context.Context, f lambda.Handler, event, out any) (Reading, error) {
 	payload, err := json.Marshal(event)
 	if err != nil {
-		return reading{}, err
+		return Reading{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	before, err := w.meter.read()
+	before, err := w.Meter.Read()
 	if err != nil {
-		return reading{}, err
+		return Reading{}, err
 	}
 	result, err := f.Invoke(ctx, payload)
 	if err != nil {
-		return reading{}, err
+		return Reading{}, err
 	}
-	after, err := w.meter.read()
+	after, err := w.Meter.Read()
 	if err != nil {
-		return reading{}, err
+		return Reading{}, err
 	}
-	return after.minus(before), json.Unmarshal(result, out)
+	return after.Minus(before), json.Unmarshal(result, out)
 }

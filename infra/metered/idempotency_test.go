@@ -1,4 +1,4 @@
-package main
+package metered
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/auth"
@@ -21,7 +22,13 @@ import (
 // examples that are measured: each must leave its repeats to the one middleware.
 func TestEveryChangeIsIdempotent(t *testing.T) {
 	faults := &storetest.Faults{}
-	w := filled(t, faults.Attach)
+	attach := true // to the state table, which is made first
+	w := filled(t, func(cfg *aws.Config) {
+		if attach {
+			faults.Attach(cfg)
+		}
+		attach = false
+	})
 	changes := 0
 	for _, route := range api.Routes() {
 		if route.Method == http.MethodGet {
@@ -29,21 +36,21 @@ func TestEveryChangeIsIdempotent(t *testing.T) {
 		}
 		changes++
 		t.Run(route.OperationID, func(t *testing.T) {
-			e := w.examples()[route.OperationID]
-			r := request{operation: route.OperationID, body: e.body}
-			if e.id != nil {
+			e := w.Examples()[route.OperationID]
+			r := Request{Operation: route.OperationID, Body: e.Body}
+			if e.ID != nil {
 				var err error
-				if r.id, err = e.id(t.Context()); err != nil {
+				if r.ID, err = e.ID(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if e.part != nil {
-				r.part = *e.part
+			if e.Part != nil {
+				r.Part = *e.Part
 			}
 			rep := newRepeater(t, w, faults, route, r)
 			rep.refusals()
 			made := rep.replays()
-			if e.undo != "" {
+			if e.Undo != "" {
 				var envelope struct{ Data json.RawMessage }
 				if err := json.Unmarshal([]byte(made), &envelope); err != nil {
 					t.Fatal(err)
@@ -62,13 +69,13 @@ func TestEveryChangeIsIdempotent(t *testing.T) {
 // repeater makes one call again and again, with the same Idempotency-Key.
 type repeater struct {
 	t      *testing.T
-	w      *world
+	w      *World
 	faults *storetest.Faults
 	route  httpapi.Route
 	event  events.APIGatewayProxyRequest
 }
 
-func newRepeater(t *testing.T, w *world, faults *storetest.Faults, route httpapi.Route, r request) *repeater {
+func newRepeater(t *testing.T, w *World, faults *storetest.Faults, route httpapi.Route, r Request) *repeater {
 	e, err := w.compose(r)
 	if err != nil {
 		t.Fatal(err)
@@ -99,12 +106,12 @@ func (r *repeater) send(ctx context.Context, requestID string, change func(*even
 // refused checks a refusal, and that nothing came of the call.
 func (r *repeater) refused(what string, status int, code errs.Code, change func(*events.APIGatewayProxyRequest)) {
 	r.t.Helper()
-	before := storetest.Snapshot(r.t, r.w.state)
+	before := storetest.Snapshot(r.t, r.w.State)
 	out := r.send(r.t.Context(), what, change)
 	if out.StatusCode != status || !strings.Contains(out.Body, `"code":"`+string(code)+`"`) {
 		r.t.Errorf("%s: %d %s, want %d %s", what, out.StatusCode, out.Body, status, code)
 	}
-	if storetest.Snapshot(r.t, r.w.state) != before {
+	if storetest.Snapshot(r.t, r.w.State) != before {
 		r.t.Errorf("%s: the table has changed", what)
 	}
 }
@@ -154,7 +161,7 @@ func (r *repeater) replays() string {
 	if commits != 1 || out.StatusCode < http.StatusInternalServerError {
 		r.t.Errorf("after %d commits of records the dying function answers %d %s", commits, out.StatusCode, out.Body)
 	}
-	before := storetest.Snapshot(r.t, r.w.state)
+	before := storetest.Snapshot(r.t, r.w.State)
 	var answers, tags [2]string
 	for i, requestID := range []string{"second", "third"} {
 		out := r.send(r.t.Context(), requestID, nil)
@@ -167,7 +174,7 @@ func (r *repeater) replays() string {
 	if answers[0] != answers[1] || tags[0] != tags[1] {
 		r.t.Errorf("the answers differ:\n%s\n%s", answers[0], answers[1])
 	}
-	if storetest.Snapshot(r.t, r.w.state) != before {
+	if storetest.Snapshot(r.t, r.w.State) != before {
 		r.t.Error("a repeat has changed something")
 	}
 	r.refused("another body", http.StatusUnprocessableEntity, errs.IdempotencyKeyReused, func(e *events.APIGatewayProxyRequest) { e.Body += " " })

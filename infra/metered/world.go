@@ -1,4 +1,6 @@
-package main
+// Package metered is the whole service in one process, called as the gateway calls it,
+// with a meter on its calls of DynamoDB. The engine of the tables is a process of its own.
+package metered
 
 import (
 	"context"
@@ -51,18 +53,22 @@ const plenty = 1_000_000
 // configured are the providers that the stack has.
 const configured = "bedrock,elevenlabs,fal,heygen,polly,replicate"
 
-// world is the whole service in one process, but for the engine of its tables: the
+// World is the whole service in one process, but for the engine of its tables: the
 // authorizer and the functions of all areas, metered, and two accounts that call.
-type world struct {
-	meter      *meter
+type World struct {
+	Meter *Meter
+	State *store.DB
+	// Loaders are those of what generation works on.
+	Loaders map[string]generate.Loader
+	// Routes are the operations by their ids.
+	Routes map[string]httpapi.Route
+	// Clock is the time, which stands still.
+	Clock time.Time
+
 	with       []func(*aws.Config)
-	state      *store.DB
 	recorder   *meteredRecorder
 	authorizer lambda.Handler
 	functions  map[string]lambda.Handler
-	routes     map[string]httpapi.Route
-	areas      map[string]generate.Loader
-	clock      time.Time
 	key, live  string // secrets of a test key and a live one
 	drops      []func(context.Context) error
 
@@ -73,42 +79,42 @@ type world struct {
 // meteredRecorder notes what an audit entry costs.
 type meteredRecorder struct {
 	log   *audit.Log
-	meter *meter
-	cost  reading
+	meter *Meter
+	cost  Reading
 }
 
 // Record writes one call to the audit log.
 func (r *meteredRecorder) Record(ctx context.Context, c httpapi.Call) error {
-	before, err := r.meter.read()
+	before, err := r.meter.Read()
 	if err != nil {
 		return err
 	}
 	if err := r.log.Record(ctx, c); err != nil {
 		return err
 	}
-	after, err := r.meter.read()
-	r.cost = after.minus(before)
+	after, err := r.meter.Read()
+	r.cost = after.Minus(before)
 	return err
 }
 
-// newWorld makes tables in the engine of the tests, and fills them. Each of with may
+// New makes tables in the engine of the tests, and fills them. Each of with may
 // change the configuration of the tables' clients.
-func newWorld(ctx context.Context, with ...func(*aws.Config)) (_ *world, err error) {
-	w := &world{
-		meter: &meter{}, with: with, functions: map[string]lambda.Handler{}, routes: map[string]httpapi.Route{},
+func New(ctx context.Context, with ...func(*aws.Config)) (_ *World, err error) {
+	w := &World{
+		Meter: &Meter{}, with: with, functions: map[string]lambda.Handler{}, Routes: map[string]httpapi.Route{},
 		// Time stands still, so that no minute ends between two calls.
-		clock: time.Now().UTC().Truncate(time.Minute).Add(time.Second),
+		Clock: time.Now().UTC().Truncate(time.Minute).Add(time.Second),
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, w.close(ctx))
+			err = errors.Join(err, w.Close(ctx))
 		}
 	}()
 	state, err := w.table(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w.state = state
+	w.State = state
 	entries, err := w.table(ctx)
 	if err != nil {
 		return nil, err
@@ -118,40 +124,41 @@ func newWorld(ctx context.Context, with ...func(*aws.Config)) (_ *world, err err
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "bench", SecretAccessKey: "bench", SessionToken: "bench"}, nil
 		}),
-	}, "bench-media", w.now)
+	}, "bench-media", w.Now)
 	if err != nil {
 		return nil, err
 	}
-	w.areas = map[string]generate.Loader{content.ItemKind: content.Loader{Sign: content.SignedBy(signer)}, studio.ItemKind: studio.Loader{}}
-	log := audit.New(entries, w.now)
-	w.recorder = &meteredRecorder{log: log, meter: w.meter}
-	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.now), authorizer.Scopes, w.now).Handle)
+	w.Loaders = map[string]generate.Loader{content.ItemKind: content.Loader{Sign: content.SignedBy(signer)}, studio.ItemKind: studio.Loader{}}
+	log := audit.New(entries, w.Now)
+	w.recorder = &meteredRecorder{log: log, meter: w.Meter}
+	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), authorizer.Scopes, w.Now).Handle)
 	// Addresses of webhooks are looked up when they are saved: one on the machine
 	// itself needs no look-up.
-	e := function.Env{DB: state, Audit: log, Media: signer, Now: w.now, Random: rand.Reader, Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"}}
+	e := function.Env{DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader, Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"}}
 	for _, area := range api.Areas {
-		router := httpapi.NewRouter(state, w.recorder, w.now)
+		router := httpapi.NewRouter(state, w.recorder, w.Now)
 		area.Mount(router, e)
 		w.functions[area.Function] = lambda.NewHandler(httpapi.Lambda(router))
 	}
 	for _, r := range api.Routes() {
-		w.routes[r.OperationID] = r
+		w.Routes[r.OperationID] = r
 	}
 	return w, w.fill(ctx, state)
 }
 
-func (w *world) now() time.Time { return w.clock }
+// Now returns the time of the clock.
+func (w *World) Now() time.Time { return w.Clock }
 
-func (w *world) table(ctx context.Context) (*store.DB, error) {
-	db, drop, err := storetest.Make(ctx, w.now, append(w.with, w.meter.install)...)
+func (w *World) table(ctx context.Context) (*store.DB, error) {
+	db, drop, err := storetest.Make(ctx, w.Now, append(w.with, w.Meter.install)...)
 	if err == nil {
 		w.drops = append(w.drops, drop)
 	}
 	return db, err
 }
 
-// close removes the tables.
-func (w *world) close(ctx context.Context) error {
+// Close removes the tables.
+func (w *World) Close(ctx context.Context) error {
 	var all error
 	for _, drop := range w.drops {
 		all = errors.Join(all, drop(ctx))
@@ -160,9 +167,9 @@ func (w *world) close(ctx context.Context) error {
 }
 
 // fill makes an account for each mode, with a key and with some of everything.
-func (w *world) fill(ctx context.Context, state *store.DB) (err error) {
-	accounts := account.NewService(state, w.now)
-	keys := apikey.NewService(state, accounts, w.now, rand.Reader)
+func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
+	accounts := account.NewService(state, w.Now)
+	keys := apikey.NewService(state, accounts, w.Now, rand.Reader)
 	// Two accounts, so that each lists keys of one mode alone: what a query reads and
 	// does not give cannot be weighed.
 	made := map[tenant.Mode]tenant.Account{}
@@ -205,17 +212,17 @@ func (w *world) fill(ctx context.Context, state *store.DB) (err error) {
 		}
 	}
 	// The first call of a minute is weighed by itself.
-	if err := w.list(ctx, request{operation: "listBalanceEntries", live: true}, new([]json.RawMessage)); err != nil {
+	if err := w.list(ctx, Request{Operation: "listBalanceEntries", Live: true}, new([]json.RawMessage)); err != nil {
 		return err
 	}
 	return w.dispatch(ctx, state)
 }
 
 // generate takes all steps of the work of an item.
-func (w *world) generate(ctx context.Context, state *store.DB, itemID string) error {
-	kernel := newKernel(state, &generate.Worker{
-		DB: state, Loaders: w.areas, Providers: registry.New(registry.Config{Now: w.now}), Objects: described{}, Now: w.now,
-	}, w.now)
+func (w *World) generate(ctx context.Context, state *store.DB, itemID string) error {
+	kernel := w.Kernel(&generate.Worker{
+		DB: state, Loaders: w.Loaders, Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{}, Now: w.Now,
+	})
 	m := task.Message{ID: task.ID(generate.Generate, itemID, 1), Step: 1}
 	for {
 		next, err := kernel.Do(ctx, m, 1)
@@ -226,21 +233,23 @@ func (w *world) generate(ctx context.Context, state *store.DB, itemID string) er
 	}
 }
 
-func newKernel(db *store.DB, w *generate.Worker, now func() time.Time) *task.Kernel {
-	return task.NewKernel(task.Config{DB: db, Handlers: w.Handlers(), Now: now, Name: rand.Text, Chance: mathrand.Float64})
+// Kernel returns one that takes the steps of generation by a worker.
+func (w *World) Kernel(worker *generate.Worker) *task.Kernel {
+	return task.NewKernel(task.Config{DB: w.State, Handlers: worker.Handlers(), Now: w.Now, Name: rand.Text, Chance: mathrand.Float64})
 }
 
-// nowhere is a queue that forgets what it takes.
-type nowhere struct{}
+// Nowhere is a queue that forgets what it takes.
+type Nowhere struct{}
 
-func (nowhere) Send(_ context.Context, messages ...queue.Message) []error {
+// Send forgets messages.
+func (Nowhere) Send(_ context.Context, messages ...queue.Message) []error {
 	return make([]error, len(messages))
 }
 
 // dispatch makes the deliveries of the events to the webhooks.
-func (w *world) dispatch(ctx context.Context, state *store.DB) error {
+func (w *World) dispatch(ctx context.Context, state *store.DB) error {
 	var happened []event.Event
-	if err := w.list(ctx, request{operation: "listEvents"}, &happened); err != nil {
+	if err := w.list(ctx, Request{Operation: "listEvents"}, &happened); err != nil {
 		return err
 	}
 	var batch events.SQSEvent
@@ -251,12 +260,12 @@ func (w *world) dispatch(ctx context.Context, state *store.DB) error {
 		}
 		batch.Records = append(batch.Records, events.SQSMessage{MessageId: e.ID, Body: string(body)})
 	}
-	out, err := webhook.NewDispatcher(state, nowhere{}, w.now).Handle(ctx, batch)
+	out, err := webhook.NewDispatcher(state, Nowhere{}, w.Now).Handle(ctx, batch)
 	if err != nil || len(out.BatchItemFailures) > 0 {
 		return fmt.Errorf("%d events were not dispatched: %w", len(out.BatchItemFailures), err)
 	}
 	var made []webhook.Delivery
-	if err := w.list(ctx, request{operation: "listDeliveries", id: w.webhook}, &made); err != nil {
+	if err := w.list(ctx, Request{Operation: "listDeliveries", ID: w.webhook}, &made); err != nil {
 		return err
 	}
 	w.event, w.delivery = happened[0].ID, made[0].ID
@@ -264,22 +273,22 @@ func (w *world) dispatch(ctx context.Context, state *store.DB) error {
 }
 
 // list reads a list that must not be empty.
-func (w *world) list(ctx context.Context, r request, into any) error {
-	a, err := w.call(ctx, r)
+func (w *World) list(ctx context.Context, r Request, into any) error {
+	a, err := w.Call(ctx, r)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(a.data, into); err != nil || string(a.data) == "[]" {
-		return fmt.Errorf("%s gives nothing: %s: %w", r.operation, strconv.Quote(string(a.data)), err)
+	if err := json.Unmarshal(a.Data, into); err != nil || string(a.Data) == "[]" {
+		return fmt.Errorf("%s gives nothing: %s: %w", r.Operation, strconv.Quote(string(a.Data)), err)
 	}
 	return nil
 }
 
 // make carries out an operation that makes something, and gives its id.
-func (w *world) make(ctx context.Context, operation string) (string, error) {
-	made, err := w.call(ctx, request{operation: operation, body: w.examples()[operation].body})
+func (w *World) make(ctx context.Context, operation string) (string, error) {
+	made, err := w.Call(ctx, Request{Operation: operation, Body: w.Examples()[operation].Body})
 	if err != nil {
 		return "", err
 	}
-	return made.id()
+	return made.ID()
 }

@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/metered"
 	"github.com/content-automation/api/pkg/media"
 )
 
 // some is a usage that is easy to add up.
 func some() usage {
 	u := usage{
-		table: reading{trips: 7, reads: 8, writes: 16}, calls: 2, records: 3,
+		table: metered.Reading{Trips: 7, Reads: 8, Writes: 16}, calls: 2, records: 3,
 		sends: 5, receives: 2, beats: 3, grouped: 10, events: 4, lists: 1, submits: 1, polls: 2, fetches: 3, cancels: 4, credentials: 1,
 	}
 	u.stores(media.Image)
@@ -87,7 +88,7 @@ func TestEveryPriceHasItsSource(t *testing.T) {
 }
 
 func TestTheTablesOfGenerations(t *testing.T) {
-	create := usage{table: reading{trips: 4, reads: 1, writes: 6}, calls: 1}
+	create := usage{table: metered.Reading{Trips: 4, Reads: 1, Writes: 6}, calls: 1}
 	create.ran("authorizer", time.Second)
 	u := some()
 	text := generationsMarkdown([]counted{{scenario: scenario{name: "one"}, create: create, whole: u}, {scenario: scenario{name: "two"}, whole: u}})

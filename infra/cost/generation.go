@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	bustypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
+	"github.com/content-automation/api/infra/metered"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/queue"
@@ -25,7 +26,7 @@ import (
 // scenario is a generation that is counted from its call to its end.
 type scenario struct {
 	name, operation string
-	body            object
+	body            metered.Object
 	// polls is how often its provider is asked, by kind of what it makes.
 	polls map[provider.Kind]int
 	fails bool
@@ -40,9 +41,9 @@ type scenario struct {
 var slow = map[provider.Kind]int{provider.KindImage: 3, provider.KindVideo: 15}
 
 func scenarios(factory string) []scenario {
-	image := object{"prompt": "A trail running shoe on wet rock", "aspect_ratio": "4:5"}
-	item := func(kind string) object {
-		return object{"factory_id": factory, "kind": kind, "prompt": "Our new trail running shoe, made of recycled nets"}
+	image := metered.Object{"prompt": "A trail running shoe on wet rock", "aspect_ratio": "4:5"}
+	item := func(kind string) metered.Object {
+		return metered.Object{"factory_id": factory, "kind": kind, "prompt": "Our new trail running shoe, made of recycled nets"}
 	}
 	return []scenario{
 		{name: "image", operation: "createImage", body: image, polls: slow, state: "generated"},
@@ -63,7 +64,7 @@ type counted struct {
 // course carries one generation to its end, through all functions that take part,
 // one at a time, and counts.
 type course struct {
-	w        *world
+	w        *metered.World
 	used     usage
 	relay    *relay.Relay
 	consumer *task.Consumer
@@ -77,17 +78,17 @@ type course struct {
 }
 
 // generations counts all scenarios.
-func (w *world) generations(ctx context.Context) (all []counted, err error) {
-	made, err := w.call(ctx, request{operation: "createFactory", body: w.examples()["createFactory"].body, live: true})
+func generations(ctx context.Context, w *metered.World) (all []counted, err error) {
+	made, err := w.Call(ctx, metered.Request{Operation: "createFactory", Body: w.Examples()["createFactory"].Body, Live: true})
 	if err != nil {
 		return nil, err
 	}
-	factory, err := made.id()
+	factory, err := made.ID()
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range scenarios(factory) {
-		c, err := w.count(ctx, s)
+		c, err := count(ctx, w, s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
@@ -97,28 +98,28 @@ func (w *world) generations(ctx context.Context) (all []counted, err error) {
 }
 
 // count counts one.
-func (w *world) count(ctx context.Context, s scenario) (counted, error) {
+func count(ctx context.Context, w *metered.World, s scenario) (counted, error) {
 	// In the middle of a minute in which the key was used already.
-	w.clock = w.clock.Truncate(time.Minute).Add(time.Minute + time.Second)
-	if _, err := w.call(ctx, request{operation: "getMe", live: true}); err != nil {
+	w.Clock = w.Clock.Truncate(time.Minute).Add(time.Minute + time.Second)
+	if _, err := w.Call(ctx, metered.Request{Operation: "getMe", Live: true}); err != nil {
 		return counted{}, err
 	}
-	w.meter.weigh, w.meter.made = true, nil
-	defer func() { w.meter.weigh, w.meter.made = false, nil }()
-	before, err := w.meter.read()
+	w.Meter.Weigh, w.Meter.Made = true, nil
+	defer func() { w.Meter.Weigh, w.Meter.Made = false, nil }()
+	before, err := w.Meter.Read()
 	if err != nil {
 		return counted{}, err
 	}
-	c := w.course(s)
-	id, err := c.call(ctx, request{operation: s.operation, body: s.body, live: true})
+	c := newCourse(w, s)
+	id, err := c.call(ctx, metered.Request{Operation: s.operation, Body: s.body, Live: true})
 	if err != nil {
 		return counted{}, err
 	}
 	done := counted{scenario: s}
 	take := func(into *usage) error {
-		now, err := w.meter.read()
+		now, err := w.Meter.Read()
 		*into = c.used.copied()
-		into.table = now.minus(before)
+		into.table = now.Minus(before)
 		return err
 	}
 	if err := take(&done.create); err != nil {
@@ -131,15 +132,15 @@ func (w *world) count(ctx context.Context, s scenario) (counted, error) {
 	if err := take(&done.whole); err != nil {
 		return counted{}, err
 	}
-	return done, w.ended(ctx, s, id)
+	return done, ended(ctx, w, s, id)
 }
 
 // ended checks that a generation came to the end that it was to come to.
-func (w *world) ended(ctx context.Context, s scenario, id string) error {
+func ended(ctx context.Context, w *metered.World, s scenario, id string) error {
 	if s.state == "" {
 		return nil // it is no more
 	}
-	it, err := w.state.Get(ctx, store.IDKey(id))
+	it, err := w.State.Get(ctx, store.IDKey(id))
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func (w *world) ended(ctx context.Context, s scenario, id string) error {
 	return nil
 }
 
-func (w *world) course(s scenario) *course {
+func newCourse(w *metered.World, s scenario) *course {
 	c := &course{w: w, cancels: s.cancels}
 	mailboxes := map[topology.Queue]mailbox{}
 	for _, name := range topology.Tasks {
@@ -158,33 +159,33 @@ func (w *world) course(s scenario) *course {
 	}
 	c.relay = relay.New(mailboxes, bus{c}, "bench")
 	worker := &generate.Worker{
-		DB: w.state, Loaders: w.areas, Providers: newMaker(&c.used, s.polls, s.fails, w.now), Objects: &shelf{used: &c.used}, Now: w.now,
+		DB: w.State, Loaders: w.Loaders, Providers: newMaker(&c.used, s.polls, s.fails, w.Now), Objects: &shelf{used: &c.used}, Now: w.Now,
 	}
-	c.consumer = task.NewConsumer(newKernel(w.state, worker, w.now), mailboxes, never)
-	c.dispatch = webhook.NewDispatcher(w.state, nowhere{}, w.now)
+	c.consumer = task.NewConsumer(w.Kernel(worker), mailboxes, never)
+	c.dispatch = webhook.NewDispatcher(w.State, metered.Nowhere{}, w.Now)
 	return c
 }
 
 // call makes a call of the API, which is two runs of functions.
-func (c *course) call(ctx context.Context, r request) (string, error) {
-	a, err := c.w.call(ctx, r)
+func (c *course) call(ctx context.Context, r metered.Request) (string, error) {
+	a, err := c.w.Call(ctx, r)
 	if err != nil {
 		return "", err
 	}
 	c.used.calls++
-	c.used.ran("authorizer", handling+time.Duration(a.cost.authorizer.trips)*tableWait)
-	c.used.ran(c.w.routes[r.operation].Function, handling+time.Duration(a.cost.function.trips+a.cost.audit.trips)*tableWait)
-	if r.id != "" {
-		return r.id, nil
+	c.used.ran("authorizer", handling+time.Duration(a.Cost.Authorizer.Trips)*tableWait)
+	c.used.ran(c.w.Routes[r.Operation].Function, handling+time.Duration(a.Cost.Function.Trips+a.Cost.Audit.Trips)*tableWait)
+	if r.ID != "" {
+		return r.ID, nil
 	}
-	return a.id()
+	return a.ID()
 }
 
 // run notes the run of a function, with what it waited for.
 func (c *course) run(function string, f func() error) (took time.Duration, err error) {
-	trips, waited := c.w.meter.used.trips, c.used.waited
+	trips, waited := c.w.Meter.Used.Trips, c.used.waited
 	err = f()
-	took = handling + c.used.waited - waited + time.Duration(c.w.meter.used.trips-trips)*tableWait
+	took = handling + c.used.waited - waited + time.Duration(c.w.Meter.Used.Trips-trips)*tableWait
 	c.used.ran(function, took)
 	return took, err
 }
@@ -195,7 +196,7 @@ func (c *course) end(ctx context.Context, id string) error {
 	for range most {
 		var err error
 		switch {
-		case len(c.w.meter.made) > 0:
+		case len(c.w.Meter.Made) > 0:
 			err = c.streamed(ctx)
 		case len(c.told) > 0:
 			err = c.dispatched(ctx)
@@ -214,8 +215,8 @@ func (c *course) end(ctx context.Context, id string) error {
 // streamed calls the relay with what the last transaction has made, as far as the
 // stream's filter lets it through.
 func (c *course) streamed(ctx context.Context) error {
-	made := c.w.meter.made
-	c.w.meter.made = nil
+	made := c.w.Meter.Made
+	c.w.Meter.Made = nil
 	var batch events.DynamoDBEvent
 	for _, item := range made {
 		image := map[string]events.DynamoDBAttributeValue{}
@@ -246,11 +247,11 @@ func (c *course) streamed(ctx context.Context) error {
 func (c *course) worked(ctx context.Context, id string) error {
 	m := c.jobs[0]
 	c.jobs = c.jobs[1:]
-	c.w.clock = c.w.clock.Add(m.Delay)
+	c.w.Clock = c.w.Clock.Add(m.Delay)
 	if err := c.received(ctx, "generate", m.Body, true, c.consumer.Handle); err != nil || c.cancels == "" || c.used.polls == 0 {
 		return err
 	}
-	_, err := c.call(ctx, request{operation: c.cancels, id: id, live: true})
+	_, err := c.call(ctx, metered.Request{Operation: c.cancels, ID: id, Live: true})
 	c.cancels = ""
 	return err
 }

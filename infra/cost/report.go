@@ -13,9 +13,9 @@ func generationsMarkdown(all []counted) string {
 	b.WriteString("### Generations\n\nCounted from the call of a live key to the end, with the money: through the authorizer, the area's function with its audit entry, the stream, the relay, the queues, the engine and the event, which is dispatched to an account without webhooks. Where there are two figures, the first is the call that creates, the second all that follows.\n\n")
 	b.WriteString("| Generation | Round trips | Read units | Write units | Runs of functions | Stream records | Queue requests | Events | Files stored | Provider: submit + poll + fetch + cancel |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, c := range all {
-		rest := c.whole.table.minus(c.create.table)
+		rest := c.whole.table.Minus(c.create.table)
 		fmt.Fprintf(&b, "| %s | %d + %d | %s + %s | %s + %s | %d + %d | %d | %d | %d | %d | %d + %d + %d + %d |\n", c.name,
-			c.create.table.trips, rest.trips, units(c.create.table.reads), units(rest.reads), units(c.create.table.writes), units(rest.writes),
+			c.create.table.Trips, rest.Trips, number(c.create.table.Reads), number(rest.Reads), number(c.create.table.Writes), number(rest.Writes),
 			c.create.functionRuns(), c.whole.functionRuns()-c.create.functionRuns(), c.whole.records, c.whole.queueRequests(), c.whole.events, c.whole.puts,
 			c.whole.submits, c.whole.polls, c.whole.fetches, c.whole.cancels)
 	}
@@ -45,7 +45,7 @@ func generationsMarkdown(all []counted) string {
 		if p.per == million {
 			per = "1,000,000"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | $%s | $%s | <%s> |\n", p.service, p.what, per, money(p.virginia), money(p.frankfurt), p.source)
+		fmt.Fprintf(&b, "| %s | %s | %s | $%s | $%s | <%s> |\n", p.service, p.what, per, number(p.virginia), number(p.frankfurt), p.source)
 	}
 	return b.String()
 }
@@ -58,12 +58,12 @@ func row(b *strings.Builder, name string, bills []bill, of func(bill) float64) {
 	b.WriteString("\n")
 }
 
-func money(dollars float64) string { return strconv.FormatFloat(dollars, 'f', -1, 64) }
+func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // assumptions tells what the cost rests on that was not counted.
 func assumptions() string {
 	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + " ms" }
-	megabytes := func(n int64) string { return units(float64(n)/1e6) + " MB" }
+	megabytes := func(n int64) string { return number(float64(n)/1e6) + " MB" }
 	var b strings.Builder
 	b.WriteString("\nWhat is not counted is assumed:\n\n")
 	fmt.Fprintf(&b, "- A run of a function takes %s, and for each answer that it waits for %s (table), %s (queue), %s (bus), %s (object store), %s (a provider that notes or tells something), %s (one that answers with a text), %s (with media). Files come and go at %s a second. Each run has one message; starts are not in it.\n",

@@ -1,7 +1,8 @@
-package main
+package metered
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"strings"
 	"testing"
@@ -16,32 +17,27 @@ import (
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// metered opens a table whose meter weighs, and gives a second client of it.
-func metered(t *testing.T) (*store.DB, *meter, *dynamodb.Client) {
-	m := &meter{weigh: true}
-	var cfg aws.Config
-	db := storetest.Open(t, time.Now, func(c *aws.Config) {
-		m.install(c)
-		cfg = *c
-	})
-	return db, m, dynamodb.NewFromConfig(cfg)
+// metered opens a table whose meter weighs.
+func metered(t *testing.T) (*store.DB, *Meter) {
+	m := &Meter{Weigh: true}
+	return storetest.Open(t, time.Now, m.install), m
 }
 
 // used gives what a piece of work costs.
-func used(t *testing.T, m *meter, work func(context.Context) error) reading {
+func used(t *testing.T, m *Meter, work func(context.Context) error) Reading {
 	t.Helper()
-	before, err := m.read()
+	before, err := m.Read()
 	if err == nil {
 		err = work(t.Context())
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := m.read()
+	after, err := m.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return after.minus(before)
+	return after.Minus(before)
 }
 
 // thing is an item of about the size; with an owner it is in one index.
@@ -59,7 +55,7 @@ func thing(t *testing.T, id string, size int, owner string) store.Item {
 }
 
 func TestWritesAreCountedByTheRules(t *testing.T) {
-	db, m, _ := metered(t)
+	db, m := metered(t)
 	errTaken := errors.New("taken")
 	stored := func(id string) store.Item {
 		it, err := db.Get(t.Context(), store.IDKey(id))
@@ -105,14 +101,14 @@ func TestWritesAreCountedByTheRules(t *testing.T) {
 			}
 			return nil
 		})
-		if got.trips != 1 || got.reads != 0 || got.writes != c.want {
+		if got.Trips != 1 || got.Reads != 0 || got.Writes != c.want {
 			t.Errorf("%s costs %+v, want %v write units", c.what, got, c.want)
 		}
 	}
 }
 
 func TestReadsAreRoundedAsDynamoDBDoes(t *testing.T) {
-	db, m, _ := metered(t)
+	db, m := metered(t)
 	for _, id := range []string{"1", "2", "3"} {
 		tx := &store.Tx{}
 		tx.Create(thing(t, id, 3000, "o"), nil)
@@ -130,24 +126,24 @@ func TestReadsAreRoundedAsDynamoDBDoes(t *testing.T) {
 		}
 	}
 	// Nine KB of three items: half of three units in an index, which is read as it is.
-	if got := used(t, m, list(store.ByOwner, "o")); got.reads != 1.5 || got.trips != 1 {
+	if got := used(t, m, list(store.ByOwner, "o")); got.Reads != 1.5 || got.Trips != 1 {
 		t.Errorf("the index costs %+v", got)
 	}
-	if got := used(t, m, list(store.Table, "1")); got.reads != 1 {
+	if got := used(t, m, list(store.Table, "1")); got.Reads != 1 {
 		t.Errorf("the table costs %+v", got)
 	}
 	// Items that are read by their keys count one by one, those that are not there too.
 	if got := used(t, m, func(ctx context.Context) error {
 		_, err := db.GetAll(ctx, store.IDKey("1"), store.IDKey("2"), store.IDKey("none"))
 		return err
-	}); got.reads != 3 || got.trips != 1 {
+	}); got.Reads != 3 || got.Trips != 1 {
 		t.Errorf("three items cost %+v", got)
 	}
 	// A filter hides how much was read.
 	if _, err := db.List(t.Context(), store.Query{Index: store.ByOwner, Partition: "o", Filters: map[string]string{"state": "x"}, Limit: 10}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.read(); err == nil || !strings.Contains(err.Error(), "read 3 items and gave 0") {
+	if _, err := m.Read(); err == nil || !strings.Contains(err.Error(), "read 3 items and gave 0") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -155,15 +151,16 @@ func TestReadsAreRoundedAsDynamoDBDoes(t *testing.T) {
 // The engine counts plain writes and transactions without conditions by the same
 // rules: two counts that were made apart agree.
 func TestWritesAreCountedAsTheEngineCountsThem(t *testing.T) {
-	db, m, client := metered(t)
-	tx := &store.Tx{}
-	tx.Create(thing(t, "there", 1200, "o"), nil)
-	if err := db.Commit(t.Context(), tx); err != nil {
+	cfg, table, m := storetest.Local(t), aws.String("units-"+rand.Text()), &Meter{Weigh: true}
+	if err := storetest.CreateTable(t.Context(), dynamodb.NewFromConfig(cfg), *table); err != nil {
 		t.Fatal(err)
 	}
-	var table *string
-	for name := range m.scale.tables {
-		table = &name
+	m.install(&cfg)
+	client := dynamodb.NewFromConfig(cfg)
+	tx := &store.Tx{}
+	tx.Create(thing(t, "there", 1200, "o"), nil)
+	if err := store.Open(cfg, *table).Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
 	}
 	item := func(id string, size int, owner string) attributes {
 		a := attributes{"pk": text(id), "sk": text("#"), "doc": text(strings.Repeat("x", size)), "n": &types.AttributeValueMemberN{Value: "-12.50"}, "b": &types.AttributeValueMemberBOOL{Value: true}}
@@ -205,8 +202,8 @@ func TestWritesAreCountedAsTheEngineCountsThem(t *testing.T) {
 			}
 			return err
 		})
-		if ours.writes != engine || engine == 0 {
-			t.Errorf("%s: %v write units, the engine counts %v", what, ours.writes, engine)
+		if ours.Writes != engine || engine == 0 {
+			t.Errorf("%s: %v write units, the engine counts %v", what, ours.Writes, engine)
 		}
 	}
 }

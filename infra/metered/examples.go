@@ -1,0 +1,173 @@
+package metered
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media"
+)
+
+// Example is a call of an operation that succeeds each time.
+type Example struct {
+	// ID returns the resource in the path, made for this call where it is used up.
+	ID func(context.Context) (string, error)
+	// Part is the id of a part of it, where the path names one.
+	Part *string
+	Body any
+	// Live marks one that is made with a live key: the sandbox has nothing of the kind.
+	Live bool
+	// Undo is the operation that takes what was made away again, where there may only
+	// be so many of them, or only so many that wait for their end.
+	Undo string
+}
+
+// Object is a JSON object.
+type Object map[string]any
+
+// Examples returns one of each operation.
+func (w *World) Examples() map[string]Example {
+	// Ids are read when they are needed: there are none before the world is filled.
+	of := func(id *string) func(context.Context) (string, error) {
+		return func(context.Context) (string, error) { return *id, nil }
+	}
+	fresh := func(operation string) func(context.Context) (string, error) {
+		return func(ctx context.Context) (string, error) { return w.make(ctx, operation) }
+	}
+	canceled := func(ctx context.Context) (string, error) {
+		id, err := w.make(ctx, "createContentItem")
+		if err != nil {
+			return "", err
+		}
+		_, err = w.Call(ctx, Request{Operation: "cancelContentItem", ID: id})
+		return id, err
+	}
+	return map[string]Example{
+		"getMe":              {},
+		"listBalanceEntries": {Live: true},
+		"listAuditEntries":   {},
+		"listEvents":         {},
+		"getEvent":           {ID: of(&w.event)},
+
+		"listApiKeys": {},
+		"createApiKey": {Undo: "revokeApiKey", Body: Object{
+			"name": "CRM integration", "kind": "test", "scopes": []string{"content:read", "content:write"}, "ip_allow_list": []string{"192.0.2.0/24"},
+		}},
+		"getApiKey":    {ID: of(&w.apiKey)},
+		"updateApiKey": {ID: of(&w.apiKey), Body: Object{"name": "CRM integration, production"}},
+		"revokeApiKey": {ID: fresh("createApiKey")},
+		"rotateApiKey": {ID: of(&w.apiKey), Body: Object{"overlap_seconds": 0}},
+
+		"listPlans":  {},
+		"listModels": {},
+
+		"listFactories": {},
+		"createFactory": {Body: Object{
+			"type": "brand", "name": "Acme on social media", "language": "en", "tone": "warm and practical", "topics": []string{"running shoes", "training"},
+			"settings": Object{"brand_name": "Acme", "colors": []string{"#ff6600"}},
+		}},
+		"getFactory":    {ID: of(&w.factory)},
+		"updateFactory": {ID: of(&w.factory), Body: Object{"tone": "dry and exact"}},
+
+		"listContentItems": {},
+		"createContentItem": {Undo: "deleteContentItem", Body: Object{
+			"factory_id": w.factory, "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets",
+		}},
+		"createContentItems": {Undo: "deleteContentItem", Body: Object{"items": []Object{
+			{"factory_id": w.factory, "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"},
+			{"factory_id": w.factory, "kind": "video", "prompt": "How a fishing net becomes a shoe"},
+		}}},
+		"getContentItem":        {ID: of(&w.item)},
+		"updateContentItem":     {ID: of(&w.item), Body: Object{"title": "Made of recycled nets", "hashtags": []string{"trailrunning"}}},
+		"deleteContentItem":     {ID: fresh("createContentItem")},
+		"cancelContentItem":     {ID: fresh("createContentItem")},
+		"regenerateContentItem": {Undo: "deleteContentItem", ID: canceled, Body: Object{"prompt": "Our new trail running shoe, on a muddy path"}},
+
+		"listWebhooks": {},
+		"createWebhook": {Undo: "deleteWebhook", Body: Object{
+			"url": "http://127.0.0.1:9/hooks/content", "event_types": []string{"content.*", "balance.low"}, "description": "CRM",
+		}},
+		"getWebhook":    {ID: of(&w.webhook)},
+		"updateWebhook": {ID: of(&w.webhook), Body: Object{"description": "CRM, production"}},
+		"deleteWebhook": {ID: fresh("createWebhook")},
+
+		"rotateWebhookSecret": {ID: of(&w.webhook)},
+		"replayEvents":        {ID: of(&w.webhook), Body: Object{"since": w.Now().Add(-time.Hour).Format(time.RFC3339)}},
+		"testWebhook":         {ID: of(&w.webhook), Body: Object{"event_type": "content.generated"}},
+		"createVideo":         {Undo: "deleteGeneration", Body: Object{"prompt": "A trail running shoe on wet rock", "aspect_ratio": "9:16"}},
+		"createImage":         {Undo: "deleteGeneration", Body: Object{"prompt": "A trail running shoe on wet rock", "aspect_ratio": "4:5"}},
+		"createMusic":         {Undo: "deleteGeneration", Body: Object{"prompt": "Calm piano over soft rain", "seconds": 30}},
+		"createVoice":         {Undo: "deleteGeneration", Body: Object{"text": "Made of recycled nets.", "language": "en"}},
+		"createAvatar":        {Undo: "deleteGeneration", Body: Object{"text": "Made of recycled nets.", "image_url": "http://127.0.0.1:9/anna.jpg"}},
+		"estimateGeneration":  {Body: Object{"kind": "image", "input": Object{"prompt": "A trail running shoe on wet rock"}}},
+		"listGenerations":     {},
+		"getGeneration":       {ID: of(&w.generation)},
+		"deleteGeneration":    {ID: fresh("createImage")},
+
+		"listDeliveries": {ID: of(&w.webhook)},
+		"redeliver":      {ID: of(&w.webhook), Part: &w.delivery},
+	}
+}
+
+// described stands in for the object store: it describes files and keeps none.
+type described struct{}
+
+var _ generate.Objects = described{}
+
+// Remove has nothing to remove.
+func (described) Remove(context.Context, media.Place) error { return nil }
+
+// Save describes a file.
+func (described) Save(_ context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+	hash := sha256.New()
+	size, err := io.Copy(hash, body)
+	return media.File{
+		ID: place.ID(n), Type: media.Image, MIMEType: "image/png", Key: place.Key(n, "png"),
+		Width: 1080, Height: 1350, Bytes: size, SHA256: hex.EncodeToString(hash.Sum(nil)),
+	}, err
+}
+
+// Try makes the call of an example, weighed if told, and takes away what it made.
+func (w *World) Try(ctx context.Context, operation string, e Example, weigh bool) (Cost, error) {
+	r := Request{Operation: operation, Body: e.Body, Live: e.Live}
+	if e.ID != nil {
+		var err error
+		if r.ID, err = e.ID(ctx); err != nil {
+			return Cost{}, err
+		}
+	}
+	if e.Part != nil {
+		r.Part = *e.Part
+	}
+	w.Meter.Weigh = weigh
+	a, err := w.Call(ctx, r)
+	w.Meter.Weigh = false
+	if err != nil || e.Undo == "" {
+		return a.Cost, err
+	}
+	return a.Cost, w.undo(ctx, e, a.Data)
+}
+
+// undo takes away what an example has made.
+func (w *World) undo(ctx context.Context, e Example, data json.RawMessage) error {
+	all := []json.RawMessage{data}
+	if len(data) > 0 && data[0] == '[' {
+		if err := json.Unmarshal(data, &all); err != nil {
+			return err
+		}
+	}
+	for _, one := range all {
+		made, err := Answer{Data: one}.ID()
+		if err != nil {
+			return err
+		}
+		if _, err := w.Call(ctx, Request{Operation: e.Undo, ID: made}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

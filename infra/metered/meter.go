@@ -1,0 +1,83 @@
+package metered
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
+)
+
+// Reading is what was used until a moment, or between two.
+type Reading struct {
+	Trips         int // round trips to DynamoDB
+	Reads, Writes float64
+	CPU           time.Duration
+}
+
+// Minus returns what was used since o.
+func (r Reading) Minus(o Reading) Reading {
+	return Reading{r.Trips - o.Trips, r.Reads - o.Reads, r.Writes - o.Writes, r.CPU - o.CPU}
+}
+
+// Meter reads what the calls of a client of DynamoDB cost. It is for one
+// goroutine at a time.
+type Meter struct {
+	// Used is what was used until now, but for CPU time.
+	Used Reading
+	// Weigh makes it also count the capacity units. For that it reads the items that
+	// are to be written, which costs time, so that it is done in calls of its own.
+	Weigh bool
+	// Made are the items that weighed calls have made.
+	Made []attributes
+	// err is why the units are not known.
+	err error
+}
+
+// install puts the meter into a configuration, around all that its clients do.
+func (m *Meter) install(cfg *aws.Config) {
+	s := &scale{client: dynamodb.NewFromConfig(*cfg)} // not metered itself
+	cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("meter", func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+			return m.handle(ctx, s, in, next)
+		}), middleware.Before)
+	})
+}
+
+func (m *Meter) handle(ctx context.Context, s *scale, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+	var written []change
+	if m.Weigh {
+		var err error
+		written, err = s.changes(ctx, in.Parameters)
+		m.err = errors.Join(m.err, err)
+	}
+	out, metadata, failure := next.HandleInitialize(ctx, in)
+	// What the SDK repeats when a connection breaks is not of our making.
+	m.Used.Trips++
+	if m.Weigh {
+		reads, err := s.read(in.Parameters, out.Result)
+		m.err = errors.Join(m.err, err)
+		writes, made, err := s.written(ctx, written)
+		m.err = errors.Join(m.err, err)
+		m.Made = append(m.Made, made...)
+		m.Used.Reads += reads
+		m.Used.Writes += writes
+	}
+	return out, metadata, failure
+}
+
+// Read returns what was used until now. The time is that of the whole process: the
+// handler, the SDK and its connections, and the garbage collector, on whatever
+// thread. DynamoDB's stand-in is a process of its own, and waiting for it is free.
+func (m *Meter) Read() (Reading, error) {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return Reading{}, err
+	}
+	now := m.Used
+	now.CPU = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	return now, m.err
+}
