@@ -54,18 +54,8 @@ func (tx *Tx) Update(key Key, u expression.UpdateBuilder, c expression.Condition
 // the condition was made.
 func Conflict(Item) error { return ErrConflict }
 
-// RefusedError is an ErrConflict that brings along the item as it is: without a key
-// where there is none.
-type RefusedError struct{ Item Item }
-
-// Error names the item.
-func (e *RefusedError) Error() string { return fmt.Sprintf("%v: %s", ErrConflict, e.Item.PK) }
-
-// Unwrap returns ErrConflict.
-func (e *RefusedError) Unwrap() error { return ErrConflict }
-
 // Update changes one item by an expression, on a condition, in one round trip, and
-// returns the item as it is then. It returns a *RefusedError where the condition
+// returns the item as it is then. It returns a *ConflictError where the condition
 // does not hold.
 func (db *DB) Update(ctx context.Context, key Key, u expression.UpdateBuilder, c expression.ConditionBuilder) (Item, error) {
 	x, err := expression.NewBuilder().WithUpdate(u).WithCondition(c).Build()
@@ -87,7 +77,7 @@ func (db *DB) Update(ctx context.Context, key Key, u expression.UpdateBuilder, c
 		case err == nil:
 			return unmarshal(out.Attributes), nil
 		case errors.As(err, &check):
-			return Item{}, &RefusedError{unmarshal(check.Item)}
+			return Item{}, &ConflictError{unmarshal(check.Item)}
 		case !isContention(err):
 			return Item{}, failure(err, "store: update %s", key.PK)
 		}

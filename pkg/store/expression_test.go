@@ -84,7 +84,7 @@ func TestAnUpdateReturnsTheItemAsItIs(t *testing.T) {
 		for id, want := range map[string]store.Item{"thing_1": want, "thing_2": {}} {
 			_, err := db.Update(t.Context(), store.IDKey(id), moves("charged"), hasState("acc_1", "held"))
 			is(t, id, err, store.ErrConflict)
-			var refused *store.RefusedError
+			var refused *store.ConflictError
 			if !errors.As(err, &refused) || refused.Item.Key != want.Key || refused.Item.Attributes["state"] != want.Attributes["state"] {
 				t.Errorf("%s: refused by %+v", id, refused)
 			}

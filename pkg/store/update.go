@@ -28,23 +28,23 @@ type Update struct {
 // Value is a value with the name that it has in Item.Attributes or Item.Filters.
 type Value struct{ Name, Value string }
 
-// ChangedError is an ErrConflict that brings along the item as it is now: without
-// a kind where there is none any more.
-type ChangedError struct{ Item Item }
+// ConflictError is an ErrConflict that brings along the item as it is: without a kind
+// where there is none.
+type ConflictError struct{ Item Item }
 
 // Error names the item.
-func (e *ChangedError) Error() string {
+func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%v: %s %s", ErrConflict, e.Item.PK, e.Item.SK)
 }
 
 // Unwrap gives ErrConflict.
-func (e *ChangedError) Unwrap() error { return ErrConflict }
+func (e *ConflictError) Unwrap() error { return ErrConflict }
 
 // UpdateBatch is how many updates one round trip carries out.
 const UpdateBatch = 25
 
 // UpdateAll carries updates out, each for itself, many in one round trip. At the
-// place of each it gives its error: a *ChangedError where the item has another
+// place of each it gives its error: a *ConflictError where the item has another
 // version. No item may be named twice.
 func (db *DB) UpdateAll(ctx context.Context, updates ...Update) []error {
 	failed := make([]error, len(updates))
@@ -127,13 +127,13 @@ func (db *DB) execute(ctx context.Context, updates []Update, statements []types.
 // success.
 func (u *Update) conflict(stored attributes) error {
 	if len(stored) == 0 {
-		return &ChangedError{Item{Key: u.Key}}
+		return &ConflictError{Item{Key: u.Key}}
 	}
 	it := unmarshal(stored)
 	if it.Version == u.Version+1 && u.isDone(&it) {
 		return nil
 	}
-	return &ChangedError{it}
+	return &ConflictError{it}
 }
 
 // isDone tells whether the item is as the update would leave it.
@@ -210,7 +210,7 @@ func (s *statement) set(prefix, name string, value types.AttributeValue) {
 
 // ConflictOf gives the item that a conflict of UpdateAll has met.
 func ConflictOf(err error) (Item, bool) {
-	var changed *ChangedError
+	var changed *ConflictError
 	if errors.As(err, &changed) {
 		return changed.Item, true
 	}

@@ -231,11 +231,11 @@ func (c *Counter) count(ctx context.Context, hash string, open int64, ip string)
 		if err == nil {
 			return read(hash, it), nil
 		}
-		var refused *store.RefusedError
-		if !errors.As(err, &refused) {
+		met, refused := store.ConflictOf(err)
+		if !refused {
 			return nil, fmt.Errorf("credential: count call: %w", err)
 		}
-		it = refused.Item
+		it = met
 		if it.Kind == "" {
 			return nil, store.ErrNotFound
 		}
