@@ -78,8 +78,8 @@ func ascii(text []byte) string {
 const (
 	noSuchPath = "There is no such path. The paths of this API are described at /openapi.json."
 	malformed  = "The request could not be read: its body, a parameter or a header has the wrong form."
-	tooMany    = "Too many calls at once. Try again after a second."
-	broken     = "Something went wrong on our side. Try again; if it stays, tell us the request_id."
+	tooMany    = "Too many requests at once. Try again after a second."
+	broken     = "Something went wrong on our side. Try again; if it persists, send the request_id to support."
 )
 
 // Those that the local system makes itself.
@@ -87,7 +87,7 @@ var (
 	TooLarge = Answer{"REQUEST_TOO_LARGE", errs.BodyTooLarge,
 		"The body is larger than 256 KiB. Photos and media go to object storage by signed URL."}
 	TimedOut = Answer{"INTEGRATION_TIMEOUT", errs.Timeout,
-		"The answer took too long. The call may still have had its effect: repeat it with the same Idempotency-Key."}
+		"The response took too long. The request may still have had its effect: repeat it with the same Idempotency-Key."}
 	Broken = Answer{"DEFAULT_5XX", errs.Internal, broken}
 )
 

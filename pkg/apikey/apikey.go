@@ -350,7 +350,7 @@ func (s *Service) validate(set *Settings, expiry *time.Time) error {
 			return errs.Invalid(at, "%q is not a scope", scope)
 		}
 		if slices.Contains(set.Scopes[:i], scope) {
-			return errs.Invalid(at, "is there already: %s", scope)
+			return errs.Invalid(at, "is listed twice: %s", scope)
 		}
 	}
 	if len(set.Scopes) == 0 {
@@ -366,7 +366,7 @@ func (s *Service) validate(set *Settings, expiry *time.Time) error {
 		set.ExpiresAt = &at
 		unchanged := expiry != nil && at.Equal(*expiry)
 		if !unchanged && !s.now().Before(at) {
-			return errs.Invalid("/expires_at", "must lie in the future")
+			return errs.Invalid("/expires_at", "must be in the future")
 		}
 	}
 	return nil

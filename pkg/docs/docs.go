@@ -164,7 +164,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusNotFound, errs.UnknownPath, "There is no such path. Compare it with the API reference at /api-docs/explorer.")
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		header.Set("Allow", "GET, HEAD")
-		refuse(w, r, http.StatusMethodNotAllowed, errs.MethodNotAllowed, "This path does not know the method "+r.Method+". It knows GET, HEAD.")
+		refuse(w, r, http.StatusMethodNotAllowed, errs.MethodNotAllowed, "This path does not support the method "+r.Method+". It supports GET, HEAD.")
 	case p == nil:
 		answer(w, r, http.StatusOK, envelope{Data: map[string]string{"status": "ok"}})
 	default:

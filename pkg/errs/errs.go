@@ -63,8 +63,8 @@ const (
 type Detail struct {
 	// Param is the JSON pointer of a body field (RFC 6901), or the bare name of
 	// a query parameter or header.
-	Param   string `json:"param" doc:"JSON pointer of the body field, or the name of the query parameter or header"`
-	Message string `json:"message" doc:"What is wrong with it"`
+	Param   string `json:"param" doc:"JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header"`
+	Message string `json:"message" doc:"What is wrong with the field"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -239,7 +239,7 @@ func (s *Schedule) check() error {
 			return errs.Invalid("/schedule/times/"+strconv.Itoa(i), "is not a time of day as HH:MM")
 		}
 		if slices.Contains(s.Times[:i], at) {
-			return errs.Invalid("/schedule/times/"+strconv.Itoa(i), "is there already: %s", at)
+			return errs.Invalid("/schedule/times/"+strconv.Itoa(i), "is listed twice: %s", at)
 		}
 	}
 	s.Times = orEmpty(s.Times)

@@ -31,7 +31,7 @@ func (f *failed) Unwrap() error { return f.cause }
 
 var unavailable = Failure{
 	Code:      string(errs.ProviderUnavailable),
-	Message:   "The provider could not be reached, also after several tries. Nothing was charged; try again later or choose another model.",
+	Message:   "The provider could not be reached after several attempts. Nothing was charged. Try again later, or choose another model.",
 	Retryable: true,
 }
 
@@ -42,7 +42,7 @@ func failureOf(cause error) Failure {
 	case errors.As(cause, &f):
 		return f.Failure
 	case errors.Is(cause, task.ErrDeadline):
-		return Failure{Code: string(errs.Timeout), Message: "The work took longer than it may. Nothing was charged; try again, perhaps with another model.", Retryable: true}
+		return Failure{Code: string(errs.Timeout), Message: "The work took too long. Nothing was charged. Try again, perhaps with another model.", Retryable: true}
 	default:
 		return unavailable
 	}
@@ -55,16 +55,16 @@ func classify(r *run, n int, cause error) error {
 	var e *provider.Error
 	if !errors.As(cause, &e) {
 		if errs.CodeOf(cause) == errs.UnsupportedMedia {
-			return final(Failure{Code: string(errs.UnsupportedMedia), Message: "The provider's result could not be read. Nothing was charged; try again.", Retryable: true})
+			return final(Failure{Code: string(errs.UnsupportedMedia), Message: "The provider's result could not be read. Nothing was charged. Try again.", Retryable: true})
 		}
 		return cause
 	}
 	retry := &task.RetryError{Err: cause, After: min(e.RetryAfter, longestRetryAfter)}
 	switch e.Kind {
 	case provider.BadInput, provider.Rejected:
-		advice := " Nothing was charged; change what you ask for, or choose another model."
+		advice := " Nothing was charged. Change the request, or choose another model."
 		if e.Kind == provider.Rejected && e.Code != provider.CodeContentPolicy {
-			advice = " Nothing was charged; try again, perhaps with another model."
+			advice = " Nothing was charged. Try again, perhaps with another model."
 		}
 		return final(Failure{Code: e.Code, Message: e.Message + advice, Retryable: e.Kind == provider.Rejected})
 	case provider.UnknownOutcome:

@@ -67,7 +67,7 @@ func reserve(tx *store.Tx, now time.Time, o Order, b ledger.Balance) (ledger.Hol
 
 // enter counts work that waits; the commit returns queue_full where there is too much.
 func enter(tx *store.Tx, o Order, n int64) {
-	full := errs.New(errs.QueueFull, "%d pieces of work of this account are waiting already, which is the most. Wait until some have ended; nothing was created or spent.", MaxWaiting)
+	full := errs.New(errs.QueueFull, "This account already has %d pieces of work waiting, which is the maximum. Wait until some have ended. Nothing was created or spent.", MaxWaiting)
 	full.RetryAfter = retryQueueFull
 	tx.Count(waitingKey(o.Owner), n, MaxWaiting, full)
 }

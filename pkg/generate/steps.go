@@ -17,7 +17,7 @@ import (
 func (w *Worker) provider(a *attempt) (provider.Provider, error) {
 	p, err := w.Providers.For(a.Parts[a.n].Provider, a.Mode)
 	if err != nil {
-		return nil, &provider.Error{Kind: provider.Rejected, Code: string(errs.ProviderUnavailable), Message: "The provider of the model is not available any more.", Cause: err}
+		return nil, &provider.Error{Kind: provider.Rejected, Code: string(errs.ProviderUnavailable), Message: "The provider of the model is no longer available.", Cause: err}
 	}
 	return p, nil
 }
@@ -176,7 +176,7 @@ func (w *Worker) keep(ctx context.Context, a *attempt, result provider.Result) e
 		made.Files = append(made.Files, saved)
 	}
 	if want := kinds[part.Kind].file; want != "" && len(made.Files) == 0 || want == "" && made.Text == nil {
-		return errs.New(errs.UnsupportedMedia, "The provider answered without a result.")
+		return errs.New(errs.UnsupportedMedia, "The provider returned no result.")
 	}
 	part.Made, part.Done = made, true
 	return nil
@@ -196,7 +196,7 @@ func accepted(kind provider.Kind, f media.File) error {
 	want := kinds[kind].file
 	visible, lasting := want == media.Image || want == media.Video, want == media.Video || want == media.Audio
 	if f.Type != want || visible && (f.Width < 1 || f.Height < 1) || lasting && f.DurationSeconds <= 0 {
-		return errs.New(errs.UnsupportedMedia, "The provider's file is no %s.", want)
+		return errs.New(errs.UnsupportedMedia, "The provider's file is not of the type %s.", want)
 	}
 	return nil
 }

@@ -38,10 +38,10 @@ type Action[I, P, R, T any] struct {
 }
 
 // errInterrupted is the failure of a call that died before it was answered.
-var errInterrupted = errs.New(errs.Timeout, "The request took too long or was interrupted; what it had begun is settled. Repeat it with a new Idempotency-Key.")
+var errInterrupted = errs.New(errs.Timeout, "The request took too long or was interrupted, and has failed. Repeat it with a new Idempotency-Key.")
 
 // errUnsettled answers a call whose claim is left to its task.
-var errUnsettled = errs.New(errs.Timeout, "The request took too long. Repeat it with the same Idempotency-Key to learn what it has led to.")
+var errUnsettled = errs.New(errs.Timeout, "The request took too long. Repeat it with the same Idempotency-Key to get its result.")
 
 // Act registers an operation that must reach outside before it answers. It claims the
 // Idempotency-Key, then has the effect, and commits the answer together with what the

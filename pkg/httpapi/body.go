@@ -33,7 +33,7 @@ func (c *call) parse(takesBody, optional bool) (err error) {
 func refuseTwice(query url.Values) error {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if len(query[name]) > 1 {
-			return errs.Invalid(name, "is sent twice: send it once")
+			return errs.Invalid(name, "is sent more than once")
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 // IfMatch holds the header of a conditional change. Embed it in the input of
 // every PATCH and DELETE of a resource.
 type IfMatch struct {
-	IfMatch string `header:"If-Match" doc:"ETag of the version that the change is meant for; 412 if the resource has changed since"`
+	IfMatch string `header:"If-Match" doc:"ETag of the version to change. The request fails with 412 if the resource has changed since"`
 }
 
 // ETag is the entity tag of a version.
@@ -33,13 +33,13 @@ func (h IfMatch) Check(version int64) error {
 		case !strings.HasPrefix(tag, `"`) || !strings.HasSuffix(tag, `"`) || len(tag) < 2:
 			// Weak tags never match for a change (RFC 9110, 13.1.1).
 			if !strings.HasPrefix(tag, `W/"`) {
-				e := errs.New(errs.InvalidHeader, `If-Match must be an ETag in double quotes, as a GET answers it, such as "3".`)
+				e := errs.New(errs.InvalidHeader, `If-Match must be an ETag in double quotes, as GET returns it, such as "3".`)
 				e.Param = "If-Match"
 				return e
 			}
 		}
 	}
-	e := errs.New(errs.VersionMismatch, "The resource has changed: its version is %d now. GET it again and repeat the change with its ETag.", version)
+	e := errs.New(errs.VersionMismatch, "The resource has changed: its version is now %d. Read it again, and repeat the change with its ETag.", version)
 	e.Param = "If-Match"
 	return e
 }

@@ -29,7 +29,7 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type) {
 	if op.Method != http.MethodGet {
 		o.Parameters = append(o.Parameters, &huma.Param{
 			Name: "Idempotency-Key", In: "header",
-			Description: "Makes a repeat safe: within 24 hours the same key with the same request is answered by the first answer and has no second effect",
+			Description: "Makes the request idempotent: within 24 hours, a repeat with the same key returns the first response and has no further effect",
 			Schema:      &huma.Schema{Type: huma.TypeString, MinLength: pointerTo(1), MaxLength: pointerTo(255)},
 			Example:     "8e03978e-40d5-43e8-bc93-6894a57f9324",
 		})
@@ -83,13 +83,13 @@ func Headers() map[string]*huma.Param {
 		return &huma.Param{Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	return map[string]*huma.Param{
-		"X-Request-Id":        text("The gateway's id of the request; the same as request_id in the body"),
-		"RateLimit-Policy":    text("The key's limit: q calls in w seconds (draft-ietf-httpapi-ratelimit-headers)"),
-		"RateLimit":           text("What is left of it: r calls for the next t seconds"),
+		"X-Request-Id":        text("Id of the request; the same as request_id in the body"),
+		"RateLimit-Policy":    text("Limit of the key: q requests in w seconds (draft-ietf-httpapi-ratelimit-headers)"),
+		"RateLimit":           text("Remaining quota: r requests for the next t seconds"),
 		"ETag":                text("Version of the resource, for If-Match"),
-		"Idempotent-Replayed": text("`true` where this is the answer of an earlier call with the same Idempotency-Key"),
-		"WWW-Authenticate":    text("`Bearer`: how to send the key"),
-		"Retry-After":         {Description: "Seconds to wait before a repeat", Schema: &huma.Schema{Type: huma.TypeInteger}},
+		"Idempotent-Replayed": text("`true` if this is the response of an earlier request with the same Idempotency-Key"),
+		"WWW-Authenticate":    text("`Bearer`"),
+		"Retry-After":         {Description: "Seconds to wait before the next request", Schema: &huma.Schema{Type: huma.TypeInteger}},
 	}
 }
 

@@ -15,9 +15,9 @@ import (
 
 // Envelope is the shape of every successful answer that is not a list.
 type Envelope[T any] struct {
-	Data      T      `json:"data" doc:"The resource"`
-	Error     Null   `json:"error" doc:"Always null in a successful answer"`
-	RequestID string `json:"request_id" doc:"The gateway's id of the request; the same as the header X-Request-Id, but for a replayed answer, which has the id of the first request" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+	Data      T      `json:"data" doc:"Result of the request"`
+	Error     Null   `json:"error" doc:"Always null in a successful response"`
+	RequestID string `json:"request_id" doc:"Id of the request; the same as the header X-Request-Id, except in a replayed response, which has the id of the first request" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -27,10 +27,10 @@ func (Envelope[T]) SchemaName() string {
 
 // ListEnvelope is the shape of every successful list.
 type ListEnvelope[T any] struct {
-	Data       []T     `json:"data" nullable:"false" doc:"The resources of this page, newest first"`
-	Error      Null    `json:"error" doc:"Always null in a successful answer"`
-	NextCursor *string `json:"next_cursor" doc:"Send it as cursor to get the next page; null at the end of the list"`
-	RequestID  string  `json:"request_id" doc:"The gateway's id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+	Data       []T     `json:"data" nullable:"false" doc:"Results of this page, newest first"`
+	Error      Null    `json:"error" doc:"Always null in a successful response"`
+	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page. Null at the end of the list"`
+	RequestID  string  `json:"request_id" doc:"Id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -49,21 +49,21 @@ func (Null) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "null
 
 // ErrorResponse is the shape of every refusal and failure.
 type ErrorResponse struct {
-	Data      Null      `json:"data" doc:"Always null in an error answer"`
-	Err       ErrorBody `json:"error" doc:"What went wrong, and what to do"`
-	RequestID string    `json:"request_id" doc:"The gateway's id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+	Data      Null      `json:"data" doc:"Always null in an error response"`
+	Err       ErrorBody `json:"error" doc:"The error"`
+	RequestID string    `json:"request_id" doc:"Id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
 
 	status int
 }
 
 // ErrorBody tells what went wrong, and what to do.
 type ErrorBody struct {
-	Code    errs.Code     `json:"code" doc:"Machine-readable code; the list is part of the contract" example:"validation_failed"`
-	Message string        `json:"message" doc:"What is wrong and what to do, for a developer" example:"/name: is required"`
-	Type    string        `json:"type" doc:"The family of the error" enum:"invalid_request_error,authentication_error,payment_error,permission_error,conflict_error,rate_limit_error,api_error" example:"invalid_request_error"`
-	Param   string        `json:"param,omitempty" doc:"JSON pointer of the field at fault (RFC 6901), or the name of the query parameter or header" example:"/name"`
-	Details []errs.Detail `json:"details,omitempty" doc:"One entry for each invalid field"`
-	DocURL  string        `json:"doc_url,omitempty" doc:"Where the code is explained"`
+	Code    errs.Code     `json:"code" doc:"Machine-readable code. It never changes" example:"validation_failed"`
+	Message string        `json:"message" doc:"What is wrong and what to do about it, for a developer" example:"/name: is required"`
+	Type    string        `json:"type" doc:"Type of the error" enum:"invalid_request_error,authentication_error,payment_error,permission_error,conflict_error,rate_limit_error,api_error" example:"invalid_request_error"`
+	Param   string        `json:"param,omitempty" doc:"JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header" example:"/name"`
+	Details []errs.Detail `json:"details,omitempty" doc:"One entry per invalid field"`
+	DocURL  string        `json:"doc_url,omitempty" doc:"URL of an explanation of the code"`
 }
 
 // GetStatus gives the HTTP status: huma asks for it.

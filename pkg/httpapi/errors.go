@@ -101,5 +101,5 @@ func init() {
 }
 
 func errTooLarge() *errs.Error {
-	return errs.New(errs.BodyTooLarge, "The body is larger than 256 KiB. Send larger things, such as photos, by their signed upload.")
+	return errs.New(errs.BodyTooLarge, "The body is larger than 256 KiB. Upload larger files, such as photos, by their signed URL.")
 }

@@ -123,7 +123,7 @@ func (r *Router) unknown(req *http.Request) error {
 		return errs.New(errs.UnknownPath, "There is no such path. Compare it with the API reference at /api-docs/explorer.")
 	}
 	names := strings.Join(allowed, ", ")
-	return &methodError{errs.New(errs.MethodNotAllowed, "This path does not know the method %s. It knows %s.", req.Method, names), names}
+	return &methodError{errs.New(errs.MethodNotAllowed, "This path does not support the method %s. It supports %s.", req.Method, names), names}
 }
 
 // methodError is method_not_allowed with what the header Allow must say.

@@ -50,7 +50,7 @@ var errRepeated = errors.New("httpapi: the idempotency key was used before")
 // commit.
 var errInProgress = &errs.Error{
 	Code: errs.IdempotencyInProgress, RetryAfter: time.Second,
-	Message: "The first request with this Idempotency-Key is still being carried out. Repeat the request in a second.",
+	Message: "The first request with this Idempotency-Key is still running. Repeat the request in a second.",
 }
 
 // once runs what makes a transaction, and commits it together with the record of the
@@ -90,7 +90,7 @@ func (r *Router) once(ctx context.Context, key string, run func(token string) (*
 		}
 		// The record's time ended after it was met: the key is free again.
 	}
-	return nil, errs.Wrap(failure, errs.ProviderUnavailable, "Other calls keep changing the same resource. Repeat the request with the same Idempotency-Key in a second.")
+	return nil, errs.Wrap(failure, errs.ProviderUnavailable, "Other requests are changing the same resource. Repeat the request with the same Idempotency-Key in a second.")
 }
 
 // commit runs an operation and commits what it returns, together with the record

@@ -16,8 +16,8 @@ import (
 
 // PageInput holds the query parameters of every list. Embed it.
 type PageInput struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many to answer at most"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before; the filters must be the same"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum number of results"`
+	Cursor string `query:"cursor" doc:"next_cursor of the previous page. The filters must be the same"`
 }
 
 // Page is what a list operation gives.
@@ -117,7 +117,7 @@ func parseCursor(s, list string) (*store.Cursor, error) {
 }
 
 func errInvalidCursor() error {
-	e := errs.New(errs.InvalidCursor, "The cursor is not one that this list gave with these filters. Use next_cursor unchanged, or start without a cursor.")
+	e := errs.New(errs.InvalidCursor, "The cursor does not belong to this list with these filters. Use next_cursor unchanged, or start without a cursor.")
 	e.Param = "cursor"
 	return e
 }
@@ -125,8 +125,8 @@ func errInvalidCursor() error {
 // Period holds the query parameters from and to. Embed it where a list is
 // filtered by time.
 type Period struct {
-	From time.Time `query:"from" doc:"Only what was made at this time or later (RFC 3339)"`
-	To   time.Time `query:"to" doc:"Only what was made before this time (RFC 3339)"`
+	From time.Time `query:"from" doc:"Only results created at this time or later (RFC 3339)"`
+	To   time.Time `query:"to" doc:"Only results created before this time (RFC 3339)"`
 }
 
 // Bounds gives the smallest and largest id that lie in the period, empty where

@@ -208,7 +208,7 @@ func TestWhatFailsCostsNothing(t *testing.T) {
 	}
 	w.engine.Drain()
 	got := get(w.Live(), t, made.ID)
-	if got.State != studio.Failed || got.Failure == nil || *got.Failure != (studio.Failure{Code: "content_policy", Message: "The prompt was refused. Nothing was charged; change what you ask for, or choose another model.", Retryable: true}) || got.CostCredits != 0 || w.balance() != 100 {
+	if got.State != studio.Failed || got.Failure == nil || *got.Failure != (studio.Failure{Code: "content_policy", Message: "The prompt was refused. Nothing was charged. Change the request, or choose another model.", Retryable: true}) || got.CostCredits != 0 || w.balance() != 100 {
 		t.Errorf("%+v, %+v; the balance is %d", got, got.Failure, w.balance())
 	}
 }

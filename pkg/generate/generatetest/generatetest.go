@@ -53,7 +53,7 @@ func (o *Objects) Save(_ context.Context, place media.Place, n int, body io.Read
 	}
 	info, err := probe.Read(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
-		return media.File{}, errs.Wrap(err, errs.UnsupportedMedia, "The generated file is of no known format.")
+		return media.File{}, errs.Wrap(err, errs.UnsupportedMedia, "The format of the generated file is not supported.")
 	}
 	key := place.Key(n, info.Ext)
 	o.mu.Lock()

@@ -116,9 +116,9 @@ func detail(cause error, sent any) errs.Detail {
 	case message == "unexpected property":
 		message = "is not a member of this resource; check its spelling"
 	case message == validation.MsgExpectedRFC3339DateTime:
-		message = "is not a time of RFC 3339, such as 2026-05-01T12:00:00Z"
+		message = "must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z"
 	case strings.HasPrefix(message, "invalid date/time"):
-		message = "is not a time of RFC 3339, such as 2026-05-01T12:00:00Z; in an address, + is written as %2B"
+		message = "must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z; in a URL, write + as %2B"
 	}
 	return errs.Detail{Param: param, Message: message}
 }

@@ -110,15 +110,15 @@ func TestRefusalsAreTranslated(t *testing.T) {
 		{"", `null`, " The body must be one JSON object"},
 		{"", `{"name":"a","nam":1}`, "/nam is not a member of this resource; check its spelling"},
 		{"", `{"name":"a","Title":"x"}`, "/Title is not a member of this resource; check its spelling"},
-		{"", `{"name":"a","at":"noon"}`, "/at is not a time of RFC 3339, such as 2026-05-01T12:00:00Z"},
-		{"since=noon", `{"name":"a"}`, "since is not a time of RFC 3339, such as 2026-05-01T12:00:00Z; in an address, + is written as %2B"},
+		{"", `{"name":"a","at":"noon"}`, "/at must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z"},
+		{"since=noon", `{"name":"a"}`, "since must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z; in a URL, write + as %2B"},
 		{"sinc=1", `{"name":"a"}`, "sinc unknown query parameter"},
 		{"", `{"name":"a","inner":{"size":2.0}}`, "/inner/size must be an integer, written without fraction and exponent"},
 		{"", `{"name":""}`, "/name expected length >= 1"},
 		{"", `{"name":"a","tags":[1]}`, "/tags/0 expected string"},
 		{"", `{"name":"a","labels":{"k.l[0]":"` + strings.Repeat("x", 501) + `"}}`, "/labels/k.l[0] expected length <= 500"},
 		{"", `{"name":"a","lines":{"x":{"size":0}}}`, "/lines/x/size expected number >= 1"},
-		{"since=noon", `{"name":1}`, "since is not a time of RFC 3339, such as 2026-05-01T12:00:00Z; in an address, + is written as %2B | /name expected string"},
+		{"since=noon", `{"name":1}`, "since must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z; in a URL, write + as %2B | /name expected string"},
 		{"", `{"name":" "}`, "/name must not be blank"},
 		{"", `{"name":"\u200b","title":"\t"}`, "/name must not be blank | /title must not be blank"},
 	} {
@@ -173,7 +173,7 @@ func TestOneDetailForEachField(t *testing.T) {
 	}, sent)
 	want := []errs.Detail{
 		{Param: "/tags", Message: "expected array length <= 1; expected array items to be unique"},
-		{Param: "/since", Message: "is not a time of RFC 3339, such as 2026-05-01T12:00:00Z"},
+		{Param: "/since", Message: "must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z"},
 	}
 	if !slices.Equal(e.Details, want) || e.Param != "/tags" {
 		t.Errorf("%+v", e)

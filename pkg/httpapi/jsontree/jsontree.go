@@ -26,7 +26,7 @@ func Parse(text []byte) (any, error) {
 		return nil, errs.New(errs.MalformedJSON, "The body is not valid JSON. Send one JSON object in UTF-8.")
 	}
 	if p.twice != "" {
-		return nil, errs.Invalid(p.twice, "is sent twice: send it once")
+		return nil, errs.Invalid(p.twice, "is sent more than once")
 	}
 	return tree, nil
 }
