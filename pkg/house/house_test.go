@@ -213,7 +213,7 @@ func TestWhatFunctionsLink(t *testing.T) {
 
 // The shared packages are linked into every worker, which serves no HTTP.
 func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
-	shared := []string{"pkg/event", "pkg/job", "pkg/ledger", "pkg/queue", "pkg/relay", "pkg/resource", "pkg/store"}
+	shared := []string{"pkg/event", "pkg/job", "pkg/ledger", "pkg/queue", "pkg/relay", "pkg/resource", "pkg/store", "pkg/task"}
 	framework := []string{"github.com/danielgtaylor/huma/v2", module + "/pkg/httpapi"}
 	seen := 0
 	for _, p := range packages(t) {

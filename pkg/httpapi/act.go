@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/backoff"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // Action is an operation that must reach outside before it answers: it asks a model,
@@ -23,6 +24,8 @@ import (
 type Action[I, P, R, T any] struct {
 	// Within bounds the effect in time.
 	Within time.Duration
+	// Queue is that of a worker which has Claims among its handlers.
+	Queue topology.Queue
 	// Prepare checks the input. It may add what must be true before the effect, such as
 	// a reservation of money.
 	Prepare func(ctx context.Context, tx *store.Tx, in *I) (P, error)
@@ -71,7 +74,7 @@ func (a Action[I, P, R, T]) serve(ctx context.Context, r *Router, op Op, in *I) 
 		if p, err = a.Prepare(ctx, tx, in); err != nil {
 			return nil, err
 		}
-		h, err = r.claim(ctx, tx, op, key, token, began.Add(a.Within+settleTime), p)
+		h, err = r.claim(ctx, tx, op, a.Queue, key, token, began.Add(a.Within+settleTime), p)
 		return tx, err
 	})
 	if err != nil || first != nil {

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,6 +19,8 @@ import (
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 const (
@@ -57,38 +60,18 @@ func (o *outside) effects() (n int, twice bool) {
 	return n, twice
 }
 
-// claimTasks keeps the tasks of claims in the table.
-type claimTasks struct{}
-
-func (claimTasks) Add(tx *store.Tx, due time.Time, ref httpapi.ClaimRef) error {
-	task := claimTask{due, ref}
-	it := store.Item{Key: task.key(), Kind: "claim_task"}
-	if err := it.Encode(task); err != nil {
-		return err
-	}
-	tx.Create(it, nil)
-	return nil
-}
-
-type claimTask struct {
-	Due time.Time
-	Ref httpapi.ClaimRef
-}
-
-func (t claimTask) key() store.Key { return store.IDKey("task#" + t.Ref.Token) }
-
-// tasks returns the tasks that are there.
-func (w *acting) tasks() (all []claimTask) {
+// tasks returns the messages of the tasks that have not ended.
+func (w *acting) tasks() (all []task.Message) {
 	w.t.Helper()
 	for _, row := range storetest.Rows(w.t, w.things.db) {
-		if row["kind"] != "claim_task" {
+		if row["kind"] != task.ItemKind || row["ttl"] != "" {
 			continue
 		}
-		var task claimTask
-		if err := json.Unmarshal([]byte(row["doc"]), &task); err != nil {
+		var t task.Task
+		if err := json.Unmarshal([]byte(row["doc"]), &t); err != nil {
 			w.t.Fatal(err)
 		}
-		all = append(all, task)
+		all = append(all, t.Message)
 	}
 	return all
 }
@@ -99,8 +82,8 @@ type acting struct {
 	outside *outside
 	clock   *apitest.Clock
 	faults  *storetest.Faults
-	// worker resolves claims, as another process.
-	worker *httpapi.Router
+	// worker ends claims, as another process.
+	worker *task.Kernel
 	// doing and settling are done in the midst of the operation, where they are set.
 	doing, settling func(ctx context.Context, ordered string)
 }
@@ -110,10 +93,13 @@ var money = store.IDKey("money")
 func newActing(t *testing.T, find bool) *acting {
 	w := &acting{outside: &outside{times: map[string]int{}}, clock: apitest.NewClock(), faults: &storetest.Faults{}}
 	w.fixture = newFixtureAt(t, w.clock.Now, w.faults.Attach)
-	w.worker = httpapi.NewRouter(w.things.db, w.log, w.clock.Now)
-	for _, r := range []*httpapi.Router{w.router, w.worker} {
+	other := httpapi.NewRouter(w.things.db, w.log, w.clock.Now)
+	w.worker = task.NewKernel(task.Config{
+		DB: w.things.db, Handlers: map[task.Kind]task.Handler{httpapi.ClaimKind: httpapi.Claims{Router: other}},
+		Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
+	})
+	for _, r := range []*httpapi.Router{w.router, other} {
 		r.SealWith([]byte("the system's secret"))
-		r.ResolveWith(claimTasks{})
 		httpapi.Act(r, httpapi.Op{ID: "orderThing", Method: http.MethodPost, Path: "/v1/things/order", Scope: auth.FactoriesWrite, Function: "things", Status: http.StatusCreated}, w.action(find))
 	}
 	tx := &store.Tx{}
@@ -129,7 +115,7 @@ type orderInput struct{ Body thingBody }
 
 func (w *acting) action(find bool) httpapi.Action[orderInput, order, string, thing] {
 	a := httpapi.Action[orderInput, order, string, thing]{
-		Within: 20 * time.Second,
+		Within: 20 * time.Second, Queue: topology.GenerateText,
 		Prepare: func(_ context.Context, tx *store.Tx, in *orderInput) (order, error) {
 			if in.Body.Name == "no" {
 				return order{}, errs.Invalid("/name", "must not be no")
@@ -194,36 +180,18 @@ func (w *acting) order(key string) answer {
 	return w.call("POST", "/v1/things/order", `{"name":"a"}`, "Idempotency-Key", key)
 }
 
-// resolve takes the tasks that are due, until none is left.
+// resolve takes the steps of all tasks, each at its time.
 func (w *acting) resolve() {
 	w.t.Helper()
-	for tries := 0; ; tries++ {
-		left := 0
-		for _, task := range w.tasks() {
-			if task.Due.After(w.clock.Now()) {
-				continue
-			}
-			join, err := w.worker.ResolveClaim(w.t.Context(), task.Ref, true)
-			if err != nil {
-				left++ // it is tried again
-				continue
-			}
-			tx := &store.Tx{}
-			if join != nil {
-				if err := join(w.t.Context(), tx); err != nil {
-					w.t.Fatal(err)
-				}
-			}
-			tx.Delete(store.Item{Key: task.key(), Version: 1})
-			if err := w.things.db.Commit(w.t.Context(), tx); err != nil {
+	for _, m := range w.tasks() {
+		next := &task.Next{Message: m}
+		for err := error(nil); next != nil; {
+			if next, err = w.worker.Do(w.t.Context(), next.Message, 1); err != nil {
 				w.t.Fatal(err)
 			}
-		}
-		if left == 0 {
-			return
-		}
-		if tries > 3 {
-			w.t.Fatalf("%d claims are not resolved", left)
+			if next != nil {
+				w.clock.Add(next.Delay)
+			}
 		}
 	}
 }
@@ -236,7 +204,7 @@ func (w *acting) settled(find bool) {
 		switch {
 		case row["kind"] == "thing":
 			made++
-		case row["kind"] == "answer" && strings.Contains(row["doc"], `"claim"`), row["kind"] == "claim_task":
+		case row["kind"] == "answer" && strings.Contains(row["doc"], `"claim"`):
 			inProgress++
 		}
 	}
@@ -251,8 +219,8 @@ func (w *acting) settled(find bool) {
 	if want := int64(funds - price*made); err != nil || it.Count() != want {
 		w.t.Errorf("%d of the money are left, want %d; %v", it.Count(), want, err)
 	}
-	if inProgress > 0 {
-		w.t.Errorf("%d claims or tasks are left", inProgress)
+	if tasks := w.tasks(); inProgress > 0 || len(tasks) > 0 {
+		w.t.Errorf("%d claims are left, and the tasks %v", inProgress, tasks)
 	}
 }
 
@@ -478,8 +446,8 @@ func TestACallThatGoesOnAfterADayDoesNotEndAnotherClaim(t *testing.T) {
 		w.order("order-17")
 		w.faults.After = nil
 		w.clock.Add(time.Minute)
-		if join, err := w.worker.ResolveClaim(t.Context(), old.Ref, true); join != nil || err != nil {
-			t.Errorf("the first task would end the second claim: %v", err)
+		if _, err := w.worker.Do(t.Context(), old, 1); err != nil || len(w.tasks()) != 1 {
+			t.Errorf("the first task has left the tasks %v, %v", w.tasks(), err)
 		}
 	}
 	if a := w.order("order-17"); a.code() != "timeout" {

@@ -9,7 +9,8 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // settleTime is how long a claim outlasts the time of its effect, for the commit of the
@@ -49,28 +50,17 @@ type held struct {
 	prepared json.RawMessage
 }
 
-// ClaimTasks schedules what ends claims whose calls have died.
-type ClaimTasks interface {
-	// Add adds a task to the transaction. When it is due, it calls Router.ResolveClaim.
-	Add(tx *store.Tx, due time.Time, ref ClaimRef) error
-}
-
-// ClaimRef names a claim in a task.
-type ClaimRef struct {
-	tenant.Owner
+// claimRef names a claim in a task.
+type claimRef struct {
 	// Record is the id of the item that the claim is in, and Token tells it from a later
 	// one of the same key.
 	Record string `json:"record"`
 	Token  string `json:"token"`
 }
 
-// ResolveWith sets where the tasks of claims are added. What registers an operation
-// with Act and serves it needs it.
-func (r *Router) ResolveWith(tasks ClaimTasks) { r.tasks = tasks }
-
 // claim adds the claim of a key to the transaction, and the task that ends it if the
 // call dies.
-func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, key, token string, until time.Time, prepared any) (held, error) {
+func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, queue topology.Queue, key, token string, until time.Time, prepared any) (held, error) {
 	c, p := callFrom(ctx), auth.FromContext(ctx)
 	h := held{item: r.recordOf(p, key)}
 	var err error
@@ -96,7 +86,11 @@ func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, key, token stri
 	if err := h.item.Encode(h.record); err != nil {
 		return held{}, err
 	}
-	if err := r.tasks.Add(tx, until.Add(claimGrace), ClaimRef{p.Owner, h.item.PK, token}); err != nil {
+	end := task.Task{
+		Message: task.Message{ID: task.ID(ClaimKind, token, 1), Kind: ClaimKind, Queue: queue, Subject: token, Owner: p.Owner},
+		DueAt:   until.Add(claimGrace),
+	}
+	if err := task.Create(tx, r.now(), end, claimRef{h.item.PK, token}); err != nil {
 		return held{}, err
 	}
 	tx.Claim(h.item, r.now().Unix(), errRepeated, errInProgress)
@@ -108,37 +102,56 @@ func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, key, token stri
 // ender finds out how a claim ends, and returns what adds that to a transaction.
 type ender func(ctx context.Context, h held, find bool) (func(context.Context, *store.Tx, held) error, error)
 
-// ResolveClaim finds out how the claim of a call ends that died, and returns what adds
-// its end to a transaction; nil where it has ended. Without find the operation does not
-// look what its effect has led to: that has failed too often. What is returned may be
-// called again where the commit has met a conflict.
-func (r *Router) ResolveClaim(ctx context.Context, ref ClaimRef, find bool) (join func(context.Context, *store.Tx) error, err error) {
-	h, err := r.readClaim(ctx, ref)
+// Claims handles the tasks that end the claims of calls that died. The router has
+// their operations registered.
+type Claims struct{ Router *Router }
+
+// ClaimKind is the kind of those tasks.
+const ClaimKind = task.Kind("claim")
+
+var _ task.Handler = Claims{}
+
+// Step ends a claim by what the operation finds out of its effect.
+func (c Claims) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
+	return c.end(ctx, s, true)
+}
+
+// Fail ends a claim of whose effect nothing could be found out.
+func (c Claims) Fail(ctx context.Context, s *task.Step, _ error) (task.Outcome, error) {
+	return c.end(ctx, s, false)
+}
+
+// Cancel does nothing: no task of a claim is canceled.
+func (Claims) Cancel(context.Context, *task.Step) error { return nil }
+
+func (c Claims) end(ctx context.Context, s *task.Step, find bool) (task.Outcome, error) {
+	var ref claimRef
+	if err := s.Decode(&ref); err != nil {
+		return task.Outcome{}, err
+	}
+	h, err := c.Router.readClaim(ctx, ref)
 	if err != nil || h == nil {
-		return nil, err
+		return task.Outcome{Done: true}, err
 	}
-	if r.now().Before(h.record.Claim.Until) {
-		return nil, fmt.Errorf("httpapi: the claim of %s still lives", h.record.Claim.RequestID)
-	}
-	action, ok := r.actions[h.record.Claim.Operation]
+	action, ok := c.Router.actions[h.record.Claim.Operation]
 	if !ok {
-		return nil, fmt.Errorf("httpapi: no operation %s is registered that ends claims", h.record.Claim.Operation)
+		return task.Outcome{}, fmt.Errorf("httpapi: no operation %s is registered that ends claims", h.record.Claim.Operation)
 	}
 	end, err := action(h.withCall(ctx), *h, find)
 	if err != nil {
-		return nil, err
+		return task.Outcome{}, err
 	}
-	return func(ctx context.Context, tx *store.Tx) error {
-		h, err := r.readClaim(ctx, ref)
+	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
+		h, err := c.Router.readClaim(ctx, ref)
 		if err != nil || h == nil {
 			return err
 		}
 		return end(h.withCall(ctx), tx, *h)
-	}, nil
+	}}, nil
 }
 
 // readClaim reads a claim; nil where it has ended.
-func (r *Router) readClaim(ctx context.Context, ref ClaimRef) (*held, error) {
+func (r *Router) readClaim(ctx context.Context, ref claimRef) (*held, error) {
 	it, err := r.db.Get(ctx, store.IDKey(ref.Record))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil

@@ -57,7 +57,6 @@ type Router struct {
 	sealSecret []byte
 	// actions are what ends the claims of operations that Act has registered.
 	actions map[string]ender
-	tasks   ClaimTasks
 	// api, when set, describes all operations, and serves none.
 	api huma.API
 }
