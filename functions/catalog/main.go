@@ -6,7 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/audit"
 	"github.com/content-automation/api/pkg/awsenv"
-	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/catalog/listing"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/store"
@@ -16,5 +16,5 @@ func main() {
 	n := needs.Read[needs.Catalog]()
 	// The catalog reads no table: what it answers is part of the function.
 	log := audit.New(store.Open(awsenv.Must(awsenv.Config()), n.AuditTable), time.Now)
-	function.Serve(catalog.Mount, function.Env{Audit: log, Now: time.Now, Providers: n.Providers})
+	function.Serve(listing.Mount, function.Env{Audit: log, Now: time.Now, Providers: n.Providers})
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
-	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/catalog/listing"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/function"
@@ -27,7 +27,7 @@ type Area struct {
 
 // Areas are all areas.
 var Areas = []Area{
-	{"account", account.Mount}, {"apikey", apikey.Mount}, {"catalog", catalog.Mount}, {"factory", factory.Mount},
+	{"account", account.Mount}, {"apikey", apikey.Mount}, {"catalog", listing.Mount}, {"factory", factory.Mount},
 	{"content", content.Mount}, {"studio", studio.Mount}, {"webhook", webhook.Mount},
 }
 

@@ -214,3 +214,11 @@ func TestPlans(t *testing.T) {
 		t.Errorf("rate limits %+v, but accounts get %+v", got, want)
 	}
 }
+
+func BenchmarkParse(b *testing.B) {
+	for b.Loop() {
+		if _, err := parse(modelsJSON); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -2,15 +2,12 @@ package catalog
 
 import (
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // everything is the offer of a stack with all providers.
@@ -103,35 +100,21 @@ func TestDefaultsFitWhatIsConfigured(t *testing.T) {
 	}
 }
 
-func TestLiveKeysSeeWhatIsUnavailable(t *testing.T) {
-	offer := NewOffer("bedrock")
-	for mode, want := range map[tenant.Mode]State{tenant.Live: Unavailable, tenant.Test: Available} {
-		a := getAs(t, mode, offer, "/v1/catalog/models?limit=100", auth.AccountRead)
-		if a.status != http.StatusOK || len(a.Data) != len(Models(Filter{})) {
-			t.Fatalf("%s: %d models, status %d", mode, len(a.Data), a.status)
-		}
-		for _, m := range a.Data {
-			model, _ := Find(m["id"].(string))
-			expect := model.State
-			if model.Provider != "bedrock" && model.State != Retired && mode == tenant.Live {
-				expect = Unavailable
-			}
-			if m["state"] != string(expect) {
-				t.Errorf("%s: %s is %v, want %s", mode, model.ID, m["state"], expect)
-			}
-			if model.ID == "veo-3.1" && m["state"] != string(want) {
-				t.Errorf("%s: %s is %v, want %s", mode, model.ID, m["state"], want)
-			}
-		}
-	}
-	if m, _ := Find("veo-3.1"); m.State != Available {
-		t.Errorf("the table itself now has %s", m.State)
-	}
-}
-
 func TestTheKindsAreNamedInWords(t *testing.T) {
 	err := Usable("foo", "flux-pro-1.1", "/models/foo")
 	if e := errs.As(err); e.Param != "/models/foo" || !strings.Contains(e.Message, "text, image, video") || strings.Contains(e.Message, "[") {
 		t.Errorf("%+v", e)
+	}
+}
+
+func TestUsableNamesTheMember(t *testing.T) {
+	if err := Usable("image", "nano-banana", "/models/image"); err != nil {
+		t.Error(err)
+	}
+	for kind, want := range map[string]errs.Code{"video": errs.UnsupportedModel, "sculpture": errs.ValidationFailed} {
+		var e *errs.Error
+		if err := Usable(kind, "nano-banana", "/models/"+kind); !errors.As(err, &e) || e.Code != want || e.Param != "/models/"+kind {
+			t.Errorf("%s: %v, want %s", kind, err, want)
+		}
 	}
 }

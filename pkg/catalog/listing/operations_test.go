@@ -1,9 +1,8 @@
-package catalog
+package listing
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -12,7 +11,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/tenant"
@@ -36,11 +37,11 @@ type answer struct {
 // get calls the area as the gateway does, with a test key.
 func get(t *testing.T, path string, scopes ...auth.Scope) answer {
 	t.Helper()
-	return getAs(t, tenant.Test, Offer{}, path, scopes...)
+	return getAs(t, tenant.Test, "", path, scopes...)
 }
 
-// getAs calls the area of a stack with a key of a mode.
-func getAs(t *testing.T, mode tenant.Mode, offer Offer, path string, scopes ...auth.Scope) answer {
+// getAs calls the area of a stack with the given providers, with a key of the mode.
+func getAs(t *testing.T, mode tenant.Mode, providers, path string, scopes ...auth.Scope) answer {
 	t.Helper()
 	principal := auth.Principal{Owner: tenant.Of("acc_1", mode), KeyID: "key_1", Scopes: scopes}
 	authorizer, err := principal.Encode()
@@ -49,7 +50,7 @@ func getAs(t *testing.T, mode tenant.Mode, offer Offer, path string, scopes ...a
 	}
 	var log calls
 	r := httpapi.NewRouter(nil, &log, time.Now)
-	offer.Register(r)
+	Mount(r, function.Env{Providers: providers})
 	req := httptest.NewRequest(http.MethodGet, path, nil)
 	w := httptest.NewRecorder()
 	r.ServeHTTP(w, req.WithContext(httpapi.WithGateway(t.Context(), httpapi.Gateway{RequestID: "req-1", Authorizer: authorizer})))
@@ -95,7 +96,7 @@ func TestListModelsGivesEveryModelOnceOverItsPages(t *testing.T) {
 		}
 	}
 	var want []string
-	for _, m := range Models(Filter{}) {
+	for _, m := range catalog.Models(catalog.Filter{}) {
 		want = append(want, m.ID)
 	}
 	if !slices.Equal(all, want) {
@@ -104,14 +105,14 @@ func TestListModelsGivesEveryModelOnceOverItsPages(t *testing.T) {
 }
 
 func TestListModelsFilters(t *testing.T) {
-	for query, keep := range map[string]func(Model) bool{
-		"kind=video":              func(m Model) bool { return m.Kind == provider.KindVideo },
-		"provider=polly":          func(m Model) bool { return m.Provider == "polly" },
-		"kind=text&provider=fal":  func(Model) bool { return false },
-		"kind=image&provider=fal": func(m Model) bool { return m.Kind == provider.KindImage && m.Provider == "fal" },
+	for query, keep := range map[string]func(catalog.Model) bool{
+		"kind=video":              func(m catalog.Model) bool { return m.Kind == provider.KindVideo },
+		"provider=polly":          func(m catalog.Model) bool { return m.Provider == "polly" },
+		"kind=text&provider=fal":  func(catalog.Model) bool { return false },
+		"kind=image&provider=fal": func(m catalog.Model) bool { return m.Kind == provider.KindImage && m.Provider == "fal" },
 	} {
 		var want []string
-		for _, m := range Models(Filter{}) {
+		for _, m := range catalog.Models(catalog.Filter{}) {
 			if keep(m) {
 				want = append(want, m.ID)
 			}
@@ -164,7 +165,7 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestTheProvidersOfTheFilterAreThoseOfTheTable(t *testing.T) {
-	names := Providers()
+	names := catalog.Providers()
 	slices.Sort(names)
 	for _, name := range names {
 		if a := get(t, "/v1/catalog/models?provider="+name, auth.AccountRead); a.status != http.StatusOK || len(a.Data) == 0 {
@@ -176,22 +177,27 @@ func TestTheProvidersOfTheFilterAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-func TestUsableNamesTheMember(t *testing.T) {
-	if err := Usable("image", "nano-banana", "/models/image"); err != nil {
-		t.Error(err)
-	}
-	for kind, want := range map[string]errs.Code{"video": errs.UnsupportedModel, "sculpture": errs.ValidationFailed} {
-		var e *errs.Error
-		if err := Usable(kind, "nano-banana", "/models/"+kind); !errors.As(err, &e) || e.Code != want || e.Param != "/models/"+kind {
-			t.Errorf("%s: %v, want %s", kind, err, want)
+func TestLiveKeysSeeWhatIsUnavailable(t *testing.T) {
+	for mode, want := range map[tenant.Mode]catalog.State{tenant.Live: catalog.Unavailable, tenant.Test: catalog.Available} {
+		a := getAs(t, mode, "bedrock", "/v1/catalog/models?limit=100", auth.AccountRead)
+		if a.status != http.StatusOK || len(a.Data) != len(catalog.Models(catalog.Filter{})) {
+			t.Fatalf("%s: %d models, status %d", mode, len(a.Data), a.status)
+		}
+		for _, m := range a.Data {
+			model, _ := catalog.Find(m["id"].(string))
+			expect := model.State
+			if model.Provider != "bedrock" && model.State != catalog.Retired && mode == tenant.Live {
+				expect = catalog.Unavailable
+			}
+			if m["state"] != string(expect) {
+				t.Errorf("%s: %s is %v, want %s", mode, model.ID, m["state"], expect)
+			}
+			if model.ID == "veo-3.1" && m["state"] != string(want) {
+				t.Errorf("%s: %s is %v, want %s", mode, model.ID, m["state"], want)
+			}
 		}
 	}
-}
-
-func BenchmarkParse(b *testing.B) {
-	for b.Loop() {
-		if _, err := parse(modelsJSON); err != nil {
-			b.Fatal(err)
-		}
+	if m, _ := catalog.Find("veo-3.1"); m.State != catalog.Available {
+		t.Errorf("the table itself now has %s", m.State)
 	}
 }
