@@ -106,7 +106,7 @@ func (s *Service) Register(r *httpapi.Router) {
 
 func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 	p := auth.FromContext(ctx)
-	items, err := s.db.GetAll(ctx, store.IDKey(string(p.Account)), ledger.BalanceKey(p.Account), credential.KeyOf(p.Account, p.KeyID))
+	items, err := s.db.GetAll(ctx, store.IDKey(string(p.Account)), ledger.BalanceKey(p.Account), credential.KeyOf(p.Account, p.KeyID()))
 	if err != nil {
 		return Me{}, err
 	}
@@ -124,7 +124,7 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 	if err := items[2].Decode(&key); err != nil {
 		return Me{}, err
 	}
-	me := Me{View: a.view(p.Mode), Key: MeKey{ID: p.KeyID, Name: key.Name, Kind: string(p.Mode), Scopes: p.Scopes, ExpiresAt: key.ExpiresAt}}
+	me := Me{View: a.view(p.Mode), Key: MeKey{ID: p.KeyID(), Name: key.Name, Kind: string(p.Mode), Scopes: p.Scopes, ExpiresAt: key.ExpiresAt}}
 	me.Balance = MeBalance{Credits: ledger.BalanceOf(items[1]).Credits, LowThreshold: a.LowThreshold}
 	me.RateLimit = MeRate{Limit: p.Rate.Limit, WindowSeconds: p.Rate.Window}
 	return me, nil

@@ -19,7 +19,7 @@ import (
 func (w *world) caller(a account.Account, k apikey.NewKey) *apitest.Caller {
 	c := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, w.accounts)
 	return c.As(func(p *auth.Principal) {
-		p.Account, p.KeyID, p.Mode, p.Scopes = tenant.Account(a.ID), k.ID, k.Kind, []auth.Scope{auth.AccountRead}
+		p.Account, p.Actor, p.Mode, p.Scopes = tenant.Account(a.ID), auth.Key(k.ID), k.Kind, []auth.Scope{auth.AccountRead}
 		p.Rate = auth.Rate{Limit: 77, Window: 60, Remaining: 76, Reset: 9}
 	})
 }
@@ -108,7 +108,7 @@ func TestMeIsRefused(t *testing.T) {
 	c.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ContentRead} }).Call(http.MethodGet, "/v1/me", nil).
 		Refused(t, http.StatusForbidden, errs.InsufficientScope, "")
 	c.Stranger().Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
-	c.As(func(p *auth.Principal) { p.KeyID = "key_2" }).Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
+	c.As(func(p *auth.Principal) { p.Actor = auth.Key("key_2") }).Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
 	w.faults.Refuse("BatchGetItem", "ThrottlingException", 1000)
 	c.Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusServiceUnavailable, errs.ProviderUnavailable, "")
 }

@@ -33,7 +33,7 @@ func TestCreate(t *testing.T) {
 	want := apikey.Key{
 		Resource: resource.New(k.ID, made, resource.Metadata{"team": "sales"}),
 		Name:     "CRM", Kind: tenant.Live, Prefix: k.Prefix, Last4: k.Last4, Scopes: []auth.Scope{auth.ContentRead, auth.StudioUse},
-		IPAllowList: []string{"203.0.113.9/32", "2001:db8::/32"}, State: "active", ExpiresAt: &expires, CreatedBy: w.Principal.KeyID,
+		IPAllowList: []string{"203.0.113.9/32", "2001:db8::/32"}, State: "active", ExpiresAt: &expires, CreatedBy: w.Principal.KeyID(),
 	}
 	if !reflect.DeepEqual(k.Key, want) || !id.Valid(id.APIKey, k.ID) {
 		t.Errorf("got  %+v\nwant %+v", k.Key, want)
@@ -155,7 +155,7 @@ func TestATestKeyKnowsTestKeysOnly(t *testing.T) {
 	if got := ids(apitest.All[apikey.Key](caller, "/v1/api-keys", 100)); !slices.Equal(got, []string{k.ID, test.ID}) {
 		t.Errorf("a test key sees %v", got)
 	}
-	if got := ids(apitest.All[apikey.Key](w.Caller, "/v1/api-keys", 100)); !slices.Equal(got, []string{k.ID, test.ID, live.ID, w.Principal.KeyID}) {
+	if got := ids(apitest.All[apikey.Key](w.Caller, "/v1/api-keys", 100)); !slices.Equal(got, []string{k.ID, test.ID, live.ID, w.Principal.KeyID()}) {
 		t.Errorf("a live key sees %v", got)
 	}
 }
@@ -170,7 +170,7 @@ func ids(keys []apikey.Key) []string {
 
 func TestKeysAreListedPageByPage(t *testing.T) {
 	w := newWorld(t)
-	want := []string{w.Principal.KeyID}
+	want := []string{w.Principal.KeyID()}
 	for i := range 6 {
 		want = append(want, w.create("kind", []string{"live", "test"}[i%2]).ID)
 	}

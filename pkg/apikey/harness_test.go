@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) with(k apikey.NewKey, scopes ...auth.Scope) *apitest.Caller {
 	c := apitest.New(w.t, w.db, w.log, w.clock.Now, w.keys)
 	return c.As(func(p *auth.Principal) {
-		p.Account, p.KeyID, p.Mode, p.Scopes = tenant.Account(w.account.ID), k.ID, k.Kind, scopes
+		p.Account, p.Actor, p.Mode, p.Scopes = tenant.Account(w.account.ID), auth.Key(k.ID), k.Kind, scopes
 	})
 }
 

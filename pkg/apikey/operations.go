@@ -134,7 +134,7 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 	if err := s.mayGive(p, &set, nil); err != nil {
 		return httpapi.Change[NewKey]{}, err
 	}
-	k, tx, err := s.Create(ctx, p.Account, b.Kind, set, p.KeyID)
+	k, tx, err := s.Create(ctx, p.Account, b.Kind, set, p.KeyID())
 	return httpapi.Change[NewKey]{Data: k, Tx: tx}, err
 }
 

@@ -59,7 +59,7 @@ func TestTheOperatorsSettingsAreCheckedToo(t *testing.T) {
 
 func TestTheOperatorListsAllKeys(t *testing.T) {
 	w := newWorld(t)
-	want := []string{w.Principal.KeyID}
+	want := []string{w.Principal.KeyID()}
 	for range 103 { // more than a page
 		k := w.create()
 		want = append(want, k.ID)

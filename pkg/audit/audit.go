@@ -54,7 +54,7 @@ func New(db *store.DB, now func() time.Time) *Log { return &Log{db, now} }
 func (l *Log) Record(ctx context.Context, c httpapi.Call) error {
 	at := resource.Instant(c.At)
 	e := Entry{
-		ID: id.New(id.AuditEntry, at), At: at, RequestID: c.RequestID, KeyID: c.Principal.KeyID,
+		ID: id.New(id.AuditEntry, at), At: at, RequestID: c.RequestID, KeyID: c.Principal.KeyID(),
 		OperationID: c.OperationID, Method: c.Method, Path: clip(c.Path), Status: c.Status,
 		IP: c.IP, UserAgent: clip(c.UserAgent), LatencyMS: c.Latency.Milliseconds(),
 	}

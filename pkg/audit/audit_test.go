@@ -76,7 +76,7 @@ func TestAnEntryHasAllOfACall(t *testing.T) {
 	got := apitest.All[audit.Entry](w.Caller, "/v1/audit-log", 10)
 	code := "rate_limited"
 	want := audit.Entry{
-		At: at.Add(time.Millisecond), RequestID: "r-1", KeyID: w.Principal.KeyID, OperationID: "getMe", Method: "GET", Path: "/v1/me",
+		At: at.Add(time.Millisecond), RequestID: "r-1", KeyID: w.Principal.KeyID(), OperationID: "getMe", Method: "GET", Path: "/v1/me",
 		Status: 429, ErrorCode: &code, IP: "203.0.113.9", UserAgent: "curl/8", LatencyMS: 12,
 	}
 	if len(got) != 1 || !id.Valid(id.AuditEntry, got[0].ID) {
@@ -121,7 +121,7 @@ func TestFilters(t *testing.T) {
 			}
 			if i > 5 {
 				p := w.Principal
-				p.KeyID = "key_2"
+				p.Actor = auth.Key("key_2")
 				c.Principal, c.OperationID, c.Status = &p, "", 404
 			}
 		})
@@ -131,7 +131,7 @@ func TestFilters(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		"":                            "r-7 r-6 r-5 r-4 r-3 r-2 r-1 r-0",
-		"key_id=" + w.Principal.KeyID: "r-5 r-4 r-3 r-2 r-1 r-0",
+		"key_id=" + w.Principal.KeyID(): "r-5 r-4 r-3 r-2 r-1 r-0",
 		"key_id=key_2":                "r-7 r-6",
 		"key_id=key_3":                "",
 		"operation_id=createFactory":  "r-5 r-3 r-1",
@@ -171,7 +171,7 @@ func TestNothingOfOthersIsSeen(t *testing.T) {
 	for name, c := range map[string]*apitest.Caller{"theirs": w.Stranger(), "live": w.Live()} {
 		p := c.Principal
 		w.record(name, func(c *httpapi.Call) { c.Principal = &p })
-		for query, want := range map[string]int{"": 1, "request_id=mine": 0, "request_id=" + name: 1, "key_id=" + w.Principal.KeyID: 1} {
+		for query, want := range map[string]int{"": 1, "request_id=mine": 0, "request_id=" + name: 1, "key_id=" + w.Principal.KeyID(): 1} {
 			if got := apitest.All[audit.Entry](c, "/v1/audit-log?"+query, 10); len(got) != want || want == 1 && got[0].RequestID != name {
 				t.Errorf("%s sees with %q %+v", name, query, got)
 			}
@@ -198,7 +198,7 @@ func TestNothingOlderThan90DaysIsShown(t *testing.T) {
 		t.Errorf("just before: %v", got)
 	}
 	w.clock.Add(time.Second)
-	for _, query := range []string{"", "from=2020-01-01T00:00:00Z", "key_id=" + w.Principal.KeyID} {
+	for _, query := range []string{"", "from=2020-01-01T00:00:00Z", "key_id=" + w.Principal.KeyID()} {
 		if got := w.list(query); !slices.Equal(got, []string{"new"}) {
 			t.Errorf("90 days later with %q: %v", query, got)
 		}

@@ -39,16 +39,42 @@ func MessageScope(s Scope) string {
 	return fmt.Sprintf("The API key lacks the scope %s. Use a key that has it, or give it to this one.", s)
 }
 
-// Principal is who makes a call: the account, the key, and what it may do.
+// ActorKind is what kind of actor makes a call.
+type ActorKind string
+
+// The kinds of actors.
+const (
+	APIKey ActorKind = "api_key"
+	Person ActorKind = "person" // signed in to the account area
+)
+
+// Actor is an API key or a person.
+type Actor struct {
+	Kind ActorKind `json:"kind"`
+	ID   string    `json:"id"`
+}
+
+// Key returns the actor of an API key.
+func Key(keyID string) Actor { return Actor{APIKey, keyID} }
+
+// Principal is who makes a call: an owner's data, an actor, and what it may do.
 type Principal struct {
 	tenant.Owner
-	KeyID   string   `json:"key"`
+	Actor   Actor    `json:"actor"`
 	Scopes  []Scope  `json:"scopes"`
 	Rate    Rate     `json:"rate"`
 	Refusal *Refusal `json:"refusal,omitempty"`
 }
 
-// Has tells whether the principal holds the scope.
+// KeyID returns the id of the API key that makes the call; empty for a person.
+func (p *Principal) KeyID() string {
+	if p.Actor.Kind != APIKey {
+		return ""
+	}
+	return p.Actor.ID
+}
+
+// Has reports whether the principal holds the scope.
 func (p *Principal) Has(s Scope) bool { return slices.Contains(p.Scopes, s) }
 
 // Lacking gives those of the wanted scopes that the principal does not hold.
@@ -99,7 +125,7 @@ func Decode(authorizer map[string]any) (*Principal, error) {
 	if err := json.Unmarshal([]byte(s), &p); err != nil {
 		return nil, fmt.Errorf("auth: decode principal: %w", err)
 	}
-	if !p.Valid() || p.KeyID == "" {
+	if !p.Valid() || p.Actor.ID == "" {
 		return nil, fmt.Errorf("auth: the principal is incomplete")
 	}
 	return &p, nil

@@ -34,11 +34,11 @@ func TestThereAre13Scopes(t *testing.T) {
 func TestAPrincipalTravels(t *testing.T) {
 	for name, want := range map[string]Principal{
 		"permitted": {
-			Owner: tenant.Of("acc_1", tenant.Live), KeyID: "key_1", Scopes: []Scope{ContentRead, StudioUse},
+			Owner: tenant.Of("acc_1", tenant.Live), Actor: Key("key_1"), Scopes: []Scope{ContentRead, StudioUse},
 			Rate: Rate{Limit: 600, Window: 60, Remaining: 599, Reset: 17},
 		},
 		"refused": {
-			Owner: tenant.Of("acc_1", tenant.Test), KeyID: "key_1", Scopes: AllScopes(), Rate: Rate{Limit: 60, Window: 60, Reset: 60},
+			Owner: tenant.Of("acc_1", tenant.Test), Actor: Key("key_1"), Scopes: AllScopes(), Rate: Rate{Limit: 60, Window: 60, Reset: 60},
 			Refusal: &Refusal{Code: errs.RateLimited, Message: `Wait, "please" – é.`},
 		},
 	} {
@@ -110,5 +110,17 @@ func TestAPrincipalInItsContext(t *testing.T) {
 func TestMessageScopeNamesTheScope(t *testing.T) {
 	if m := MessageScope(StudioUse); !strings.Contains(m, "studio:use") {
 		t.Error(m)
+	}
+}
+
+func TestAPersonHasNoKey(t *testing.T) {
+	p := Principal{Owner: tenant.Of("acc_1", tenant.Live), Actor: Actor{Person, "user_1"}, Scopes: AllScopes()}
+	values, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := Decode(values)
+	if err != nil || read.Actor != p.Actor || read.KeyID() != "" {
+		t.Errorf("%+v, %v", read, err)
 	}
 }

@@ -81,7 +81,7 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 	if err != nil {
 		return response{}, err
 	}
-	return response{PrincipalID: p.KeyID, PolicyDocument: policy("Allow", req.MethodArn), Context: values}, nil
+	return response{PrincipalID: p.KeyID(), PolicyDocument: policy("Allow", req.MethodArn), Context: values}, nil
 }
 
 // refusal gives the first reason, in the contract's order, for which a known key
@@ -110,7 +110,7 @@ func (a *Authorizer) refusal(s *credential.Credential, p *auth.Principal, req re
 
 func principal(s *credential.Credential, mode tenant.Mode, now time.Time) *auth.Principal {
 	p := &auth.Principal{
-		Owner: tenant.Of(s.Account, mode), KeyID: s.KeyID,
+		Owner: tenant.Of(s.Account, mode), Actor: auth.Key(s.KeyID),
 		Rate: auth.Rate{
 			Limit: s.Limit, Window: window, Remaining: max(s.Limit-s.Count, 0),
 			Reset: window - int(now.Unix()%window),

@@ -117,7 +117,7 @@ func TestAGoodKeyIsAllowed(t *testing.T) {
 			t.Fatalf("%s, %v", effect, err)
 		}
 		want := &auth.Principal{
-			Owner: tenant.Of("acc_1", mode), KeyID: "key_1", Scopes: []auth.Scope{auth.ContentRead, auth.FactoriesWrite},
+			Owner: tenant.Of("acc_1", mode), Actor: auth.Key("key_1"), Scopes: []auth.Scope{auth.ContentRead, auth.FactoriesWrite},
 			Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 17},
 		}
 		if !reflect.DeepEqual(p, want) {
@@ -156,7 +156,7 @@ func TestRefusalsComeInTheContractsOrder(t *testing.T) {
 		if err != nil || effect != "Allow" || p.Refusal == nil || p.Refusal.Code != fault.code || p.Refusal.Message == "" {
 			t.Fatalf("%s: %s, %+v, %v; want %s", fault.name, effect, p, err, fault.code)
 		}
-		if p.Account != "acc_1" || p.KeyID != "key_1" {
+		if p.Account != "acc_1" || p.KeyID() != "key_1" {
 			t.Errorf("%s: nobody can be held to account: %+v", fault.name, p)
 		}
 		if fault.code == errs.InsufficientScope && !strings.Contains(p.Refusal.Message, "content:read") {

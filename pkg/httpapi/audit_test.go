@@ -33,7 +33,7 @@ func TestACallThatTakesTooLongIsAudited(t *testing.T) {
 			<-ctx.Done()
 			return thing{}, ctx.Err()
 		})
-	p := auth.Principal{Owner: tenant.Of("acc_1", tenant.Test), KeyID: "key_1", Scopes: auth.AllScopes()}
+	p := auth.Principal{Owner: tenant.Of("acc_1", tenant.Test), Actor: auth.Key("key_1"), Scopes: auth.AllScopes()}
 	authorizer, err := p.Encode()
 	if err != nil {
 		t.Fatal(err)

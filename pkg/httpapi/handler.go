@@ -187,7 +187,7 @@ func (r *Router) record(ctx context.Context, c *call, p *auth.Principal, status 
 		At: c.ReceivedAt, Latency: now.Sub(c.ReceivedAt),
 	})
 	if err != nil {
-		slog.Error("audit entry lost", "request_id", c.RequestID, "operation_id", c.operation, "status", status, "key_id", p.KeyID, "error", err)
+		slog.Error("audit entry lost", "request_id", c.RequestID, "operation_id", c.operation, "status", status, "key_id", p.KeyID(), "error", err)
 	}
 }
 

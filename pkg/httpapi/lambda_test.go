@@ -56,7 +56,7 @@ func TestACallOfTheGateway(t *testing.T) {
 		t.Errorf("%s, %v", first.Body, err)
 	}
 	call := f.log.calls[0]
-	if call.RequestID != "gw-1" || call.IP != "203.0.113.9" || call.UserAgent != "curl/8" || call.Latency != 25*time.Millisecond || call.OperationID != "createThing" || call.Principal.KeyID != "key_1" {
+	if call.RequestID != "gw-1" || call.IP != "203.0.113.9" || call.UserAgent != "curl/8" || call.Latency != 25*time.Millisecond || call.OperationID != "createThing" || call.Principal.KeyID() != "key_1" {
 		t.Errorf("recorded %+v", call)
 	}
 	// The same with an encoded body is the same call.

@@ -156,7 +156,7 @@ func newFixtureAt(t *testing.T, clock func() time.Time, with ...func(*aws.Config
 	f := &fixture{t: t, things: &things{db: db}, log: &log{}}
 	f.router = httpapi.NewRouter(db, f.log, clock)
 	f.caller = auth.Principal{
-		Owner: tenant.Of("acc_1", tenant.Test), KeyID: "key_1", Scopes: auth.AllScopes(),
+		Owner: tenant.Of("acc_1", tenant.Test), Actor: auth.Key("key_1"), Scopes: auth.AllScopes(),
 		Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 30},
 	}
 	op := httpapi.Op{ID: "createThing", Method: http.MethodPost, Path: "/v1/things", Scope: auth.FactoriesWrite, Function: "things", Status: http.StatusCreated}

@@ -43,7 +43,7 @@ func get(t *testing.T, path string, scopes ...auth.Scope) answer {
 // getAs calls the area of a stack with the given providers, with a key of the mode.
 func getAs(t *testing.T, mode tenant.Mode, providers, path string, scopes ...auth.Scope) answer {
 	t.Helper()
-	principal := auth.Principal{Owner: tenant.Of("acc_1", mode), KeyID: "key_1", Scopes: scopes}
+	principal := auth.Principal{Owner: tenant.Of("acc_1", mode), Actor: auth.Key("key_1"), Scopes: scopes}
 	authorizer, err := principal.Encode()
 	if err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ func New(t testing.TB, db *store.DB, log httpapi.Recorder, now func() time.Time,
 	return &Caller{
 		t: t, router: r,
 		Principal: auth.Principal{
-			Owner: tenant.Of(tenant.Account(id.New(id.Account, now())), tenant.Test), KeyID: id.New(id.APIKey, now()), Scopes: auth.AllScopes(),
+			Owner: tenant.Of(tenant.Account(id.New(id.Account, now())), tenant.Test), Actor: auth.Key(id.New(id.APIKey, now())), Scopes: auth.AllScopes(),
 			Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 30},
 		},
 		Gateway: httpapi.Gateway{RequestID: "req-1", SourceIP: "198.51.100.7", UserAgent: "apitest"},
