@@ -130,13 +130,13 @@ func TestFilters(t *testing.T) {
 		return url.QueryEscape(start.Add(time.Duration(i) * time.Minute).Format(time.RFC3339))
 	}
 	for query, want := range map[string]string{
-		"":                            "r-7 r-6 r-5 r-4 r-3 r-2 r-1 r-0",
+		"":                              "r-7 r-6 r-5 r-4 r-3 r-2 r-1 r-0",
 		"key_id=" + w.Principal.KeyID(): "r-5 r-4 r-3 r-2 r-1 r-0",
-		"key_id=key_2":                "r-7 r-6",
-		"key_id=key_3":                "",
-		"operation_id=createFactory":  "r-5 r-3 r-1",
-		"status=404":                  "r-7 r-6",
-		"status=200&key_id=key_2":     "",
+		"key_id=key_2":                  "r-7 r-6",
+		"key_id=key_3":                  "",
+		"operation_id=createFactory":    "r-5 r-3 r-1",
+		"status=404":                    "r-7 r-6",
+		"status=200&key_id=key_2":       "",
 		"status=422&operation_id=createFactory&from=" + at(2): "r-5 r-3",
 		"from=" + at(5):                         "r-7 r-6 r-5",
 		"to=" + at(2):                           "r-1 r-0",

@@ -40,7 +40,7 @@ const (
 
 // Types lists all types in the order of the documents, with a summary of each.
 var Types = []struct {
-	Type  Type
+	Type    Type
 	Summary string
 }{
 	{ContentGenerated, "A content item was generated: its media are ready"},
