@@ -133,7 +133,7 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 	return cmd
 }
 
-// accountFlags adds the flags of an account's settings, and gives what reads the
+// accountFlags adds the flags of an account's settings, and returns what reads the
 // ones that were set.
 func accountFlags(cmd *cobra.Command) func() account.Settings {
 	f := cmd.Flags()

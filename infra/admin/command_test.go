@@ -35,7 +35,7 @@ func newOperator(t *testing.T) *operator {
 	return &operator{t: t, db: storetest.Open(t, clock.Now), clock: clock}
 }
 
-// try runs the command and gives what it printed.
+// try runs the command and returns what it printed.
 func (o *operator) try(args ...string) (string, error) {
 	o.t.Helper()
 	var out bytes.Buffer

@@ -64,7 +64,7 @@ func deadLettersCommand(out io.Writer, open func(context.Context, string) (*work
 	return cmd
 }
 
-// find gives the address of the dead letters of a queue.
+// find returns the address of the dead letters of a queue.
 func (w *work) find(name string) (string, error) {
 	url, ok := w.dead[name]
 	if !ok {

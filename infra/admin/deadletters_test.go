@@ -269,7 +269,7 @@ func TestDeadLettersOfARuleGoToItsTarget(t *testing.T) {
 	}
 }
 
-// stream makes a table with a stream, writes items, and gives a dead letter that tells
+// stream makes a table with a stream, writes items, and returns a dead letter that tells
 // of the records from one to another.
 func (p *post) stream(items ...map[string]string) func(from, to int) string {
 	p.t.Helper()

@@ -71,7 +71,7 @@ func (l *letter) attribute(name types.MessageSystemAttributeName) string {
 }
 
 // receive reads up to so many letters, which then stay away from other readers for a
-// while. It gives none where there are no more.
+// while. It returns none where there are no more.
 func (w *work) receive(ctx context.Context, url string, most int) ([]letter, error) {
 	out, err := w.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl: &url, MaxNumberOfMessages: int32(min(most, 10)), VisibilityTimeout: unseen,
@@ -101,7 +101,7 @@ func (w *work) letGo(ctx context.Context, url string, letters []letter) error {
 	return all
 }
 
-// count gives how many letters there are, about.
+// count returns how many letters there are, about.
 func (w *work) count(ctx context.Context, url string) (int, error) {
 	names := []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}
 	out, err := w.sqs.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: names})

@@ -65,7 +65,7 @@ func (w *work) redrive(ctx context.Context, out io.Writer, url string, most int)
 	return nil
 }
 
-// sendBack sends a letter to where it came from, which it gives.
+// sendBack sends a letter to where it came from, which it returns.
 func (w *work) sendBack(ctx context.Context, l letter) (string, error) {
 	if l.body.Records != nil {
 		return "relayed", w.replay(ctx, *l.body.Records)
@@ -155,7 +155,7 @@ func (w *work) replay(ctx context.Context, p position) error {
 	return nil
 }
 
-// record gives what the relay reads of a record.
+// record returns what the relay reads of a record.
 func record(r streams.Record) events.DynamoDBEventRecord {
 	image := map[string]events.DynamoDBAttributeValue{}
 	for name, value := range r.Dynamodb.NewImage {

@@ -63,7 +63,7 @@ type delivering struct {
 type deliveryPrograms struct{ function, bare, inprocess string }
 
 // measureDeliveries lets the deliver function and the bare loop take turns at the
-// same number of webhooks, and gives of each the round with the median rate.
+// same number of webhooks, and returns of each the round with the median rate.
 func measureDeliveries(ctx context.Context, p deliveryPrograms, deliveries, rounds int) (delivering, error) {
 	d := delivering{instances: instancesPerCore * runtime.NumCPU(), rounds: rounds}
 	var function, bare []effort
@@ -288,7 +288,7 @@ func (c *courier) post(ctx context.Context, path string, atATime int) (took, cpu
 	return time.Duration(nanoseconds), all - reading, err
 }
 
-// countAllocations gives how often, and how many bytes, one delivery allocates.
+// countAllocations returns how often, and how many bytes, one delivery allocates.
 func countAllocations(ctx context.Context, path string, deliveries int, profile string) (times, size float64, err error) {
 	c, err := newCourier(ctx)
 	if err != nil {
@@ -317,7 +317,7 @@ func countAllocations(ctx context.Context, path string, deliveries int, profile 
 	return counted.Allocations / float64(deliveries), counted.Bytes / float64(deliveries), err
 }
 
-// runOn runs a program on an input, and gives its output and its CPU time.
+// runOn runs a program on an input, and returns its output and its CPU time.
 func runOn(ctx context.Context, input []byte, environment []string, path string, args ...string) ([]byte, time.Duration, error) {
 	var out, log bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, args...)

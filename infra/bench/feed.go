@@ -95,7 +95,7 @@ func (f *feed) answered(err error) {
 }
 
 // run starts instances of a function and ends them when all batches are answered.
-// It gives the time from the first call to the last answer, and the CPU time of
+// It returns the time from the first call to the last answer, and the CPU time of
 // the instances from their start to their end.
 func (f *feed) run(ctx context.Context, path string, instances int, environment ...string) (took, cpu time.Duration, err error) {
 	ctx, cancel := context.WithCancel(ctx)

@@ -60,7 +60,7 @@ func parts(c *metered.Cost) [3]*metered.Reading {
 	return [3]*metered.Reading{&c.Authorizer, &c.Function, &c.Audit}
 }
 
-// firstOfMinute gives what the authorizer costs where a key calls for the first
+// firstOfMinute returns what the authorizer costs where a key calls for the first
 // time in a minute.
 func firstOfMinute(ctx context.Context, w *metered.World) (metered.Reading, error) {
 	w.Clock = w.Clock.Add(time.Minute)
@@ -99,10 +99,10 @@ func (m measured) broken() (faults []string) {
 	return faults
 }
 
-// median gives the middle of some durations, zero of none.
+// median returns the middle of some durations, zero of none.
 func median(times []time.Duration) time.Duration { return percentile(times, 50) }
 
-// percentile gives the duration that p of a hundred do not exceed.
+// percentile returns the duration that p of a hundred do not exceed.
 func percentile(times []time.Duration, p int) time.Duration {
 	if len(times) == 0 {
 		return 0

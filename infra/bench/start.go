@@ -36,7 +36,7 @@ type startTimes struct {
 	times []time.Duration
 }
 
-// against gives how many times as long as another one's a start takes.
+// against returns how many times as long as another one's a start takes.
 func (s startTimes) against(other startTimes) float64 {
 	return float64(median(s.times)) / float64(median(other.times))
 }
@@ -128,7 +128,7 @@ func environment(api string) []string {
 	return env
 }
 
-// start runs a program until it asks for work, and gives how long that took. Then
+// start runs a program until it asks for work, and returns how long that took. Then
 // it ends it.
 func (api *runtimeAPI) start(ctx context.Context, p program) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)

@@ -25,7 +25,7 @@ func filled(t *testing.T) *metered.World {
 	return w
 }
 
-// credits gives what the live account can spend.
+// credits returns what the live account can spend.
 func credits(t *testing.T, w *metered.World) int64 {
 	t.Helper()
 	a, err := w.Call(t.Context(), metered.Request{Operation: "getMe", Live: true})

@@ -7,7 +7,7 @@ type price struct {
 	per float64
 	// The regions that are told of.
 	virginia, frankfurt float64
-	// of gives how many of them a generation uses.
+	// of returns how many of them a generation uses.
 	of     func(u *usage) float64
 	source string
 }

@@ -27,7 +27,7 @@ import (
 // patience bounds every wait of a test.
 const patience = 60 * time.Second
 
-// operator gives the operator's services on the running system.
+// operator returns the operator's services on the running system.
 func operator() (*account.Service, *apikey.Service) {
 	db := store.Open(running.AWS(), running.Table)
 	accounts := account.NewService(db, time.Now)
@@ -162,7 +162,7 @@ func into[T any](a answer, status int) T {
 	return v
 }
 
-// must gives err unless the answer is the wanted refusal.
+// must returns err unless the answer is the wanted refusal.
 func (a answer) refused(status int, code string) error {
 	if a.Status != status || a.Error == nil || a.Error.Code != code {
 		return fmt.Errorf("%s answered %d, want %d %s: %s", a.call, a.Status, status, code, a.Raw)
@@ -191,7 +191,7 @@ func eventually(t *testing.T, what string, f func() bool) {
 // object is a JSON object.
 type object = map[string]any
 
-// factory makes a factory and gives its id.
+// factory makes a factory and returns its id.
 func (c *customer) factory(secret string) string {
 	c.t.Helper()
 	f := into[struct{ ID string }](call(c.t, secret, "POST", "/v1/factories", object{

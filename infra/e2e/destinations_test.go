@@ -145,7 +145,7 @@ func aim(t *testing.T, key, kind, arn, role string) targeted {
 	return made
 }
 
-// sample has a sample sent to a webhook, and gives what tells how that goes on.
+// sample has a sample sent to a webhook, and returns what tells how that goes on.
 func sample(t *testing.T, key, hook string) func() logged {
 	t.Helper()
 	sent := into[logged](call(t, key, "POST", "/v1/webhooks/"+hook+"/test", object{"event_type": "content.generated"}), http.StatusAccepted)

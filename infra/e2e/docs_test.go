@@ -16,7 +16,7 @@ func get(t *testing.T, path string) (*http.Response, []byte) {
 	return ask(t, http.MethodGet, path)
 }
 
-// ask makes a call without a key and gives the answer as it is.
+// ask makes a call without a key and returns the answer as it is.
 func ask(t *testing.T, method, path string) (*http.Response, []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, running.BaseURL+path, nil)

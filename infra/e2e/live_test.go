@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// topUp gives the customer credits.
+// topUp adds credits to the customer's balance.
 func (c *customer) topUp(credits int64) {
 	c.t.Helper()
 	db, tx := store.Open(running.AWS(), running.Table), &store.Tx{}
@@ -30,7 +30,7 @@ func (c *customer) balance() int64 {
 	return me.Balance.Credits
 }
 
-// entries gives the sum of the balance's entries, and the reservations by state.
+// entries returns the sum of the balance's entries, and the reservations by state.
 func (c *customer) entries() (sum int64, states map[string]int) {
 	states = map[string]int{}
 	for _, e := range into[[]struct {

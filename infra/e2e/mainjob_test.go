@@ -97,7 +97,7 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// about gives the deliveries that are about a resource.
+// about returns the deliveries that are about a resource.
 func (r *receiver) about(id string) (found []received) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +109,7 @@ func (r *receiver) about(id string) (found []received) {
 	return found
 }
 
-// subscribe makes a webhook and gives its secret.
+// subscribe makes a webhook and returns its secret.
 func (r *receiver) subscribe(t *testing.T, key string, types ...string) string {
 	t.Helper()
 	w := into[struct{ ID, Secret string }](call(t, key, "POST", "/v1/webhooks", object{

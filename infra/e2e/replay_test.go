@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestReplayAndSample gives a new webhook what happened before it was made, and
+// TestReplayAndSample has a new webhook filled with what happened before it was made, and
 // a sample.
 func TestReplayAndSample(t *testing.T) {
 	c := newCustomer(t)

@@ -122,7 +122,7 @@ func (w *World) serve(ctx context.Context, operation string, e events.APIGateway
 	return out, used, err
 }
 
-// authorize asks the authorizer about a call and gives the context that it adds.
+// authorize asks the authorizer about a call and returns the context that it adds.
 func (w *World) authorize(ctx context.Context, e events.APIGatewayProxyRequest) (map[string]any, Reading, error) {
 	var out events.APIGatewayCustomAuthorizerResponse
 	used, err := w.invoke(ctx, w.authorizer, events.APIGatewayCustomAuthorizerRequestTypeRequest{

@@ -110,7 +110,7 @@ func (s *scale) item(ctx context.Context, c change) (attributes, error) {
 	return out.Item, nil
 }
 
-// written gives the units of writes that have been carried out: for each item the
+// written returns the units of writes that have been carried out: for each item the
 // larger of its sizes before and after, and the same for each index that changed.
 // An index is written later and not as a part of the transaction. Beside them it
 // gives the items that were not there before.
@@ -131,7 +131,7 @@ func (s *scale) written(ctx context.Context, all []change) (units float64, made 
 	return units, made, nil
 }
 
-// indexUnits gives the units of an index that holds whole items.
+// indexUnits returns the units of an index that holds whole items.
 func indexUnits(schema []types.KeySchemaElement, before, after attributes) float64 {
 	had, has := true, true // whether the index had the item, and has it now
 	same := true
@@ -157,7 +157,7 @@ func indexUnits(schema []types.KeySchemaElement, before, after attributes) float
 	}
 }
 
-// read gives the units of a read that has been carried out.
+// read returns the units of a read that has been carried out.
 func (s *scale) read(call, result any) (float64, error) {
 	switch in := call.(type) {
 	case *dynamodb.GetItemInput:

@@ -23,7 +23,7 @@ func metered(t *testing.T) (*store.DB, *Meter) {
 	return storetest.Open(t, time.Now, m.install), m
 }
 
-// used gives what a piece of work costs.
+// used returns what a piece of work costs.
 func used(t *testing.T, m *Meter, work func(context.Context) error) Reading {
 	t.Helper()
 	before, err := m.Read()

@@ -284,7 +284,7 @@ func (w *World) list(ctx context.Context, r Request, into any) error {
 	return nil
 }
 
-// make carries out an operation that makes something, and gives its id.
+// make carries out an operation that makes something, and returns its id.
 func (w *World) make(ctx context.Context, operation string) (string, error) {
 	made, err := w.Call(ctx, Request{Operation: operation, Body: w.Examples()[operation].Body})
 	if err != nil {

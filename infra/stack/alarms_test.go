@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// alarmOn tells whether an alarm watches a metric of a resource.
+// alarmOn reports whether an alarm watches a metric of a resource.
 func alarmOn(s stacks, stackName, metric, logicalID string) bool {
 	for _, r := range s[stackName].Resources {
 		if r.Type != "AWS::CloudWatch::Alarm" || r.Properties["MetricName"] != metric {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// holdsKey tells whether a property points at a key of ours.
+// holdsKey reports whether a property points at a key of ours.
 func holdsKey(value any) bool {
 	text, err := json.Marshal(value)
 	return err == nil && strings.Contains(string(text), "Key")

@@ -123,7 +123,7 @@ func (g *gateway) resource(path string) awsapigateway.IResource {
 	return at
 }
 
-// name gives the API the customer's own name in this region, where there is one.
+// name names the API by the customer's own domain in this region, where there is one.
 func (g *gateway) name(s Settings) {
 	domain, ok := s.Domains[s.Region]
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/topology"
 )
 
-// paths gives the path of each resource of the API, by its logical id.
+// paths returns the path of each resource of the API, by its logical id.
 func paths(t *testing.T, gateway template) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -35,7 +35,7 @@ func paths(t *testing.T, gateway template) map[string]string {
 	return found
 }
 
-// methods gives the methods of the API by what they are called for.
+// methods returns the methods of the API by what they are called for.
 func methods(t *testing.T, gateway template) map[string]properties {
 	t.Helper()
 	at, found := paths(t, gateway), map[string]properties{}

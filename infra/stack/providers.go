@@ -27,7 +27,7 @@ func newProviderSecret(stack awscdk.Stack, s Settings, key awskms.Key) awssecret
 	})
 }
 
-// arnOf gives the ARN of a secret. A reference would be the same on AWS; on the local
+// arnOf returns the ARN of a secret. A reference would be the same on AWS; on the local
 // system it is a name, which no permission holds for.
 func arnOf(secret awssecretsmanager.Secret) *string {
 	return secret.Node().DefaultChild().(awssecretsmanager.CfnSecret).AttrId()

@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/topology"
 )
 
-// permitted gives the resources, as the template has them, that a function may take
+// permitted returns the resources, as the template has them, that a function may take
 // an action on.
 func permitted(t *testing.T, s stacks, function, action string) []string {
 	t.Helper()

@@ -77,7 +77,7 @@ func TestSchedulesCallTheirFunctions(t *testing.T) {
 	}
 }
 
-// calledBy tells whether the rule, and not just any, may call the function.
+// calledBy reports whether the rule, and not just any, may call the function.
 func calledBy(in template, function, rule string) bool {
 	for _, r := range in.Resources {
 		if r.Type == "AWS::Lambda::Permission" && r.Properties["Principal"] == "events.amazonaws.com" &&

@@ -39,7 +39,7 @@ func TestAnswersAreSealedWithASecretThatNoTemplateHolds(t *testing.T) {
 	}
 }
 
-// secretsOf gives the secrets whose ids begin so.
+// secretsOf returns the secrets whose ids begin so.
 func secretsOf(s stacks, id string) map[string]resource {
 	secrets := s.of("AWS::SecretsManager::Secret")
 	maps.DeleteFunc(secrets, func(full string, _ resource) bool {

@@ -56,7 +56,7 @@ type Domain struct {
 	CertificateArn string `json:"certificateArn"`
 }
 
-// Local tells whether the stacks are for the local system.
+// Local reports whether the stacks are for the local system.
 func (s Settings) Local() bool { return s.Stage == StageLocal }
 
 // Name is the common beginning of the customer's stack names.
@@ -196,7 +196,7 @@ func (s Settings) bootstrap(function string) string {
 	return filepath.Join(s.Assets, function, "bootstrap")
 }
 
-// decode gives a context value, which the CLI may have passed as text, its type.
+// decode converts a context value, which the CLI may have passed as text, to its type.
 func decode[T any](value any) (T, error) {
 	var out T
 	if text, ok := value.(string); ok {

@@ -34,7 +34,7 @@ type resource struct {
 
 type properties map[string]any
 
-// at follows a path of names; it gives nil where the path ends early.
+// at follows a path of names; it returns nil where the path ends early.
 func (p properties) at(path ...string) any {
 	var value any = map[string]any(p)
 	for _, name := range path {
@@ -50,7 +50,7 @@ func (p properties) at(path ...string) any {
 // stacks are the templates of a customer in a region by their stack names.
 type stacks map[string]template
 
-// of gives the resources of a type in all stacks, by stack and logical id.
+// of returns the resources of a type in all stacks, by stack and logical id.
 func (s stacks) of(kind string) map[string]resource {
 	found := map[string]resource{}
 	for name, t := range s {

@@ -12,7 +12,7 @@ import (
 
 const workStack = "acme-eu-central-1-work"
 
-// named gives the one resource of a type in a stack whose logical id begins so.
+// named returns the one resource of a type in a stack whose logical id begins so.
 func named(t *testing.T, in template, kind, begins string) (string, properties) {
 	t.Helper()
 	for id, r := range in.Resources {

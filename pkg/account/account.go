@@ -41,7 +41,7 @@ type RateLimits struct {
 // DefaultRateLimits are those of an account that was given no others.
 var DefaultRateLimits = RateLimits{Test: 60, Live: 600}
 
-// Of gives the limit of a key of the given mode.
+// Of returns the limit of a key of the given mode.
 func (l RateLimits) Of(mode tenant.Mode) int {
 	if mode == tenant.Live {
 		return l.Live
@@ -158,7 +158,7 @@ func (s *Service) read(ctx context.Context, accountID tenant.Account, others ...
 	return a, items, err
 }
 
-// decode gives the account of its item, which may be absent.
+// decode returns the account of its item, which may be absent.
 func decode(accountID tenant.Account, it store.Item) (a Account, err error) {
 	if it.Kind != Kind {
 		return Account{}, errs.New(errs.NotFound, "There is no account %q.", accountID)
@@ -166,7 +166,7 @@ func decode(accountID tenant.Account, it store.Item) (a Account, err error) {
 	return a, it.Decode(&a)
 }
 
-// All gives every account, oldest first: for the operator.
+// All returns every account, oldest first: for the operator.
 func (s *Service) All(ctx context.Context, each func(Account) error) error {
 	q := store.Query{Index: store.ByOwner, Partition: listPartition, Limit: 100, OldestFirst: true}
 	return s.db.Each(ctx, q, func(it store.Item) error {
@@ -244,7 +244,7 @@ func SecretsKey(accountID tenant.Account) store.Key {
 	return store.IDKey("secrets#" + string(accountID))
 }
 
-// TopUp adds credits to an account's balance and gives the entry.
+// TopUp adds credits to an account's balance and returns the entry.
 func (s *Service) TopUp(ctx context.Context, accountID tenant.Account, credits int64) (ledger.Entry, error) {
 	return s.enter(ctx, accountID, func(tx *store.Tx, _ ledger.Balance) (ledger.Entry, error) {
 		return ledger.TopUp(tx, s.now(), accountID, credits)

@@ -39,7 +39,7 @@ func (w *world) balance(a account.Account) ledger.Balance {
 	return ledger.BalanceOf(it)
 }
 
-// lows gives the objects of the events balance.low.
+// lows returns the objects of the events balance.low.
 func (w *world) lows(a account.Account) (all []account.View) {
 	w.t.Helper()
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(tenant.Account(a.ID), tenant.Live), event.Kind), Limit: 100, OldestFirst: true}

@@ -61,7 +61,7 @@ func TestMe(t *testing.T) {
 	}
 }
 
-// The ETag tells whether anything that is shown has changed: the balance, too,
+// The ETag reports whether anything that is shown has changed: the balance, too,
 // which changes without the account.
 func TestTheETagOfMeFollowsFromAllThatIsShown(t *testing.T) {
 	w := newWorld(t)

@@ -40,10 +40,10 @@ func router() *httpapi.Router {
 	return r
 }
 
-// Routes gives every operation of the API.
+// Routes returns every operation of the API.
 func Routes() []httpapi.Route { return router().Routes() }
 
-// Document gives the OpenAPI document.
+// Document returns the OpenAPI document.
 func Document() *huma.OpenAPI {
 	r := router()
 	factory.DescribeSettings(r)

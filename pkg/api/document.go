@@ -110,7 +110,7 @@ func title(s string) string {
 	return b.String()
 }
 
-// partsOf gives the schemas that stand in one.
+// partsOf returns the schemas that stand in one.
 func partsOf(s *huma.Schema) []*huma.Schema {
 	all := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.Properties)))
 	extra, _ := s.AdditionalProperties.(*huma.Schema)

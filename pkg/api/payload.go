@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/webhook"
 )
 
-// payloads gives the resource that each type of event carries. Those whose area
+// payloads returns the resource that each type of event carries. Those whose area
 // is not served yet are described here, as the contract has them; the area takes
 // its type over when it comes.
 var payloads = map[event.Type]reflect.Type{

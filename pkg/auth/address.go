@@ -11,7 +11,7 @@ import (
 // maxCIDRs bounds an allow-list: it travels with every call of its keys.
 const maxCIDRs = 50
 
-// ParseCIDRs checks an allow-list and gives it in canonical form. A single
+// ParseCIDRs checks an allow-list and returns it in canonical form. A single
 // address stands for itself. Param is the JSON pointer of the list.
 func ParseCIDRs(list []string, param string) ([]string, error) {
 	if len(list) > maxCIDRs {
@@ -37,7 +37,7 @@ func ParseCIDRs(list []string, param string) ([]string, error) {
 	return out, nil
 }
 
-// Permits tells whether an allow-list permits an address. An empty list permits
+// Permits reports whether an allow-list permits an address. An empty list permits
 // all; an address that cannot be read is permitted by an empty list only.
 func Permits(list []string, address string) bool {
 	if len(list) == 0 {

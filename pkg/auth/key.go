@@ -47,7 +47,7 @@ func ParseKey(key string) (tenant.Mode, bool) {
 	return tenant.Mode(mode), checksum(body) == key[len(body):]
 }
 
-// HashKey gives the SHA-256 of a key in hex: all that is ever stored of it.
+// HashKey returns the SHA-256 of a key in hex: all that is ever stored of it.
 func HashKey(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])

@@ -77,7 +77,7 @@ func (p *Principal) KeyID() string {
 // Has reports whether the principal holds the scope.
 func (p *Principal) Has(s Scope) bool { return slices.Contains(p.Scopes, s) }
 
-// Lacking gives those of the wanted scopes that the principal does not hold.
+// Lacking returns those of the wanted scopes that the principal does not hold.
 func (p *Principal) Lacking(want []Scope) []Scope {
 	return slices.DeleteFunc(slices.Clone(want), p.Has)
 }
@@ -114,7 +114,7 @@ func (p *Principal) Encode() (map[string]any, error) {
 	return map[string]any{contextKey: string(b)}, nil
 }
 
-// Decode reads the principal from what the gateway hands on. It gives an error
+// Decode reads the principal from what the gateway hands on. It returns an error
 // where there is none or it is incomplete: the caller must then refuse.
 func Decode(authorizer map[string]any) (*Principal, error) {
 	s, _ := authorizer[contextKey].(string)
@@ -138,7 +138,7 @@ func NewContext(ctx context.Context, p *Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// FromContext gives the principal of the call. It panics where there is none:
+// FromContext returns the principal of the call. It panics where there is none:
 // no operation runs before the middleware has set it.
 func FromContext(ctx context.Context) *Principal {
 	p, ok := ctx.Value(principalKey{}).(*Principal)

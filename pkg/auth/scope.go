@@ -44,7 +44,7 @@ var Scopes = []struct {
 	{WebhooksManage, "Manage webhooks and their deliveries"},
 }
 
-// AllScopes gives the names of all scopes.
+// AllScopes returns the names of all scopes.
 func AllScopes() []Scope {
 	all := make([]Scope, len(Scopes))
 	for i, s := range Scopes {
@@ -53,5 +53,5 @@ func AllScopes() []Scope {
 	return all
 }
 
-// Known tells whether s is one of the 13.
+// Known reports whether s is one of the 13.
 func (s Scope) Known() bool { return slices.Contains(AllScopes(), s) }

@@ -34,7 +34,7 @@ var _ Secrets = (*credential.Counter)(nil)
 // Authorizer is the gateway's custom authorizer.
 type Authorizer struct {
 	secrets Secrets
-	// scopes gives the scope of "METHOD /path/{template}".
+	// scopes returns the scope of "METHOD /path/{template}".
 	scopes map[string]auth.Scope
 	now    func() time.Time
 }
@@ -84,7 +84,7 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 	return response{PrincipalID: p.KeyID(), PolicyDocument: policy("Allow", req.MethodArn), Context: values}, nil
 }
 
-// refusal gives the first reason, in the contract's order, for which a known key
+// refusal returns the first reason, in the contract's order, for which a known key
 // may not make this call; nil where it may.
 func (a *Authorizer) refusal(s *credential.Credential, p *auth.Principal, req request, ip string, now time.Time) *auth.Refusal {
 	method := req.HTTPMethod
@@ -122,7 +122,7 @@ func principal(s *credential.Credential, mode tenant.Mode, now time.Time) *auth.
 	return p
 }
 
-// bearer gives the token of the Authorization header (RFC 6750, 2.1), and whether
+// bearer returns the token of the Authorization header (RFC 6750, 2.1), and whether
 // one was sent. Header names come in any case. What comes by another scheme, or by
 // none, is no key of ours whatever it looks like: its token is empty.
 func bearer(req request) (token string, sent bool) {

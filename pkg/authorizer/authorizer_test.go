@@ -77,7 +77,7 @@ func read(key string) call {
 	return callOf("GET", "/v1/content-items", "Authorization", "Bearer "+key)
 }
 
-// handle authorizes a call and gives the effect of the policy.
+// handle authorizes a call and returns the effect of the policy.
 func handle(t *testing.T, s *secrets, c call) (effect string, p *auth.Principal, err error) {
 	t.Helper()
 	got, err := authorizer.New(s, authorizer.Scopes, func() time.Time { return now }).Handle(t.Context(), c)

@@ -68,7 +68,7 @@ func credentials(context.Context) (aws.Credentials, error) {
 	return c, nil
 }
 
-// Must gives v, or panics: at the start of a function, where nothing can go on.
+// Must returns v, or panics: at the start of a function, where nothing can go on.
 func Must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -9,7 +9,7 @@ import (
 )
 
 // Wait waits before a repeat: not at all before the first try (0), then a random
-// time below first, which doubles with each repeat up to most. It gives the
+// time below first, which doubles with each repeat up to most. It returns the
 // context's error if that ends before.
 func Wait(ctx context.Context, repeat int, first, most time.Duration) error {
 	if repeat == 0 {

@@ -146,7 +146,7 @@ type Filter struct {
 	Provider string
 }
 
-// Models gives the chosen models in the order of the table: by kind, and the
+// Models returns the chosen models in the order of the table: by kind, and the
 // retired ones too. The caller owns the slice, not what it points to.
 func Models(f Filter) []Model {
 	var chosen []Model
@@ -158,7 +158,7 @@ func Models(f Filter) []Model {
 	return chosen
 }
 
-// Providers gives the names of all providers that run a model.
+// Providers returns the names of all providers that run a model.
 func Providers() []string {
 	var names []string
 	for _, r := range models().Models {
@@ -169,7 +169,7 @@ func Providers() []string {
 	return names
 }
 
-// Find gives a model by its id.
+// Find returns a model by its id.
 func Find(id string) (Model, bool) {
 	for _, r := range models().Models {
 		if r.ID == id {

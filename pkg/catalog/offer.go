@@ -17,7 +17,7 @@ type Offer struct{ configured provider.Configured }
 // provider.ParseConfigured reads.
 func NewOffer(providers string) Offer { return Offer{provider.ParseConfigured(providers)} }
 
-// Models gives the chosen models as keys of a mode see them: to live keys, those
+// Models returns the chosen models as keys of a mode see them: to live keys, those
 // of providers that are not configured are unavailable.
 func (o Offer) Models(f Filter, live bool) []Model {
 	chosen := Models(f)
@@ -29,7 +29,7 @@ func (o Offer) Models(f Filter, live bool) []Model {
 	return chosen
 }
 
-// Choose gives the id of the model for a piece of work: the one that the caller
+// Choose returns the id of the model for a piece of work: the one that the caller
 // asked for, else the fallback, else the kind's default here. It refuses like
 // Usable, and for live work also a model in preview and one that is unavailable.
 func (o Offer) Choose(kind, asked, fallback string, live bool) (string, error) {
@@ -69,7 +69,7 @@ var shapes = map[provider.Kind][]string{
 
 // Default is the model of a kind that is used where none is named: the catalog's,
 // or where that is unavailable to live work, the first other one that can do what
-// content items need. It gives unsupported_model where there is none.
+// content items need. It returns unsupported_model where there is none.
 func (o Offer) Default(kind provider.Kind, live bool) (Model, error) {
 	usual := Default(kind)
 	if !live || o.configured.Has(usual.Provider) {
@@ -85,7 +85,7 @@ func (o Offer) Default(kind provider.Kind, live bool) (Model, error) {
 	return Model{}, unsupported("", "No provider that makes %s is set up here for live keys. Use a test key. Nothing was created or spent.", kind)
 }
 
-// within tells whether all of some are among others.
+// within reports whether all of some are among others.
 func within[T comparable](some, others []T) bool {
 	return !slices.ContainsFunc(some, func(x T) bool { return !slices.Contains(others, x) })
 }

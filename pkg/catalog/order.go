@@ -88,7 +88,7 @@ func (m Model) Length(asked int) int {
 	return asked
 }
 
-// decidesLength tells whether nobody can choose how long it is what the model makes:
+// decidesLength reports whether nobody can choose how long it is what the model makes:
 // a song is as long as its lyrics.
 func (m Model) decidesLength() bool {
 	c := m.Capabilities
@@ -180,7 +180,7 @@ func (m Model) Check(req provider.Request, prefix string) error {
 // Nynorsk is spoken as Norwegian, and who says Chinese or Arabic means the standard.
 var alike = map[string]string{"nb": "no", "nn": "no", "cmn": "zh", "arb": "ar"}
 
-// Speaks tells whether the model speaks a language (BCP 47), as far as its provider
+// Speaks reports whether the model speaks a language (BCP 47), as far as its provider
 // tells.
 func (m Model) Speaks(tag string) bool {
 	all := m.Capabilities.Languages

@@ -43,5 +43,5 @@ var plans = sync.OnceValue(func() []Plan {
 	return all
 })
 
-// Plans gives the plans, the smallest first.
+// Plans returns the plans, the smallest first.
 func Plans() []Plan { return slices.Clone(plans()) }

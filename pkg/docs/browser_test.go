@@ -31,7 +31,7 @@ func browser(t *testing.T) string {
 	return ""
 }
 
-// summaries gives those of all operations and webhooks of a document, which are
+// summaries returns those of all operations and webhooks of a document, which are
 // the lines of the explorer's sidebar, and that of GET /v1/me.
 func summaries(t *testing.T, document []byte) (all []string, me string) {
 	t.Helper()

@@ -79,7 +79,7 @@ type page struct {
 	caching  string // Cache-Control
 	policy   string // Content-Security-Policy
 	shared   bool   // may be read by scripts of other origins
-	// content gives the body and its entity tag. Reading and hashing a megabyte
+	// content returns the body and its entity tag. Reading and hashing a megabyte
 	// is left until somebody asks for it: the function starts faster.
 	content func() (body []byte, etag string)
 }
@@ -193,7 +193,7 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) {
 	write(w, r, p.status, body)
 }
 
-// matches tells whether an If-None-Match names the entity tag (RFC 9110,
+// matches reports whether an If-None-Match names the entity tag (RFC 9110,
 // 13.1.2): weakly, as a gateway that compresses makes a strong tag a weak one.
 func matches(header, etag string) bool {
 	for tag := range strings.SplitSeq(header, ",") {

@@ -88,7 +88,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s", e.Code, e.Message)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // New makes an error with a public message.
@@ -132,7 +132,7 @@ func Missing(noun, id string) *Error {
 	return New(NotFound, "No %s has the id %q for this key's account and mode.", noun, id)
 }
 
-// CodeOf gives the code of an error: its own, timeout for an exceeded deadline,
+// CodeOf returns the code of an error: its own, timeout for an exceeded deadline,
 // internal for everything that is not an *Error.
 func CodeOf(err error) Code {
 	var e *Error
@@ -146,7 +146,7 @@ func CodeOf(err error) Code {
 	}
 }
 
-// As gives the *Error inside err, or one that hides err behind a message that
+// As returns the *Error inside err, or one that hides err behind a message that
 // tells a caller nothing but that it was our fault.
 func As(err error) *Error {
 	var e *Error

@@ -153,12 +153,12 @@ type Ref struct {
 	Factory string `json:"factory,omitempty"`
 }
 
-// RefOf gives the reference of an event's item.
+// RefOf returns the reference of an event's item.
 func RefOf(it store.Item) Ref {
 	return Ref{ID: it.PK, Type: Type(it.Filters["type"]), Owner: it.Owner, Factory: it.Filters["factory"]}
 }
 
-// Body gives the event of an item as it is sent, with its media signed.
+// Body returns the event of an item as it is sent, with its media signed.
 func Body(ctx context.Context, it store.Item, signer *media.Signer) ([]byte, error) {
 	if it.Attributes[filesValue] == "" {
 		return it.Doc, nil
@@ -170,7 +170,7 @@ func Body(ctx context.Context, it store.Item, signer *media.Signer) ([]byte, err
 	return json.Marshal(e)
 }
 
-// Render gives the event of an item, with its media signed.
+// Render returns the event of an item, with its media signed.
 func Render(ctx context.Context, it store.Item, signer *media.Signer) (e Event, err error) {
 	if err := it.Decode(&e); err != nil {
 		return Event{}, err

@@ -25,13 +25,13 @@ func Patterns() []string {
 	return all
 }
 
-// areaPattern gives the pattern of a type's area.
+// areaPattern returns the pattern of a type's area.
 func areaPattern(t Type) string {
 	area, _, _ := strings.Cut(string(t), ".")
 	return area + ".*"
 }
 
-// Matches tells whether the pattern chooses events of the type.
+// Matches reports whether the pattern chooses events of the type.
 func (p Pattern) Matches(t Type) bool {
 	return p == everything || p == Pattern(t) || string(p) == areaPattern(t)
 }

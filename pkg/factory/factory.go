@@ -127,7 +127,7 @@ func (s *Service) Find(ctx context.Context, factoryID string) (Factory, store.It
 }
 
 // FindAll reads several factories as Find does, and other items beside them, in one
-// round trip. What Find would not find is not among the found. Beside gives the
+// round trip. What Find would not find is not among the found. Beside returns the
 // other items in the order of their keys.
 func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]Factory, beside []store.Item, err error) {
 	items, beside, err := resource.FindAll(ctx, s.db, id.Factory, ids, others...)
@@ -158,7 +158,7 @@ func (f *Factory) filters() map[string]string {
 	return map[string]string{"type": string(f.Type), "state": f.State}
 }
 
-// settings gives what a caller may change.
+// settings returns what a caller may change.
 func (f *Factory) settings() Settings {
 	return Settings{
 		Name: f.Name, Language: f.Language, Description: f.Description, Audience: f.Audience, Tone: f.Tone, Topics: f.Topics,
@@ -198,7 +198,7 @@ func (f *Factory) apply(set Settings) error {
 	return nil
 }
 
-// Language gives a language tag (BCP 47) in canonical form, or the fallback where
+// Language returns a language tag (BCP 47) in canonical form, or the fallback where
 // it is empty.
 func Language(tag, fallback string) (string, error) {
 	if tag == "" && fallback != "" {
@@ -207,7 +207,7 @@ func Language(tag, fallback string) (string, error) {
 	return canonical(tag, "/language")
 }
 
-// canonical gives a language tag in canonical form; param is where it came from.
+// canonical returns a language tag in canonical form; param is where it came from.
 func canonical(tag, param string) (string, error) {
 	t, err := language.Parse(tag)
 	if err != nil {

@@ -123,7 +123,7 @@ func (s *MusicianSettings) check() (err error) {
 // checker is what settings implement of which a schema cannot tell all.
 type checker interface{ check() error }
 
-// typeSettings gives the shape of each type's settings.
+// typeSettings returns the shape of each type's settings.
 var typeSettings = []struct {
 	Type  Type
 	Shape reflect.Type
@@ -155,7 +155,7 @@ func DescribeSettings(r *httpapi.Router) {
 	}
 }
 
-// check validates the settings for a type and gives them in canonical form, null
+// check validates the settings for a type and returns them in canonical form, null
 // members left out.
 func (t TypeSettings) check(factory Type) (TypeSettings, error) {
 	shape := shapeOf(factory)

@@ -147,7 +147,7 @@ func (w *world) balance() ledger.Balance {
 	return ledger.BalanceOf(items[0])
 }
 
-// entries gives the sum of the ledger's entries, and how many reservations there
+// entries returns the sum of the ledger's entries, and how many reservations there
 // are in each state.
 func (w *world) entries() (sum int64, states map[string]int) {
 	w.t.Helper()
@@ -424,7 +424,7 @@ type fake struct {
 	now func() time.Time
 	// polls is how often a picture is asked for before it is there.
 	polls int
-	// token tells whether it takes client tokens.
+	// token reports whether it takes client tokens.
 	token bool
 	// What goes wrong.
 	submit, poll, fetch error

@@ -32,7 +32,7 @@ func (p listed) short() string {
 	return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
 }
 
-// under tells whether the package lies in one of the folders.
+// under reports whether the package lies in one of the folders.
 func (p listed) under(folders ...string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return p.short() == f || strings.HasPrefix(p.short(), f+"/") })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// slowLog is an audit log that tells whether there was time to write.
+// slowLog is an audit log that reports whether there was time to write.
 type slowLog struct {
 	log
 	err      error

@@ -48,7 +48,7 @@ func refuseBody(body []byte) error {
 	return nil
 }
 
-// isTaken tells whether a method takes bodies of a media type. Other kinds of JSON,
+// isTaken reports whether a method takes bodies of a media type. Other kinds of JSON,
 // such as a JSON Patch, mean something else.
 func isTaken(method, contentType string) bool {
 	kind, _, err := mime.ParseMediaType(contentType)

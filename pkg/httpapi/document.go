@@ -59,7 +59,7 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type) {
 	}
 }
 
-// errors gives all codes that the operation may answer.
+// errors returns all codes that the operation may answer.
 func (op Op) errors() []errs.Code {
 	codes := append([]errs.Code{
 		errs.MissingAPIKey, errs.InvalidAPIKey, errs.PlanNotAllowed, errs.IPNotAllowed, errs.InsufficientScope,

@@ -66,7 +66,7 @@ type ErrorBody struct {
 	DocURL  string        `json:"doc_url,omitempty" doc:"URL of an explanation of the code"`
 }
 
-// GetStatus gives the HTTP status: huma asks for it.
+// GetStatus returns the HTTP status: huma asks for it.
 func (e *ErrorResponse) GetStatus() int { return e.status }
 
 // Error makes the answer an error, which huma requires of it.

@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/humafix"
 )
 
-// Status gives the HTTP status and the error type of a code. It is the one place
+// Status returns the HTTP status and the error type of a code. It is the one place
 // where a code becomes a status.
 func Status(code errs.Code) (status int, kind string) {
 	switch code {
@@ -75,7 +75,7 @@ func (c *call) fail(err error) *ErrorResponse {
 // how long.
 const briefly = time.Second
 
-// headers gives the headers that an error asks for.
+// headers returns the headers that an error asks for.
 func headers(e *errs.Error) http.Header {
 	h := http.Header{}
 	if status, _ := Status(e.Code); status == http.StatusUnauthorized {

@@ -17,7 +17,7 @@ func (f *fixture) create(name string) answer {
 	return f.call("POST", "/v1/things", `{"name":"`+name+`"}`, orderKey...)
 }
 
-// answersKept gives the records of answers as they lie in the table.
+// answersKept returns the records of answers as they lie in the table.
 func (f *fixture) answersKept() (kept []storetest.Row) {
 	f.t.Helper()
 	for _, row := range storetest.Rows(f.t, f.things.db) {

@@ -92,7 +92,7 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	return nil
 }
 
-// match gives the operation of a request, the zero Route where there is none.
+// match returns the operation of a request, the zero Route where there is none.
 func (r *Router) match(req *http.Request) Route {
 	// The mux would redirect an unclean path, which is none of ours. It takes HEAD
 	// for GET, as RFC 9110, 9.1 wants: the gateway leaves the body out and tells its
@@ -109,7 +109,7 @@ func (r *Router) match(req *http.Request) Route {
 	return Route{}
 }
 
-// unknown tells whether the path or only the method is unknown.
+// unknown reports whether the path or only the method is unknown.
 func (r *Router) unknown(req *http.Request) error {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// count gives the number of things that the caller has.
+// count returns the number of things that the caller has.
 func (f *fixture) count() int {
 	f.t.Helper()
 	a := f.call("GET", "/v1/things?limit=100", "")

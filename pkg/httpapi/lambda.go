@@ -60,7 +60,7 @@ func escaped(path string) string {
 	return b.String()
 }
 
-// isEscape tells whether a text begins with an escaped byte.
+// isEscape reports whether a text begins with an escaped byte.
 func isEscape(s string) bool {
 	if len(s) < 3 {
 		return false

@@ -70,7 +70,7 @@ func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageI
 	return page, nil
 }
 
-// Slice gives a page of a list that is held in memory; key must be unique.
+// Slice returns a page of a list that is held in memory; key must be unique.
 func Slice[T any](ctx context.Context, all []T, filters map[string]string, in PageInput, key func(T) string) (Page[T], error) {
 	list := fingerprint(ctx, store.Query{Filters: filters})
 	if in.Cursor != "" {
@@ -129,7 +129,7 @@ type Period struct {
 	To   time.Time `query:"to" doc:"Only results created before this time (RFC 3339)"`
 }
 
-// Bounds gives the smallest and largest id that lie in the period, empty where
+// Bounds returns the smallest and largest id that lie in the period, empty where
 // it is open.
 func (p Period) Bounds(prefix string) (from, to string, err error) {
 	if !p.From.IsZero() && !p.To.IsZero() && !p.From.Before(p.To) {
@@ -145,7 +145,7 @@ func (p Period) Bounds(prefix string) (from, to string, err error) {
 	return from, to, nil
 }
 
-// Contains tells whether a time lies in the period.
+// Contains reports whether a time lies in the period.
 func (p Period) Contains(t time.Time) bool {
 	return !t.Before(p.From) && (p.To.IsZero() || t.Before(p.To))
 }

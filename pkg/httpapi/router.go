@@ -72,13 +72,13 @@ func NewDocument(config huma.Config) *Router {
 	return &Router{api: humafix.NewAPI(http.NewServeMux(), config)}
 }
 
-// Routes gives the registered operations.
+// Routes returns the registered operations.
 func (r *Router) Routes() []Route { return r.routes }
 
-// OpenAPI gives the document of the operations of a router that NewDocument made.
+// OpenAPI returns the document of the operations of a router that NewDocument made.
 func (r *Router) OpenAPI() *huma.OpenAPI { return r.api.OpenAPI() }
 
-// Schema gives the schema of a type of answer, registered in that document.
+// Schema returns the schema of a type of answer, registered in that document.
 func (r *Router) Schema(t reflect.Type) *huma.Schema {
 	schemas := r.api.OpenAPI().Components.Schemas
 	s := schemas.Schema(t, true, "")

@@ -28,7 +28,7 @@ func (f *fixture) answers(text func() string) {
 		})
 }
 
-// noise gives a text of random bytes, another one each time.
+// noise returns a text of random bytes, another one each time.
 func noise(bytes int) func() string {
 	random := rand.NewChaCha8([32]byte{7})
 	return func() string {

@@ -66,7 +66,7 @@ func Derived(prefix string, at time.Time, parts ...string) string {
 	return encode(prefix, u)
 }
 
-// First gives the smallest id of its kind that a resource made at the given
+// First returns the smallest id of its kind that a resource made at the given
 // time can have: the lower bound of a range by time.
 func First(prefix string, at time.Time) string {
 	return encode(prefix, stamp(at))
@@ -84,7 +84,7 @@ func Time(s string) (time.Time, bool) {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(ms[:]))).UTC(), true
 }
 
-// Valid tells whether s is an id of the given kind.
+// Valid reports whether s is an id of the given kind.
 func Valid(prefix, s string) bool {
 	t, err := typeid.Parse(s)
 	return err == nil && t.Prefix() == prefix

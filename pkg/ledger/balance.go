@@ -32,7 +32,7 @@ type Balance struct {
 // BalanceKey is the key of an account's balance.
 func BalanceKey(account tenant.Account) store.Key { return store.IDKey("balance#" + string(account)) }
 
-// BalanceOf gives the balance of its item; that of an absent item is zero.
+// BalanceOf returns the balance of its item; that of an absent item is zero.
 func BalanceOf(it store.Item) Balance {
 	b := Balance{Credits: it.Numbers[creditsNumber], Above: it.Numbers[aboveNumber], account: it.Doc}
 	// Once the credits have risen to the threshold, an earlier notice is over.
@@ -40,7 +40,7 @@ func BalanceOf(it store.Item) Balance {
 	return b
 }
 
-// Open gives a new account its balance. Shown is the account as its events are to
+// Open creates the balance of a new account. Shown is the account as its events are to
 // show it, but for the balance.
 func Open(tx *store.Tx, account tenant.Account, threshold int64, shown any) error {
 	doc, err := json.Marshal(shown)
@@ -56,7 +56,7 @@ func Open(tx *store.Tx, account tenant.Account, threshold int64, shown any) erro
 
 // Change notes another low threshold of an account, and what its events are to
 // show of it from now on. If the balance becomes low by that, the event tells so.
-// The commit gives store.ErrConflict where the balance has changed so that this is
+// The commit returns store.ErrConflict where the balance has changed so that this is
 // decided otherwise.
 func Change(tx *store.Tx, now time.Time, account tenant.Account, b Balance, threshold int64, shown any) error {
 	doc, err := json.Marshal(shown)

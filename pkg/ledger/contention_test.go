@@ -19,7 +19,7 @@ import (
 )
 
 // area has one operation, which accepts work as those of the API do: it reads what
-// it needs at once, and gives a transaction of the work and its price.
+// it needs at once, and returns a transaction of the work and its price.
 type area struct{ w *world }
 
 type accepted struct {

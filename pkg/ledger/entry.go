@@ -68,7 +68,7 @@ func SubjectPartition(o tenant.Owner, subject string) string {
 	return "entries#" + o.String() + "#" + subject
 }
 
-// EntryOf gives the entry of its item.
+// EntryOf returns the entry of its item.
 func EntryOf(it store.Item) (Entry, error) {
 	var e Entry
 	if err := it.Decode(&e); err != nil {

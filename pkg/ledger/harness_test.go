@@ -49,7 +49,7 @@ func (w *world) must(fill func(tx *store.Tx) error) {
 	}
 }
 
-// open gives the account a balance with a low threshold.
+// open creates the account's balance with a low threshold.
 func (w *world) open(threshold, credits int64) {
 	w.t.Helper()
 	w.must(func(tx *store.Tx) error {
@@ -125,7 +125,7 @@ func (w *world) setThreshold(threshold int64, b ledger.Balance) error {
 	})
 }
 
-// entries gives the account's entries by id, as they lie in the table.
+// entries returns the account's entries by id, as they lie in the table.
 func (w *world) entries() map[string]ledger.Entry {
 	w.t.Helper()
 	all := map[string]ledger.Entry{}
@@ -141,7 +141,7 @@ func (w *world) entries() map[string]ledger.Entry {
 	return all
 }
 
-// entry gives the entry of a reservation.
+// entry returns the entry of a reservation.
 func (w *world) entry(h ledger.Hold) ledger.Entry {
 	w.t.Helper()
 	e, ok := w.entries()[h.Entry]
@@ -160,7 +160,7 @@ type told struct {
 	}
 }
 
-// lows gives the events balance.low of the account.
+// lows returns the events balance.low of the account.
 func (w *world) lows() (all []told) {
 	w.t.Helper()
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(acc, tenant.Live), event.Kind), Limit: 100, OldestFirst: true}

@@ -80,7 +80,7 @@ type Hold struct {
 }
 
 // Reserve takes the price of work from a balance, and holds it. If the balance is
-// too low, the commit gives insufficient_balance; if it has changed since it was
+// too low, the commit returns insufficient_balance; if it has changed since it was
 // read so that the account has to be told of a low balance, or need not any more,
 // store.ErrConflict: read again, and try once more. What costs nothing makes no entry.
 func Reserve(tx *store.Tx, now time.Time, r Reservation, b Balance) (Hold, error) {
@@ -110,7 +110,7 @@ func hold(tx *store.Tx, now time.Time, r Reservation) (Hold, error) {
 	return Hold{Entry: e.ID, Subject: r.Subject, Credits: r.Credits}, nil
 }
 
-// Charge ends a reservation for good: the work succeeded. The commit gives
+// Charge ends a reservation for good: the work succeeded. The commit returns
 // store.ErrConflict where it was settled before.
 func Charge(tx *store.Tx, now time.Time, account tenant.Account, h Hold) {
 	if h != (Hold{}) {
@@ -166,9 +166,9 @@ type Part struct {
 // writes with what else becomes of them: a split takes three more than its parts.
 const MaxParts = 45
 
-// Split gives parts of a batch their share of its reservation, each as one of its
+// Split assigns to parts of a batch their share of its reservation, each as one of its
 // own, in the order of the parts; those that cost nothing or are free get an empty
-// one. Rest is what the batch still holds. The commit gives store.ErrConflict
+// one. Rest is what the batch still holds. The commit returns store.ErrConflict
 // where the batch holds another amount than is believed, as after a repeat.
 func Split(tx *store.Tx, now time.Time, account tenant.Account, batch Hold, parts []Part) (rest Hold, holds []Hold, err error) {
 	var all, free int64

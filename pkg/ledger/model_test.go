@@ -33,7 +33,7 @@ func (b *books) clone() *books {
 	return &c
 }
 
-// same tells whether both are alike; events have no order.
+// same reports whether both are alike; events have no order.
 func (b *books) same(o *books) bool {
 	return b.credits == o.credits && b.threshold == o.threshold && b.told == o.told && maps.Equal(b.holds, o.holds) &&
 		slices.Equal(sorted(b.lows), sorted(o.lows))
@@ -54,7 +54,7 @@ func (b *books) tell() {
 	b.lows = append(b.lows, low{b.credits, b.threshold})
 }
 
-// add gives credits.
+// add adds credits.
 func (b *books) add(credits int64) {
 	if b.credits += credits; b.credits >= b.threshold {
 		b.told = false

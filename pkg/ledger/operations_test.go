@@ -25,7 +25,7 @@ func (w *world) caller() *apitest.Caller {
 		As(func(p *auth.Principal) { p.Account, p.Mode = acc, tenant.Live })
 }
 
-// history makes some entries, a minute between them, and gives their ids.
+// history makes some entries, a minute between them, and returns their ids.
 func (w *world) history() (ids []string) {
 	w.t.Helper()
 	step := func(do func()) {

@@ -59,7 +59,7 @@ func NewSigner(cfg aws.Config, bucket string, now func() time.Time) (*Signer, er
 	}, nil
 }
 
-// PathStyle tells whether buckets are named in the path: where the endpoint is
+// PathStyle reports whether buckets are named in the path: where the endpoint is
 // set, since such a host has no subdomain for each bucket.
 func PathStyle(cfg aws.Config) bool {
 	return cfg.BaseEndpoint != nil && *cfg.BaseEndpoint != ""
@@ -88,7 +88,7 @@ func (s *Signer) URL(ctx context.Context, key, contentType string) (string, erro
 	return signed, nil
 }
 
-// View gives the file as the API answers it, with a fresh address.
+// View returns the file as the API answers it, with a fresh address.
 func (s *Signer) View(ctx context.Context, f File) (View, error) {
 	address, err := s.URL(ctx, f.Key, f.MIMEType)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Signer) View(ctx context.Context, f File) (View, error) {
 	}, nil
 }
 
-// Views gives the files as the API answers them. It is never nil, so that it
+// Views returns the files as the API answers them. It is never nil, so that it
 // encodes as an array.
 func (s *Signer) Views(ctx context.Context, files []File) ([]View, error) {
 	views := make([]View, 0, len(files))

@@ -22,5 +22,5 @@ func ParseConfigured(list string) Configured {
 	return c
 }
 
-// Has tells whether the provider of that name is among them.
+// Has reports whether the provider of that name is among them.
 func (c Configured) Has(name string) bool { return slices.Contains(c.names, name) }

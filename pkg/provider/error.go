@@ -69,10 +69,10 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// KindOf gives the kind of an error. One that no adapter classified (a cut
+// KindOf returns the kind of an error. One that no adapter classified (a cut
 // connection, an exceeded deadline) counts as Transient: nothing was refused.
 func KindOf(err error) ErrorKind {
 	var e *Error

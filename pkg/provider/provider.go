@@ -65,7 +65,7 @@ type Provider interface {
 	// that is none, Transient.
 	Poll(ctx context.Context, h Handle) (Status, error)
 
-	// Fetch gives the result of a generation that has succeeded, as often as it
+	// Fetch returns the result of a generation that has succeeded, as often as it
 	// is asked for. Errors: BadInput for a handle that is none, Rejected once the
 	// generation has failed, Transient, also while it has not ended.
 	Fetch(ctx context.Context, h Handle) (Result, error)
@@ -141,7 +141,7 @@ const (
 	Canceled  State = "canceled"
 )
 
-// Final tells whether the state will not change any more.
+// Final reports whether the state will not change any more.
 func (s State) Final() bool { return s == Succeeded || s == Failed || s == Canceled }
 
 // Status is an answer to Poll.

@@ -13,7 +13,7 @@ import (
 type Capabilities struct {
 	Kinds map[Kind]Capability
 
-	// ClientToken tells whether submitting the same request twice gives the same
+	// ClientToken reports whether submitting the same request twice gives the same
 	// generation.
 	ClientToken bool
 

@@ -140,7 +140,7 @@ func parseText(raw string, req Request) (Text, error) {
 	return t, nil
 }
 
-// findObject gives the JSON object of an answer, from within a code fence or from
+// findObject returns the JSON object of an answer, from within a code fence or from
 // among words around it if need be.
 func findObject(raw string) (string, error) {
 	raw = strings.TrimPrefix(strings.TrimSpace(raw), "\ufeff")

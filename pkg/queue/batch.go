@@ -28,11 +28,11 @@ type Refused struct {
 	Final bool
 }
 
-// Error gives what the service said.
+// Error returns what the service said.
 func (e *Refused) Error() string { return fmt.Sprintf("queue: refused: %s: %s", e.Code, e.Message) }
 
 // InBatches sends count entries by calls of send, each with the indexes of ten
-// of them at most. Send gives an error for each entry that was not taken, at its
+// of them at most. Send returns an error for each entry that was not taken, at its
 // place in the batch, or one error for the whole call. Entries that were refused
 // for now are sent again; a whole call is not, since the SDK has repeated it. The
 // result has at the place of each entry its last error, nil where it was taken.

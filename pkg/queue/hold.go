@@ -24,11 +24,11 @@ const beat = time.Second
 // Hider sets how long received messages stay hidden.
 type Hider interface {
 	// Hide hides messages, named by their receipts, for the given time from now on.
-	// It gives at the place of each the error that kept it from being done, or nil.
+	// It returns at the place of each the error that kept it from being done, or nil.
 	Hide(ctx context.Context, d time.Duration, receipts ...string) []error
 }
 
-// Pulse gives the moments at which to show that the function lives, until stop.
+// Pulse returns the moments at which to show that the function is alive, until stop.
 type Pulse func() (beats <-chan time.Time, stop func())
 
 // Beat is the pulse of a function.
@@ -135,7 +135,7 @@ const (
 	longestAgain = 5 * time.Minute
 )
 
-// again gives the pause after a message has failed that was received so often.
+// again returns the pause after a message has failed that was received so often.
 func again(receives int) time.Duration {
 	seconds := math.Round(math.Pow(pauseGrowth, float64(max(receives, 1)-1)))
 	return time.Duration(min(seconds, longestAgain.Seconds())) * time.Second

@@ -47,7 +47,7 @@ func (h *hider) await(t *testing.T, calls int) {
 	}
 }
 
-// heart gives beats when it is told to.
+// heart beats when a test says so.
 type heart struct {
 	beats   chan time.Time
 	stopped bool

@@ -23,7 +23,7 @@ type Message struct {
 
 // Sender sends messages to a queue.
 type Sender interface {
-	// Send gives at the place of each message the error that kept it from being
+	// Send returns at the place of each message the error that kept it from being
 	// taken, or nil.
 	Send(ctx context.Context, messages ...Message) []error
 }

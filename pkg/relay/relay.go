@@ -117,7 +117,7 @@ func (b *bundle[T]) tell(failed, sent []error) {
 	}
 }
 
-// created gives the item that a record tells the making of. All other records
+// created returns the item that a record tells the making of. All other records
 // are none of ours; the stream's filter keeps most of them away.
 func created(record events.DynamoDBEventRecord) (store.Item, bool) {
 	if record.EventName != string(events.DynamoDBOperationTypeInsert) {
@@ -150,7 +150,7 @@ func message(it store.Item) (topology.Queue, queue.Message, error) {
 	return m.Queue, queue.Message{Body: string(body), Group: string(it.Account)}, nil
 }
 
-// entry gives the reference of an event for the bus.
+// entry returns the reference of an event for the bus.
 func (r *Relay) entry(it store.Item) (types.PutEventsRequestEntry, error) {
 	ref := event.RefOf(it)
 	if ref.ID == "" || ref.Type == "" {

@@ -90,7 +90,7 @@ func newPath() path {
 	return p
 }
 
-// handle relays records, and gives the sequence numbers that it names as failed.
+// handle relays records, and returns the sequence numbers that it names as failed.
 func (p path) handle(t *testing.T, records ...events.DynamoDBEventRecord) []string {
 	t.Helper()
 	out, err := p.Handle(t.Context(), events.DynamoDBEvent{Records: records})
@@ -107,7 +107,7 @@ func (p path) handle(t *testing.T, records ...events.DynamoDBEventRecord) []stri
 	return failed
 }
 
-// stream writes items in one transaction, and gives the records that the stream
+// stream writes items in one transaction, and returns the records that the stream
 // of the table brings of it, in the order of the items.
 func stream(t *testing.T, items ...store.Item) []events.DynamoDBEventRecord {
 	t.Helper()

@@ -47,7 +47,7 @@ func newPolicy(loopback bool, ports []uint16) *policy {
 	}
 }
 
-// check tells whether a connection to the address may be opened; plain says that
+// check reports whether a connection to the address may be opened; plain says that
 // it would not be encrypted. The address is never named in the error: of a name
 // inside a private network, the caller shall not learn what it resolves to.
 func (p *policy) check(plain bool, to netip.AddrPort) error {
@@ -78,7 +78,7 @@ func (p *policy) refusePort(port uint16) error {
 	return blocked("The port %d is not allowed: use %s.", port, strings.Join(allowed, " or "))
 }
 
-// isISATAP tells whether the interface identifier embeds an IPv4 address in the
+// isISATAP reports whether the interface identifier embeds an IPv4 address in the
 // way of RFC 5214, section 6.1. Such an address can lie in any /64, so no table
 // has it; a host with an ISATAP interface tunnels it to the embedded address.
 func isISATAP(addr netip.Addr) bool {

@@ -150,7 +150,7 @@ func rooted(host string) string {
 	return host + "."
 }
 
-// CheckURL tells whether a URL may be called: its form, and every address that
+// CheckURL reports whether a URL may be called: its form, and every address that
 // its name resolves to now. The error is a *BlockedError if it may not, and
 // wraps ErrLookup if the name could not be looked up.
 func (c *Client) CheckURL(ctx context.Context, raw string) error {
@@ -184,7 +184,7 @@ func (c *Client) CheckURL(ctx context.Context, raw string) error {
 	return nil
 }
 
-// Do sends a request and gives the answer, whatever its status: a redirect is
+// Do sends a request and returns the answer, whatever its status: a redirect is
 // an answer like any other. The caller closes the body, see ReadBody. A refused
 // URL or address gives a *BlockedError; Describe makes a sentence of any error.
 //
@@ -228,7 +228,7 @@ func (c *Client) CloseIdleConnections() {
 	c.plain.CloseIdleConnections()
 }
 
-// cappedBody gives an error once more than `left` bytes are read. Closing it ends
+// cappedBody returns an error once more than `left` bytes are read. Closing it ends
 // the time of the call.
 type cappedBody struct {
 	io.ReadCloser

@@ -64,7 +64,7 @@ func (s *nameServer) fail() {
 	s.failing = true
 }
 
-// questions gives the names asked for so far, in order, once for A and once for AAAA.
+// questions returns the names asked for so far, in order, once for A and once for AAAA.
 func (s *nameServer) questions() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

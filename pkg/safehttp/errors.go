@@ -19,7 +19,7 @@ type BlockedError struct {
 	Reason string
 }
 
-// Error gives the reason.
+// Error returns the reason.
 func (e *BlockedError) Error() string { return "safehttp: " + e.Reason }
 
 var (

@@ -8,7 +8,7 @@ import (
 // localStage is the stage of the local system.
 const localStage = "local"
 
-// AllowLoopback reads the setting ALLOW_LOOPBACK_WEBHOOKS. It gives an error where
+// AllowLoopback reads the setting ALLOW_LOOPBACK_WEBHOOKS. It returns an error where
 // a stage other than the local one has it: there, it would open the network that
 // the functions run in to everybody who can make a webhook.
 func AllowLoopback(setting, stage string) (bool, error) {

@@ -81,7 +81,7 @@ func (c *Client) checkParts(u *url.URL) error {
 	return nil
 }
 
-// portOf gives the port that will be dialled.
+// portOf returns the port that will be dialled.
 func portOf(u *url.URL) (uint16, error) {
 	text := u.Port()
 	switch {
@@ -97,7 +97,7 @@ func portOf(u *url.URL) (uint16, error) {
 	return uint16(port), nil
 }
 
-// checkName tells whether a host is a full name of the public DNS.
+// checkName reports whether a host is a full name of the public DNS.
 func (c *Client) checkName(host string) error {
 	if c.policy.loopback && isLocalhost(host) {
 		return nil
@@ -117,10 +117,10 @@ func (c *Client) checkName(host string) error {
 	return nil
 }
 
-// isLocalhost tells whether the host is the one name of loopback itself.
+// isLocalhost reports whether the host is the one name of loopback itself.
 func isLocalhost(host string) bool { return strings.EqualFold(host, "localhost") }
 
-// notLabel tells whether s is no label of a host name (RFC 1123; the underscore
+// notLabel reports whether s is no label of a host name (RFC 1123; the underscore
 // is in use, and does no harm).
 func notLabel(s string) bool {
 	if s == "" || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
@@ -129,7 +129,7 @@ func notLabel(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_") != ""
 }
 
-// isNumber tells whether a last label makes some resolvers take the host for an
+// isNumber reports whether a last label makes some resolvers take the host for an
 // IPv4 address in one of the old forms (decimal, octal, hexadecimal, with less
 // than four parts). netip has not taken it, so it is none that we accept.
 func isNumber(label string) bool {

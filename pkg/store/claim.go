@@ -58,7 +58,7 @@ func (db *DB) fence(until time.Time) func(*dynamodb.Options) {
 	}
 }
 
-// heldBy gives the error of a commit that was canceled for contention: that of the
+// heldBy returns the error of a commit that was canceled for contention: that of the
 // first write whose item another transaction has, errBusy where none minds.
 func (tx *Tx) heldBy(reasons []types.CancellationReason) error {
 	for i, r := range reasons {

@@ -287,7 +287,7 @@ func TestTransactionsThatMeetConflict(t *testing.T) {
 	db, faults, _ := faulty(t)
 	faults.Contend()
 	met := 0
-	// The first one is under way while the second comes, which gives way until it ends.
+	// The first one is under way while the second arrives, which waits until it ends.
 	faults.After = func(c storetest.Call) error {
 		if faults.After = nil; c.Operation != "TransactWriteItems" {
 			return nil

@@ -75,7 +75,7 @@ func get(t testing.TB, db *store.DB, id string) (store.Item, string) {
 	return it, d.Name
 }
 
-// renamed gives the item with another name in its document.
+// renamed returns the item with another name in its document.
 func renamed(t testing.TB, it store.Item, name string) store.Item {
 	t.Helper()
 	if err := it.Encode(doc{name}); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// pages reads a list to its end and gives the ids of each page.
+// pages reads a list to its end and returns the ids of each page.
 func pages(t testing.TB, db *store.DB, q store.Query) (all [][]string) {
 	t.Helper()
 	for range 100 {

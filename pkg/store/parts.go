@@ -25,7 +25,7 @@ func (tx *Tx) CreateParts(like Item, data []byte) (n int) {
 	return n
 }
 
-// Parts reads what CreateParts has written. It gives ErrNotFound where a part is
+// Parts reads what CreateParts has written. It returns ErrNotFound where a part is
 // missing or has expired.
 func (db *DB) Parts(ctx context.Context, name string, n int) ([]byte, error) {
 	keys := make([]Key, n)
@@ -48,6 +48,6 @@ func (db *DB) Parts(ctx context.Context, name string, n int) ([]byte, error) {
 	return data, nil
 }
 
-// partKey gives each part a partition of its own: so many writes at once would be
+// partKey puts each part into a partition of its own: so many writes at once would be
 // too many for one.
 func partKey(name string, n int) Key { return IDKey(name + "#" + strconv.Itoa(n)) }

@@ -7,7 +7,7 @@ import (
 )
 
 // FromStream reads from a record of the table's stream what tells what the item
-// is: key, kind, owner and document, and the filters that events have. Text gives a
+// is: key, kind, owner and document, and the filters that events have. Text returns a
 // string attribute of the record's image.
 func FromStream(text func(name string) (string, bool)) Item {
 	get := func(name string) string {

@@ -38,7 +38,7 @@ func Open(cfg aws.Config, name string, options ...Option) *DB {
 	return db
 }
 
-// Get reads one item, strongly consistent. It gives ErrNotFound where there is none.
+// Get reads one item, strongly consistent. It returns ErrNotFound where there is none.
 func (db *DB) Get(ctx context.Context, key Key) (Item, error) {
 	out, err := db.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &db.name, Key: key.attributes(), ConsistentRead: aws.Bool(true),
@@ -56,7 +56,7 @@ func (db *DB) Get(ctx context.Context, key Key) (Item, error) {
 	return it, nil
 }
 
-// expired tells whether an item is over: DynamoDB deletes it within days, not at
+// expired reports whether an item is over: DynamoDB deletes it within days, not at
 // once.
 func (db *DB) expired(it *Item) bool {
 	return !it.ExpireAt.IsZero() && it.ExpireAt.Unix() <= db.now().Unix()
@@ -174,7 +174,7 @@ func (db *DB) List(ctx context.Context, q Query) (Page, error) {
 }
 
 // Each reads a whole list, a page at a time, and calls f with each of its items
-// until that gives an error.
+// until that returns an error.
 func (db *DB) Each(ctx context.Context, q Query, f func(Item) error) error {
 	for {
 		page, err := db.List(ctx, q)
@@ -251,7 +251,7 @@ func (q Query) input(db *DB) *dynamodb.QueryInput {
 	}
 	keep(q.Filters, "%s = %s")
 	keep(q.Prefixes, "begins_with(%s, %s)")
-	// Without a filter one item more than asked for tells whether the list goes
+	// Without a filter one item more than asked for shows whether the list goes
 	// on; with one, larger reads find the few that pass in fewer round trips.
 	read := int32(q.Limit + 1)
 	if n > 0 {

@@ -49,7 +49,7 @@ type op struct {
 // Len counts the writes.
 func (tx *Tx) Len() int { return len(tx.ops) }
 
-// Create writes an item that must not exist yet. If it does, the commit gives
+// Create writes an item that must not exist yet. If it does, the commit returns
 // failed, or ErrConflict where that is nil.
 func (tx *Tx) Create(it Item, failed error) {
 	tx.put(it, condition{cond: "attribute_not_exists(#pk)", names: map[string]string{"#pk": attrPK}}, failed)
@@ -66,7 +66,7 @@ func (tx *Tx) CreateExpiring(it Item, now int64, failed error) {
 }
 
 // Replace writes an item that must still have the version that it was read with.
-// If it has not, the commit gives ErrConflict.
+// If it has not, the commit returns ErrConflict.
 func (tx *Tx) Replace(it Item) {
 	tx.put(it, versionIs(it.Version), ErrConflict)
 }
@@ -194,7 +194,7 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 	return busy
 }
 
-// failedCondition gives the error of the first write whose condition failed,
+// failedCondition returns the error of the first write whose condition failed,
 // nil if the transaction was canceled for contention or load alone.
 func failedCondition(ops []op, reasons []types.CancellationReason) error {
 	var other []string
@@ -246,7 +246,7 @@ func (db *DB) putOne(ctx context.Context, put *types.Put, tx *Tx) error {
 	return busy
 }
 
-// sameWrite tells whether the stored item is the one that was being written.
+// sameWrite reports whether the stored item is the one that was being written.
 func sameWrite(stored, written attributes) bool {
 	return stored != nil && reflect.DeepEqual(stored, written)
 }

@@ -37,14 +37,14 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%v: %s %s", ErrConflict, e.Item.PK, e.Item.SK)
 }
 
-// Unwrap gives ErrConflict.
+// Unwrap returns ErrConflict.
 func (e *ConflictError) Unwrap() error { return ErrConflict }
 
 // UpdateBatch is how many updates one round trip carries out.
 const UpdateBatch = 25
 
 // UpdateAll carries updates out, each for itself, many in one round trip. At the
-// place of each it gives its error: a *ConflictError where the item has another
+// place of each it returns its error: a *ConflictError where the item has another
 // version. No item may be named twice.
 func (db *DB) UpdateAll(ctx context.Context, updates ...Update) []error {
 	failed := make([]error, len(updates))
@@ -87,7 +87,7 @@ func (db *DB) update(ctx context.Context, updates []Update, failed []error) {
 	}
 }
 
-// execute makes one call for the updates that are left, and gives those that are
+// execute makes one call for the updates that are left, and returns those that are
 // to be repeated.
 func (db *DB) execute(ctx context.Context, updates []Update, statements []types.BatchStatementRequest, left []int, failed []error) (again []int, err error) {
 	in := &dynamodb.BatchExecuteStatementInput{Statements: make([]types.BatchStatementRequest, len(left))}
@@ -122,7 +122,7 @@ func (db *DB) execute(ctx context.Context, updates []Update, statements []types.
 	return again, nil
 }
 
-// conflict gives the error of an update whose item has another version. After a
+// conflict returns the error of an update whose item has another version. After a
 // lost answer the call is repeated and meets what it has done itself: that is
 // success.
 func (u *Update) conflict(stored attributes) error {
@@ -136,7 +136,7 @@ func (u *Update) conflict(stored attributes) error {
 	return &ConflictError{it}
 }
 
-// isDone tells whether the item is as the update would leave it.
+// isDone reports whether the item is as the update would leave it.
 func (u *Update) isDone(it *Item) bool {
 	for _, v := range u.Attributes {
 		if it.Attributes[v.Name] != v.Value {
@@ -208,7 +208,7 @@ func (s *statement) set(prefix, name string, value types.AttributeValue) {
 	s.values = append(s.values, value)
 }
 
-// ConflictOf gives the item that a conflict of UpdateAll has met.
+// ConflictOf returns the item that a conflict of UpdateAll has met.
 func ConflictOf(err error) (Item, bool) {
 	var changed *ConflictError
 	if errors.As(err, &changed) {

@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// things creates things with all that an update may change, and gives them as read.
+// things creates things with all that an update may change, and returns them as read.
 func things(t *testing.T, db *store.DB, n int) (all []store.Item) {
 	t.Helper()
 	for _, id := range ids(n) {
@@ -30,7 +30,7 @@ func things(t *testing.T, db *store.DB, n int) (all []store.Item) {
 	return all
 }
 
-// taken is an update of a thing that gives it to somebody.
+// taken is an update of a thing that assigns it to somebody.
 func taken(it store.Item, by string) store.Update {
 	return store.Update{Key: it.Key, Version: it.Version, Attributes: []store.Value{{Name: "by", Value: by}}}
 }

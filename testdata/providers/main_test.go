@@ -51,7 +51,7 @@ func (c *cloud) write(_ context.Context, bucket, key string, content []byte) err
 	return nil
 }
 
-// world serves all fakes, and gives the registry of a stack before them whose
+// world serves all fakes, and returns the registry of a stack before them whose
 // secret holds the keys given.
 func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
 	t.Helper()

@@ -67,7 +67,7 @@ func (d deployment) synthesise(ctx context.Context) error {
 	return os.WriteFile(stamp, []byte(want), 0o644)
 }
 
-// inputs gives a fingerprint of all that the assembly is made from, and the file
+// inputs returns a fingerprint of all that the assembly is made from, and the file
 // in it that remembers the one that it was made from.
 func (d deployment) inputs(app, values string) (stamp, fingerprint string, err error) {
 	hash := sha256.New()
@@ -154,7 +154,7 @@ func (d deployment) bootstrap(ctx context.Context, endpoint string) error {
 	return d.cli(ctx, endpoint, "bootstrap", "aws://"+awsAccount+"/"+d.region)
 }
 
-// deploy brings the stacks up, and gives their outputs, all in one map: the
+// deploy brings the stacks up, and returns their outputs, all in one map: the
 // names of the outputs differ between the stacks.
 func (d deployment) deploy(ctx context.Context, endpoint string) (map[string]string, error) {
 	file := filepath.Join(d.dir, outputs)

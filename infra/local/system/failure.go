@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// logged gives an error of a child the end of what the child wrote, which says why.
+// logged adds to an error of a child the end of what the child wrote, which says why.
 func logged(err error, doing, log string) error {
 	if errors.Is(err, context.Canceled) {
 		return err

@@ -94,7 +94,7 @@ func (f *fakes) start(ctx context.Context, endpoint, region string) error {
 	return nil
 }
 
-// withProviders gives the context values of the stacks the providers that live keys
+// withProviders adds to the context values of the stacks the providers that live keys
 // use: the fakes of all, by their address, or those that need nothing of AWS but
 // their credential.
 func withProviders(values map[string]string, endpoint string) map[string]string {

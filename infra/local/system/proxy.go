@@ -118,7 +118,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	_, _ = io.WriteString(w, text)
 }
 
-// render sets the headers of an answer, and gives its body.
+// render sets the headers of an answer, and returns its body.
 func render(header http.Header, a answer.Answer) string {
 	requestID := uuid.Must(uuid.NewV4()).String()
 	text := a.Body(requestID)

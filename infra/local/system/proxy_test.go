@@ -47,7 +47,7 @@ func request(t *testing.T, method, url string, body io.Reader) *http.Request {
 	return req
 }
 
-// code gives the error code of an envelope.
+// code returns the error code of an envelope.
 func code(t *testing.T, res *http.Response, body string) string {
 	t.Helper()
 	var envelope struct {

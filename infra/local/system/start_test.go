@@ -105,7 +105,7 @@ func TestStartAndStop(t *testing.T) {
 	<-s.Ended()
 }
 
-// processes gives the command lines of the processes whose program or script is below dir.
+// processes returns the command lines of the processes whose program or script is below dir.
 func processes(t *testing.T, dir string) []string {
 	t.Helper()
 	var all []string

@@ -43,7 +43,7 @@ type Options struct {
 	Context map[string]string
 	// Say is told what is being done.
 	Say func(string)
-	// Through is told the address of a service, and gives the one by which the functions
+	// Through is told the address of a service, and returns the one by which the functions
 	// shall reach it: that of a proxy. Nil: they call the services themselves.
 	Through func(service Service, endpoint string) (string, error)
 }
@@ -328,7 +328,7 @@ type PortError struct {
 // Error names the port.
 func (e *PortError) Error() string { return fmt.Sprintf("port %d cannot be used: %v", e.Port, e.Cause) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *PortError) Unwrap() error { return e.Cause }
 
 func listen(ctx context.Context, port int) (net.Listener, error) {

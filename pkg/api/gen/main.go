@@ -45,7 +45,7 @@ func run(check bool) error {
 	return nil
 }
 
-// files gives the content of every generated file by its name.
+// files returns the content of every generated file by its name.
 func files() (map[string][]byte, error) {
 	doc := api.Document()
 	compact, err := doc.MarshalJSON()

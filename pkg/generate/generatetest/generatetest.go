@@ -109,7 +109,7 @@ func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Pr
 }
 
 // Step does the message that is due first, and moves the clock to when that is. It
-// tells whether there was one.
+// reports whether there was one.
 func (e *Engine) Step() bool {
 	e.t.Helper()
 	for _, row := range storetest.Rows(e.t, e.db) {

@@ -60,7 +60,7 @@ func (l *Log) Record(_ context.Context, c httpapi.Call) error {
 	return nil
 }
 
-// Calls gives what was recorded.
+// Calls returns what was recorded.
 func (l *Log) Calls() []httpapi.Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,7 +80,7 @@ type Caller struct {
 	Gateway httpapi.Gateway
 }
 
-// New gives a caller with a test key that has all scopes, of the operations of
+// New returns a caller with a test key that has all scopes, of the operations of
 // the areas. Their changes are committed to db, and log is their audit log.
 func New(t testing.TB, db *store.DB, log httpapi.Recorder, now func() time.Time, areas ...Area) *Caller {
 	r := httpapi.NewRouter(db, log, now)
@@ -97,19 +97,19 @@ func New(t testing.TB, db *store.DB, log httpapi.Recorder, now func() time.Time,
 	}
 }
 
-// As gives a caller with another key.
+// As returns a caller with another key.
 func (c *Caller) As(change func(*auth.Principal)) *Caller {
 	other := *c
 	change(&other.Principal)
 	return &other
 }
 
-// Live gives a caller with a live key of the same account.
+// Live returns a caller with a live key of the same account.
 func (c *Caller) Live() *Caller {
 	return c.As(func(p *auth.Principal) { p.Mode = tenant.Live })
 }
 
-// Stranger gives a caller with a key of another account.
+// Stranger returns a caller with a key of another account.
 func (c *Caller) Stranger() *Caller {
 	return c.As(func(p *auth.Principal) {
 		p.Account = tenant.Account(id.Derived(id.Account, time.UnixMilli(1), string(p.Account)))

@@ -100,7 +100,7 @@ func (f file) mp3() (Info, error) {
 	}, nil
 }
 
-// notes tells whether the frame ahead is an encoder's table (Xing, Info), which
+// notes reports whether the frame ahead is an encoder's table (Xing, Info), which
 // no player plays.
 func notes(r *bufio.Reader, fr frame) bool {
 	ahead, err := r.Peek(4 + fr.side + 4)

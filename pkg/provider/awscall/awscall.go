@@ -37,7 +37,7 @@ const (
 	maxRetryAfter = time.Hour
 )
 
-// Config gives the configuration of a client: region and credentials are those of
+// Config returns the configuration of a client: region and credentials are those of
 // cfg; the endpoint is the given one, or where that is empty the service's own,
 // whatever cfg says of others; nothing is repeated; and a call ends by its context
 // alone, which Do bounds.

@@ -38,7 +38,7 @@ type Objects interface {
 
 // Config is what the adapter needs from outside.
 type Config struct {
-	// AWS gives region and credentials. Its endpoint, retries and HTTP client are
+	// AWS has region and credentials. Its endpoint, retries and HTTP client are
 	// those of other services, and left aside.
 	AWS aws.Config
 	// Endpoint replaces Bedrock's own address.
@@ -109,7 +109,7 @@ const OptionProfiles = "profiles"
 // global is the profile that is everywhere.
 const global = "global"
 
-// ProfileFor gives the profile by which a model is called in a region: the one of
+// ProfileFor returns the profile by which a model is called in a region: the one of
 // the region's geography, else the global one, else none. A model that has
 // profiles can, in most regions, be called by them alone.
 func ProfileFor(region string, options map[string]string) string {
@@ -129,7 +129,7 @@ func ProfileFor(region string, options map[string]string) string {
 	return best
 }
 
-// RegionsOf gives the regions that a profile may send a call to, as patterns of
+// RegionsOf returns the regions that a profile may send a call to, as patterns of
 // ARNs. The global one may also send it to wherever AWS names no region.
 func RegionsOf(profile string) []string {
 	switch profile {
@@ -142,7 +142,7 @@ func RegionsOf(profile string) []string {
 	}
 }
 
-// model gives the id by which a request's model is called from here.
+// model returns the id by which a request's model is called from here.
 func (p *Provider) model(req provider.Request) *string {
 	if profile := ProfileFor(p.region, req.Options); profile != "" {
 		return aws.String(profile + "." + req.Model)

@@ -38,7 +38,7 @@ func refused(code, message string) *provider.Error {
 	return nil
 }
 
-// aboutContent tells whether a message speaks of rules of content, not of form.
+// aboutContent reports whether a message speaks of rules of content, not of form.
 func aboutContent(message string) bool {
 	message = strings.ToLower(message)
 	for _, word := range []string{"content filter", "filter reason", "responsible ai", "moderat", "content polic"} {

@@ -106,7 +106,7 @@ func unknown(cause error) *provider.Error {
 	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation", Message: "The provider does not know the generation.", Cause: cause}
 }
 
-// clientToken gives a token a form that Bedrock takes.
+// clientToken brings a token into a form that Bedrock takes.
 func clientToken(token string) *string {
 	if token == "" {
 		return nil

@@ -38,7 +38,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// made gives the captions of a script.
+// made returns the captions of a script.
 func made(t *testing.T, script string, spoken time.Duration) string {
 	t.Helper()
 	sub, err := New().Submit(t.Context(), provider.Request{Kind: provider.KindCaptions, Prompt: script, Spoken: spoken})

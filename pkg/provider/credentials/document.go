@@ -24,7 +24,7 @@ func Providers() []string { return slices.Sorted(maps.Keys(member)) }
 // errUnreadable has no cause: what cannot be read may be a credential all the same.
 var errUnreadable = errors.New("the secret is not a JSON object of the form {\"fal\": {\"key\": \"…\"}}")
 
-// Document gives the value of a secret with credentials, by provider.
+// Document returns the value of a secret with credentials, by provider.
 func Document(of map[string]string) (string, error) {
 	document := map[string]map[string]string{}
 	for name, credential := range of {

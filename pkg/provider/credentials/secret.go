@@ -11,7 +11,7 @@ import (
 const redacted = "[redacted]"
 
 // Secret is a credential. However it is printed, logged or encoded, it shows
-// nothing of itself: only Reveal gives it.
+// nothing of itself: only Reveal returns it.
 type Secret struct{ value string }
 
 var (
@@ -23,10 +23,10 @@ var (
 // NewSecret makes a secret of its text.
 func NewSecret(value string) Secret { return Secret{value} }
 
-// Reveal gives the credential itself, to be sent to its provider and nowhere else.
+// Reveal returns the credential itself, to be sent to its provider and nowhere else.
 func (s Secret) Reveal() string { return s.value }
 
-// IsZero tells whether there is no credential.
+// IsZero reports whether there is no credential.
 func (s Secret) IsZero() bool { return s.value == "" }
 
 // String implements fmt.Stringer.

@@ -30,7 +30,7 @@ const (
 	readTimeout = 8 * time.Second
 )
 
-// Store gives the credentials of one secret. It is safe for concurrent use.
+// Store reads the credentials of one secret. It is safe for concurrent use.
 type Store struct {
 	read func(context.Context) (string, error)
 	now  func() time.Time
@@ -49,7 +49,7 @@ func New(read func(context.Context) (string, error), now func() time.Time) *Stor
 	return &Store{read: read, now: now, turn: make(chan struct{}, 1)}
 }
 
-// Get gives the credential of a provider; the zero value where the secret has
+// Get returns the credential of a provider; the zero value where the secret has
 // none for it. An error means that the secret could not be read, and is worth a
 // retry.
 func (s *Store) Get(ctx context.Context, provider string) (Secret, error) {
@@ -65,7 +65,7 @@ func (s *Store) Get(ctx context.Context, provider string) (Secret, error) {
 	return s.secrets[provider], nil
 }
 
-// Key gives the credential of one provider to whatever sends it there.
+// Key hands the credential of one provider to the client that sends it there.
 func (s *Store) Key(provider string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		secret, err := s.Get(ctx, provider)

@@ -116,7 +116,7 @@ type music struct {
 	MusicLengthMS int    `json:"music_length_ms,omitempty"`
 }
 
-// Submit implements provider.Provider. It gives the result at once.
+// Submit implements provider.Provider. It returns the result at once.
 func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	if err := req.Validate(p.Capabilities()); err != nil {
 		return provider.Submission{}, err
@@ -189,7 +189,7 @@ func musicOf(req provider.Request) (music, error) {
 	return music{Prompt: prompt, ModelID: req.Model, MusicLengthMS: req.Seconds * 1000}, nil
 }
 
-// languageCode gives the provider's code of a BCP 47 tag: its language alone.
+// languageCode returns the provider's code of a BCP 47 tag: its language alone.
 func languageCode(tag string) (string, error) {
 	if tag == "" {
 		return "", nil
@@ -220,7 +220,7 @@ func seed(token string) uint32 {
 	return h.Sum32()
 }
 
-// isMP3 tells whether the content begins like an MP3: with an ID3 tag or a frame.
+// isMP3 reports whether the content begins like an MP3: with an ID3 tag or a frame.
 func isMP3(content []byte) bool {
 	return len(content) > 3 && (string(content[:3]) == "ID3" || content[0] == 0xff && content[1]&0xe0 == 0xe0)
 }

@@ -209,7 +209,7 @@ func (p *Provider) phase(ctx context.Context, w work) (string, error) {
 	}
 }
 
-// ended tells whether the error is about the request rather than about asking.
+// ended reports whether the error is about the request rather than about asking.
 func ended(e *provider.Error) bool {
 	return e.Kind == provider.BadInput || e.Kind == provider.Rejected
 }

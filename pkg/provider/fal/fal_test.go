@@ -24,7 +24,7 @@ import (
 	"github.com/content-automation/api/testdata/providers/faulttest"
 )
 
-// start gives the provider with a fake of fal behind it.
+// start returns the provider with a fake of fal behind it.
 func start(t *testing.T) (*fal.Provider, *control.Control, *apitest.Clock) {
 	t.Helper()
 	c, faults := apitest.NewClock(), control.New()

@@ -138,7 +138,7 @@ func (m model) withinLimits(in map[string]any) error {
 	return nil
 }
 
-// option gives a setting of the catalog, which has texts alone, its type.
+// option converts a setting of the catalog, which has texts alone, to its type.
 func option(value string) any {
 	if b, err := strconv.ParseBool(value); err == nil && (value == "true" || value == "false") {
 		return b

@@ -23,7 +23,7 @@ type said struct {
 	body   string
 }
 
-// queue plays a queue that gives certain answers, by method and path.
+// queue plays a queue that returns certain answers, by method and path.
 func queue(t *testing.T, answers map[string]said) *Provider {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -37,7 +37,7 @@ type output struct {
 	Status string `json:"status"`
 }
 
-// result gives what a request made. Errors of the kinds BadInput and Rejected tell
+// result returns what a request made. Errors of the kinds BadInput and Rejected tell
 // that the request failed, or that it is too early to ask.
 func (p *Provider) result(ctx context.Context, w work) (provider.Result, error) {
 	call := wire.Call{Method: http.MethodGet, Path: w.path()}

@@ -13,7 +13,7 @@ const (
 	tolerance = 0.01 // how far the shape may be from the ratio
 )
 
-// imageSize gives the largest picture of an aspect ratio that has at most so many
+// imageSize returns the largest picture of an aspect ratio that has at most so many
 // megapixels: images are charged by the started megapixel.
 func imageSize(ratio string, megapixels int) (map[string]any, error) {
 	var across, down float64

@@ -51,7 +51,7 @@ func failure(d details) *provider.Error {
 	return e
 }
 
-// offends tells whether a code is about what is said or shown.
+// offends reports whether a code is about what is said or shown.
 func offends(code string) bool {
 	code = strings.ToLower(code)
 	return strings.Contains(code, "moderation") || strings.Contains(code, "policy") || strings.Contains(code, "blocked_words")

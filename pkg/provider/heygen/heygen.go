@@ -167,7 +167,7 @@ func videoOf(req provider.Request) (video, error) {
 	return v, nil
 }
 
-// localeOf gives the accent that a tag asks for: a language with a region. A
+// localeOf returns the accent that a tag asks for: a language with a region. A
 // language alone is heard from the script.
 func localeOf(tag string) (string, error) {
 	if tag == "" {
@@ -270,7 +270,7 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 // videoID is the form of the ids of videos. One becomes part of an address.
 var videoID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`) })
 
-// parse gives the id in a handle.
+// parse returns the id in a handle.
 func parse(h provider.Handle) (string, error) {
 	id, ok := strings.CutPrefix(string(h), handlePrefix)
 	if !ok || !videoID().MatchString(id) {

@@ -65,7 +65,7 @@ type Objects interface {
 
 // Config is what the adapter needs from outside.
 type Config struct {
-	// AWS gives region and credentials. Its endpoint, repeats and HTTP client are
+	// AWS has region and credentials. Its endpoint, repeats and HTTP client are
 	// not used: see awscall.Config.
 	AWS aws.Config
 	// Endpoint replaces the service's own address.
@@ -121,7 +121,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 // voiceID is the form of the ids of voices.
 var voiceID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]{2,32}$`) })
 
-// choose gives the voice for a request.
+// choose returns the voice for a request.
 func choose(engine types.Engine, req provider.Request) (voice, error) {
 	if !slices.Contains(engine.Values(), engine) {
 		return voice{}, invalid("invalid_input", "The provider has no such engine.")
@@ -183,7 +183,7 @@ func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text
 	return provider.Submission{Result: &provider.Result{Media: []provider.File{provider.FileOf(content)}}}, nil
 }
 
-// isMP3 tells whether the content begins like an MP3: with an ID3 tag or a frame.
+// isMP3 reports whether the content begins like an MP3: with an ID3 tag or a frame.
 func isMP3(content []byte) bool {
 	return len(content) > 3 && (string(content[:3]) == "ID3" || content[0] == 0xff && content[1]&0xe0 == 0xe0)
 }
@@ -280,7 +280,7 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 	}
 }
 
-// key gives the key of the file of a task; empty if it lies elsewhere than it was
+// key returns the key of the file of a task; empty if it lies elsewhere than it was
 // told to.
 func (p *Provider) key(task *types.SynthesisTask) string {
 	u, err := url.Parse(aws.ToString(task.OutputUri))
@@ -319,7 +319,7 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 // taskID is the form of the ids of tasks.
 var taskID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`) })
 
-// parse gives the id in a handle.
+// parse returns the id in a handle.
 func parse(h provider.Handle) (string, error) {
 	id, ok := strings.CutPrefix(string(h), handlePrefix)
 	if !ok || !taskID().MatchString(id) {

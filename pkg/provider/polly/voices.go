@@ -107,7 +107,7 @@ var voices = map[types.Engine]map[string]voice{
 // defaultLanguage is that of a request that tells none.
 const defaultLanguage = "en"
 
-// find gives the voice of an engine for a tag; found is false where the engine
+// find returns the voice of an engine for a tag; found is false where the engine
 // does not speak the language, and err is not nil where the tag is none.
 func find(engine types.Engine, tag string) (v voice, found bool, err error) {
 	parsed, err := language.Parse(cmp.Or(tag, defaultLanguage))
@@ -133,7 +133,7 @@ func find(engine types.Engine, tag string) (v voice, found bool, err error) {
 	return v, found, nil
 }
 
-// named gives the voice of a request that names one. A voice of two languages is
+// named returns the voice of a request that names one. A voice of two languages is
 // told which; the others speak the one that they know.
 func named(engine types.Engine, id, tag string) voice {
 	v := voice{id: types.VoiceId(id)}

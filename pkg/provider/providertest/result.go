@@ -17,7 +17,7 @@ import (
 // codecs want even numbers of pixels.
 const tolerance = 0.02
 
-// checkResult looks whether the result is what was asked for, and gives the
+// checkResult looks whether the result is what was asked for, and returns the
 // content of its files.
 func checkResult(t *testing.T, req provider.Request, p provider.Provider, result provider.Result) [][]byte {
 	t.Helper()

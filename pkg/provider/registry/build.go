@@ -78,7 +78,7 @@ func (t forgetful) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// at gives the address of a provider's fake; empty where there is none.
+// at returns the address of a provider's fake; empty where there is none.
 func (r *Registry) at(name string) string {
 	if r.cfg.Endpoint == "" {
 		return ""

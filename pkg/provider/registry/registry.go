@@ -41,7 +41,7 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Registry gives providers. It is safe for concurrent use.
+// Registry finds providers. It is safe for concurrent use.
 type Registry struct {
 	cfg     Config
 	secrets *credentials.Store
@@ -62,10 +62,10 @@ func New(cfg Config) *Registry {
 	}
 }
 
-// Configured tells whether live keys may use the provider of that name.
+// Configured reports whether live keys may use the provider of that name.
 func (r *Registry) Configured(name string) bool { return r.cfg.Configured.Has(name) }
 
-// For gives the provider of a name for work in a mode, test or live. Its error has
+// For returns the provider of a name for work in a mode, test or live. Its error has
 // the code provider_unavailable, and is final: this stack does not offer that
 // provider.
 func (r *Registry) For(name string, mode tenant.Mode) (provider.Provider, error) {

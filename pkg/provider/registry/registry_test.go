@@ -109,7 +109,7 @@ func TestAProviderIsBuiltOnceWhenItIsWanted(t *testing.T) {
 	}
 }
 
-// answers is a transport that gives one status.
+// answers is a transport that returns one status.
 type answers struct{ status int }
 
 func (a *answers) RoundTrip(*http.Request) (*http.Response, error) {

@@ -239,7 +239,7 @@ func refused(call wire.Call, status int, _ []byte) *provider.Error {
 // ids is the form of a prediction's id. One becomes part of an address.
 var ids = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`) })
 
-// parse gives the id in a handle.
+// parse returns the id in a handle.
 func parse(h provider.Handle) (string, error) {
 	id, ok := strings.CutPrefix(string(h), handlePrefix)
 	if !ok || !ids().MatchString(id) {

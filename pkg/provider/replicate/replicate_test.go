@@ -24,7 +24,7 @@ import (
 	fake "github.com/content-automation/api/testdata/providers/replicate"
 )
 
-// against gives the provider with a server behind it.
+// against returns the provider with a server behind it.
 func against(t *testing.T, h http.Handler) *replicate.Provider {
 	t.Helper()
 	server := httptest.NewServer(h)

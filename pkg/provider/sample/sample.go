@@ -66,7 +66,7 @@ func Name(kind provider.Kind, ratio string, n uint) string {
 	}
 }
 
-// File gives the n-th file of a kind, of its default ratio if ratio is empty,
+// File returns the n-th file of a kind, of its default ratio if ratio is empty,
 // with its name, whose ending tells the format.
 func File(kind provider.Kind, ratio string, n uint) (name string, content []byte, err error) {
 	if all := ratios[kind]; ratio == "" && len(all) > 0 {

@@ -40,7 +40,7 @@ type Config struct {
 	HTTP *http.Client
 	// BaseURL replaces the provider's own address.
 	BaseURL string
-	// Key gives the provider's credential. It comes from a secret store, which
+	// Key returns the provider's credential. It comes from a secret store, which
 	// keeps it for a while: it is asked for at each call.
 	Key func(ctx context.Context) (string, error)
 	// Files opens results; a strict NewFiles when nil.
@@ -119,7 +119,7 @@ func (c *Client) JSON(ctx context.Context, call Call, out any) error {
 	return nil
 }
 
-// Bytes makes a call and gives the body of the answer as it came. All errors
+// Bytes makes a call and returns the body of the answer as it came. All errors
 // are of type *provider.Error.
 func (c *Client) Bytes(ctx context.Context, call Call) ([]byte, error) {
 	req, key, err := c.request(ctx, call)
@@ -163,7 +163,7 @@ func (c *Client) Bytes(ctx context.Context, call Call) ([]byte, error) {
 	return body, nil
 }
 
-// request makes the request of a call, and gives the credential in it.
+// request makes the request of a call, with the credential in it.
 func (c *Client) request(ctx context.Context, call Call) (*http.Request, string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", c.broken(ctx, call, false, err)

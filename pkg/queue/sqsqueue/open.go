@@ -5,7 +5,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// Open gives the queues at the given addresses, by their names.
+// Open returns the queues at the given addresses, by their names.
 func Open[Name comparable](cfg aws.Config, urls map[Name]string) map[Name]*Queue {
 	client := sqs.NewFromConfig(cfg)
 	queues := make(map[Name]*Queue, len(urls))

@@ -35,7 +35,7 @@ type Queue struct {
 // New makes a queue of the given address.
 func New(client Client, url string) *Queue { return &Queue{client, url} }
 
-// Send sends messages, and gives at the place of each the error that kept it
+// Send sends messages, and returns at the place of each the error that kept it
 // from being taken, or nil.
 func (q *Queue) Send(ctx context.Context, messages ...queue.Message) []error {
 	return queue.InBatches(ctx, len(messages), func(ctx context.Context, batch []int) ([]error, error) {
@@ -51,7 +51,7 @@ func (q *Queue) Send(ctx context.Context, messages ...queue.Message) []error {
 	})
 }
 
-// Hide hides messages for the given time from now on, and gives at the place of each
+// Hide hides messages for the given time from now on, and returns at the place of each
 // receipt the error that kept it from being done, or nil.
 func (q *Queue) Hide(ctx context.Context, d time.Duration, receipts ...string) []error {
 	return queue.InBatches(ctx, len(receipts), func(ctx context.Context, batch []int) ([]error, error) {

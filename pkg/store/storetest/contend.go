@@ -50,7 +50,7 @@ func (f *Faults) Contend() {
 	})
 }
 
-// keysOf gives the keys of a transaction's items, and leaves the request as it is.
+// keysOf returns the keys of a transaction's items, and leaves the request as it is.
 func keysOf(req *http.Request) ([]string, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {

@@ -23,7 +23,7 @@ const startTimeout = 60 * time.Second
 // started starts the engine at most once.
 var started = sync.OnceValues(start)
 
-// endpoint gives the address of the engine.
+// endpoint returns the address of the engine.
 func endpoint() (string, error) {
 	if address := os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"); address != "" {
 		return address, nil
@@ -55,7 +55,7 @@ Config.keep_alive_max_requests = 10**9
 from ministack.app import main
 main()`
 
-// emulator gives the command line of the local AWS: as installed in the
+// emulator returns the command line of the local AWS: as installed in the
 // checkout, or beside the command that is found in PATH.
 func emulator() ([]string, error) {
 	if root, err := checkout(); err == nil {

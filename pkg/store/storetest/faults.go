@@ -107,14 +107,14 @@ func (f *Faults) count(c Call) *plan {
 	return nil
 }
 
-// Calls gives the round trips since the last Reset.
+// Calls returns the round trips since the last Reset.
 func (f *Faults) Calls() []Call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]Call(nil), f.calls...)
 }
 
-// Operations gives the operations of the round trips since the last Reset.
+// Operations returns the operations of the round trips since the last Reset.
 func (f *Faults) Operations() string {
 	var names []string
 	for _, c := range f.Calls() {

@@ -50,7 +50,7 @@ func Rows(t testing.TB, db *store.DB) []Row {
 	return rows
 }
 
-// Snapshot gives the table as one text that is the same while nothing changes.
+// Snapshot returns the table as one text that is the same while nothing changes.
 func Snapshot(t testing.TB, db *store.DB) string {
 	t.Helper()
 	byKey := map[string]Row{}

@@ -20,7 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 
-// Open makes an empty table and gives it, read with the given clock. It has the
+// Open makes an empty table and returns it, read with the given clock. It has the
 // indexes of all our tables, so that it serves as any of them. Each of with may
 // change the configuration of the client, to count calls or to make some fail.
 func Open(t testing.TB, now func() time.Time, with ...func(*aws.Config)) *store.DB {
@@ -96,7 +96,7 @@ func engine(now func() time.Time) (aws.Config, error) {
 	return config(address), err
 }
 
-// Local gives the configuration of the local AWS itself, which has queues, too.
+// Local returns the configuration of the local AWS itself, which has queues, too.
 func Local(t testing.TB) aws.Config {
 	t.Helper()
 	address, err := started()

@@ -112,7 +112,7 @@ var families = []family{
 
 var profiles = []string{"us.", "eu.", "apac.", "global."}
 
-// check refuses a model that cannot be called in this way, and gives its id
+// check refuses a model that cannot be called in this way, and returns its id
 // without the profile.
 func check(w http.ResponseWriter, model, kind string) (id string, ok bool) {
 	id = model

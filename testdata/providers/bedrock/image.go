@@ -182,7 +182,7 @@ func picture(size image.Point, prompt string, seed uint32) string {
 	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// same tells whether two requests say the same, whatever the order of their members.
+// same reports whether two requests say the same, whatever the order of their members.
 func same(a, b map[string]any) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)

@@ -108,7 +108,7 @@ func (c *Control) Accept(a Acceptance) {
 	c.accepted = append(c.accepted, a)
 }
 
-// Accepted gives the log, oldest first.
+// Accepted returns the log, oldest first.
 func (c *Control) Accepted() []Acceptance {
 	c.mu.Lock()
 	defer c.mu.Unlock()

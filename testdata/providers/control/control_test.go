@@ -31,7 +31,7 @@ func fake(t *testing.T, c *control.Control) *httptest.Server {
 	return server
 }
 
-// call gives status and body, or 0 where the connection was closed.
+// call returns status and body, or 0 where the connection was closed.
 func call(t *testing.T, method, address, body string) (int, string, http.Header) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))

@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 )
 
-// Samples gives the media that a fake serves as its own: the n-th file of a kind,
+// Samples returns the media that a fake serves as its own: the n-th file of a kind,
 // of an aspect ratio ("": any), with its name. sample.File is one.
 type Samples func(kind provider.Kind, ratio string, n uint) (name string, content []byte, err error)
 

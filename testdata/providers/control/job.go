@@ -49,7 +49,7 @@ const (
 	Canceled  Phase = "canceled"
 )
 
-// Final tells whether the phase will not change any more.
+// Final reports whether the phase will not change any more.
 func (p Phase) Final() bool { return p == Succeeded || p == Failed || p == Canceled }
 
 // Start begins a job under an id.
@@ -60,7 +60,7 @@ func (j *Jobs[T]) Start(id string, work T, fails bool) {
 	j.jobs[id] = &Job[T]{ID: id, Work: work, Began: now, Ends: now.Add(j.took), fails: fails}
 }
 
-// Find gives a copy of a job with its phase and its progress of 0 to 100.
+// Find returns a copy of a job with its phase and its progress of 0 to 100.
 func (j *Jobs[T]) Find(id string) (job Job[T], phase Phase, progress int, found bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -72,7 +72,7 @@ func (j *Jobs[T]) Find(id string) (job Job[T], phase Phase, progress int, found 
 	return *p, phase, progress, true
 }
 
-// Cancel ends a job that has not ended; canceled tells whether it did.
+// Cancel ends a job that has not ended; canceled reports whether it did.
 func (j *Jobs[T]) Cancel(id string) (canceled, found bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -87,7 +87,7 @@ func (j *Jobs[T]) Cancel(id string) (canceled, found bool) {
 	return true, true
 }
 
-// at gives the phase and progress: the first quarter of its time a job waits.
+// at returns the phase and progress: the first quarter of its time a job waits.
 func (j *Job[T]) at(now time.Time) (Phase, int) {
 	total, passed := j.Ends.Sub(j.Began), now.Sub(j.Began)
 	switch {

@@ -1,5 +1,5 @@
 // Package fal plays fal's queue: it takes requests strictly by the schemas of the
-// models that the service uses, lets them wait and run for a while, and gives real
+// models that the service uses, lets them wait and run for a while, and returns real
 // media as their results.
 //
 // As at fal, a request that a model would refuse is put into the queue all the
@@ -123,7 +123,7 @@ func app(endpoint string) string {
 	return parts[0] + "/" + parts[1]
 }
 
-// find gives the request that a call is about, or answers that there is none.
+// find returns the request that a call is about, or answers that there is none.
 func (f *Fake) find(w http.ResponseWriter, r *http.Request) (control.Job[request], control.Phase, bool) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	job, phase, _, found := f.jobs.Find(parts[3])

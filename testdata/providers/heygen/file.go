@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/testdata/providers/control"
 )
 
-// sign gives the address of a file, good for a while.
+// sign returns the address of a file, good for a while.
 func (f *fake) sign(r *http.Request, name string) string {
 	expires := strconv.FormatInt(f.Now().Add(AddressTime).Unix(), 10)
 	return control.Base(r) + "/files/" + name + "?" + url.Values{"Expires": {expires}, "Signature": {f.signature(name, expires)}}.Encode()

@@ -98,7 +98,7 @@ func (s *voiceSettings) wrong() bool {
 	return outside(s.Speed, 0.5, 1.5) || outside(s.Pitch, -50, 50) || s.Locale != nil && !locale.MatchString(*s.Locale)
 }
 
-// public tells whether an address is one that the provider fetches. On a local
+// public reports whether an address is one that the provider fetches. On a local
 // system files lie on loopback, without TLS.
 func public(address *string) bool {
 	if address == nil {

@@ -1,6 +1,6 @@
 // Package replicate plays Replicate's HTTP API: it takes predictions of the models
 // that the service uses, strictly by their schemas, lets them start and run for a
-// while, and gives real media as their outputs, for an hour.
+// while, and returns real media as their outputs, for an hour.
 package replicate
 
 import (
