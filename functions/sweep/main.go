@@ -5,15 +5,13 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/apikey/expiry"
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/needs"
@@ -36,9 +34,8 @@ func main() {
 	db := store.Open(cfg, needs.Read[needs.State]().Table)
 	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), needs.QueueURL(topology.Deliver))
 	sweeper := webhook.NewSweeper(db, deliveries, time.Now)
-	keys := apikey.NewService(db, account.NewService(db, time.Now), time.Now, rand.Reader)
 	lambda.Start(func(ctx context.Context, in webhook.Sweep) (swept, error) {
-		warned, failed := keys.Warn(ctx)
+		warned, failed := expiry.Warn(ctx, db, time.Now())
 		done, err := sweeper.Handle(ctx, in)
 		return swept{done, warned}, errors.Join(failed, err)
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/apikey/expiry"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
@@ -16,7 +17,7 @@ const day = 24 * time.Hour
 // warn tells of the keys that are due, and gives how many.
 func (w *world) warn() int {
 	w.t.Helper()
-	n, err := w.keys.Warn(w.t.Context())
+	n, err := expiry.Warn(w.t.Context(), w.db, w.clock.Now())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func TestAWarningThatFailsIsMadeUpFor(t *testing.T) {
 	k := w.create("expires_at", w.clock.Now().Add(8*day).Format(time.RFC3339))
 	w.clock.Add(2 * day)
 	w.faults.Refuse("TransactWriteItems", "ValidationException", 1)
-	if n, err := w.keys.Warn(t.Context()); n != 0 || err == nil {
+	if n, err := expiry.Warn(t.Context(), w.db, w.clock.Now()); n != 0 || err == nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	// Another sweep is quicker.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/errs"
@@ -114,7 +115,7 @@ func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page
 		q.Filters["kind"] = string(tenant.Test)
 	}
 	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (Key, error) {
-		r, err := s.read(&it)
+		r, err := key.Read(&it, s.now())
 		return r.Key, err
 	})
 }
@@ -140,15 +141,15 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 
 // mayGive refuses settings with scopes that the caller lacks. Their validity comes
 // first: a misspelt scope is a mistake, not an attempt to gain one.
-func (s *Service) mayGive(p *auth.Principal, set *Settings, expiry *time.Time) error {
-	if err := s.validate(set, expiry); err != nil {
+func (s *Service) mayGive(p *auth.Principal, set *Settings, end *time.Time) error {
+	if err := s.validate(set, end); err != nil {
 		return err
 	}
 	return p.RequireScopes(set.Scopes, "/scopes")
 }
 
 // find reads the key in the path of the call.
-func (s *Service) find(ctx context.Context, in KeyPath) (record, store.Item, error) {
+func (s *Service) find(ctx context.Context, in KeyPath) (key.Record, store.Item, error) {
 	p := auth.FromContext(ctx)
 	return s.Find(ctx, p.Account, p.Mode, in.ID)
 }
@@ -166,14 +167,14 @@ func (s *Service) get(ctx context.Context, in *KeyPath) (Key, error) {
 
 func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Key], error) {
 	none := httpapi.Change[Key]{}
-	key, err := s.hold(ctx, in.KeyPath)
+	k, err := s.hold(ctx, in.KeyPath)
 	if err != nil {
 		return none, err
 	}
-	if err := in.Check(key.Version); err != nil {
+	if err := in.Check(k.Version); err != nil {
 		return none, err
 	}
-	set, err := httpapi.MergePatch(ctx, Settings{key.Name, key.Scopes, key.IPAllowList, key.ExpiresAt, key.Metadata})
+	set, err := httpapi.MergePatch(ctx, Settings{k.Name, k.Scopes, k.IPAllowList, k.ExpiresAt, k.Metadata})
 	if err != nil {
 		return none, err
 	}
@@ -181,12 +182,12 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Ke
 		return none, err
 	}
 	if in.Body.Scopes != nil {
-		if err := s.mayGive(auth.FromContext(ctx), &set, key.ExpiresAt); err != nil {
+		if err := s.mayGive(auth.FromContext(ctx), &set, k.ExpiresAt); err != nil {
 			return none, err
 		}
 	}
-	k, tx, err := s.Update(key, set)
-	return httpapi.Change[Key]{Data: k, Tx: tx}, err
+	changed, tx, err := s.Update(k, set)
+	return httpapi.Change[Key]{Data: changed, Tx: tx}, err
 }
 
 func (s *Service) revoke(ctx context.Context, in *deleteInput) (httpapi.Change[Key], error) {
@@ -203,21 +204,21 @@ func (s *Service) revoke(ctx context.Context, in *deleteInput) (httpapi.Change[K
 
 func (s *Service) rotate(ctx context.Context, in *rotateInput) (httpapi.Change[NewKey], error) {
 	none := httpapi.Change[NewKey]{}
-	key, err := s.hold(ctx, in.KeyPath)
+	k, err := s.hold(ctx, in.KeyPath)
 	if err != nil {
 		return none, err
 	}
-	if err := in.Check(key.Version); err != nil {
+	if err := in.Check(k.Version); err != nil {
 		return none, err
 	}
 	// Whoever rotates a key holds it afterwards.
-	if err := auth.FromContext(ctx).RequireScopes(key.Scopes, ""); err != nil {
+	if err := auth.FromContext(ctx).RequireScopes(k.Scopes, ""); err != nil {
 		return none, err
 	}
 	var overlap time.Duration
 	if in.Body != nil {
 		overlap = time.Duration(in.Body.OverlapSeconds) * time.Second
 	}
-	k, tx, err := s.Rotate(key, overlap)
-	return httpapi.Change[NewKey]{Data: k, Tx: tx}, err
+	rotated, tx, err := s.Rotate(k, overlap)
+	return httpapi.Change[NewKey]{Data: rotated, Tx: tx}, err
 }

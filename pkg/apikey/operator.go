@@ -3,6 +3,7 @@ package apikey
 import (
 	"context"
 
+	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
@@ -37,7 +38,7 @@ func (s *Service) End(ctx context.Context, accountID tenant.Account, keyID strin
 func (s *Service) All(ctx context.Context, accountID tenant.Account, each func(Key) error) error {
 	q := store.Query{Index: store.Table, Partition: credential.Keys(accountID), Limit: 100, OldestFirst: true}
 	return s.db.Each(ctx, q, func(it store.Item) error {
-		r, err := s.read(&it)
+		r, err := key.Read(&it, s.now())
 		if err != nil {
 			return err
 		}

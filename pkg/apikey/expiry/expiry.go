@@ -1,0 +1,101 @@
+// Package expiry warns accounts of API keys that are about to expire.
+package expiry
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/content-automation/api/pkg/apikey/key"
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// notice is the time between the warning and the end of a key.
+const notice = 7 * 24 * time.Hour
+
+// expiring is the partition of store.ByDue that lists the keys of all accounts with a
+// planned warning, by its time.
+const expiring = "keys#expiring"
+
+// Plan sets the time of the warning for a key whose end is about to change. An end
+// that is nearer than the notice needs no warning: its caller has just chosen it.
+func Plan(r *key.Record, end *time.Time, now time.Time) {
+	if end != nil && r.ExpiresAt != nil && end.Equal(*r.ExpiresAt) {
+		return
+	}
+	r.WarnAt = nil
+	if end == nil {
+		return
+	}
+	if at := end.Add(-notice); at.After(now) {
+		r.WarnAt = &at
+	}
+}
+
+// Due returns the key's place in the list of planned warnings, or the zero key if
+// none is planned.
+func Due(r *key.Record) store.Key {
+	if r.WarnAt == nil || r.State == key.Revoked {
+		return store.Key{}
+	}
+	return store.Key{PK: expiring, SK: until(*r.WarnAt) + r.ID}
+}
+
+// until is the beginning of the sort keys of all warnings that are due at a time.
+func until(t time.Time) string { return t.UTC().Format(time.RFC3339) + "#" }
+
+// Warn emits the event of every key whose warning is due, and returns how many these
+// were. Each key has one warning: the event commits together with the removal from
+// the list. A warning that fails stays in the list for the next call.
+func Warn(ctx context.Context, db *store.DB, now time.Time) (warned int, err error) {
+	q := store.Query{
+		Index: store.ByDue, Partition: expiring, To: until(now.Add(time.Second)), Limit: 100, OldestFirst: true,
+	}
+	var failed error
+	err = db.Each(ctx, q, func(it store.Item) error {
+		done, err := warn(ctx, db, it, now)
+		switch {
+		case errors.Is(err, store.ErrConflict):
+			// The key has changed meanwhile, or the index is behind: the next call
+			// reads it again.
+		case err != nil:
+			failed = errors.Join(failed, err)
+		case done:
+			warned++
+		}
+		return ctx.Err()
+	})
+	return warned, errors.Join(err, failed)
+}
+
+// warn emits the event of one key, unless the key has ended already, and reports
+// whether it did.
+func warn(ctx context.Context, db *store.DB, it store.Item, now time.Time) (bool, error) {
+	r, err := key.Read(&it, now)
+	if err != nil {
+		return false, err
+	}
+	tx := &store.Tx{}
+	active := r.State == key.Active
+	if active {
+		e, err := event.New(now, tenant.Of(it.Account, r.Kind), event.APIKeyExpiring, r.Key, nil)
+		if err != nil {
+			return false, err
+		}
+		tx.Create(e, nil)
+	}
+	// Nothing that callers see changes, so the version stays.
+	var stored key.Record
+	if err := it.Decode(&stored); err != nil {
+		return false, err
+	}
+	stored.WarnAt = nil
+	if err := it.Encode(stored); err != nil {
+		return false, err
+	}
+	it.Due = store.Key{}
+	tx.Replace(it)
+	return active, db.Commit(ctx, tx)
+}

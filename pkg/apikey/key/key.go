@@ -1,0 +1,71 @@
+// Package key holds API keys as they are stored and shown. It is apart from their
+// operations because the warnings of expiry need the keys, and no HTTP framework.
+package key
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// The states of a key.
+const (
+	Active  = "active"
+	Revoked = "revoked"
+	Expired = "expired"
+)
+
+// Key is an API key as callers see it.
+type Key struct {
+	resource.Resource
+	Name        string       `json:"name" doc:"Name of the key"`
+	Kind        tenant.Mode  `json:"kind" enum:"live,test" doc:"live: spends credits and publishes. test: uses the sandbox"`
+	Prefix      string       `json:"prefix" doc:"The first 13 characters of the secret" example:"svc_test_3kQ9"`
+	Last4       string       `json:"last4" doc:"The last 4 characters of the secret" example:"x8Zr"`
+	Scopes      []auth.Scope `json:"scopes" nullable:"false" doc:"Scopes of the key"`
+	IPAllowList []string     `json:"ip_allow_list" nullable:"false" doc:"Address ranges that may use the key. Empty: all"`
+	State       string       `json:"state" enum:"active,revoked,expired" doc:"State of the key. A request with a revoked or expired key fails with 401"`
+	ExpiresAt   *time.Time   `json:"expires_at" doc:"Time at which the key expires. Null: never"`
+	LastUsedAt  *time.Time   `json:"last_used_at" doc:"Time of the last request, to the minute. Null: never used"`
+	LastUsedIP  *string      `json:"last_used_ip" doc:"Address of the first request of that minute"`
+	CreatedBy   string       `json:"created_by" doc:"Id of the key that created it, or operator"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Key) SchemaName() string { return "ApiKey" }
+
+// Record is the stored document of a key.
+type Record struct {
+	Key
+	// Old are the secrets that rotations have replaced and that still work.
+	Old []OldSecret `json:"old_secrets,omitempty"`
+	// WarnAt is the time to warn the account that the key expires. It is nil if no
+	// warning is planned.
+	WarnAt *time.Time `json:"warn_at,omitempty"`
+}
+
+// OldSecret is a secret that a rotation has replaced, and that works until a time.
+type OldSecret struct {
+	Hash  string    `json:"hash"`
+	Until time.Time `json:"until"`
+}
+
+// Read returns the record of an item, with what is not in its document: its last
+// use, and whether it has expired.
+func Read(it *store.Item, now time.Time) (Record, error) {
+	var r Record
+	if err := it.Decode(&r); err != nil {
+		return r, err
+	}
+	if at, ip := credential.LastUsed(it); !at.IsZero() {
+		r.LastUsedAt, r.LastUsedIP = &at, &ip
+	}
+	if r.State == Active && r.ExpiresAt != nil && !now.Before(*r.ExpiresAt) {
+		r.State = Expired
+	}
+	return r, nil
+}
