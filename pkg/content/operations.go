@@ -58,7 +58,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.List(r, list, s.list)
 
 	s.registerCreate(r)
-	httpapi.Read(r, op("getContentItem", http.MethodGet, "/v1/content-items/{content_item_id}", auth.ContentRead, "Get a content item", "Signs the URLs of its media anew."), s.get)
+	httpapi.Read(r, op("getContentItem", http.MethodGet, "/v1/content-items/{content_item_id}", auth.ContentRead, "Get a content item", "The URLs of its media are signed anew."), s.get)
 	s.registerChanges(r)
 }
 

@@ -50,7 +50,7 @@ var Types = []struct {
 	{ProposalApplied, "A proposal was applied to its factory"},
 	{BalanceLow, "The balance fell below the account's threshold"},
 	{ContentPlanCompleted, "All items of a content plan have reached a final state"},
-	{StudioGenerated, "A studio generation was generated: its media are ready"},
+	{StudioGenerated, "A studio generation has succeeded: its media are ready"},
 	{StudioFailed, "A studio generation failed"},
 	{TrainingCompleted, "A fine-tuned model is ready"},
 	{TrainingFailed, "A training failed"},

@@ -67,7 +67,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 	const one = "/v1/studio/generations/{generation_id}"
-	httpapi.Read(r, op("getGeneration", http.MethodGet, one, "Get a generation", "Signs the URLs of its media anew."), s.get)
+	httpapi.Read(r, op("getGeneration", http.MethodGet, one, "Get a generation", "The URLs of its media are signed anew."), s.get)
 	remove := op("deleteGeneration", http.MethodDelete, one, "Delete a generation", "Cancels the generation if it is still running, and releases its reserved credits at once. Its media are deleted.")
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
