@@ -11,19 +11,17 @@ import (
 
 func TestDeliveriesAreMeasured(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bin")
-	if err := system.Compile(t.Context(), "../..", system.Machine(), dir, "./functions/deliver", "./infra/bench/baseline/post", "./infra/bench/inprocess"); err != nil {
+	if err := system.Compile(t.Context(), "../..", system.Machine(), dir, "./functions/deliver", "./infra/bench/inprocess"); err != nil {
 		t.Fatal(err)
 	}
-	programs := deliveryPrograms{filepath.Join(dir, "deliver"), filepath.Join(dir, "post"), filepath.Join(dir, "inprocess")}
+	programs := deliveryPrograms{filepath.Join(dir, "deliver"), filepath.Join(dir, "inprocess")}
 	const deliveries = 105 // the last batch is not full
 	d, err := measureDeliveries(t.Context(), programs, deliveries, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, e := range map[string]effort{"deliver": d.function, "bare loop": d.bare} {
-		if e.deliveries != deliveries || e.wall <= 0 || e.cpu <= 0 {
-			t.Errorf("%s: %+v", name, e)
-		}
+	if e := d.function; e.deliveries != deliveries || e.wall <= 0 || e.cpu <= 0 {
+		t.Errorf("%+v", e)
 	}
 	if d.payload < 850 || d.payload > 1_010 || d.allocations < 10 || d.allocated < 1_000 {
 		t.Errorf("payloads of %d bytes, %v allocations of %v bytes", d.payload, d.allocations, d.allocated)
@@ -32,13 +30,13 @@ func TestDeliveriesAreMeasured(t *testing.T) {
 
 func TestAFunctionThatDeliversNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bin")
-	if err := system.Compile(t.Context(), "../..", system.Machine(), dir, "./infra/bench/baseline/post"); err != nil {
+	if err := system.Compile(t.Context(), "../..", system.Machine(), dir, "./infra/bench/inprocess"); err != nil {
 		t.Fatal(err)
 	}
 	// It is none, and ends at once.
-	path := filepath.Join(dir, "post")
-	_, err := measureDeliveries(t.Context(), deliveryPrograms{path, path, path}, 10, 1)
-	if err == nil || !strings.Contains(err.Error(), "ended: exit status 1\nEOF") {
+	path := filepath.Join(dir, "inprocess")
+	_, err := measureDeliveries(t.Context(), deliveryPrograms{path, path}, 10, 1)
+	if err == nil || !strings.Contains(err.Error(), "ended: exit status 0\n") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -64,25 +62,14 @@ func TestTheReceiverSeesWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestMissedAimsAreTold(t *testing.T) {
+func TestTheTableOfDeliveries(t *testing.T) {
 	d := delivering{
-		instances: 2, rounds: 3, payload: 930, allocations: 400, allocated: 52_000,
-		function: effort{10_000, 5 * time.Second, 4 * time.Second}, bare: effort{10_000, 4 * time.Second, 2 * time.Second},
+		instances: 2, rounds: 3, payload: 930, allocations: 400, allocated: 52_000, function: effort{10_000, 5 * time.Second, 4 * time.Second},
 	}
 	got := d.markdown()
-	for _, want := range []string{
-		"| deliver | 2000 | 2500 | 0.400 |\n", "| (bare loop) | 2500 | 5000 | 0.200 |\n", "| deliver against (bare loop) | 0.80 | 0.50 | |\n",
-		"400 allocations of 52.0 KB", "**Missed:** 0.50 of the bare loop's rate by CPU time, the aim is 0.7.\n",
-	} {
+	for _, want := range []string{"| 2000 | 2500 | 0.400 |\n", "payloads of 930 bytes; 10000 deliveries", "400 allocations of 52.0 KB"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q in\n%s", want, got)
 		}
-	}
-	if all := d.missed(); len(all) != 1 {
-		t.Errorf("missed: %q", all)
-	}
-	d.function.wall = 10 * time.Second
-	if all := d.missed(); len(all) != 3 {
-		t.Errorf("missed: %q", all)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -77,6 +78,7 @@ func (d *double) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return // the caller has gone
 	}
 	maps.Copy(w.Header(), resp.Header)
+	w.Header().Set("Content-Length", strconv.FormatInt(resp.ContentLength, 10))
 	w.WriteHeader(resp.StatusCode)
 	_, _ = io.Copy(w, resp.Body) // fails when the caller has gone
 }

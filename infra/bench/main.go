@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return r.broken()
 }
 
-// deliveryRounds is how often the deliver function and the bare loop take turns.
+// deliveryRounds is how often deliveries are measured.
 const deliveryRounds = 5
 
 // measureOperations fills in what the operations cost.
@@ -125,6 +125,6 @@ func build(ctx context.Context) ([]program, deliveryPrograms, error) {
 		programs = append(programs, program{name: f.Name(), path: filepath.Join(target.Dir(), f.Name(), "bootstrap")})
 	}
 	return programs, deliveryPrograms{
-		function: filepath.Join(target.Dir(), "deliver", "bootstrap"), bare: filepath.Join(baselines, "post"), inprocess: filepath.Join(baselines, "inprocess"),
+		function: filepath.Join(target.Dir(), "deliver", "bootstrap"), inprocess: filepath.Join(baselines, "inprocess"),
 	}, nil
 }
