@@ -56,7 +56,7 @@ func operations(t *testing.T) map[string]promised {
 
 func TestOperationsAreThoseOfTheContract(t *testing.T) {
 	table := operations(t)
-	if len(table) != 81 {
+	if len(table) != 89 {
 		t.Errorf("the table has %d operations", len(table))
 	}
 	registered := map[string]bool{}
