@@ -64,6 +64,7 @@ func (w *World) Examples() map[string]Example {
 
 		"listPlans":  {},
 		"listModels": {},
+		"listVoices": {},
 
 		"listFactories": {},
 		"createFactory": {Body: Object{

@@ -16,6 +16,7 @@ var Scopes = map[string]auth.Scope{
 	"GET /v1/balance/entries":                                           "account:read",
 	"GET /v1/catalog/models":                                            "account:read",
 	"GET /v1/catalog/plans":                                             "account:read",
+	"GET /v1/catalog/voices":                                            "account:read",
 	"GET /v1/content-items":                                             "content:read",
 	"POST /v1/content-items":                                            "content:write",
 	"POST /v1/content-items/batch":                                      "content:write",

@@ -1,11 +1,13 @@
-// Package listing holds the operations of the catalog: the lists of plans and
-// models. They are apart from the catalog's data because every worker links the
+// Package listing holds the operations of the catalog: the lists of plans, models and
+// voices. They are apart from the catalog's data because every worker links the
 // data, and none of them links the HTTP framework.
 package listing
 
 import (
 	"context"
 	"net/http"
+
+	"golang.org/x/text/language"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/catalog"
@@ -24,6 +26,12 @@ type modelsInput struct {
 	httpapi.PageInput
 	Kind     provider.Kind `query:"kind" enum:"text,image,video,music,voice,avatar" doc:"Only models of this kind"`
 	Provider string        `query:"provider" enum:"bedrock,polly,fal,replicate,elevenlabs,heygen" doc:"Only models of this provider"`
+}
+
+type voicesInput struct {
+	httpapi.PageInput
+	Model    string `query:"model" maxLength:"100" doc:"Only voices of this model"`
+	Language string `query:"language" maxLength:"35" doc:"Only voices that speak this language (BCP 47): en finds en-GB, and en-GB finds voices of all English" example:"en-GB"`
 }
 
 // Mount registers the operations of the area.
@@ -46,6 +54,22 @@ func Mount(r *httpapi.Router, e function.Env) {
 		models := offer.Models(catalog.Filter{Kind: in.Kind, Provider: in.Provider}, auth.FromContext(ctx).Mode == tenant.Live)
 		return httpapi.Slice(ctx, models, filters, in.PageInput, func(m catalog.Model) string { return m.ID })
 	})
+	httpapi.List(r, httpapi.Op{
+		ID: "listVoices", Method: http.MethodGet, Path: "/v1/catalog/voices", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
+		Summary:     "List the voices",
+		Description: "In a fixed order, by provider and language. Send the `id` of a voice as `voice` to a model that speaks with it; a model also takes other ids of its provider's voices.",
+		Errors:      []errs.Code{errs.InvalidCursor},
+	}, listVoices)
+}
+
+func listVoices(ctx context.Context, in *voicesInput) (httpapi.Page[catalog.Voice], error) {
+	if in.Language != "" {
+		if _, err := language.Parse(in.Language); err != nil {
+			return httpapi.Page[catalog.Voice]{}, errs.Invalid("language", "must be a language tag (BCP 47), such as en or pt-BR")
+		}
+	}
+	filters := map[string]string{"model": in.Model, "language": in.Language}
+	return httpapi.Slice(ctx, catalog.Voices(in.Model, in.Language), filters, in.PageInput, func(v catalog.Voice) string { return v.Provider + " " + v.ID })
 }
 
 func listPlans(ctx context.Context, in *plansInput) (httpapi.Page[catalog.Plan], error) {

@@ -201,3 +201,51 @@ func TestLiveKeysSeeWhatIsUnavailable(t *testing.T) {
 		t.Errorf("the table itself now has %s", m.State)
 	}
 }
+
+func TestListVoices(t *testing.T) {
+	for query, want := range map[string][]string{
+		"model=polly-long-form":                    {"Danielle"},
+		"model=polly-generative&language=de":       {"Vicki"},
+		"model=polly-neural&language=EN-gb":        {"Amy"},
+		"model=eleven-3&language=en-GB":            {"JBFqnCBsd6RMkjVDRZzb"},
+		"language=cy":                              {"Gwyneth"},
+		"model=polly-long-form&language=fr":        nil,
+		"model=none":                               nil,
+		"language=is&limit=1":                      {"Dora"},
+		"model=polly-standard&language=pt&limit=2": {"Vitoria", "Cristiano"},
+	} {
+		a := get(t, "/v1/catalog/voices?"+query, auth.AccountRead)
+		if a.status != http.StatusOK || !slices.Equal(ids(a), want) {
+			t.Errorf("%s: %d, %v, want %v", query, a.status, ids(a), want)
+		}
+	}
+	if a := get(t, "/v1/catalog/voices?language=english%21", auth.AccountRead); a.status != http.StatusUnprocessableEntity || a.Error.Param != "language" {
+		t.Errorf("no language: %+v", a)
+	}
+}
+
+// Each voice is of models that are in the catalog and speak its languages, and is
+// listed once.
+func TestVoicesFitTheirModels(t *testing.T) {
+	seen := map[string]bool{}
+	for _, v := range catalog.Voices("", "") {
+		if key := v.Provider + " " + v.ID; seen[key] || len(v.Models) == 0 || len(v.Languages) == 0 {
+			t.Errorf("%+v", v)
+		} else {
+			seen[key] = true
+		}
+		for _, id := range v.Models {
+			m, ok := catalog.Find(id)
+			if !ok || m.Provider != v.Provider || m.Kind != provider.KindVoice {
+				t.Errorf("%s is not a voice of %s", v.ID, id)
+				continue
+			}
+			if !slices.ContainsFunc(v.Languages, m.Speaks) {
+				t.Errorf("%s does not speak %v", id, v.Languages)
+			}
+		}
+	}
+	if len(seen) < 50 {
+		t.Errorf("there are %d voices", len(seen))
+	}
+}

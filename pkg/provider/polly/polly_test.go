@@ -437,3 +437,17 @@ func TestTheFakeWasSentWhatWasMeant(t *testing.T) {
 		t.Errorf("sent %v, want %v", got, want)
 	}
 }
+
+// The catalog lists each voice that speaks where a request names none.
+func TestTheCatalogListsTheDefaultVoices(t *testing.T) {
+	for engine, byLanguage := range voices {
+		for tag, v := range byLanguage {
+			listed := catalog.Voices("polly-"+string(engine), tag)
+			if !slices.ContainsFunc(listed, func(c catalog.Voice) bool {
+				return c.ID == string(v.id) && slices.Contains(c.Default, "polly-"+string(engine))
+			}) {
+				t.Errorf("%s speaks %s for %s, and is not listed", v.id, tag, engine)
+			}
+		}
+	}
+}

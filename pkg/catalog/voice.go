@@ -1,0 +1,54 @@
+package catalog
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Voice is a voice of a provider.
+type Voice struct {
+	ID        string   `json:"id" doc:"Id of the voice: send it as voice" example:"Joanna"`
+	Name      string   `json:"name" doc:"Display name" example:"Joanna"`
+	Provider  string   `json:"provider" enum:"polly,fal,elevenlabs,heygen" doc:"The provider of its models" example:"polly"`
+	Models    []string `json:"models" nullable:"false" doc:"Ids of the models that speak with it" example:"[\"polly-neural\"]"`
+	Languages []string `json:"languages" nullable:"false" doc:"Languages that it speaks (BCP 47)" example:"[\"en-US\"]"`
+	SampleURL *string  `json:"sample_url" doc:"A recording of the voice; null where the provider publishes none"`
+	Default   []string `json:"default" nullable:"false" doc:"Ids of the models that speak with it in its languages where a request names no voice" example:"[\"polly-neural\"]"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Voice) SchemaName() string { return "Voice" }
+
+//go:embed voices.json
+var voicesJSON []byte
+
+var voices = sync.OnceValue(func() []Voice {
+	var all []Voice
+	if err := json.Unmarshal(voicesJSON, &all); err != nil {
+		panic(fmt.Sprintf("catalog: voices.json: %v", err)) // a test reads it
+	}
+	return all
+})
+
+// Voices returns the voices of a model that speak a language, in a fixed order. An
+// empty filter chooses all.
+func Voices(model, language string) []Voice {
+	var chosen []Voice
+	for _, v := range voices() {
+		speaks := slices.ContainsFunc(v.Languages, func(tag string) bool { return covers(tag, language) || covers(language, tag) })
+		if (model == "" || slices.Contains(v.Models, model)) && (language == "" || speaks) {
+			chosen = append(chosen, v)
+		}
+	}
+	return chosen
+}
+
+// covers reports whether a language tag is another one or begins it, as en begins
+// en-GB.
+func covers(tag, other string) bool {
+	return len(other) >= len(tag) && strings.EqualFold(other[:len(tag)], tag) && (len(other) == len(tag) || other[len(tag)] == '-')
+}
