@@ -78,7 +78,7 @@ func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, queue topology.
 	if err != nil {
 		return held{}, err
 	}
-	sealed, err := seal(secret, plain)
+	sealed, err := sealBody(secret, plain)
 	if err != nil {
 		return held{}, err
 	}
@@ -170,7 +170,7 @@ func (r *Router) readClaim(ctx context.Context, ref claimRef) (*held, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := unseal(secret, h.record.Claim.Sealed)
+	plain, err := unsealBody(secret, h.record.Claim.Sealed)
 	if err != nil {
 		return nil, err
 	}

@@ -151,7 +151,7 @@ func (r *Router) recordOf(p *auth.Principal, key string) store.Item {
 // remember puts an answer into its record.
 func remember(tx *store.Tx, it *store.Item, record remembered, secret []byte, a *answer) error {
 	record.Claim, record.Status, record.Code, record.ETag = nil, a.Status, a.code, a.ETag
-	sealed, err := seal(secret, a.Body)
+	sealed, err := sealBody(secret, a.Body)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 	if err != nil {
 		return nil, err
 	}
-	a.Body, err = unseal(secret, first.Sealed)
+	a.Body, err = unsealBody(secret, first.Sealed)
 	return a, err
 }
 

@@ -3,14 +3,10 @@ package httpapi
 import (
 	"bytes"
 	"compress/flate"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/hkdf"
-	"crypto/rand"
-	"crypto/sha256"
-	"errors"
 	"io"
 	"sync"
+
+	"github.com/content-automation/api/pkg/seal"
 )
 
 // SealWith mixes a secret of the system into the keys that the bodies of remembered
@@ -24,26 +20,18 @@ func (r *Router) SealWith(secret []byte) { r.sealSecret = secret }
 // the Idempotency-Key, which itself is stored as a hash only: an answer may hold a
 // secret that is shown once, and only who sends the same key may see it again.
 func (r *Router) answerSecret(idempotencyKey string) ([]byte, error) {
-	return hkdf.Key(sha256.New, []byte(idempotencyKey), r.sealSecret, "answer", 32)
+	return seal.Derive([]byte(idempotencyKey), r.sealSecret, "answer")
 }
 
 // claimSecret returns the secret that claims are encrypted by: who ends the claim of a
 // call that died does not know its Idempotency-Key.
 func (r *Router) claimSecret() ([]byte, error) {
-	return hkdf.Key(sha256.New, r.sealSecret, nil, "claim", 32)
+	return seal.Derive(r.sealSecret, nil, "claim")
 }
 
-func sealer(secret []byte) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(secret)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCM(block)
-}
-
-// seal compresses and encrypts what is stored.
-func seal(secret, body []byte) ([]byte, error) {
-	g, err := sealer(secret)
+// sealBody compresses and encrypts what is stored.
+func sealBody(secret, body []byte) ([]byte, error) {
+	box, err := seal.New(secret)
 	if err != nil {
 		return nil, err
 	}
@@ -51,22 +39,16 @@ func seal(secret, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	nonce := make([]byte, g.NonceSize(), g.NonceSize()+len(small)+g.Overhead())
-	if _, err := rand.Read(nonce); err != nil {
-		return nil, err
-	}
-	return g.Seal(nonce, nonce, small, nil), nil
+	return box.Seal(small, ""), nil
 }
 
-func unseal(secret, sealed []byte) ([]byte, error) {
-	g, err := sealer(secret)
+// unsealBody decrypts and expands what was stored.
+func unsealBody(secret, data []byte) ([]byte, error) {
+	box, err := seal.New(secret)
 	if err != nil {
 		return nil, err
 	}
-	if len(sealed) < g.NonceSize() {
-		return nil, errors.New("httpapi: the record of an answer is damaged")
-	}
-	small, err := g.Open(nil, sealed[:g.NonceSize()], sealed[g.NonceSize():], nil)
+	small, err := box.Open(data, "")
 	if err != nil {
 		return nil, err
 	}
