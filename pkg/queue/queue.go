@@ -6,6 +6,8 @@ package queue
 import (
 	"context"
 	"time"
+
+	"github.com/aws/aws-lambda-go/events"
 )
 
 // LongestDelay is the most that a queue holds a message back.
@@ -32,4 +34,16 @@ type Sender interface {
 type Queue interface {
 	Sender
 	Hider
+}
+
+// Response returns the answer of a function to SQS: the messages at the places of
+// errors come again. Its list is never null, which would mean that all failed.
+func Response(batch []events.SQSMessage, failed []error) events.SQSEventResponse {
+	out := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
+	for i, err := range failed {
+		if err != nil {
+			out.BatchItemFailures = append(out.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: batch[i].MessageId})
+		}
+	}
+	return out
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -62,10 +64,27 @@ func (db *DB) expired(it *Item) bool {
 	return !it.ExpireAt.IsZero() && it.ExpireAt.Unix() <= db.now().Unix()
 }
 
-// GetAll reads up to 100 items in one round trip, strongly consistent, each at
-// the place of its key. No key may be named twice. Where there is no item, its
-// place is empty, without even a key.
+// maxKeys is how many items one round trip reads.
+const maxKeys = 100
+
+// GetAll reads items, strongly consistent, each at the place of its key: up to 100 in
+// one round trip, more in several at the same time. No key may be named twice. Where
+// there is no item, its place is empty, without even a key.
 func (db *DB) GetAll(ctx context.Context, keys ...Key) ([]Item, error) {
+	if len(keys) <= maxKeys {
+		return db.getAll(ctx, keys)
+	}
+	calls := (len(keys) + maxKeys - 1) / maxKeys
+	items, failed := make([][]Item, calls), make([]error, calls)
+	var all sync.WaitGroup
+	for i := range calls {
+		all.Go(func() { items[i], failed[i] = db.getAll(ctx, keys[i*maxKeys:min(len(keys), (i+1)*maxKeys)]) })
+	}
+	all.Wait()
+	return slices.Concat(items...), errors.Join(failed...)
+}
+
+func (db *DB) getAll(ctx context.Context, keys []Key) ([]Item, error) {
 	asked := make([]attributes, len(keys))
 	at := make(map[Key]int, len(keys))
 	for i, k := range keys {
