@@ -6,7 +6,7 @@ package main
 import (
 	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/topology"
-	"github.com/content-automation/api/pkg/webhook/lane"
+	"github.com/content-automation/api/pkg/webhook/deliver/run"
 )
 
-func main() { lane.Start(needs.QueueURL(topology.DeliverSlow), "", nil) }
+func main() { run.Start(needs.QueueURL(topology.DeliverSlow), "", nil) }

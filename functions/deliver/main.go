@@ -6,13 +6,13 @@ import (
 
 	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/topology"
-	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/awsdest"
-	"github.com/content-automation/api/pkg/webhook/lane"
+	"github.com/content-automation/api/pkg/webhook/deliver"
+	"github.com/content-automation/api/pkg/webhook/deliver/run"
 )
 
 func main() {
-	lane.Start(needs.QueueURL(topology.Deliver), needs.QueueURL(topology.DeliverSlow), toAWS)
+	run.Start(needs.QueueURL(topology.Deliver), needs.QueueURL(topology.DeliverSlow), toAWS)
 }
 
-func toAWS(cfg aws.Config) webhook.AWSSender { return awsdest.New(cfg) }
+func toAWS(cfg aws.Config) deliver.AWSSender { return awsdest.New(cfg) }

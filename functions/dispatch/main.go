@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/topology"
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 
 func main() {
@@ -23,7 +23,7 @@ func main() {
 	cfg := awsenv.Must(awsenv.Config())
 	db := store.Open(cfg, needs.Read[needs.State]().Table)
 	client := sqs.NewFromConfig(cfg)
-	dispatcher := webhook.NewDispatcher(db, sqsqueue.New(client, needs.QueueURL(topology.Deliver)), time.Now)
-	replayer := webhook.NewReplayer(dispatcher, sqsqueue.New(client, needs.QueueURL(topology.Dispatch)), queue.Beat)
+	dispatcher := dispatch.New(db, sqsqueue.New(client, needs.QueueURL(topology.Deliver)), time.Now)
+	replayer := dispatch.NewReplayer(dispatcher, sqsqueue.New(client, needs.QueueURL(topology.Dispatch)), queue.Beat)
 	lambda.Start(replayer.Handle)
 }

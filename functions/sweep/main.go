@@ -18,12 +18,12 @@ import (
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/topology"
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 
 // swept is what a call has done.
 type swept struct {
-	webhook.Swept
+	dispatch.Swept
 	// Warned is how many accounts were sent that a key of theirs is about to expire.
 	Warned int `json:"warned"`
 }
@@ -33,8 +33,8 @@ func main() {
 	cfg := awsenv.Must(awsenv.Config())
 	db := store.Open(cfg, needs.Read[needs.State]().Table)
 	deliveries := sqsqueue.New(sqs.NewFromConfig(cfg), needs.QueueURL(topology.Deliver))
-	sweeper := webhook.NewSweeper(db, deliveries, time.Now)
-	lambda.Start(func(ctx context.Context, in webhook.Sweep) (swept, error) {
+	sweeper := dispatch.NewSweeper(db, deliveries, time.Now)
+	lambda.Start(func(ctx context.Context, in dispatch.Sweep) (swept, error) {
 		warned, failed := expiry.Warn(ctx, db, time.Now())
 		done, err := sweeper.Handle(ctx, in)
 		return swept{done, warned}, errors.Join(failed, err)

@@ -19,9 +19,11 @@ import (
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/dispatch"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // How many messages a call of the deliver function gets at most, and how many events
@@ -113,6 +115,9 @@ type courier struct {
 // owner is the owner of what is measured.
 var owner = tenant.Of("acc_01h455vb4pex5vsknk084sn02q", tenant.Test)
 
+// sealSecret is the SEAL_SECRET of all functions.
+const sealSecret = "bench"
+
 var signingKey = bytes.Repeat([]byte("bench it"), 4)
 
 func newCourier(ctx context.Context) (*courier, error) {
@@ -140,24 +145,30 @@ func (c *courier) environment() []string {
 func (c *courier) prepare(ctx context.Context, deliveries int) ([][]byte, error) {
 	db := store.Open(c.double.config(), stateTable)
 	now := time.Now().UTC()
-	hook, err := store.NewItem("webhook", owner, id.New(id.Webhook, now), map[string]any{
-		"id": id.New(id.Webhook, now), "url": c.receiver.url(), "event_types": []string{"*"}, "state": "enabled",
-		"secrets": []map[string]any{{"key": signingKey}},
+	box, err := hook.NewBox([]byte(sealSecret))
+	if err != nil {
+		return nil, err
+	}
+	to := hook.Ref{Owner: owner, ID: id.New(id.Webhook, now)}
+	secret, _, err := hook.NewSecret(bytes.NewReader(signingKey), box, to)
+	if err != nil {
+		return nil, err
+	}
+	url := c.receiver.url()
+	receiver, err := store.NewItem(hook.Kind, owner, to.ID, hook.Record{
+		Webhook: hook.Webhook{Resource: resource.New(to.ID, now, nil), URL: &url, EventTypes: []string{"*"}, State: hook.StateEnabled},
+		Secrets: hook.Secrets{secret},
 	})
 	if err != nil {
 		return nil, err
 	}
-	var named struct{ ID string }
-	if err := hook.Decode(&named); err != nil {
-		return nil, err
-	}
-	hook.Key = store.Key{PK: "webhooks#" + owner.String(), SK: named.ID}
+	receiver.Key = to.Key()
 	tx := &store.Tx{}
-	tx.Create(hook, nil)
+	tx.Create(receiver, nil)
 	if err := db.Commit(ctx, tx); err != nil {
 		return nil, err
 	}
-	dispatcher := webhook.NewDispatcher(db, sqsqueue.New(sqs.NewFromConfig(c.double.config()), c.double.address()+"/000000000000/deliver"), time.Now)
+	dispatcher := dispatch.New(db, sqsqueue.New(sqs.NewFromConfig(c.double.config()), c.double.address()+"/000000000000/deliver"), time.Now)
 	for made := 0; made < deliveries; {
 		var batch events.SQSEvent
 		for range min(dispatchBatch, deliveries-made) {

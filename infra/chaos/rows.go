@@ -13,7 +13,7 @@ const aim = 6 * time.Second
 
 // What the writes of a delivery contain: that of a claim, and that of an outcome.
 const (
-	claiming  = `SET x_claim=?`
+	claiming  = `SET x_lease=?`
 	recording = `"delivered"`
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 
 // plenty is a rate limit that is never reached.
@@ -95,7 +95,7 @@ func (w *world) newKey(ctx context.Context, name string, mode tenant.Mode) (stri
 }
 
 // sweep calls the function as an operator does who knows that messages were lost.
-func (w *world) sweep(ctx context.Context) (swept webhook.Swept, err error) {
+func (w *world) sweep(ctx context.Context) (swept dispatch.Swept, err error) {
 	err = w.system.Invoke(ctx, "sweep", `{"now":true}`, &swept)
 	return swept, err
 }

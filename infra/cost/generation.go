@@ -20,7 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/topology"
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 
 // scenario is a generation that is counted from its call to its end.
@@ -68,7 +68,7 @@ type course struct {
 	used     usage
 	relay    *relay.Relay
 	consumer *task.Consumer
-	dispatch *webhook.Dispatcher
+	dispatch *dispatch.Dispatcher
 	// jobs are the messages that wait in the queues of work, and told the events of
 	// the bus that wait in the queue of dispatch.
 	jobs []queue.Message
@@ -162,7 +162,7 @@ func newCourse(w *metered.World, s scenario) *course {
 		DB: w.State, Loaders: w.Loaders, Providers: newMaker(&c.used, s.polls, s.fails, w.Now), Objects: &shelf{used: &c.used}, Now: w.Now,
 	}
 	c.consumer = task.NewConsumer(w.Kernel(worker), mailboxes, never)
-	c.dispatch = webhook.NewDispatcher(w.State, metered.Nowhere{}, w.Now)
+	c.dispatch = dispatch.New(w.State, metered.Nowhere{}, w.Now)
 	return c
 }
 

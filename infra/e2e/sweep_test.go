@@ -12,11 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/content-automation/api/pkg/topology"
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 
 // sweep calls the function as an operator does who knows that messages were lost.
-func sweep(t *testing.T) (swept webhook.Swept) {
+func sweep(t *testing.T) (swept dispatch.Swept) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -37,7 +37,8 @@ import (
 	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/dispatch"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // listed is how many resources of each kind the account has: one page of a list,
@@ -260,11 +261,11 @@ func (w *World) dispatch(ctx context.Context, state *store.DB) error {
 		}
 		batch.Records = append(batch.Records, events.SQSMessage{MessageId: e.ID, Body: string(body)})
 	}
-	out, err := webhook.NewDispatcher(state, Nowhere{}, w.Now).Handle(ctx, batch)
+	out, err := dispatch.New(state, Nowhere{}, w.Now).Handle(ctx, batch)
 	if err != nil || len(out.BatchItemFailures) > 0 {
 		return fmt.Errorf("%d events were not dispatched: %w", len(out.BatchItemFailures), err)
 	}
-	var made []webhook.Delivery
+	var made []hook.Delivery
 	if err := w.list(ctx, Request{Operation: "listDeliveries", ID: w.webhook}, &made); err != nil {
 		return err
 	}

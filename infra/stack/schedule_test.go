@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/topology"
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 
 func TestSchedulesCallTheirFunctions(t *testing.T) {
@@ -92,14 +92,14 @@ func calledBy(in template, function, rule string) bool {
 // sends again with those that the functions and the queues may take.
 func TestSweepsTakeNothingForLostTooEarly(t *testing.T) {
 	for _, f := range topology.Functions {
-		if f.Trigger != topology.BySchedule && f.Timeout >= webhook.EventGrace {
-			t.Errorf("%s may commit an event after %v; after %v it counts as lost", f.Name, f.Timeout, webhook.EventGrace)
+		if f.Trigger != topology.BySchedule && f.Timeout >= dispatch.EventGrace {
+			t.Errorf("%s may commit an event after %v; after %v it counts as lost", f.Name, f.Timeout, dispatch.EventGrace)
 		}
 	}
 	_, queue := named(t, acme[workStack], "AWS::SQS::Queue", "DeliverQueue")
 	visibility, _ := queue["VisibilityTimeout"].(float64)
-	if hidden := time.Duration(visibility) * time.Second; hidden == 0 || hidden >= webhook.OverdueGrace {
-		t.Errorf("a message may be hidden for %v; after %v it counts as lost", hidden, webhook.OverdueGrace)
+	if hidden := time.Duration(visibility) * time.Second; hidden == 0 || hidden >= dispatch.OverdueGrace {
+		t.Errorf("a message may be hidden for %v; after %v it counts as lost", hidden, dispatch.OverdueGrace)
 	}
 }
 

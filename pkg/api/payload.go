@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/studio"
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // payloads returns the resource that each type of event carries. Those whose area
@@ -31,7 +31,7 @@ var payloads = map[event.Type]reflect.Type{
 	event.DiagnosisCompleted:          reflect.TypeFor[Diagnosis](),
 	event.SocialAccountConnected:      reflect.TypeFor[SocialAccount](),
 	event.SocialAccountNeedsReconnect: reflect.TypeFor[SocialAccount](),
-	event.WebhookDisabled:             reflect.TypeFor[webhook.Webhook](),
+	event.WebhookDisabled:             reflect.TypeFor[hook.Webhook](),
 	event.APIKeyExpiring:              reflect.TypeFor[apikey.Key](),
 }
 

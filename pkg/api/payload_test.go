@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/clients"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/tenant"
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // document is the address that the committed document has among the schemas.
@@ -112,7 +112,7 @@ func TestExamplesFitTheDocument(t *testing.T) {
 // TestEveryMemberIsDescribed looks through all that callers send and get.
 func TestEveryMemberIsDescribed(t *testing.T) {
 	doc := Document()
-	if doc.Components.Schemas.Map()[webhook.Delivery{}.SchemaName()] == nil {
+	if doc.Components.Schemas.Map()[hook.Delivery{}.SchemaName()] == nil {
 		t.Fatal("there are no schemas")
 	}
 	var walk func(at string, s *huma.Schema)

@@ -151,7 +151,7 @@ func TestImports(t *testing.T) {
 		{"log", "log/slog is the log", []string{"infra/bench/baseline"}, false},
 		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: pkg/awsenv", []string{"infra"}, false},
 		{"github.com/aws/jsii-runtime-go", "the CDK app alone needs it", []string{"infra"}, false},
-		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/provider/providertest", "pkg/generate/generatetest"}, false},
+		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/provider/providertest", "pkg/generate/generatetest", "pkg/webhook/webhooktest"}, false},
 	} {
 		for _, p := range packages(t) {
 			imports := p.Imports
@@ -213,7 +213,10 @@ func TestWhatFunctionsLink(t *testing.T) {
 
 // The shared packages are linked into every worker, which serves no HTTP.
 func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
-	shared := []string{"pkg/event", "pkg/job", "pkg/ledger", "pkg/queue", "pkg/relay", "pkg/resource", "pkg/store", "pkg/task"}
+	shared := []string{
+		"pkg/event", "pkg/job", "pkg/ledger", "pkg/queue", "pkg/relay", "pkg/resource", "pkg/store", "pkg/task",
+		"functions/dispatch", "functions/deliver", "functions/deliver-slow",
+	}
 	framework := []string{"github.com/danielgtaylor/huma/v2", module + "/pkg/httpapi"}
 	seen := 0
 	for _, p := range packages(t) {

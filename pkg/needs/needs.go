@@ -18,6 +18,11 @@ type Media struct {
 	Bucket string `env:"MEDIA_BUCKET,notEmpty"`
 }
 
+// Seal is the secret that what is stored is sealed with.
+type Seal struct {
+	SealSecret string `env:"SEAL_SECRET,notEmpty"`
+}
+
 // Offers are the providers that live keys may use, separated by commas; it may be
 // empty.
 type Offers struct {
@@ -35,7 +40,7 @@ type Loopback struct {
 type Area struct {
 	State
 	Audit
-	SealSecret string `env:"SEAL_SECRET,notEmpty"`
+	Seal
 }
 
 // Account is what the function account needs.
@@ -91,6 +96,7 @@ type Deliver struct {
 	State
 	Media
 	Loopback
+	Seal
 }
 
 // Of returns the needs of each function, by its name.

@@ -21,8 +21,9 @@ func TestRead(t *testing.T) {
 	t.Setenv("TABLE_NAME", "state")
 	t.Setenv("MEDIA_BUCKET", "media")
 	t.Setenv("STAGE", "local")
+	t.Setenv("SEAL_SECRET", "seal")
 	t.Setenv("ALLOW_LOOPBACK_WEBHOOKS", "true")
-	if n := Read[Deliver](); n != (Deliver{State{"state"}, Media{"media"}, Loopback{"local", "true"}}) {
+	if n := Read[Deliver](); n != (Deliver{State{"state"}, Media{"media"}, Loopback{"local", "true"}, Seal{"seal"}}) {
 		t.Errorf("%+v", n)
 	}
 	t.Setenv("ALLOW_LOOPBACK_WEBHOOKS", "")

@@ -69,6 +69,8 @@ type Function struct {
 	// their own AWS accounts. Its own role then has a name of its own, which stays:
 	// customers trust it.
 	Assumes bool
+	// Unseals lets it open what the areas have sealed; they themselves always can.
+	Unseals bool
 	// Introduces lets it name the role of the function that assumes.
 	Introduces bool
 	// Offers marks the functions that need to know which providers live keys may use,

@@ -2,16 +2,16 @@ package webhook
 
 import (
 	"context"
-	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // maxFactories bounds the factories that a webhook names: with the webhook they
@@ -33,7 +33,7 @@ func (factoryIDs) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// keys gives the keys of the factories. It refuses what is no id of one.
+// keys returns the keys of the factories. It refuses what is not the id of one.
 func (ids factoryIDs) keys() ([]store.Key, error) {
 	keys := make([]store.Key, len(ids))
 	for i, f := range ids {
@@ -46,7 +46,7 @@ func (ids factoryIDs) keys() ([]store.Key, error) {
 }
 
 // checkFactories refuses factories that the owner does not have.
-func (s *Service) checkFactories(ctx context.Context, o owner, named factoryIDs) error {
+func (s *Service) checkFactories(ctx context.Context, o tenant.Owner, named factoryIDs) error {
 	keys, err := named.keys()
 	if err != nil || len(keys) == 0 {
 		return err
@@ -55,39 +55,39 @@ func (s *Service) checkFactories(ctx context.Context, o owner, named factoryIDs)
 	if err != nil {
 		return err
 	}
-	return o.owns(items)
+	return owns(o, items)
 }
 
-// findNaming is find for a change that names factories. Those are checked, too, in
-// the same round trip.
-func (s *Service) findNaming(ctx context.Context, webhookID string, named factoryIDs) (record, store.Item, error) {
+// findNaming is find for a change that names factories, which it checks in the same
+// round trip.
+func (s *Service) findNaming(ctx context.Context, webhookID string, named factoryIDs) (hook.Record, store.Item, error) {
 	if len(named) == 0 || !id.Valid(id.Webhook, webhookID) {
 		return s.find(ctx, webhookID)
 	}
-	var r record
+	var r hook.Record
 	keys, err := named.keys()
 	if err != nil {
 		return r, store.Item{}, err
 	}
-	o := callerOf(ctx)
-	items, err := s.db.GetAll(ctx, append(keys, o.webhookKey(webhookID))...)
+	to := refOf(ctx, webhookID)
+	items, err := s.db.GetAll(ctx, append(keys, to.Key())...)
 	if err != nil {
 		return r, store.Item{}, err
 	}
 	it := items[len(keys)]
 	if it.Kind == "" {
-		return r, it, errs.Missing(kind, webhookID)
+		return r, it, errs.Missing(hook.Kind, webhookID)
 	}
-	if err := o.owns(items[:len(keys)]); err != nil {
+	if err := owns(to.Owner, items[:len(keys)]); err != nil {
 		return r, it, err
 	}
 	return r, it, it.Decode(&r)
 }
 
-// owns refuses items that are no factories of the owner.
-func (o owner) owns(factories []store.Item) error {
+// owns refuses items that are not factories of the owner.
+func owns(o tenant.Owner, factories []store.Item) error {
 	for i, it := range factories {
-		if !ref.Usable(it, o.Owner) {
+		if !ref.Usable(it, o) {
 			return noFactory(i)
 		}
 	}
@@ -96,15 +96,4 @@ func (o owner) owns(factories []store.Item) error {
 
 func noFactory(i int) error {
 	return errs.Invalid("/factory_ids/"+strconv.Itoa(i), "is not the id of a factory of this account in this mode")
-}
-
-// wants tells whether the webhook gets the event: one of a type that it asks for,
-// and of a factory that it names, where it names any.
-func (w *Webhook) wants(e event.Ref) bool {
-	return w.wantsType(e.Type) && (len(w.FactoryIDs) == 0 || slices.Contains(w.FactoryIDs, e.Factory))
-}
-
-// wantsType tells whether the webhook asks for events of the type.
-func (w *Webhook) wantsType(t event.Type) bool {
-	return slices.ContainsFunc(w.EventTypes, func(p string) bool { return event.Pattern(p).Matches(t) })
 }

@@ -1,4 +1,4 @@
-package webhook
+package webhook_test
 
 import (
 	"fmt"
@@ -12,6 +12,9 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/hook"
+	"github.com/content-automation/api/pkg/webhook/webhooktest"
 )
 
 // addFactory writes a factory of the caller's account and mode, and gives its id.
@@ -33,79 +36,54 @@ func addFactory(t *testing.T, db *store.DB, c *apitest.Caller, at time.Time, sta
 
 func TestAWebhookOfAFactoryGetsItsEventsOnly(t *testing.T) {
 	w := newWorld(t)
-	a := addFactory(t, w.db, w.api, w.clock.Now(), factory.StateActive)
-	b := addFactory(t, w.db, w.api, w.clock.Now(), factory.StatePaused)
-	subscribe := func(factories ...string) (hook NewWebhook) {
-		w.api.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"content.*", "balance.low"}, "factory_ids": factories}).
-			Into(t, http.StatusCreated, &hook)
-		if !slices.Equal(hook.FactoryIDs, factories) {
-			t.Errorf("factory_ids %v, want %v", hook.FactoryIDs, factories)
+	a := addFactory(t, w.DB, w.API, w.Clock.Now(), factory.StateActive)
+	b := addFactory(t, w.DB, w.API, w.Clock.Now(), factory.StatePaused)
+	subscribe := func(factories ...string) (wh webhook.NewWebhook) {
+		w.API.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"content.*", "balance.low"}, "factory_ids": factories}).
+			Into(t, http.StatusCreated, &wh)
+		if !slices.Equal(wh.FactoryIDs, factories) {
+			t.Errorf("factory_ids %v, want %v", wh.FactoryIDs, factories)
 		}
-		return hook
+		return wh
 	}
 	all, ofA, ofB, both := subscribe([]string{}...), subscribe(a), subscribe(b), subscribe(a, b)
-	plain := create(t, w.api, hookURL, "content.*")
+	plain := create(t, w.API, hookURL, "content.*")
 	if plain.FactoryIDs == nil || len(plain.FactoryIDs) != 0 {
 		t.Errorf("left out: %v", plain.FactoryIDs)
 	}
 
-	inA, inB := w.happenIn(a, event.ContentGenerated), w.happenIn(b, event.ContentFailed)
-	other := w.happenIn(a, event.TrainingCompleted) // a type that none of them asks for
-	none := w.happenIn("", event.BalanceLow)
-	w.dispatch()
+	inA, inB := w.HappenIn(a, event.ContentGenerated), w.HappenIn(b, event.ContentFailed)
+	other := w.HappenIn(a, event.TrainingCompleted) // a type that none of them asks for
+	none := w.HappenIn("", event.BalanceLow)
+	w.Dispatch()
 	for _, c := range []struct {
-		hook NewWebhook
+		wh   webhook.NewWebhook
 		want []event.Ref
 	}{
 		{all, []event.Ref{inA, inB, none}}, {ofA, []event.Ref{inA}}, {ofB, []event.Ref{inB}},
 		{both, []event.Ref{inA, inB}}, {plain, []event.Ref{inA, inB}},
 	} {
 		var got, want []string
-		for _, d := range w.deliveries(c.hook.ID) {
+		for _, d := range w.Deliveries(c.wh.ID) {
 			got = append(got, d.EventID)
 		}
 		for _, ref := range c.want {
 			want = append(want, ref.ID)
 		}
-		if !slices.Equal(sorted(got), sorted(want)) {
-			t.Errorf("%v got %v, want %v; %s is in no factory, %s of no type", c.hook.FactoryIDs, got, want, none.ID, other.ID)
+		if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+			t.Errorf("%v got %v, want %v; %s is in no factory, %s of no type", c.wh.FactoryIDs, got, want, none.ID, other.ID)
 		}
 	}
 }
 
-// happenIn writes an event about a resource of a factory and puts it on the bus.
-func (w *world) happenIn(factoryID string, t event.Type) event.Ref {
-	w.t.Helper()
-	object := map[string]any{"id": "cnt_1"}
-	if factoryID != "" {
-		object["factory_id"] = factoryID
-	}
-	p := w.api.Principal
-	it, err := event.New(w.clock.Now(), p.Owner, t, object, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	tx := &store.Tx{}
-	tx.Create(it, nil)
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
-	}
-	ref := event.RefOf(it)
-	if ref.Factory != factoryID {
-		w.t.Errorf("the reference names the factory %q, not %q", ref.Factory, factoryID)
-	}
-	w.publish(ref)
-	return ref
-}
-
 func TestFactoriesOfAWebhookCanBeChangedAndRemoved(t *testing.T) {
-	db, clock, c := on(t)
+	db, clock, c := webhooktest.On(t)
 	a := addFactory(t, db, c, clock.Now(), factory.StateActive)
 	w := create(t, c, hookURL, "*")
 	path := "/v1/webhooks/" + w.ID
-	change := func(patch string) Webhook {
+	change := func(patch string) hook.Webhook {
 		t.Helper()
-		var got, stored Webhook
+		var got, stored hook.Webhook
 		c.Call(http.MethodPatch, path, patch).Into(t, http.StatusOK, &got)
 		c.Call(http.MethodGet, path, nil).Into(t, http.StatusOK, &stored)
 		if got.FactoryIDs == nil || !slices.Equal(got.FactoryIDs, stored.FactoryIDs) {
@@ -127,10 +105,10 @@ func TestFactoriesOfAWebhookCanBeChangedAndRemoved(t *testing.T) {
 }
 
 func TestFactoriesThatAreNotThereAreRefused(t *testing.T) {
-	db, clock, c := on(t)
+	db, clock, c := webhooktest.On(t)
 	good := addFactory(t, db, c, clock.Now(), factory.StateActive)
 	w := create(t, c, hookURL, "*")
-	many := make([]string, maxFactories+1)
+	many := make([]string, 50+1)
 	for i := range many {
 		many[i] = id.New(id.Factory, clock.Now())
 	}
@@ -158,7 +136,7 @@ func TestFactoriesThatAreNotThereAreRefused(t *testing.T) {
 	}
 	// Whose webhook it is comes first.
 	c.Stranger().Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"factory_ids": []string{good}}).Refused(t, 404, "not_found", "")
-	var all []Webhook
+	var all []hook.Webhook
 	c.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 || all[0].Version != 1 || len(all[0].FactoryIDs) != 0 {
 		t.Errorf("left over: %+v", all)
@@ -167,9 +145,9 @@ func TestFactoriesThatAreNotThereAreRefused(t *testing.T) {
 
 func TestNamingFactoriesTakesOneRead(t *testing.T) {
 	w := newWorld(t)
-	a := addFactory(t, w.db, w.api, w.clock.Now(), factory.StateActive)
-	b := addFactory(t, w.db, w.api, w.clock.Now(), factory.StateActive)
-	hook := create(t, w.api, hookURL, "*")
+	a := addFactory(t, w.DB, w.API, w.Clock.Now(), factory.StateActive)
+	b := addFactory(t, w.DB, w.API, w.Clock.Now(), factory.StateActive)
+	wh := create(t, w.API, hookURL, "*")
 	for _, call := range []struct {
 		method, path string
 		body         map[string]any
@@ -177,13 +155,13 @@ func TestNamingFactoriesTakesOneRead(t *testing.T) {
 		want         string
 	}{
 		{http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"*"}, "factory_ids": []string{a, b}}, http.StatusCreated, "BatchGetItem TransactWriteItems"},
-		{http.MethodPatch, "/v1/webhooks/" + hook.ID, map[string]any{"factory_ids": []string{a, b}}, http.StatusOK, "BatchGetItem PutItem"},
+		{http.MethodPatch, "/v1/webhooks/" + wh.ID, map[string]any{"factory_ids": []string{a, b}}, http.StatusOK, "BatchGetItem PutItem"},
 	} {
-		w.faults.Reset()
-		if got := w.api.Call(call.method, call.path, call.body); got.Status != call.status {
+		w.Faults.Reset()
+		if got := w.API.Call(call.method, call.path, call.body); got.Status != call.status {
 			t.Errorf("%s: answered %s", call.method, got.Raw)
 		}
-		if made := w.faults.Operations(); made != call.want {
+		if made := w.Faults.Operations(); made != call.want {
 			t.Errorf("%s: the table was called for %s, want %s", call.method, made, call.want)
 		}
 	}

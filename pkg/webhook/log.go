@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 type deliveriesInput struct {
@@ -26,7 +27,7 @@ type redeliverInput struct {
 // registerDeliveries puts the operations on deliveries into the router.
 func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
 	const collection = "/v1/webhooks/{webhook_id}/deliveries"
-	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "For 30 days, the latest events first: each with its attempts, their status, latency and the start of the answer. A delivery counts as made at the time of its event. `state=undelivered` answers what never arrived: it goes through the events themselves, so a page may be short, even empty, before the list ends. It begins when the webhook was made, or at `from`, also where that is earlier. What has no attempt and no `next_attempt_at` there has no delivery yet: it gets one within minutes, but what happened before there was the webhook or while it was disabled gets one when it is redelivered or replayed. The log of a deleted webhook is kept as long as any.")
+	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "For 30 days, the latest events first: each with its attempts, their status, latency and the start of the answer. A delivery counts as made at the time of its event. `state=undelivered` answers what never arrived: it goes through the events themselves, so a page may be short, even empty, before the list ends. It begins when the webhook was made, or at `from`, also where that is earlier. An entry without attempts and `next_attempt_at` has no delivery yet: new events get one within minutes, those from before the webhook was made or while it was disabled only on redelivery or replay. The log of a deleted webhook is kept as long as any.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.listDeliveries)
 
@@ -36,7 +37,7 @@ func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path
 	httpapi.Write(r, again, s.redeliver)
 }
 
-func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (httpapi.Page[Delivery], error) {
+func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (httpapi.Page[hook.Delivery], error) {
 	if in.State != undelivered {
 		return s.listLog(ctx, in, in.State)
 	}
@@ -45,31 +46,30 @@ func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (http
 	case err == nil:
 		return s.listUndelivered(ctx, in, w)
 	case errs.CodeOf(err) != errs.NotFound:
-		return httpapi.Page[Delivery]{}, err
+		return httpapi.Page[hook.Delivery]{}, err
 	}
-	// Nobody knows any more what a deleted webhook asked for, but for its log.
+	// What a deleted webhook asked for is not kept: only its log is.
 	page, err := s.listLog(ctx, in, "")
-	page.Items = slices.DeleteFunc(page.Items, func(d Delivery) bool { return d.State == stateDelivered })
+	page.Items = slices.DeleteFunc(page.Items, func(d hook.Delivery) bool { return d.State == hook.DeliveryDelivered })
 	return page, err
 }
 
-// listLog lists the deliveries that there are, those in one state where it is given.
+// listLog lists the deliveries that exist, in one state if it is given.
 // They are kept for 30 days, also when their webhook is deleted in between.
-func (s *Service) listLog(ctx context.Context, in *deliveriesInput, state string) (httpapi.Page[Delivery], error) {
+func (s *Service) listLog(ctx context.Context, in *deliveriesInput, state string) (httpapi.Page[hook.Delivery], error) {
 	from, to, err := in.Bounds(id.Delivery)
 	if err != nil {
-		return httpapi.Page[Delivery]{}, err
+		return httpapi.Page[hook.Delivery]{}, err
 	}
 	q := store.Query{
-		Index: store.Table, Partition: callerOf(ctx).deliveries(in.ID), From: from, To: to,
-		Filters: map[string]string{stateFilter: state},
+		Index: store.Table, Partition: refOf(ctx, in.ID).Deliveries(), From: from, To: to,
+		Filters: map[string]string{hook.StateFilter: state},
 	}
-	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Delivery, error) {
-		d, err := readDelivery(&it)
+	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (hook.Delivery, error) {
+		d, err := hook.ReadDelivery(&it)
 		return d.Delivery, err
 	})
-	// What lies there is the caller's own. Only where there is nothing is it asked
-	// whether there is such a webhook.
+	// The log is the caller's own. Only if it is empty, the webhook must be looked up.
 	if err == nil && len(page.Items) == 0 {
 		err = s.requireLog(ctx, in.ID)
 	}
@@ -82,58 +82,57 @@ func (s *Service) requireLog(ctx context.Context, webhookID string) error {
 	if errs.CodeOf(missing) != errs.NotFound {
 		return missing
 	}
-	page, err := s.db.List(ctx, store.Query{Index: store.Table, Partition: callerOf(ctx).deliveries(webhookID), Limit: 1})
+	page, err := s.db.List(ctx, store.Query{Index: store.Table, Partition: refOf(ctx, webhookID).Deliveries(), Limit: 1})
 	if err == nil && len(page.Items) == 0 {
 		err = missing
 	}
 	return err
 }
 
-func (s *Service) redeliver(ctx context.Context, in *redeliverInput) (httpapi.Change[Delivery], error) {
-	none := httpapi.Change[Delivery]{}
+func (s *Service) redeliver(ctx context.Context, in *redeliverInput) (httpapi.Change[hook.Delivery], error) {
+	none := httpapi.Change[hook.Delivery]{}
 	w, it, d, err := s.findDelivery(ctx, in)
 	if err != nil {
 		return none, err
 	}
-	if err := w.requireEnabled(); err != nil {
+	if err := requireEnabled(&w); err != nil {
 		return none, err
 	}
 	now, tx := s.now(), &store.Tx{}
 	made := it.Version == 0
 	if !made {
-		d.restart(now)
+		d.Restart(now)
 	}
-	asked, err := d.job(&it, now)
+	asked, err := d.Job(now)
 	if err != nil {
 		return none, err
 	}
 	if made {
 		tx.Create(it, nil)
 	} else {
-		d.write(&it)
+		d.WriteTo(&it)
 		tx.Replace(it)
 	}
 	tx.Create(asked, nil)
-	return httpapi.Change[Delivery]{Data: d.Delivery, Tx: tx}, nil
+	return httpapi.Change[hook.Delivery]{Data: d.Delivery, Tx: tx}, nil
 }
 
-// findDelivery reads a delivery of the caller's account and mode with its webhook. One
-// that there is not, but that is listed among what never arrived, it makes;
-// everything else is not_found.
-func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w Webhook, it store.Item, d delivery, err error) {
+// findDelivery reads a delivery of the caller with its webhook. It makes one that does
+// not exist but is listed as undelivered; any other is not_found.
+func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w hook.Webhook, it store.Item, d hook.DeliveryRecord, err error) {
 	if !id.Valid(id.Webhook, in.ID) {
-		return w, it, d, errs.Missing(kind, in.ID)
+		return w, it, d, errs.Missing(hook.Kind, in.ID)
 	}
 	if !id.Valid(id.Delivery, in.DeliveryID) {
-		return w, it, d, errs.Missing(deliveryKind, in.DeliveryID)
+		return w, it, d, errs.Missing(hook.DeliveryKind, in.DeliveryID)
 	}
-	o := callerOf(ctx)
-	items, err := s.db.GetAll(ctx, o.webhookKey(in.ID), o.deliveryKey(in.ID, in.DeliveryID))
+	to := refOf(ctx, in.ID)
+	items, err := s.db.GetAll(ctx, to.Key(), to.DeliveryKey(in.DeliveryID))
 	if err != nil {
 		return w, it, d, err
 	}
 	if items[0].Kind == "" {
-		return w, it, d, errs.Missing(kind, in.ID)
+		return w, it, d, errs.Missing(hook.Kind, in.ID)
 	}
 	if err := items[0].Decode(&w); err != nil {
 		return w, it, d, err
@@ -143,6 +142,6 @@ func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w Webho
 		it, d, err = s.makeLost(ctx, &w, in.DeliveryID)
 		return w, it, d, err
 	}
-	d, err = readDelivery(&it)
+	d, err = hook.ReadDelivery(&it)
 	return w, it, d, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 type createBody struct {
@@ -102,12 +103,12 @@ func (s *Service) Register(r *httpapi.Router) {
 	s.registerDeliveries(r, op)
 }
 
-func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[Webhook], error) {
-	q := store.Query{Index: store.Table, Partition: callerOf(ctx).webhooks()}
-	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (Webhook, error) {
-		var r record
+func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[hook.Webhook], error) {
+	q := store.Query{Index: store.Table, Partition: hook.List(ownerOf(ctx))}
+	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (hook.Webhook, error) {
+		var r hook.Record
 		err := it.Decode(&r)
-		return r.view(s.now()), err
+		return r.View(s.now()), err
 	})
 }
 
@@ -120,31 +121,31 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 	if err != nil {
 		return none, err
 	}
-	o := callerOf(ctx)
-	if err := s.checkFactories(ctx, o, in.Body.FactoryIDs); err != nil {
+	now := s.now()
+	to := refOf(ctx, id.New(id.Webhook, now))
+	if err := s.checkFactories(ctx, to.Owner, in.Body.FactoryIDs); err != nil {
 		return none, err
 	}
-	key, err := newSecret(s.random)
+	secret, key, err := hook.NewSecret(s.random, s.box, to)
 	if err != nil {
 		return none, err
 	}
-	now := s.now()
-	r := &record{
-		Webhook: Webhook{
-			Resource: resource.New(id.New(id.Webhook, now), now, in.Body.Metadata),
-			URL:      url, Destination: target, EventTypes: names(in.Body.EventTypes), FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description, State: stateEnabled,
+	r := &hook.Record{
+		Webhook: hook.Webhook{
+			Resource: resource.New(to.ID, now, in.Body.Metadata),
+			URL:      url, Destination: target, EventTypes: names(in.Body.EventTypes), FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description, State: hook.StateEnabled,
 		},
-		Secrets: secrets{key},
+		Secrets: hook.Secrets{secret},
 	}
 	tx := &store.Tx{}
-	if err := s.add(tx, o, r); err != nil {
+	if err := s.add(tx, to, r); err != nil {
 		return none, err
 	}
-	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.view(s.now()), Secret: key.reveal()}, Tx: tx}, nil
+	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, Tx: tx}, nil
 }
 
-// place gives where the events of a new webhook go: one of both.
-func (s *Service) place(ctx context.Context, body createBody) (url *string, target *Target, err error) {
+// place returns where the events of a new webhook go: one of both.
+func (s *Service) place(ctx context.Context, body createBody) (url *string, target *hook.Target, err error) {
 	switch {
 	case body.Destination == nil && body.URL == "":
 		return nil, nil, errs.Invalid("/url", "is missing. Give a url, or a destination in your AWS account")
@@ -166,13 +167,13 @@ func names(patterns []eventPattern) []string {
 	return out
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (Webhook, error) {
+func (s *Service) get(ctx context.Context, in *Path) (hook.Webhook, error) {
 	r, _, err := s.find(ctx, in.ID)
-	return r.view(s.now()), err
+	return r.View(s.now()), err
 }
 
-func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Webhook], error) {
-	none := httpapi.Change[Webhook]{}
+func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[hook.Webhook], error) {
+	none := httpapi.Change[hook.Webhook]{}
 	r, it, err := s.findNaming(ctx, in.ID, in.Body.FactoryIDs)
 	if err != nil {
 		return none, err
@@ -180,25 +181,19 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[We
 	if err := in.Check(r.Version); err != nil {
 		return none, err
 	}
-	set, err := httpapi.MergePatch(ctx, r.settings())
+	set, err := httpapi.MergePatch(ctx, settingsOf(&r))
 	if err != nil {
 		return none, err
 	}
 	if err := set.Metadata.Check(); err != nil {
 		return none, err
 	}
-	target, err := s.redirect(ctx, &r, set)
-	if err != nil {
+	was, now := r.GoesTo(), s.now()
+	if err := s.redirect(ctx, &r, set); err != nil {
 		return none, err
 	}
-	was, moved := r.State, set.goesTo() != r.settings().goesTo()
-	r.apply(set)
-	r.Destination = target
-	now := s.now()
-	r.Touch(now)
-	if at := r.UpdatedAt; was != stateEnabled && r.State == stateEnabled {
-		r.EnabledAt = &at
-	}
+	moved := r.GoesTo() != was
+	apply(&r, set, moved, now)
 	if err := it.Encode(r); err != nil {
 		return none, err
 	}
@@ -206,17 +201,17 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[We
 	tx.Replace(it)
 	if moved {
 		// What waits for the receiver before goes to the new one at once.
-		asked, err := wakeJob(&it, now)
+		asked, err := hook.WakeJob(&it, now)
 		if err != nil {
 			return none, err
 		}
 		tx.Create(asked, nil)
 	}
-	return httpapi.Change[Webhook]{Data: r.view(now), Tx: tx}, nil
+	return httpapi.Change[hook.Webhook]{Data: r.View(now), Tx: tx}, nil
 }
 
-func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[Webhook], error) {
-	none := httpapi.Change[Webhook]{}
+func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[hook.Webhook], error) {
+	none := httpapi.Change[hook.Webhook]{}
 	r, it, err := s.find(ctx, in.ID)
 	if err != nil {
 		return none, err
@@ -226,8 +221,8 @@ func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[W
 	}
 	tx := &store.Tx{}
 	tx.Delete(it)
-	tx.Count(callerOf(ctx).countKey(), -1, maxWebhooks, store.ErrConflict)
-	return httpapi.Change[Webhook]{Data: r.view(s.now()), Tx: tx}, nil
+	tx.Count(hook.CountKey(it.Owner), -1, hook.MaxPerOwner, store.ErrConflict)
+	return httpapi.Change[hook.Webhook]{Data: r.View(s.now()), Tx: tx}, nil
 }
 
 func (s *Service) rotate(ctx context.Context, in *rotateInput) (httpapi.Change[NewWebhook], error) {
@@ -239,17 +234,17 @@ func (s *Service) rotate(ctx context.Context, in *rotateInput) (httpapi.Change[N
 	if err := in.Check(r.Version); err != nil {
 		return none, err
 	}
-	key, err := newSecret(s.random)
+	secret, key, err := hook.NewSecret(s.random, s.box, refOf(ctx, r.ID))
 	if err != nil {
 		return none, err
 	}
 	now := s.now()
-	r.Secrets = r.Secrets.rotate(key, now)
+	r.Secrets = r.Secrets.Rotate(secret, now)
 	r.Touch(now)
 	if err := it.Encode(r); err != nil {
 		return none, err
 	}
 	tx := &store.Tx{}
 	tx.Replace(it)
-	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.view(s.now()), Secret: key.reveal()}, Tx: tx}, nil
+	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, Tx: tx}, nil
 }

@@ -1,31 +1,33 @@
-package webhook
+package webhook_test
 
 import (
 	"encoding/base64"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/hook"
+	"github.com/content-automation/api/pkg/webhook/webhooktest"
 )
 
 func TestTheSecretIsInTheAnswerOfCreateOnly(t *testing.T) {
-	_, _, c := on(t)
+	db, _, c := webhooktest.On(t)
 	created := c.Call(http.MethodPost, "/v1/webhooks", map[string]any{
 		"url": hookURL, "event_types": []string{"content.generated", "balance.*"}, "description": "CRM", "metadata": map[string]string{"team": "a"},
 	})
 	if created.Status != http.StatusCreated {
 		t.Fatalf("answered %d %s", created.Status, created.Raw)
 	}
-	var w NewWebhook
+	var w webhook.NewWebhook
 	created.Into(t, http.StatusCreated, &w)
 	key, found := strings.CutPrefix(w.Secret, "whsec_")
 	if b, err := base64.StdEncoding.DecodeString(key); !found || err != nil || len(b) != 32 {
@@ -34,6 +36,13 @@ func TestTheSecretIsInTheAnswerOfCreateOnly(t *testing.T) {
 	if w.State != "enabled" || w.Version != 1 || *w.URL != hookURL || w.Description != "CRM" || w.Metadata["team"] != "a" ||
 		!slices.Equal(w.EventTypes, []string{"content.generated", "balance.*"}) || !id.Valid(id.Webhook, w.ID) {
 		t.Errorf("created %+v", w)
+	}
+	for _, row := range storetest.Rows(t, db) {
+		for name, value := range row {
+			if strings.Contains(value, key) {
+				t.Errorf("the secret is stored in clear in %s of a %s", name, row["kind"])
+			}
+		}
 	}
 	for _, a := range []apitest.Answer{
 		c.Call(http.MethodGet, "/v1/webhooks/"+w.ID, nil),
@@ -49,14 +58,14 @@ func TestTheSecretIsInTheAnswerOfCreateOnly(t *testing.T) {
 }
 
 func TestARepeatedCreateAnswersTheSameSecret(t *testing.T) {
-	_, _, c := on(t)
+	_, _, c := webhooktest.On(t)
 	body := map[string]any{"url": hookURL, "event_types": []string{"*"}}
 	first := c.Call(http.MethodPost, "/v1/webhooks", body, "Idempotency-Key", "k")
 	again := c.Call(http.MethodPost, "/v1/webhooks", body, "Idempotency-Key", "k")
 	if first.Raw != again.Raw || again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%s\n%s", first.Raw, again.Raw)
 	}
-	var all []Webhook
+	var all []hook.Webhook
 	c.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 {
 		t.Errorf("%d webhooks", len(all))
@@ -65,7 +74,7 @@ func TestARepeatedCreateAnswersTheSameSecret(t *testing.T) {
 
 func TestBadWebhooksAreRefused(t *testing.T) {
 	c := apitest.NewClock()
-	deployed := newCaller(t, storetest.Open(t, c.Now), c, NewClient(false))
+	deployed := webhooktest.NewCaller(t, storetest.Open(t, c.Now), c, hook.NewClient(false))
 	const good = "https://1.1.1.1/hook"
 	for _, bad := range []struct {
 		name  string
@@ -98,7 +107,7 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"url": "https://192.168.0.1/"}).Refused(t, 422, "validation_failed", "/url")
 	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"state": "paused"}).Refused(t, 422, "validation_failed", "/state")
 	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"secret": nil}).Refused(t, 422, "validation_failed", "/secret")
-	var all []Webhook
+	var all []hook.Webhook
 	deployed.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 || *all[0].URL != good || all[0].Version != 1 {
 		t.Errorf("left over: %+v", all)
@@ -106,9 +115,9 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 }
 
 func TestTwentyWebhooksAndNoMore(t *testing.T) {
-	_, clock, c := on(t)
-	var last NewWebhook
-	for range maxWebhooks {
+	_, clock, c := webhooktest.On(t)
+	var last webhook.NewWebhook
+	for range hook.MaxPerOwner {
 		clock.Add(time.Millisecond)
 		last = create(t, c, hookURL, "*")
 	}
@@ -118,7 +127,7 @@ func TestTwentyWebhooksAndNoMore(t *testing.T) {
 	create(t, c.Live(), hookURL, "*")
 	create(t, c.Stranger(), hookURL, "*")
 
-	var page []Webhook
+	var page []hook.Webhook
 	first := c.Call(http.MethodGet, "/v1/webhooks?limit=15", nil)
 	first.Into(t, http.StatusOK, &page)
 	if len(page) != 15 || page[0].ID != last.ID || first.NextCursor == nil {
@@ -138,11 +147,15 @@ func TestTwentyWebhooksAndNoMore(t *testing.T) {
 }
 
 func TestWebhooksMadeAtTheSameTimeAreCountedToo(t *testing.T) {
-	_, _, c := on(t)
-	statuses := make([]int, maxWebhooks+10)
-	concurrently(len(statuses), len(statuses), func(i int) {
-		statuses[i] = c.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"*"}}).Status
-	})
+	_, _, c := webhooktest.On(t)
+	statuses := make([]int, hook.MaxPerOwner+10)
+	var all sync.WaitGroup
+	for i := range statuses {
+		all.Go(func() {
+			statuses[i] = c.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"*"}}).Status
+		})
+	}
+	all.Wait()
 	made := 0
 	for _, s := range statuses {
 		switch s {
@@ -153,15 +166,15 @@ func TestWebhooksMadeAtTheSameTimeAreCountedToo(t *testing.T) {
 			t.Errorf("answered %d", s)
 		}
 	}
-	var all []Webhook
-	c.Call(http.MethodGet, "/v1/webhooks?limit=100", nil).Into(t, http.StatusOK, &all)
-	if made != maxWebhooks || len(all) != maxWebhooks {
-		t.Errorf("%d webhooks were made, %d are there", made, len(all))
+	var there []hook.Webhook
+	c.Call(http.MethodGet, "/v1/webhooks?limit=100", nil).Into(t, http.StatusOK, &there)
+	if made != hook.MaxPerOwner || len(there) != hook.MaxPerOwner {
+		t.Errorf("%d webhooks were made, %d are there", made, len(there))
 	}
 }
 
 func TestOthersWebhooksAreNotFound(t *testing.T) {
-	_, clock, c := on(t)
+	_, clock, c := webhooktest.On(t)
 	w := create(t, c, hookURL, "*")
 	for name, other := range map[string]*apitest.Caller{
 		"another account": c.Stranger(),
@@ -179,7 +192,7 @@ func TestOthersWebhooksAreNotFound(t *testing.T) {
 }
 
 func TestChangesHonourIfMatch(t *testing.T) {
-	_, _, c := on(t)
+	_, _, c := webhooktest.On(t)
 	w := create(t, c, hookURL, "*")
 	path := "/v1/webhooks/" + w.ID
 	c.Call(http.MethodPatch, path, map[string]any{"description": "x"}, "If-Match", `"7"`).Refused(t, 412, "version_mismatch", "If-Match")
@@ -194,10 +207,10 @@ func TestChangesHonourIfMatch(t *testing.T) {
 }
 
 func TestUpdateChangesWhatItNamesOnly(t *testing.T) {
-	_, clock, c := on(t)
+	_, clock, c := webhooktest.On(t)
 	w := create(t, c, hookURL, "content.generated")
 	path := "/v1/webhooks/" + w.ID
-	var got Webhook
+	var got hook.Webhook
 	clock.Add(time.Minute)
 	c.Call(http.MethodPatch, path, map[string]any{"event_types": []string{"content.*"}, "metadata": map[string]any{"a": "b"}}).Into(t, http.StatusOK, &got)
 	if *got.URL != hookURL || !slices.Equal(got.EventTypes, []string{"content.*"}) || got.Metadata["a"] != "b" || got.Version != 2 || !got.UpdatedAt.Equal(clock.Now()) || !got.CreatedAt.Equal(w.CreatedAt) {
@@ -207,40 +220,18 @@ func TestUpdateChangesWhatItNamesOnly(t *testing.T) {
 	if got.State != "disabled" || got.DisabledReason == nil || *got.DisabledReason != "requested" {
 		t.Errorf("%+v", got)
 	}
-	got = Webhook{}
+	got = hook.Webhook{}
 	c.Call(http.MethodPatch, path, map[string]any{"state": "enabled", "metadata": map[string]any{"a": nil}}).Into(t, http.StatusOK, &got)
 	if got.State != "enabled" || got.DisabledReason != nil || len(got.Metadata) != 0 {
 		t.Errorf("%+v", got)
 	}
 }
 
-func TestEnablingAWebhookForgetsItsFailures(t *testing.T) {
-	now := apitest.NewClock().Now()
-	gone := reasonGone
-	url := "a"
-	r := record{Webhook: Webhook{URL: &url, State: stateDisabled, DisabledReason: &gone, FailingSince: &now}}
-	set := r.settings()
-	set.Description = "x"
-	if r.apply(set); r.FailingSince == nil || r.DisabledReason != &gone {
-		t.Errorf("a change of something else: %+v", r.Webhook)
-	}
-	set.State = stateEnabled
-	if r.apply(set); r.FailingSince != nil || r.DisabledReason != nil {
-		t.Errorf("enabled: %+v", r.Webhook)
-	}
-	r.FailingSince = &now
-	set = r.settings()
-	set.URL = "b"
-	if r.apply(set); r.FailingSince != nil {
-		t.Errorf("another address: %+v", r.Webhook)
-	}
-}
-
 func TestCallsMeetingOnTheSameWebhookBothHold(t *testing.T) {
-	db, _, c := on(t)
+	db, _, c := webhooktest.On(t)
 	w := create(t, c, hookURL, "*")
 	// The health that deliver notes changes the item, not the resource's version.
-	it, err := db.Get(t.Context(), owner{tenant.Of(c.Principal.Account, tenant.Test)}.webhookKey(w.ID))
+	it, err := db.Get(t.Context(), hook.Ref{Owner: tenant.Of(c.Principal.Account, tenant.Test), ID: w.ID}.Key())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,49 +242,5 @@ func TestCallsMeetingOnTheSameWebhookBothHold(t *testing.T) {
 	}
 	if a := c.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"description": "x"}, "If-Match", `"1"`); a.Status != 200 {
 		t.Errorf("%d %s", a.Status, a.Raw)
-	}
-}
-
-func TestPatternsMatchTypesAreasAndEverything(t *testing.T) {
-	for _, known := range event.Types {
-		area, _, _ := strings.Cut(string(known.Type), ".")
-		for _, other := range event.Types {
-			w := Webhook{EventTypes: []string{string(known.Type)}}
-			if got := w.wantsType(other.Type); got != (known.Type == other.Type) {
-				t.Errorf("%s wants %s: %v", known.Type, other.Type, got)
-			}
-			w.EventTypes = []string{area + ".*"}
-			if got := w.wantsType(other.Type); got != strings.HasPrefix(string(other.Type), area+".") {
-				t.Errorf("%s.* wants %s: %v", area, other.Type, got)
-			}
-			w.EventTypes = []string{"webhook.disabled", "*"}
-			if !w.wantsType(other.Type) {
-				t.Errorf("* does not want %s", other.Type)
-			}
-		}
-		// content.* is not content_plan.*.
-		if !slices.Contains(event.Patterns(), area+".*") || !slices.Contains(event.Patterns(), string(known.Type)) {
-			t.Errorf("%s is not among the patterns", known.Type)
-		}
-	}
-	if got := len(event.Patterns()); got != 1+10+len(event.Types) {
-		t.Errorf("%d patterns: %v", got, event.Patterns())
-	}
-}
-
-func TestSecretsNeverShowInPrint(t *testing.T) {
-	s, err := newSecret(strings.NewReader(strings.Repeat("k", secretBytes)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := record{Secrets: secrets{s}}
-	for _, f := range []string{"%v", "%+v", "%#v", "%s"} {
-		out := fmt.Sprintf(f, r)
-		if strings.Contains(out, "kkkk") || strings.Contains(out, "107") || strings.Contains(out, "0x6b") {
-			t.Errorf("%s shows %s", f, out)
-		}
-	}
-	if _, err := newSecret(strings.NewReader("short")); err == nil {
-		t.Error("a secret was made of too little randomness")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // eventType is the type of the sample to send.
@@ -62,26 +63,26 @@ func (s *Service) registerTest(r *httpapi.Router, op func(id, method, path, summ
 	httpapi.Write(r, test, s.test)
 }
 
-func (s *Service) test(ctx context.Context, in *testInput) (httpapi.Change[Delivery], error) {
-	none := httpapi.Change[Delivery]{}
+func (s *Service) test(ctx context.Context, in *testInput) (httpapi.Change[hook.Delivery], error) {
+	none := httpapi.Change[hook.Delivery]{}
 	w, _, err := s.find(ctx, in.ID)
 	if err != nil {
 		return none, err
 	}
-	if err := w.requireEnabled(); err != nil {
+	if err := requireEnabled(&w.Webhook); err != nil {
 		return none, err
 	}
-	now, o := s.now(), callerOf(ctx)
-	sample, err := event.NewSample(now, o.Owner, event.Type(in.Body.EventType))
+	now := s.now()
+	sample, err := event.NewSample(now, ownerOf(ctx), event.Type(in.Body.EventType))
 	if err != nil {
 		return none, err
 	}
 	at, _ := id.Time(sample.PK)
-	d, it, err := newDelivery(now, at, event.RefOf(sample), w.ID)
+	d, it, err := hook.NewDelivery(now, at, event.RefOf(sample), w.ID)
 	if err != nil {
 		return none, err
 	}
-	asked, err := d.job(&it, now)
+	asked, err := d.Job(now)
 	if err != nil {
 		return none, err
 	}
@@ -89,5 +90,5 @@ func (s *Service) test(ctx context.Context, in *testInput) (httpapi.Change[Deliv
 	tx.Create(sample, nil)
 	tx.Create(it, nil)
 	tx.Create(asked, nil)
-	return httpapi.Change[Delivery]{Data: d.Delivery, Tx: tx}, nil
+	return httpapi.Change[hook.Delivery]{Data: d.Delivery, Tx: tx}, nil
 }

@@ -10,19 +10,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/errs"
-)
-
-// The types of destinations in AWS accounts.
-const (
-	TypeEventBridge = "eventbridge"
-	TypeSQS         = "sqs"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // RolePrefix begins the names of all roles that deliver may assume: its own
 // permission ends there.
 const RolePrefix = "content-automation-"
 
-// targetGuide tells in the reference how a destination in AWS is made.
+// targetGuide explains in the reference how a destination in AWS is made.
 const targetGuide = "With a `destination` they go to a standard SQS queue or an EventBridge bus in your own AWS account. " +
 	"Create the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id` of this answer in its trust policy:\n\n" +
 	"```json\n" + `{"Version": "2012-10-17", "Statement": [{
@@ -36,19 +31,6 @@ const targetGuide = "With a `destination` they go to a standard SQS queue or an 
 	"A message has the event as its body, and `webhook-id`, `webhook-timestamp` and `webhook-signature` as attributes: verify it like a request. " +
 	"On a bus the event is the `detail`, its type the `detail-type`, and the `source` is `content-automation.webhooks`. " +
 	"Retries, the log of deliveries, replay and the end after 5 days of failures are those of any webhook."
-
-// Target is where the events of a webhook go that is no address.
-type Target struct {
-	Type         string `json:"type" enum:"eventbridge,sqs" doc:"eventbridge: an event bus; sqs: a standard queue"`
-	ARN          string `json:"arn" doc:"The event bus or queue" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
-	RoleARN      string `json:"role_arn" doc:"The role that we assume to send to it" example:"arn:aws:iam::111122223333:role/content-automation-events"`
-	Region       string `json:"region" doc:"Where it is" example:"eu-central-1"`
-	ExternalID   string `json:"external_id" doc:"Made by us and never changed: the trust policy of the role must ask for it as sts:ExternalId, so that nobody else has us use the role" example:"WOBMUWLHUPSQQTVYPVAJ5JAWMA"`
-	PrincipalARN string `json:"principal_arn" doc:"Who assumes the role: the principal of its trust policy" example:"arn:aws:iam::444455556666:role/acme-prod-eu-central-1-deliver"`
-}
-
-// SchemaName names the schema in the OpenAPI document.
-func (Target) SchemaName() string { return "WebhookDestination" }
 
 // targetBody is a destination to be made.
 type targetBody struct {
@@ -75,7 +57,7 @@ type targetSettings struct {
 	RoleARN string `json:"role_arn"`
 }
 
-func (t *Target) settings() *targetSettings {
+func targetSettingsOf(t *hook.Target) *targetSettings {
 	if t == nil {
 		return nil
 	}
@@ -85,22 +67,22 @@ func (t *Target) settings() *targetSettings {
 // externalIDBytes is the length of the randomness in an external id.
 const externalIDBytes = 16
 
-// newTarget makes a destination with an external id of its own.
-func (s *Service) newTarget(body targetBody) (*Target, error) {
-	t := &Target{Type: body.Type}
+// newTarget returns a destination with an external id of its own.
+func (s *Service) newTarget(body targetBody) (*hook.Target, error) {
+	t := &hook.Target{Type: body.Type}
 	if err := s.aim(t, targetSettings{body.ARN, body.RoleARN}); err != nil {
 		return nil, err
 	}
 	random := make([]byte, externalIDBytes)
 	if _, err := io.ReadFull(s.random, random); err != nil {
-		return nil, fmt.Errorf("webhook: no randomness: %w", err)
+		return nil, fmt.Errorf("webhook: read randomness: %w", err)
 	}
 	t.ExternalID = base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random)
 	return t, nil
 }
 
 // aim directs a destination to what the settings say, if that may be.
-func (s *Service) aim(t *Target, set targetSettings) error {
+func (s *Service) aim(t *hook.Target, set targetSettings) error {
 	at, err := parseTarget(t.Type, set.ARN, s.principal.Partition)
 	if err != nil {
 		return err
@@ -129,7 +111,7 @@ func matches(pattern, text string) bool { return regexp.MustCompile(pattern).Mat
 // parseTarget reads the ARN of a queue or an event bus.
 func parseTarget(of, raw, partition string) (arn.ARN, error) {
 	noun, service, named, example := "a queue", "sqs", queueShape, "arn:aws:sqs:eu-central-1:111122223333:content-events"
-	if of == TypeEventBridge {
+	if of == hook.TypeEventBridge {
 		noun, service, named, example = "an event bus", "events", busShape, "arn:aws:events:eu-central-1:111122223333:event-bus/content"
 	}
 	refuse := func(format string, args ...any) (arn.ARN, error) {
@@ -145,7 +127,7 @@ func parseTarget(of, raw, partition string) (arn.ARN, error) {
 		return refuse("must name a region, such as %s", example)
 	case !matches(accountShape, at.AccountID):
 		return refuse("must name an account by 12 digits, such as %s", example)
-	case of == TypeSQS && strings.HasSuffix(at.Resource, ".fifo"):
+	case of == hook.TypeSQS && strings.HasSuffix(at.Resource, ".fifo"):
 		return refuse("must be a standard queue: events come in no certain order and may come twice, so that a FIFO queue would promise what does not hold")
 	case !matches(named, at.Resource):
 		return refuse("must end with the name of %s, such as %s", noun, example)

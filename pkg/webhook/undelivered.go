@@ -9,86 +9,89 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // undelivered is the filter that asks for what never arrived.
 const undelivered = "undelivered"
 
-// listUndelivered goes through the events since there is the webhook, or since the
-// caller says, as those before it can be replayed. It gives a delivery for each that
-// the webhook asks for and that no attempt has delivered. It trusts
-// no record of deliveries: where there is none, the event got lost on the way, and
-// is shown as a delivery that waits for the sweeper to make it.
-func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w record) (httpapi.Page[Delivery], error) {
-	var none httpapi.Page[Delivery]
-	from, to, err := in.Bounds(id.Event)
+// eventPage is how many events are read at a time to find the one of a delivery.
+const eventPage = 100
+
+// listUndelivered goes through the events since the webhook was made, or since the
+// caller's from: earlier ones can be replayed. It returns a delivery for each event that
+// the webhook asks for and that no attempt has delivered. It does not rely on the
+// deliveries that exist: an event without one got lost on the way, and is shown as a
+// delivery that is still to be made.
+func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w hook.Record) (httpapi.Page[hook.Delivery], error) {
+	var none httpapi.Page[hook.Delivery]
+	from, until, err := in.Bounds(id.Event)
 	if err != nil {
 		return none, err
 	}
 	if from == "" {
 		from = id.First(id.Event, w.CreatedAt)
 	}
-	o := callerOf(ctx)
+	to := refOf(ctx, w.ID)
 	events, err := httpapi.ListItems(ctx, s.db, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(o.Owner, event.Kind),
-		From: from, To: to,
+		Index: store.ByOwner, Partition: store.OwnerPartition(to.Owner, event.Kind),
+		From: from, To: until,
 	}, in.PageInput, func(it store.Item) (event.Ref, error) { return event.RefOf(it), nil })
 	if err != nil {
 		return none, err
 	}
-	var made []Delivery
+	var made []hook.Delivery
 	var keys []store.Key
 	for _, ref := range events.Items {
 		at, ok := id.Time(ref.ID)
-		if !ok || !w.wants(ref) {
+		if !ok || !w.Wants(ref) {
 			continue
 		}
-		d, _, err := newDelivery(at, at, ref, w.ID)
+		d, _, err := hook.NewDelivery(at, at, ref, w.ID)
 		if err != nil {
 			return none, err
 		}
-		d.NextAttemptAt = nil // nobody has asked for one yet
+		d.NextAttemptAt = nil // none was asked for yet
 		made = append(made, d.Delivery)
-		keys = append(keys, o.deliveryKey(w.ID, d.ID))
+		keys = append(keys, to.DeliveryKey(d.ID))
 	}
-	there, err := readAll(ctx, s.db, keys)
+	there, err := s.db.GetAll(ctx, keys...)
 	if err != nil {
 		return none, err
 	}
-	page := httpapi.Page[Delivery]{Items: []Delivery{}, Next: events.Next}
+	page := httpapi.Page[hook.Delivery]{Items: []hook.Delivery{}, Next: events.Next}
 	for i, it := range there {
 		d := made[i]
 		if it.Kind != "" {
-			read, err := readDelivery(&it)
+			read, err := hook.ReadDelivery(&it)
 			if err != nil {
 				return none, err
 			}
 			d = read.Delivery
 		}
-		if d.State != stateDelivered {
+		if d.State != hook.DeliveryDelivered {
 			page.Items = append(page.Items, d)
 		}
 	}
 	return page, nil
 }
 
-// makeLost makes the delivery with the given id, which listUndelivered has shown without
-// that it was there: of an event that got lost on the way, or that happened while the
+// makeLost makes the delivery with the given id that listUndelivered has shown although
+// it does not exist: of an event that got lost on the way, or that happened while the
 // webhook was disabled or before it was made.
-func (s *Service) makeLost(ctx context.Context, w *Webhook, wanted string) (it store.Item, d delivery, err error) {
+func (s *Service) makeLost(ctx context.Context, w *hook.Webhook, wanted string) (it store.Item, d hook.DeliveryRecord, err error) {
 	at, _ := id.Time(wanted) // it has the time of its event
-	o := callerOf(ctx)
 	err = s.db.Each(ctx, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(o.Owner, event.Kind),
-		From: id.First(id.Event, at), To: id.First(id.Event, at.Add(time.Millisecond)), Limit: replayPage,
+		Index: store.ByOwner, Partition: store.OwnerPartition(ownerOf(ctx), event.Kind),
+		From: id.First(id.Event, at), To: id.First(id.Event, at.Add(time.Millisecond)), Limit: eventPage,
 	}, func(e store.Item) (err error) {
-		if ref := event.RefOf(e); it.Kind == "" && w.wants(ref) && deliveryID(at, ref.ID, w.ID) == wanted {
-			d, it, err = newDelivery(s.now(), at, ref, w.ID)
+		if ref := event.RefOf(e); it.Kind == "" && w.Wants(ref) && hook.DeliveryID(at, ref.ID, w.ID) == wanted {
+			d, it, err = hook.NewDelivery(s.now(), at, ref, w.ID)
 		}
 		return err
 	})
 	if err == nil && it.Kind == "" {
-		err = errs.Missing(deliveryKind, wanted)
+		err = errs.Missing(hook.DeliveryKind, wanted)
 	}
 	return it, d, err
 }

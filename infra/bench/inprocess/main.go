@@ -19,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/topology"
-	"github.com/content-automation/api/pkg/webhook/lane"
+	"github.com/content-automation/api/pkg/webhook/deliver/run"
 )
 
 func main() {
@@ -34,7 +34,7 @@ func main() {
 		}
 		batches = append(batches, line)
 	}
-	handler := lambda.NewHandler(lane.New(needs.QueueURL(topology.Deliver), needs.QueueURL(topology.DeliverSlow), nil).Handle)
+	handler := lambda.NewHandler(run.New(needs.QueueURL(topology.Deliver), needs.QueueURL(topology.DeliverSlow), nil).Handle)
 	if *profile != "" {
 		file := awsenv.Must(os.Create(*profile))
 		if err := pprof.StartCPUProfile(file); err != nil {

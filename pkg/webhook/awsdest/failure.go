@@ -13,7 +13,8 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/deliver"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // phase is how far an attempt came.
@@ -46,8 +47,8 @@ func (e *entryError) ErrorFault() smithy.ErrorFault { return smithy.FaultUnknown
 
 // failed is the answer of an attempt that failed: what AWS said, and what whoever
 // the destination belongs to should mend.
-func failed(to webhook.AWSTarget, p phase, err error) webhook.AWSAnswer {
-	var answer webhook.AWSAnswer
+func failed(to deliver.AWSTarget, p phase, err error) deliver.AWSAnswer {
+	var answer deliver.AWSAnswer
 	var response *smithyhttp.ResponseError
 	var entry *entryError
 	switch {
@@ -88,10 +89,10 @@ func forgotten(err error) bool {
 }
 
 // explain says what is to be mended.
-func explain(to webhook.AWSTarget, p phase, code, message string) string {
+func explain(to deliver.AWSTarget, p phase, code, message string) string {
 	says := func(format string, args ...any) string { return fmt.Sprintf(format, args...) + " (" + code + ")" }
 	_, throttled := retry.DefaultThrottleErrorCodes[code]
-	bus := to.Type == webhook.TypeEventBridge
+	bus := to.Type == hook.TypeEventBridge
 	switch {
 	case code == "":
 		return "AWS did not say whether the event was taken."

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/deliver"
 )
 
 // TestWhatFailedAndWhatToMend has AWS refuse in all its ways, and looks at what
@@ -25,7 +25,7 @@ func TestWhatFailedAndWhatToMend(t *testing.T) {
 	}
 	const assume, send, put = "AssumeRole", "AmazonSQS.SendMessage", "AWSEvents.PutEvents"
 	for name, c := range map[string]struct {
-		to     webhook.AWSTarget
+		to     deliver.AWSTarget
 		action string
 		answer func(http.ResponseWriter) bool
 		status int

@@ -17,7 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/deliver"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // fakeAWS speaks as much of the protocols of STS, SQS and EventBridge as a sender
@@ -121,15 +122,15 @@ func (f *fakeAWS) sender() *Sender {
 
 // Where the tests send to.
 var (
-	queue = webhook.AWSTarget{
-		Type: webhook.TypeSQS, ARN: "arn:aws:sqs:eu-central-1:111122223333:content",
+	queue = deliver.AWSTarget{
+		Type: hook.TypeSQS, ARN: "arn:aws:sqs:eu-central-1:111122223333:content",
 		RoleARN: "arn:aws:iam::111122223333:role/content-automation-a", ExternalID: "EXTERNAL", Session: "whk_1",
 	}
-	bus = webhook.AWSTarget{
-		Type: webhook.TypeEventBridge, ARN: "arn:aws:events:us-east-2:111122223333:event-bus/content",
+	bus = deliver.AWSTarget{
+		Type: hook.TypeEventBridge, ARN: "arn:aws:events:us-east-2:111122223333:event-bus/content",
 		RoleARN: "arn:aws:iam::111122223333:role/content-automation-b", ExternalID: "OTHER", Session: "whk_2",
 	}
-	sample = webhook.SignedEvent{
+	sample = deliver.SignedEvent{
 		Type: "content.generated", At: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),
 		Headers: map[string]string{"webhook-id": "evt_1", "webhook-timestamp": "1777636800", "webhook-signature": "v1,abc"},
 		Body:    []byte(`{"id":"evt_1","text":"<&ü"}`),

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/deliver"
 )
 
 func TestAMessageIsSentByTheRoleOfTheCustomer(t *testing.T) {
@@ -67,7 +67,7 @@ func TestAnEventIsPutByTheRoleOfTheCustomer(t *testing.T) {
 func TestARoleIsAssumedOnceForManyAttempts(t *testing.T) {
 	f := newFakeAWS(t)
 	s := f.sender()
-	send := func(to webhook.AWSTarget) {
+	send := func(to deliver.AWSTarget) {
 		if answer := s.Send(t.Context(), to, sample); answer.Error != "" {
 			t.Errorf("answer %+v", answer)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
-	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/deliver"
 )
 
 const (
@@ -39,7 +39,7 @@ func newSessions(cfg aws.Config) *sessions {
 
 // credentials gives the credentials of a webhook's role, which are asked for when
 // they are needed: once for all attempts that need them at the same time.
-func (s *sessions) credentials(to webhook.AWSTarget) *aws.CredentialsCache {
+func (s *sessions) credentials(to deliver.AWSTarget) *aws.CredentialsCache {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := session{to.RoleARN, to.ExternalID, to.Session}

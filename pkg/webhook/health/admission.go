@@ -1,0 +1,69 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/content-automation/api/pkg/store"
+)
+
+// shareWithin is the time within which attempts of a batch that are not admitted are
+// put off to the same time, so that one message asks for all of them.
+const shareWithin = time.Second
+
+// Admission is the answer to an attempt that is to be made.
+type Admission struct {
+	// Until is when to ask again; zero: the attempt may be made.
+	Until time.Time
+	// Held is set if the circuit breaker holds the event back until then; otherwise the
+	// receiver has too many slow attempts in flight.
+	Held bool
+	// Probe is set if the attempt probes a receiver that is down.
+	Probe bool
+}
+
+// refusal is an admission that attempts share, and when the first of them asked.
+type refusal struct {
+	at time.Time
+	Admission
+}
+
+// Admit decides whether an attempt may be made now. While the receiver is down, one
+// attempt at a time may, as its probe.
+func (r *Receiver) Admit(ctx context.Context) (Admission, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var err error
+	for range maxConflicts {
+		now := r.now()
+		open := r.breaker.open(&r.record)
+		switch {
+		case !open && !r.inFlight.full():
+			return Admission{}, nil
+		case !open:
+			return r.refuse(now, false), nil
+		case now.Before(*r.breaker.ProbeAt):
+			return r.refuse(now, true), nil
+		}
+		if err = r.saveBreaker(ctx, r.breaker.probed(now, r.chance())); err == nil {
+			return Admission{Probe: true}, nil
+		}
+		if !errors.Is(err, store.ErrConflict) {
+			break
+		}
+	}
+	return Admission{}, err
+}
+
+// refuse returns when to ask again. The caller holds r.mu.
+func (r *Receiver) refuse(now time.Time, held bool) Admission {
+	if r.refused.Held != held || now.Sub(r.refused.at) >= shareWithin {
+		until := r.Pause()
+		if held {
+			until = r.hold(now)
+		}
+		r.refused = refusal{now, Admission{Until: until, Held: held}}
+	}
+	return r.refused.Admission
+}

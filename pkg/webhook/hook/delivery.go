@@ -1,0 +1,191 @@
+package hook
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// DeliveryKind is the kind of a delivery's item.
+const DeliveryKind = "delivery"
+
+// KeepDeliveries is how long a delivery can be read, counted from its event.
+const KeepDeliveries = 30 * 24 * time.Hour
+
+// MaxAttempts bounds the attempts that are kept of one delivery: those of the
+// schedule, and those of a few redeliveries.
+const MaxAttempts = 20
+
+// The states of a delivery.
+const (
+	DeliveryPending   = "pending"
+	DeliveryDelivered = "delivered"
+	DeliveryFailed    = "failed"
+)
+
+// The reasons for which a delivery failed.
+const (
+	FailedExhausted = "exhausted"        // the last attempt of the schedule failed
+	FailedGone      = "gone"             // the receiver answered 410
+	FailedDisabled  = "webhook_disabled" // the webhook was disabled before the next attempt
+	FailedDeleted   = "webhook_deleted"  // the webhook was deleted before the next attempt
+	FailedExpired   = "event_expired"    // the event is no longer kept
+)
+
+// Delivery is one event on its way to one webhook.
+type Delivery struct {
+	resource.Resource
+	WebhookID     string     `json:"webhook_id" doc:"The webhook that it goes to"`
+	EventID       string     `json:"event_id" doc:"The event; receivers see it as the header webhook-id"`
+	EventType     event.Type `json:"event_type" doc:"Type of the event" example:"content.generated"`
+	State         string     `json:"state" enum:"pending,delivered,failed" doc:"pending while attempts are to come, failed once none are"`
+	FailedReason  *string    `json:"failed_reason" enum:"exhausted,gone,webhook_disabled,webhook_deleted,event_expired" doc:"exhausted: all attempts failed; gone: the receiver answered 410; null unless it failed"`
+	Attempts      []Attempt  `json:"attempts" nullable:"false" doc:"The attempts, oldest first"`
+	NextAttemptAt *time.Time `json:"next_attempt_at" doc:"When the next attempt is due; null where none follows"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Delivery) SchemaName() string { return "Delivery" }
+
+// Attempt is one attempt at a delivery.
+type Attempt struct {
+	At           time.Time `json:"at" doc:"When it was sent, UTC"`
+	Status       *int      `json:"status" doc:"HTTP status of the answer of the receiver, or of AWS; null where there was none" example:"503"`
+	LatencyMS    int64     `json:"latency_ms" doc:"Milliseconds until the answer was read"`
+	Error        *string   `json:"error" doc:"What went wrong, and what to mend; null where it succeeded"`
+	ResponseBody string    `json:"response_body" doc:"The first 1 KiB of the answer's body; of AWS, the id that it gave the event, or its error"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Attempt) SchemaName() string { return "DeliveryAttempt" }
+
+// Outcome is the result of an attempt.
+type Outcome struct {
+	Attempt
+	// RetryAfter is the wait that the receiver asks for before the next attempt.
+	RetryAfter time.Duration
+}
+
+// Succeeded reports whether the receiver took the event.
+func (o Outcome) Succeeded() bool { return o.Error == nil }
+
+// Unanswered reports whether the receiver did not answer at all.
+func (o Outcome) Unanswered() bool { return o.Error != nil && o.Status == nil }
+
+// Gone reports whether the receiver wants no more events.
+func (o Outcome) Gone() bool { return o.Status != nil && *o.Status == http.StatusGone }
+
+// DeliveryRecord is what is stored of a delivery. What an attempt changes is stored
+// beside the document, in values of its own: so an attempt writes little, and need
+// not read what was before it.
+type DeliveryRecord struct {
+	Delivery
+	Owner tenant.Owner
+	// Stored is the version of the item in the table; 0: not known, or not written yet.
+	Stored int64
+	// Next is the number of the next attempt, 1 for the first. It grows with each
+	// outcome that is recorded, and tells a message that is due from a repeat.
+	Next int
+	// Failures counts the attempts that failed since the schedule was begun.
+	Failures int
+	// Lease is held by the function that carries out the next attempt; nil: none does.
+	Lease *Lease
+	// Held is set while the open circuit breaker of the receiver holds it back.
+	Held bool
+}
+
+// Lease is the right to carry out the next attempt.
+type Lease struct {
+	// By names the holder, so that no function takes another's lease for its own.
+	By string
+	// Until is when the holder must have died, and another function may take over.
+	Until time.Time
+}
+
+// NewDelivery returns the delivery of an event that happened at the given time.
+func NewDelivery(now, at time.Time, ref event.Ref, webhookID string) (DeliveryRecord, store.Item, error) {
+	due := resource.Instant(now)
+	d := DeliveryRecord{
+		Delivery: Delivery{
+			Resource:  resource.New(DeliveryID(at, ref.ID, webhookID), now, nil),
+			WebhookID: webhookID, EventID: ref.ID, EventType: ref.Type,
+			State: DeliveryPending, Attempts: []Attempt{}, NextAttemptAt: &due,
+		},
+		Owner: ref.Owner,
+		Next:  1,
+	}
+	it, err := store.NewItem(DeliveryKind, ref.Owner, d.ID, document{
+		ID: d.ID, CreatedAt: d.CreatedAt, WebhookID: webhookID, EventID: ref.ID, EventType: ref.Type,
+	})
+	if err != nil {
+		return d, it, err
+	}
+	it.Key, it.Listed = d.Key(), store.Key{}
+	it.ExpireAt = at.Add(KeepDeliveries)
+	d.WriteTo(&it)
+	return d, it, nil
+}
+
+// Webhook names the webhook that the delivery goes to.
+func (d *DeliveryRecord) Webhook() Ref { return Ref{d.Owner, d.WebhookID} }
+
+// Key is the key of the delivery.
+func (d *DeliveryRecord) Key() store.Key { return d.Webhook().DeliveryKey(d.ID) }
+
+// Untouched reports whether no attempt was begun.
+func (d *DeliveryRecord) Untouched() bool {
+	return d.State == DeliveryPending && d.Next == 1 && d.Lease == nil
+}
+
+// Record takes over the outcome of an attempt. After a failure that is not the last,
+// the next attempt is due after wait.
+func (d *DeliveryRecord) Record(o Outcome, now time.Time, wait time.Duration) {
+	d.Next++
+	switch {
+	case o.Succeeded():
+		d.end(DeliveryDelivered, nil, now)
+	case o.Gone():
+		d.Fail(FailedGone, now)
+	case d.Failures == len(Schedule):
+		d.Fail(FailedExhausted, now)
+	default:
+		d.Failures++
+		d.PutOff(now, now.Add(wait), false)
+	}
+}
+
+// RecordProbe takes over an attempt that found the receiver still down: it does not
+// count as a failure of the delivery, which probes again.
+func (d *DeliveryRecord) RecordProbe(now, again time.Time) {
+	d.Next++
+	d.PutOff(now, again, true)
+}
+
+// Restart begins the schedule anew. An attempt under way keeps its lease: if it
+// succeeds, nothing more is sent.
+func (d *DeliveryRecord) Restart(now time.Time) {
+	d.Touch(now)
+	due := d.UpdatedAt
+	d.State, d.FailedReason, d.NextAttemptAt, d.Failures, d.Held = DeliveryPending, nil, &due, 0, false
+}
+
+// PutOff makes the next attempt due at another time and ends the lease, if there is
+// one. A delivery that is held is found by Ref.Held when the receiver is back.
+func (d *DeliveryRecord) PutOff(now, until time.Time, held bool) {
+	due := resource.Instant(until)
+	d.Lease, d.NextAttemptAt, d.Held = nil, &due, held
+	d.Touch(now)
+}
+
+// Fail ends the delivery.
+func (d *DeliveryRecord) Fail(reason string, now time.Time) { d.end(DeliveryFailed, &reason, now) }
+
+func (d *DeliveryRecord) end(state string, reason *string, now time.Time) {
+	d.State, d.FailedReason = state, reason
+	d.Lease, d.NextAttemptAt, d.Held = nil, nil, false
+	d.Touch(now)
+}

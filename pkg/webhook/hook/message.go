@@ -1,0 +1,201 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/content-automation/api/pkg/job"
+	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// Message asks a deliver function for attempts at deliveries of one webhook: events
+// that happen at the same time travel together. It is a job whose subject is the
+// first delivery, so that a transaction can ask for an attempt, too.
+type Message struct {
+	job.Job
+	WebhookID string    `json:"webhook_id"`
+	Requests  []Request `json:"requests,omitempty"`
+	// Wake asks for all that the circuit breaker has held back, in place of Requests.
+	Wake *Wake `json:"wake,omitempty"`
+	// NotBefore is when the attempts are due: a queue delays a message for 15 minutes
+	// at most, so that one for later is sent on from there.
+	NotBefore time.Time `json:"not_before,omitzero"`
+}
+
+// Request asks for one attempt at one delivery. It carries what the attempt needs to
+// know of the delivery, which then need not be read: the lease is taken on condition
+// that the version still holds.
+type Request struct {
+	DeliveryID string `json:"delivery_id"`
+	EventID    string `json:"event_id"`
+	Attempt    int    `json:"attempt"`
+	Failures   int    `json:"failures,omitempty"`
+	Version    int64  `json:"version"`
+}
+
+// Wake asks for the deliveries that the circuit breaker of a webhook has held back.
+type Wake struct {
+	// At is when the receiver was back.
+	At time.Time `json:"at"`
+	// After is the end of the page before.
+	After *store.Cursor `json:"after,omitempty"`
+	// Round counts the passes over what is held back.
+	Round int `json:"round,omitempty"`
+}
+
+// maxRequests bounds the requests in a message: one that fails comes again as a whole.
+const maxRequests = 20
+
+// ParseMessage reads the body of a message.
+func ParseMessage(body string) (Message, error) {
+	var m Message
+	if err := json.Unmarshal([]byte(body), &m); err != nil {
+		return m, fmt.Errorf("webhook: parse message: %w", err)
+	}
+	incomplete := func(r Request) bool { return r.DeliveryID == "" || r.EventID == "" || r.Attempt < 1 }
+	if m.WebhookID == "" || m.Account == "" || m.Mode == "" || len(m.Requests) == 0 && m.Wake == nil || slices.ContainsFunc(m.Requests, incomplete) {
+		return m, fmt.Errorf("webhook: message %q is incomplete", m.ID)
+	}
+	return m, nil
+}
+
+// Webhook names the webhook of the deliveries.
+func (m *Message) Webhook() Ref { return Ref{m.Owner, m.WebhookID} }
+
+// Delivery returns the delivery of a request, as far as the message describes it. The
+// message holds as long as the version does.
+func (m *Message) Delivery(r Request) DeliveryRecord {
+	d := DeliveryRecord{Owner: m.Owner, Stored: r.Version, Next: r.Attempt, Failures: r.Failures}
+	d.ID, d.WebhookID, d.EventID, d.State = r.DeliveryID, m.WebhookID, r.EventID, DeliveryPending
+	return d
+}
+
+// request asks for the next attempt at the delivery, stored with the given version.
+func (d *DeliveryRecord) request(version int64) Request {
+	return Request{DeliveryID: d.ID, EventID: d.EventID, Attempt: d.Next, Failures: d.Failures, Version: version}
+}
+
+// newMessage asks for attempts at deliveries of one webhook.
+func newMessage(to Ref, notBefore time.Time, requests ...Request) Message {
+	first := requests[0]
+	return Message{
+		Job: job.Job{
+			ID:    "job#" + first.DeliveryID + "#" + strconv.Itoa(first.Attempt),
+			Queue: topology.Deliver, Subject: first.DeliveryID, Attempt: first.Attempt, Owner: to.Owner,
+		},
+		WebhookID: to.ID, Requests: requests, NotBefore: notBefore,
+	}
+}
+
+// Job returns the item of a job that asks for the next attempt at once, for the
+// transaction that also writes the delivery: the relay sends it on.
+func (d *DeliveryRecord) Job(now time.Time) (store.Item, error) {
+	m := newMessage(d.Webhook(), time.Time{}, d.request(d.Stored+1))
+	// A delivery may be asked for twice before its next attempt.
+	m.ID += "#" + strconv.FormatInt(d.Stored+1, 10)
+	return job.Item(now, m.Job, m)
+}
+
+// NewWake returns the message that asks for all that is held back of a webhook.
+func NewWake(to Ref, at time.Time) Message {
+	return Message{
+		Job:       job.Job{ID: "job#wake#" + to.ID, Queue: topology.Deliver, Subject: to.ID, Attempt: 1, Owner: to.Owner},
+		WebhookID: to.ID, Wake: &Wake{At: at},
+	}
+}
+
+// WakeJob returns the item of a job that asks for all that is held back of the webhook
+// that the transaction writes.
+func WakeJob(it *store.Item, now time.Time) (store.Item, error) {
+	m := NewWake(Ref{it.Owner, it.SK}, now)
+	m.ID += "#" + strconv.FormatInt(it.Version+1, 10)
+	return job.Item(now, m.Job, m)
+}
+
+// queued returns the message for the queue. Its group is the webhook, so that one with
+// many messages does not hold back the others.
+func (m *Message) queued(now time.Time) (queue.Message, error) {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return queue.Message{}, fmt.Errorf("webhook: encode message %s: %w", m.ID, err)
+	}
+	q := queue.Message{Body: string(b), Group: m.WebhookID}
+	if !m.NotBefore.IsZero() {
+		q.Delay = max(0, m.NotBefore.Sub(now))
+	}
+	return q, nil
+}
+
+// Send sends messages. It returns at the place of each its error or nil.
+func Send(ctx context.Context, q queue.Sender, now time.Time, all ...Message) []error {
+	out := make([]queue.Message, len(all))
+	for i, m := range all {
+		var err error
+		if out[i], err = m.queued(now); err != nil {
+			return slices.Repeat([]error{err}, len(all))
+		}
+	}
+	return q.Send(ctx, out...)
+}
+
+// Ask asks for the next attempt at a delivery.
+type Ask struct {
+	to      Ref
+	due     time.Time
+	request Request
+}
+
+// Ask asks for the next attempt at the stored delivery, not before the given time.
+func (d *DeliveryRecord) Ask(due time.Time) Ask { return Ask{d.Webhook(), due, d.request(d.Stored)} }
+
+// SendAsks sends asks, those at the same webhook and time in as few messages as
+// possible. It returns at the place of each its error or nil.
+func SendAsks(ctx context.Context, q queue.Sender, now time.Time, asks ...Ask) []error {
+	type group struct {
+		to  Ref
+		due time.Time
+	}
+	places := map[group][]int{}
+	var groups []group
+	for i, a := range asks {
+		g := group{a.to, a.due}
+		if places[g] == nil {
+			groups = append(groups, g)
+		}
+		places[g] = append(places[g], i)
+	}
+	var messages []Message
+	var of [][]int
+	for _, g := range groups {
+		for some := range slices.Chunk(places[g], maxRequests) {
+			requests := make([]Request, len(some))
+			for i, place := range some {
+				requests[i] = asks[place].request
+			}
+			messages, of = append(messages, newMessage(g.to, g.due, requests...)), append(of, some)
+		}
+	}
+	failed := make([]error, len(asks))
+	for i, err := range Send(ctx, q, now, messages...) {
+		for _, place := range of[i] {
+			failed[place] = err
+		}
+	}
+	return failed
+}
+
+// Replay is the message that asks for one page of a replay. Its subject is the webhook.
+type Replay struct {
+	job.Job
+	// From and To bound the ids of the events.
+	From string `json:"from"`
+	To   string `json:"to"`
+	// After is the end of the page before.
+	After *store.Cursor `json:"after,omitempty"`
+}
