@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -125,17 +126,32 @@ func (s *scale) written(ctx context.Context, all []change) (units float64, made 
 		}
 		units += c.times * blocks(max(size(c.before), size(after)), writeUnit)
 		for _, index := range c.table.GlobalSecondaryIndexes {
-			units += indexUnits(index.KeySchema, c.before, after)
+			units += indexUnits(c.table.KeySchema, index, c.before, after)
 		}
 	}
 	return units, made, nil
 }
 
-// indexUnits returns the units of an index that holds whole items.
-func indexUnits(schema []types.KeySchemaElement, before, after attributes) float64 {
+// projected returns what an index holds of an item.
+func projected(table []types.KeySchemaElement, x types.GlobalSecondaryIndexDescription, it attributes) attributes {
+	if it == nil || x.Projection.ProjectionType != types.ProjectionTypeKeysOnly {
+		return it
+	}
+	held := attributes{}
+	for _, k := range slices.Concat(table, x.KeySchema) {
+		if v, ok := it[*k.AttributeName]; ok {
+			held[*k.AttributeName] = v
+		}
+	}
+	return held
+}
+
+// indexUnits returns the units of an index for a change of an item.
+func indexUnits(table []types.KeySchemaElement, x types.GlobalSecondaryIndexDescription, before, after attributes) float64 {
+	before, after = projected(table, x, before), projected(table, x, after)
 	had, has := true, true // whether the index had the item, and has it now
 	same := true
-	for _, k := range schema {
+	for _, k := range x.KeySchema {
 		b, a := before[*k.AttributeName], after[*k.AttributeName]
 		had, has = had && b != nil, has && a != nil
 		same = same && reflect.DeepEqual(b, a)

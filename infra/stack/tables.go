@@ -24,11 +24,15 @@ func newTable(stack awscdk.Stack, id string, props *awsdynamodb.TableProps, inde
 	table := awsdynamodb.NewTable(stack, jsii.String(id), props)
 	for _, x := range indexes {
 		partition, sort := x.Key()
+		projection := awsdynamodb.ProjectionType_ALL
+		if x.KeysOnly() {
+			projection = awsdynamodb.ProjectionType_KEYS_ONLY
+		}
 		table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
 			IndexName:      jsii.String(x.Name()),
 			PartitionKey:   text(partition),
 			SortKey:        text(sort),
-			ProjectionType: awsdynamodb.ProjectionType_ALL,
+			ProjectionType: projection,
 		})
 	}
 	return table

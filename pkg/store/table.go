@@ -158,6 +158,30 @@ const maxPageBytes = 2 << 20
 
 // List reads a page.
 func (db *DB) List(ctx context.Context, q Query) (Page, error) {
+	page, err := db.list(ctx, q)
+	if err != nil || !q.Index.keysOnly || len(page.Items) == 0 {
+		return page, err
+	}
+	keys := make([]Key, len(page.Items))
+	for i, it := range page.Items {
+		keys[i] = it.Key
+	}
+	whole, err := db.GetAll(ctx, keys...)
+	if err != nil {
+		return Page{}, err
+	}
+	// The index lags: what has moved on in it since, or is no more, is not listed.
+	listed := page.Items
+	page.Items = nil
+	for i, it := range whole {
+		if it.key(q.Index) == listed[i].key(q.Index) {
+			page.Items = append(page.Items, it)
+		}
+	}
+	return page, nil
+}
+
+func (db *DB) list(ctx context.Context, q Query) (Page, error) {
 	var page Page
 	if q.To != "" && q.From > q.To {
 		return page, nil // DynamoDB refuses bounds that nothing lies between
@@ -221,20 +245,21 @@ func (it *Item) bytes() int {
 	return n
 }
 
-func cursorOf(it Item, x Index) *Cursor {
-	c := &Cursor{PK: it.PK, SK: it.SK}
+// key is the item's key in an index.
+func (it *Item) key(x Index) Key {
 	switch x {
 	case ByOwner:
-		c.Sort = it.Listed.SK
+		return it.Listed
 	case ByParent:
-		c.Sort = it.Parent.SK
+		return it.Parent
 	case ByDue:
-		c.Sort = it.Due.SK
+		return it.Due
 	default:
-		c.Sort = it.SK
+		return it.Key
 	}
-	return c
 }
+
+func cursorOf(it Item, x Index) *Cursor { return &Cursor{PK: it.PK, SK: it.SK, Sort: it.key(x).SK} }
 
 func (q Query) input(db *DB) *dynamodb.QueryInput {
 	names := map[string]string{"#p": q.Index.pk}

@@ -211,14 +211,18 @@ func (q *query) page(limit *int32, from item) page {
 				continue
 			}
 		}
-		q.scope.item = r.item
+		held := r.item
+		if q.index.keysOnly {
+			held = q.place(r.item)
+		}
+		q.scope.item = held
 		if !q.scope.holds(q.key) {
 			continue
 		}
 		p.scanned++
 		bytes += r.size
 		if q.scope.holds(q.filter) {
-			p.items = append(p.items, maps.Clone(r.item))
+			p.items = append(p.items, maps.Clone(held))
 		}
 		if (limit != nil && p.scanned == *limit) || bytes >= maxPageBytes {
 			p.last = q.place(r.item)

@@ -23,6 +23,7 @@ type table struct {
 type index struct {
 	hash, sort string // sort is empty where the key has one attribute
 	table      *index // the table's own key, which orders items that are equal
+	keysOnly   bool
 	partitions map[string][]*row
 }
 
@@ -46,8 +47,11 @@ func newTable(in *dynamodb.CreateTableInput) (*table, error) {
 		if err != nil {
 			return nil, err
 		}
-		if g.Projection == nil || g.Projection.ProjectionType != types.ProjectionTypeAll {
-			return nil, invalid("memtable: index %s does not hold whole items", aws.ToString(g.IndexName))
+		switch {
+		case g.Projection == nil || g.Projection.ProjectionType == types.ProjectionTypeInclude:
+			return nil, invalid("memtable: index %s holds neither whole items nor keys", aws.ToString(g.IndexName))
+		case g.Projection.ProjectionType == types.ProjectionTypeKeysOnly:
+			x.keysOnly = true
 		}
 		x.table = t.main
 		t.indexes[aws.ToString(g.IndexName)] = x

@@ -159,9 +159,11 @@ func definitions() (all []types.AttributeDefinition) {
 
 func secondary() (all []types.GlobalSecondaryIndex) {
 	for _, x := range indexes {
-		all = append(all, types.GlobalSecondaryIndex{
-			IndexName: aws.String(x.Name()), KeySchema: keys(x), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
-		})
+		projection := &types.Projection{ProjectionType: types.ProjectionTypeAll}
+		if x.KeysOnly() {
+			projection.ProjectionType = types.ProjectionTypeKeysOnly
+		}
+		all = append(all, types.GlobalSecondaryIndex{IndexName: aws.String(x.Name()), KeySchema: keys(x), Projection: projection})
 	}
 	return all
 }
