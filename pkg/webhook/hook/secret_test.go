@@ -96,8 +96,12 @@ func TestSecretsNeverShowInPrint(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range []string{"%v", "%+v", "%#v", "%s"} {
-		out := fmt.Sprintf(f, Keys{k}) + fmt.Sprintf(f, k) + fmt.Sprintf(f, s)
+		out := fmt.Sprintf(f, Keys{k}) + fmt.Sprintf(f, k)
 		if strings.Contains(out, "kkkk") || strings.Contains(out, "107") || strings.Contains(out, "0x6b") {
+			t.Errorf("%s shows %s", f, out)
+		}
+		// What is sealed is random bytes, which may be any number.
+		if out := fmt.Sprintf(f, s); strings.Contains(out, "kkkk") || strings.Contains(out, "107 107") || strings.Contains(out, "0x6b, 0x6b") {
 			t.Errorf("%s shows %s", f, out)
 		}
 	}
