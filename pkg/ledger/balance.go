@@ -16,32 +16,33 @@ const MaxCredits = 1_000_000_000_000
 // balanceKind is the kind of a balance's item.
 const balanceKind = "balance"
 
-// Balance is an account's balance as it was read. Read it with BalanceKey in the
-// one read that an operation makes, and hand it to what takes credits.
+// Balance is an account's balance as it was read. Operations read it with BalanceKey
+// together with their other items, and pass it to the functions that take credits.
 type Balance struct {
-	// Credits can be spent: reservations are already off.
+	// Credits is what can be spent: reservations are already deducted.
 	Credits int64
-	// Above is how far they lie above the account's low threshold.
+	// Above is the credits less the account's low threshold.
 	Above int64
-	// Low tells that they lie below, and that the account was told so.
+	// Low reports whether the credits are below the threshold and the account was
+	// notified of it.
 	Low bool
-	// account is what the event balance.low tells of the account.
+	// account is the account in the event balance.low, without its balance.
 	account json.RawMessage
 }
 
 // BalanceKey is the key of an account's balance.
 func BalanceKey(account tenant.Account) store.Key { return store.IDKey("balance#" + string(account)) }
 
-// BalanceOf returns the balance of its item; that of an absent item is zero.
+// BalanceOf returns the balance of its item; the zero item has none.
 func BalanceOf(it store.Item) Balance {
 	b := Balance{Credits: it.Numbers[creditsNumber], Above: it.Numbers[aboveNumber], account: it.Doc}
-	// Once the credits have risen to the threshold, an earlier notice is over.
+	// A notice expires once the credits have risen to the threshold.
 	b.Low = it.Attributes[lowAttribute] != "" && b.Above < 0
 	return b
 }
 
-// Open creates the balance of a new account. Shown is the account as its events are to
-// show it, but for the balance.
+// Open creates the balance of a new account. Shown is the account in its events,
+// without its balance.
 func Open(tx *store.Tx, account tenant.Account, threshold int64, shown any) error {
 	doc, err := json.Marshal(shown)
 	if err != nil {
@@ -54,41 +55,41 @@ func Open(tx *store.Tx, account tenant.Account, threshold int64, shown any) erro
 	return nil
 }
 
-// Change notes another low threshold of an account, and what its events are to
-// show of it from now on. If the balance becomes low by that, the event tells so.
-// The commit returns store.ErrConflict where the balance has changed so that this is
-// decided otherwise.
+// Change sets the low threshold of an account and the account in its events, shown.
+// If the new threshold makes the balance low, it adds the event balance.low. The
+// commit returns store.ErrConflict if the balance has changed so that this decision
+// no longer holds.
 func Change(tx *store.Tx, now time.Time, account tenant.Account, b Balance, threshold int64, shown any) error {
 	doc, err := json.Marshal(shown)
 	if err != nil {
 		return fmt.Errorf("ledger: encode account %s: %w", account, err)
 	}
-	tell := b.Above >= 0 && b.Credits < threshold
-	setThreshold(tx, BalanceKey(account), threshold, doc, tell, b.Credits)
-	if !tell {
+	notify := b.Above >= 0 && b.Credits < threshold
+	setThreshold(tx, BalanceKey(account), threshold, doc, notify, b.Credits)
+	if !notify {
 		return nil
 	}
-	return tellLow(tx, now, account, doc, b.Credits, threshold)
+	return notifyLow(tx, now, account, doc, b.Credits, threshold)
 }
 
-// take takes credits from a balance, and tells if it becomes low by that. What
-// becomes of too low a balance is told by missing.
+// take debits a balance, and adds the event balance.low if that makes it low. If the
+// balance is insufficient, the commit returns the error of missing.
 func take(tx *store.Tx, now time.Time, account tenant.Account, b Balance, credits int64, missing func(balance int64) error) error {
-	tell := b.Above < credits && !b.Low
-	takeCredits(tx, BalanceKey(account), credits, tell, b, func(is store.Item) error {
+	notify := b.Above < credits && !b.Low
+	takeCredits(tx, BalanceKey(account), credits, notify, b, func(is store.Item) error {
 		if has := BalanceOf(is).Credits; has < credits {
 			return missing(has)
 		}
-		return store.ErrConflict // only what was read before is out of date
+		return store.ErrConflict // sufficient, but changed since it was read
 	})
-	if !tell {
+	if !notify {
 		return nil
 	}
-	return tellLow(tx, now, account, b.account, b.Credits-credits, b.Credits-b.Above)
+	return notifyLow(tx, now, account, b.account, b.Credits-credits, b.Credits-b.Above)
 }
 
-// tellLow adds the event balance.low.
-func tellLow(tx *store.Tx, now time.Time, account tenant.Account, shown json.RawMessage, credits, threshold int64) error {
+// notifyLow adds the event balance.low.
+func notifyLow(tx *store.Tx, now time.Time, account tenant.Account, shown json.RawMessage, credits, threshold int64) error {
 	object := map[string]any{}
 	if len(shown) > 0 {
 		if err := json.Unmarshal(shown, &object); err != nil {

@@ -147,13 +147,13 @@ func TestManyAcceptAtOnce(t *testing.T) {
 				t.Errorf("there are %v for %v", made, answers)
 			}
 			if lows := len(w.lows()); (lows == 1) != (spent > credits-threshold) || lows > 1 {
-				t.Errorf("it was told %d times after %d credits", lows, spent)
+				t.Errorf("it was notified %d times after %d credits", lows, spent)
 			}
 		})
 	}
 }
 
-// Whatever keeps meeting another transaction gives up, and nothing is written.
+// A transaction that always meets contention fails in the end, and writes nothing.
 func TestEndlessContention(t *testing.T) {
 	w := newWorld(t)
 	w.open(0, 100)

@@ -48,8 +48,8 @@ func setThreshold(tx *store.Tx, key store.Key, threshold int64, doc json.RawMess
 	tx.Update(key, u, c, store.Conflict)
 }
 
-// addCredits adds to a balance, which comes into being where there is none yet.
-// The commit returns failed where it would grow beyond most.
+// addCredits adds to a balance, and creates it if there is none. The commit returns
+// failed if the balance would exceed most.
 func addCredits(tx *store.Tx, key store.Key, n, most int64, failed error) {
 	tx.Update(key, expression.Add(credits, value(n)).Add(above, value(n)),
 		expression.Or(credits.AttributeNotExists(), credits.LessThanEqual(value(most-n))), func(store.Item) error { return failed })
@@ -59,8 +59,8 @@ func addCredits(tx *store.Tx, key store.Key, n, most int64, failed error) {
 // account is notified in the same transaction that this makes its balance low: the
 // condition is that it does, that no other transaction has done so since it was
 // last not low, and that the balance is as it was read. Without notify, the
-// condition is that the account need not be notified. Where the condition does not
-// hold, the commit returns what failed makes of the item as it is.
+// condition is that the account need not be notified. If the condition fails, the
+// commit returns failed of the current item.
 func takeCredits(tx *store.Tx, key store.Key, n int64, notify bool, read Balance, failed func(store.Item) error) {
 	u := expression.Add(credits, value(-n)).Add(above, value(-n))
 	enough := credits.GreaterThanEqual(value(n))

@@ -95,21 +95,21 @@ func TestCreditsAreTakenAsTheyAre(t *testing.T) {
 		read                     Balance
 		want                     error
 	}{
-		"above the threshold":                 {10, 30, 20, false, false, Balance{Credits: 30, Above: 20}, nil},
-		"above it, whatever was read":         {10, 30, 20, false, false, Balance{Credits: 99, Above: 89}, nil},
-		"below it, without telling":           {10, 30, 21, false, false, Balance{Credits: 30, Above: 20}, missing},
-		"below it":                            {10, 30, 21, false, true, Balance{Credits: 30, Above: 20}, nil},
-		"below it, by another balance":        {10, 30, 21, false, true, Balance{Credits: 31, Above: 21}, missing},
-		"below it, by another threshold":      {10, 30, 21, false, true, Balance{Credits: 30, Above: 19}, missing},
-		"telling without need":                {10, 30, 20, false, true, Balance{Credits: 30, Above: 20}, missing},
-		"from below it":                       {50, 30, 1, false, true, Balance{Credits: 30, Above: -20}, nil},
-		"from below it, told before":          {50, 30, 1, true, false, Balance{Credits: 30, Above: -20}, nil},
-		"from below it, told before, telling": {50, 30, 1, true, true, Balance{Credits: 30, Above: -20}, missing},
-		"from below it, not told, untold":     {50, 30, 1, false, false, Balance{Credits: 30, Above: -20}, missing},
-		"all":                                 {0, 30, 30, false, false, Balance{Credits: 30, Above: 30}, nil},
-		"more than there is":                  {0, 30, 31, false, false, Balance{Credits: 30, Above: 30}, missing},
-		"more than there is, telling":         {0, 30, 31, false, true, Balance{Credits: 30, Above: 30}, missing},
-		"more than there is, told before":     {50, 30, 31, true, false, Balance{Credits: 30, Above: -20}, missing},
+		"above the threshold":                    {10, 30, 20, false, false, Balance{Credits: 30, Above: 20}, nil},
+		"above it, whatever was read":            {10, 30, 20, false, false, Balance{Credits: 99, Above: 89}, nil},
+		"below it, without telling":              {10, 30, 21, false, false, Balance{Credits: 30, Above: 20}, missing},
+		"below it":                               {10, 30, 21, false, true, Balance{Credits: 30, Above: 20}, nil},
+		"below it, by another balance":           {10, 30, 21, false, true, Balance{Credits: 31, Above: 21}, missing},
+		"below it, by another threshold":         {10, 30, 21, false, true, Balance{Credits: 30, Above: 19}, missing},
+		"telling without need":                   {10, 30, 20, false, true, Balance{Credits: 30, Above: 20}, missing},
+		"from below it":                          {50, 30, 1, false, true, Balance{Credits: 30, Above: -20}, nil},
+		"from below it, notified before":         {50, 30, 1, true, false, Balance{Credits: 30, Above: -20}, nil},
+		"from below it, notified before, notify": {50, 30, 1, true, true, Balance{Credits: 30, Above: -20}, missing},
+		"from below it, not notified, no notify": {50, 30, 1, false, false, Balance{Credits: 30, Above: -20}, missing},
+		"all":                                    {0, 30, 30, false, false, Balance{Credits: 30, Above: 30}, nil},
+		"more than there is":                     {0, 30, 31, false, false, Balance{Credits: 30, Above: 30}, missing},
+		"more than there is, telling":            {0, 30, 31, false, true, Balance{Credits: 30, Above: 30}, missing},
+		"more than there is, notified before":    {50, 30, 31, true, false, Balance{Credits: 30, Above: -20}, missing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPurse(t, c.threshold, c.credits)
@@ -152,7 +152,7 @@ func TestCreditsAreTakenAsTheyAre(t *testing.T) {
 	}), missing)
 }
 
-// What was told before the credits rose to the threshold does not count below it again.
+// A notice from before the credits rose to the threshold does not count below it again.
 func TestALowBalanceThatRises(t *testing.T) {
 	p := newPurse(t, 10, 10)
 	take := func(notify bool) error {

@@ -27,8 +27,8 @@ const (
 	stateReleased = "released"
 )
 
-// Entry is one change of a balance. Its credits never change; a reservation's
-// state does, once.
+// Entry is one change of a balance. Its credits never change; the state of a
+// reservation changes once.
 type Entry struct {
 	resource.Resource
 	Kind    string  `json:"kind" enum:"top_up,reserve,release,adjust" doc:"Reason of the change. top_up: credits were bought. reserve: credits were reserved for accepted work. release: reserved credits were returned, because the work failed or was canceled. adjust: the operator corrected the balance" example:"reserve"`
@@ -40,13 +40,13 @@ type Entry struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Entry) SchemaName() string { return "BalanceEntry" }
 
-// The attributes of a reservation's item. They lie beside the document, so that it is
-// settled without being read.
+// The attributes of a reservation's item. They are outside the document, so that an
+// update can settle it without a read.
 const (
 	attrState = "state"
-	// attrHeld is how many of its credits are held still.
+	// attrHeld is the number of credits that it still holds.
 	attrHeld = "held"
-	// attrSettled is when it changed last.
+	// attrSettled is the time of its last change.
 	attrSettled = "settled_at"
 	// attrReason is why an operator adjusted the balance.
 	attrReason = "reason"

@@ -151,8 +151,8 @@ func (w *world) entry(h ledger.Hold) ledger.Entry {
 	return e
 }
 
-// told is the object of the event balance.low.
-type told struct {
+// notice is the object of the event balance.low.
+type notice struct {
 	ID, Name string
 	Balance  struct {
 		Credits      int64
@@ -161,11 +161,11 @@ type told struct {
 }
 
 // lows returns the events balance.low of the account.
-func (w *world) lows() (all []told) {
+func (w *world) lows() (all []notice) {
 	w.t.Helper()
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(acc, tenant.Live), event.Kind), Limit: 100, OldestFirst: true}
 	err := w.db.Each(w.t.Context(), q, func(it store.Item) error {
-		var doc struct{ Data struct{ Object told } }
+		var doc struct{ Data struct{ Object notice } }
 		if it.Filters["type"] != string(event.BalanceLow) {
 			w.t.Errorf("there is an event of type %s", it.Filters["type"])
 		}

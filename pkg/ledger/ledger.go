@@ -1,11 +1,11 @@
 // Package ledger keeps each account's balance in integer credits: one counter,
 // and one entry for every change of it, written in the same transaction, so that
-// the entries always add up to the balance. Accepting work reserves its price;
-// success turns the reservation into a charge, failure and canceling release it.
+// the entries always add up to the balance. Accepting work reserves its price.
+// Success turns the reservation into a charge; failure and cancellation release it.
 //
-// Nothing here reads. What an operation hands over as read decides only which
-// transaction is made; whether that holds is decided by its conditions alone. Test
-// keys have no balance: whoever works for one calls nothing of this package.
+// Nothing here reads the table. The balance that a caller has read only selects the
+// transaction; the conditions of the transaction decide whether it commits. Test
+// keys have no balance: work for them does not use this package.
 package ledger
 
 import (
@@ -23,7 +23,7 @@ import (
 )
 
 // TopUp adds credits to a balance. It refuses amounts that are not positive; the
-// commit refuses what would grow the balance beyond MaxCredits.
+// commit fails if the balance would exceed MaxCredits.
 func TopUp(tx *store.Tx, now time.Time, account tenant.Account, credits int64) (Entry, error) {
 	if credits <= 0 || credits > MaxCredits {
 		return Entry{}, errs.Invalid("/credits", "must be between 1 and %d", int64(MaxCredits))
@@ -42,9 +42,9 @@ func add(tx *store.Tx, it store.Item, credits int64) {
 	tx.Create(it, nil)
 }
 
-// Adjust corrects a balance by a signed number of credits. The reason is kept with
-// the entry, for operators alone. The commit refuses what would take the balance
-// below zero or beyond MaxCredits.
+// Adjust corrects a balance by a signed number of credits. The entry keeps the
+// reason, which only operators see. The commit fails if the balance would fall below
+// zero or exceed MaxCredits.
 func Adjust(tx *store.Tx, now time.Time, account tenant.Account, credits int64, reason string, b Balance) (Entry, error) {
 	if credits == 0 || credits > MaxCredits || credits < -MaxCredits {
 		return Entry{}, errs.Invalid("/credits", "must be between -%d and %[1]d, and not 0", int64(MaxCredits))
@@ -64,25 +64,26 @@ func Adjust(tx *store.Tx, now time.Time, account tenant.Account, credits int64, 
 	})
 }
 
-// Reservation asks for the price of work that is accepted.
+// Reservation is the price of accepted work.
 type Reservation struct {
 	Account tenant.Account
 	Subject string // id of the work
 	Credits int64
 }
 
-// Hold is a reservation that is not settled yet: whoever does the work keeps it,
-// and settles it once. The zero value holds nothing, and settling it is nothing.
+// Hold is a reservation that is not settled yet. The work keeps it and settles it
+// once. The zero value holds nothing, and settling it does nothing.
 type Hold struct {
 	Entry   string `json:"entry"`
 	Subject string `json:"subject"`
 	Credits int64  `json:"credits"`
 }
 
-// Reserve takes the price of work from a balance, and holds it. If the balance is
-// too low, the commit returns insufficient_balance; if it has changed since it was
-// read so that the account has to be told of a low balance, or need not any more,
-// store.ErrConflict: read again, and try once more. What costs nothing makes no entry.
+// Reserve takes the price of work from a balance and holds it. If the balance is
+// insufficient, the commit returns insufficient_balance. If the balance has changed
+// since it was read, so that a notice of a low balance became due or is no longer
+// due, the commit returns store.ErrConflict: read the balance again and retry. Work
+// that costs nothing has no entry.
 func Reserve(tx *store.Tx, now time.Time, r Reservation, b Balance) (Hold, error) {
 	if r.Credits == 0 {
 		return Hold{}, nil
@@ -110,16 +111,17 @@ func hold(tx *store.Tx, now time.Time, r Reservation) (Hold, error) {
 	return Hold{Entry: e.ID, Subject: r.Subject, Credits: r.Credits}, nil
 }
 
-// Charge ends a reservation for good: the work succeeded. The commit returns
-// store.ErrConflict where it was settled before.
+// Charge settles the reservation of work that succeeded. The commit returns
+// store.ErrConflict if it is already settled.
 func Charge(tx *store.Tx, now time.Time, account tenant.Account, h Hold) {
 	if h != (Hold{}) {
 		settle(tx, now, account, h, stateCharged, 0)
 	}
 }
 
-// Release gives a reservation back: the work failed or was canceled. The commit
-// gives store.ErrConflict where it was settled before.
+// Release settles the reservation of work that failed or was canceled, and returns
+// its credits to the balance. The commit returns store.ErrConflict if it is already
+// settled.
 func Release(tx *store.Tx, now time.Time, account tenant.Account, h Hold) error {
 	if h == (Hold{}) {
 		return nil
@@ -128,23 +130,23 @@ func Release(tx *store.Tx, now time.Time, account tenant.Account, h Hold) error 
 	return release(tx, now, account, h.Subject, h.Credits, h.Credits)
 }
 
-// release writes an entry of credits that are given back, and adds those of them
-// to the balance that are not reserved anew.
+// release writes an entry of released credits, and adds those that are not reserved
+// again, free, to the balance.
 func release(tx *store.Tx, now time.Time, account tenant.Account, subject string, credits, free int64) error {
 	_, it, err := newEntry(now, account, kindRelease, subject, credits)
 	if err != nil {
 		return err
 	}
 	if free > 0 {
-		// They were taken from the balance, so it may have them back, whatever it grew
-		// to since.
+		// The balance may exceed MaxCredits here: these credits were taken from it, and
+		// it may have grown since.
 		addCredits(tx, BalanceKey(account), free, math.MaxInt64, store.ErrConflict)
 	}
 	tx.Create(it, nil)
 	return nil
 }
 
-// settle moves a reservation on that holds as much as it is believed to.
+// settle moves a hold to a new state if its amount is unchanged.
 func settle(tx *store.Tx, now time.Time, account tenant.Account, h Hold, state string, left int64) {
 	held := expression.And(store.Account.Equal(expression.Value(string(account))),
 		store.Attribute(attrState).Equal(expression.Value(stateHeld)), store.Attribute(attrHeld).Equal(expression.Value(strconv.FormatInt(h.Credits, 10))))
@@ -154,22 +156,22 @@ func settle(tx *store.Tx, now time.Time, account tenant.Account, h Hold, state s
 	tx.Update(store.IDKey(h.Entry), store.Written(moved), held, store.Conflict)
 }
 
-// Part is what one part of a batch gets of its reservation.
+// Part is the share of one part of a batch in the batch's reservation.
 type Part struct {
 	Subject string
 	Credits int64
-	// Free tells that the part needs its credits no more: they are released.
+	// Free says that the credits of the part are released instead of held.
 	Free bool
 }
 
-// MaxParts bounds the parts of one split, which share a transaction of at most 100
-// writes with what else becomes of them: a split takes three more than its parts.
+// MaxParts bounds the parts of one split. A split takes three writes more than it has
+// parts, of the 100 writes of a transaction; the rest is left for the caller.
 const MaxParts = 45
 
-// Split assigns to parts of a batch their share of its reservation, each as one of its
-// own, in the order of the parts; those that cost nothing or are free get an empty
-// one. Rest is what the batch still holds. The commit returns store.ErrConflict
-// where the batch holds another amount than is believed, as after a repeat.
+// Split divides the reservation of a batch among its parts. Holds has the reservation
+// of each part, in order; it is empty for parts that cost nothing or are free. Rest
+// is what the batch still holds. The commit returns store.ErrConflict if the batch
+// does not hold the given amount, as after an earlier split.
 func Split(tx *store.Tx, now time.Time, account tenant.Account, batch Hold, parts []Part) (rest Hold, holds []Hold, err error) {
 	var all, free int64
 	for _, p := range parts {
@@ -193,8 +195,8 @@ func Split(tx *store.Tx, now time.Time, account tenant.Account, batch Hold, part
 		rest, state = Hold{}, stateReleased
 	}
 	settle(tx, now, account, batch, state, rest.Credits)
-	// What is released is reserved anew in the same transaction, so that the balance
-	// itself changes by what is free alone.
+	// The same transaction reserves the released credits again, so that the balance
+	// changes by the free ones only.
 	if err := release(tx, now, account, batch.Subject, all, free); err != nil {
 		return Hold{}, nil, err
 	}

@@ -71,7 +71,7 @@ func TestAReservationIsReleased(t *testing.T) {
 	w := newWorld(t)
 	w.open(0, 100)
 	h := w.hold("cnt_1", 30)
-	// What whoever works keeps is JSON.
+	// Work keeps its hold as JSON.
 	b, err := json.Marshal(h)
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// lowTold checks the credits that the events balance.low told of, in their order.
-func (w *world) lowTold(what string, want ...int64) {
+// notified checks the credits of the events balance.low, in their order.
+func (w *world) notified(what string, want ...int64) {
 	w.t.Helper()
 	got := w.lows()
 	if len(got) != len(want) {
@@ -17,30 +17,30 @@ func (w *world) lowTold(what string, want ...int64) {
 	}
 	for i, e := range got {
 		if e.Balance.Credits != want[i] {
-			w.t.Errorf("%s: event %d tells of %+v, want %d", what, i, e, want[i])
+			w.t.Errorf("%s: event %d has %+v, want %d", what, i, e, want[i])
 		}
 	}
 }
 
-func TestALowBalanceIsToldOnce(t *testing.T) {
+func TestALowBalanceIsNotifiedOnce(t *testing.T) {
 	w := newWorld(t)
 	w.open(50, 100)
 	h := w.hold("cnt_1", 50)
-	w.lowTold("at the threshold")
+	w.notified("at the threshold")
 	w.clock.Add(time.Second)
 	first := w.hold("cnt_2", 1)
-	w.lowTold("below it", 49)
+	w.notified("below it", 49)
 	if e := w.lows()[0]; e.ID != acc || e.Name != "Acme" || e.Balance.LowThreshold != 50 {
 		t.Errorf("%+v", e)
 	}
 	w.hold("cnt_3", 9)
 	w.hold("cnt_4", 1)
-	w.lowTold("further below it", 49)
+	w.notified("further below it", 49)
 	if err := w.release(first); err != nil { // 40
 		t.Fatal(err)
 	}
 	w.hold("cnt_5", 1)
-	w.lowTold("a little less below it", 49)
+	w.notified("a little less below it", 49)
 	if err := w.release(h); err != nil { // 90
 		t.Fatal(err)
 	}
@@ -49,28 +49,28 @@ func TestALowBalanceIsToldOnce(t *testing.T) {
 	}
 	w.clock.Add(time.Second)
 	w.hold("cnt_6", 80)
-	w.lowTold("below it once more", 49, 9)
+	w.notified("below it once more", 49, 9)
 	w.topUp(41)
 	w.clock.Add(time.Second)
 	w.hold("cnt_7", 1)
-	w.lowTold("after a top-up to it", 49, 9, 49)
+	w.notified("after a top-up to it", 49, 9, 49)
 	w.topUp(1)
 	w.clock.Add(time.Second)
 	w.must(func(tx *store.Tx) error {
 		_, err := ledger.Adjust(tx, w.clock.Now(), acc, -20, "why", w.balance())
 		return err
 	})
-	w.lowTold("by the operator", 49, 9, 49, 30)
+	w.notified("by the operator", 49, 9, 49, 30)
 }
 
-// An account that never had as much as its threshold is told when it begins to spend.
+// An account that never reached its threshold is notified at its first debit.
 func TestABalanceThatWasAlwaysLow(t *testing.T) {
 	w := newWorld(t)
 	w.open(1000, 100)
-	w.lowTold("before")
+	w.notified("before")
 	w.hold("cnt_1", 1)
 	w.hold("cnt_2", 1)
-	w.lowTold("when it spends", 99)
+	w.notified("when it spends", 99)
 }
 
 func TestTheThresholdMoves(t *testing.T) {
@@ -87,21 +87,21 @@ func TestTheThresholdMoves(t *testing.T) {
 		}
 	}
 	move(100)
-	w.lowTold("at the balance")
+	w.notified("at the balance")
 	move(101)
-	w.lowTold("above the balance", 100)
+	w.notified("above the balance", 100)
 	if e := w.lows()[0]; e.Balance.LowThreshold != 101 || e.Name != "Acme Ltd" {
 		t.Errorf("%+v", e)
 	}
 	w.hold("cnt_1", 10)
 	move(200)
-	w.lowTold("further above it", 100)
+	w.notified("further above it", 100)
 	move(50)
 	w.hold("cnt_2", 40)
-	w.lowTold("below it, which is spent to it", 100)
+	w.notified("below it, which is spent to it", 100)
 	w.clock.Add(time.Second)
 	w.hold("cnt_3", 1)
-	w.lowTold("and beyond", 100, 49)
+	w.notified("and beyond", 100, 49)
 }
 
 func TestAnAccountThatWasNeverOpened(t *testing.T) {
@@ -111,11 +111,11 @@ func TestAnAccountThatWasNeverOpened(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	w.hold("cnt_1", 10)
-	w.lowTold("without a threshold")
+	w.notified("without a threshold")
 	if err := w.setThreshold(5, w.balance()); err != nil {
 		t.Fatal(err)
 	}
-	w.lowTold("with one", 0)
+	w.notified("with one", 0)
 }
 
 // What is decided by a balance that is out of date does not hold, in either way.
@@ -156,7 +156,7 @@ func TestTheEventIsDecidedByTheBalanceAsItIs(t *testing.T) {
 	above := w.balance()
 	w.hold("cnt_5", 79)
 	low := w.balance()
-	w.unchanged("a crossing that was told of by another", func() {
+	w.unchanged("a crossing that another transaction notified", func() {
 		_, err := w.reserve("cnt_6", 0, above)
 		if err != nil {
 			t.Error(err)
@@ -171,5 +171,5 @@ func TestTheEventIsDecidedByTheBalanceAsItIs(t *testing.T) {
 		_, err := w.reserve("cnt_6", 160, low)
 		conflict(t, "the reservation", err)
 	})
-	w.lowTold("in all", 0)
+	w.notified("in all", 0)
 }

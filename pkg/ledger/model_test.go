@@ -8,20 +8,20 @@ import (
 	"github.com/content-automation/api/pkg/ledger"
 )
 
-// books is what a balance is to be: the rules of the ledger without a table.
+// books is a model of a balance: the rules of the ledger without a table.
 type books struct {
 	credits, threshold int64
-	// told tells that the account knows of its low balance; it forgets that as soon as
-	// the balance is not low.
-	told  bool
-	lows  []low
-	holds map[string]held // by entry
+	// notified reports whether the account was notified of its low balance; it is
+	// reset as soon as the balance is not low.
+	notified bool
+	lows     []low
+	holds    map[string]held // by entry
 }
 
-// low is what one event balance.low tells.
+// low is one event balance.low.
 type low struct{ credits, threshold int64 }
 
-// held is how a reservation stands.
+// held is the state of a reservation.
 type held struct {
 	state string
 	left  int64
@@ -35,7 +35,7 @@ func (b *books) clone() *books {
 
 // same reports whether both are alike; events have no order.
 func (b *books) same(o *books) bool {
-	return b.credits == o.credits && b.threshold == o.threshold && b.told == o.told && maps.Equal(b.holds, o.holds) &&
+	return b.credits == o.credits && b.threshold == o.threshold && b.notified == o.notified && maps.Equal(b.holds, o.holds) &&
 		slices.Equal(sorted(b.lows), sorted(o.lows))
 }
 
@@ -46,18 +46,18 @@ func sorted(all []low) []low {
 }
 
 func (b *books) String() string {
-	return fmt.Sprintf("%d credits, threshold %d, told %v, events %v, holds %v", b.credits, b.threshold, b.told, b.lows, b.holds)
+	return fmt.Sprintf("%d credits, threshold %d, notified %v, events %v, holds %v", b.credits, b.threshold, b.notified, b.lows, b.holds)
 }
 
 func (b *books) tell() {
-	b.told = true
+	b.notified = true
 	b.lows = append(b.lows, low{b.credits, b.threshold})
 }
 
 // add adds credits.
 func (b *books) add(credits int64) {
 	if b.credits += credits; b.credits >= b.threshold {
-		b.told = false
+		b.notified = false
 	}
 }
 
@@ -66,7 +66,7 @@ func (b *books) take(credits int64) bool {
 	if b.credits < credits {
 		return false
 	}
-	if b.credits -= credits; b.credits < b.threshold && !b.told {
+	if b.credits -= credits; b.credits < b.threshold && !b.notified {
 		b.tell()
 	}
 	return true
@@ -76,7 +76,7 @@ func (b *books) take(credits int64) bool {
 func (b *books) move(threshold int64) bool {
 	fell := b.credits >= b.threshold && b.credits < threshold
 	if b.threshold = threshold; b.credits >= threshold {
-		b.told = false
+		b.notified = false
 	}
 	if fell {
 		b.tell()
@@ -95,7 +95,7 @@ func (b *books) reserve(h ledger.Hold) bool {
 	return true
 }
 
-// settle ends a reservation, if it stands as whoever settles it believes.
+// settle ends a reservation, if its amount is unchanged.
 func (b *books) settle(h ledger.Hold, state string) bool {
 	if h == (ledger.Hold{}) {
 		return true

@@ -24,25 +24,25 @@ import (
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// What whoever carries an operation out may do in the midst of it.
+// The fates of the process that carries out an operation.
 const (
 	lives      = "lives"
 	diesBefore = "dies before the commit"
 	diesAfter  = "dies after the commit"
 )
 
-// deed is one operation on one account, and what became of it.
+// deed is one operation on one account, and its outcome.
 type deed struct {
 	what, fate string
 	account    tenant.Account
 	// stale is the balance that it goes by at first, if it is not the current one.
 	stale *ledger.Balance
-	// again tells that it reads and runs again after a conflict, as calls of the API
-	// do; workers do not.
+	// again reports whether it reads and runs again after a conflict, as calls of the
+	// API do; workers do not.
 	again bool
 	fill  func(tx *store.Tx, b ledger.Balance) error
-	// apply does the same to the books, or tells that they do not permit it. It is
-	// asked after the operation.
+	// apply does the same to the books, and reports whether they permit it. It is
+	// called after the operation.
 	apply func(b *books) bool
 	holds []ledger.Hold // those that it made, if it was committed
 
@@ -51,7 +51,7 @@ type deed struct {
 	committed bool
 }
 
-// errDied is what is known of a deed whose doer died.
+// errDied is the error of an operation whose process died.
 var errDied = errors.New("it died")
 
 // game is a table with some accounts, whose books are kept beside it.
@@ -212,7 +212,7 @@ func (g *game) do(d *deed, mark string) {
 		if d.err = d.fill(tx, *b); d.err != nil {
 			return
 		}
-		// What commits with the deed tells later whether it was committed.
+		// The mark shows later whether the operation was committed.
 		d.mark = mark + "_" + strconv.Itoa(run)
 		tx.Create(store.Item{Key: store.IDKey(d.mark), Kind: "mark", Doc: json.RawMessage("{}")}, nil)
 		if d.fate == diesBefore {
@@ -260,10 +260,10 @@ func (g *game) judge(rt *rapid.T, deeds []*deed) {
 		refused := code == errs.InsufficientBalance || code == errs.ValidationFailed || errors.Is(d.err, store.ErrConflict)
 		switch {
 		case d.err == nil && !d.committed, refused && d.committed, d.fate == diesBefore && d.committed:
-			rt.Fatalf("%s of %s, whose doer %s: committed %v, told %v", d.what, d.account, d.fate, d.committed, d.err)
+			rt.Fatalf("%s of %s, whose doer %s: committed %v, error %v", d.what, d.account, d.fate, d.committed, d.err)
 		case d.err != nil && !refused && d.fate == lives && code != errs.ProviderUnavailable:
 			rt.Fatalf("%s of %s: %v", d.what, d.account, d.err)
-		// Where nobody else is about, a fresh read is enough.
+		// Without concurrent operations, a fresh read is enough.
 		case d.again && len(deeds) == 1 && errors.Is(d.err, store.ErrConflict):
 			rt.Fatalf("%s of %s has no end: %v", d.what, d.account, d.err)
 		}
@@ -276,11 +276,11 @@ func (g *game) judge(rt *rapid.T, deeds []*deed) {
 		return true
 	})
 	if !found {
-		var told []string
+		var history []string
 		for _, d := range deeds {
-			told = append(told, fmt.Sprintf("%s of %s, whose doer %s: committed %v, %v", d.what, d.account, d.fate, d.committed, d.err))
+			history = append(history, fmt.Sprintf("%s of %s, whose doer %s: committed %v, %v", d.what, d.account, d.fate, d.committed, d.err))
 		}
-		rt.Fatalf("from\n%v\nno order of\n%s\nleads to\n%v", g.books, strings.Join(told, "\n"), is)
+		rt.Fatalf("from\n%v\nno order of\n%s\nleads to\n%v", g.books, strings.Join(history, "\n"), is)
 	}
 	for _, d := range deeds {
 		if !d.committed {
@@ -314,7 +314,7 @@ func explain(from map[tenant.Account]*books, deeds []*deed, ends func(map[tenant
 				continue
 			}
 			to[d.account] = from[d.account]
-		default: // it gave way to others, or died before
+		default: // it lost to contention, or died before
 			to[d.account] = from[d.account]
 		}
 		if explain(to, slices.Delete(slices.Clone(deeds), i, i+1), ends) {
@@ -351,7 +351,7 @@ func (g *game) read(rt *rapid.T) (map[tenant.Account]*books, map[string]bool) {
 		case "balance":
 			b.credits = number(row["n_credits"])
 			b.threshold = b.credits - number(row["n_above"])
-			b.told = row["x_low"] == "true" && b.credits < b.threshold
+			b.notified = row["x_low"] == "true" && b.credits < b.threshold
 			if b.credits < 0 {
 				rt.Fatalf("%s has %d credits", row["acc"], b.credits)
 			}
@@ -361,7 +361,7 @@ func (g *game) read(rt *rapid.T) (map[tenant.Account]*books, map[string]bool) {
 			}
 			g.stale[account] = append(g.stale[account], ledger.BalanceOf(it))
 		case "event":
-			var doc struct{ Data struct{ Object told } }
+			var doc struct{ Data struct{ Object notice } }
 			if err := json.Unmarshal([]byte(row["doc"]), &doc); err != nil {
 				rt.Fatal(err)
 			}

@@ -9,33 +9,33 @@ import (
 	"github.com/content-automation/api/pkg/backoff"
 )
 
-// BatchSize is how many entries one call takes, of SQS as of EventBridge.
+// BatchSize is the most entries that one call to SQS or EventBridge takes.
 const BatchSize = 10
 
-// tries bounds how often an entry is sent that was refused for now.
+// tries bounds the attempts for an entry that is refused for a transient reason.
 const tries = 4
 
-// The pauses between them.
+// The back-off between attempts.
 const (
 	firstPause   = 50 * time.Millisecond
 	longestPause = 400 * time.Millisecond
 )
 
-// Refused tells that a call was answered but one of its entries was not taken.
+// Refused is the error of one entry that the service refused in a successful call.
 type Refused struct {
 	Code, Message string
-	// Final says that the entry itself is at fault: sending it again is useless.
+	// Final says that the entry itself is invalid: a retry is useless.
 	Final bool
 }
 
-// Error returns what the service said.
+// Error returns the service's code and message.
 func (e *Refused) Error() string { return fmt.Sprintf("queue: refused: %s: %s", e.Code, e.Message) }
 
-// InBatches sends count entries by calls of send, each with the indexes of ten
-// of them at most. Send returns an error for each entry that was not taken, at its
-// place in the batch, or one error for the whole call. Entries that were refused
-// for now are sent again; a whole call is not, since the SDK has repeated it. The
-// result has at the place of each entry its last error, nil where it was taken.
+// InBatches sends count entries by calls of send, each with the indexes of at most
+// BatchSize of them. Send returns the error of each entry, in the order of the
+// batch, or one error for the whole call. InBatches retries entries that were
+// refused for a transient reason. It does not retry a failed call: the SDK has done
+// so. It returns the last error of each entry, nil for those that were accepted.
 func InBatches(ctx context.Context, count int, send func(ctx context.Context, batch []int) ([]error, error)) []error {
 	result := make([]error, count)
 	left := make([]int, count)
@@ -67,7 +67,7 @@ func InBatches(ctx context.Context, count int, send func(ctx context.Context, ba
 	return result
 }
 
-// ended tells of the entries that are left that the context has ended.
+// ended adds the context's error to those of the entries that are left.
 func ended(result []error, left []int, err error) []error {
 	for _, entry := range left {
 		result[entry] = errors.Join(result[entry], err)

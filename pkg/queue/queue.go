@@ -1,6 +1,6 @@
-// Package queue sends messages in batches, whose answers tell of each message
-// whether it was taken: those that were not are sent again. It knows no client of
-// AWS: those who only say what is to be sent do not start with one.
+// Package queue sends messages in batches, retries those that a queue refuses, and
+// keeps received messages hidden while a function works on them. It imports no AWS
+// client, so that packages which only build messages do not depend on one.
 package queue
 
 import (
@@ -10,27 +10,27 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// LongestDelay is the most that a queue holds a message back.
+// LongestDelay is the longest delay of a message in a queue.
 const LongestDelay = 15 * time.Minute
 
 // Message is one message to send.
 type Message struct {
 	Body string
-	// Group names whom the message is for. On a standard queue it orders nothing:
-	// the queue shares its consumers fairly between groups.
+	// Group is the fairness group of the message, such as its account. A standard
+	// queue does not order groups; it shares its consumers fairly between them.
 	Group string
-	// Delay holds the message back, for LongestDelay at most; more counts as that.
+	// Delay is the time until the message becomes visible, at most LongestDelay.
 	Delay time.Duration
 }
 
 // Sender sends messages to a queue.
 type Sender interface {
-	// Send returns at the place of each message the error that kept it from being
-	// taken, or nil.
+	// Send sends messages and returns the error of each, in their order, nil for
+	// those that were accepted.
 	Send(ctx context.Context, messages ...Message) []error
 }
 
-// Queue is a queue that a function is called by and sends to.
+// Queue is a queue that a function consumes and sends to.
 type Queue interface {
 	Sender
 	Hider

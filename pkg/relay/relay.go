@@ -1,8 +1,7 @@
-// Package relay sends on what transactions have committed: the jobs to their
-// queues, the events to the customer's bus. It reads the stream of the state
-// table, so that nothing is sent that was not committed, and nothing that was
-// committed is left unsent. What the stream brings twice is sent twice; all that
-// follow bear that.
+// Package relay is the outbox relay. It reads the stream of the state table, where
+// transactions commit their messages and events, and sends the messages to their
+// queues and the events to the customer's bus. So a message is sent if and only if
+// its transaction commits. Delivery is at least once: consumers are idempotent.
 package relay
 
 import (
@@ -27,14 +26,14 @@ import (
 	"github.com/content-automation/api/pkg/topology"
 )
 
-// Kinds are the kinds of items that the relay acts on. The stream's filter keeps
-// others away.
+// Kinds are the kinds of items that the relay sends. The stream's filter drops most
+// others.
 var Kinds = []string{task.ItemKind, task.OutboxKind, job.Kind, event.Kind}
 
 // Source is the source of our events on the bus.
 const Source = "content-automation"
 
-// Bus is what is used of *eventbridge.Client.
+// Bus is the part of *eventbridge.Client that the relay uses.
 type Bus interface {
 	PutEvents(ctx context.Context, in *eventbridge.PutEventsInput, options ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error)
 }
@@ -58,13 +57,13 @@ func New[Q queue.Sender](queues map[topology.Queue]Q, bus Bus, busName string) *
 	return r
 }
 
-// Handle takes a batch of the stream's records, which come in the order of their
-// writes. It names the first one that could not be sent on: the stream then comes
-// again from there, with all that follow it.
+// Handle sends the items of a batch of the stream's records, which are in the order
+// of their writes. It returns the first record that it could not send: the stream
+// then delivers that record and all later ones again.
 func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	failed := make([]error, len(batch.Records))
 	jobs := map[topology.Queue]*bundle[queue.Message]{}
-	told := &bundle[types.PutEventsRequestEntry]{}
+	published := &bundle[types.PutEventsRequestEntry]{}
 	for i, record := range batch.Records {
 		it, ok := created(record)
 		if !ok {
@@ -90,17 +89,17 @@ func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 				failed[i] = err
 				continue
 			}
-			told.add(i, e)
+			published.add(i, e)
 		}
 	}
 	for name, b := range jobs {
-		b.tell(failed, r.queues[name].Send(ctx, b.entries...))
+		b.report(failed, r.queues[name].Send(ctx, b.entries...))
 	}
-	told.tell(failed, r.publish(ctx, told.entries))
+	published.report(failed, r.publish(ctx, published.entries))
 	return response(batch, failed), nil
 }
 
-// bundle collects what is sent together, with the place of the record of each.
+// bundle collects entries of one destination, each with the index of its record.
 type bundle[T any] struct {
 	places  []int
 	entries []T
@@ -110,15 +109,15 @@ func (b *bundle[T]) add(place int, entry T) {
 	b.places, b.entries = append(b.places, place), append(b.entries, entry)
 }
 
-// tell puts the error of each entry at the place of its record.
-func (b *bundle[T]) tell(failed, sent []error) {
+// report sets the error of each entry at the index of its record.
+func (b *bundle[T]) report(failed, sent []error) {
 	for i, err := range sent {
 		failed[b.places[i]] = err
 	}
 }
 
-// created returns the item that a record tells the making of. All other records
-// are none of ours; the stream's filter keeps most of them away.
+// created returns the item of a record of an insertion of one of Kinds, and false
+// for all other records.
 func created(record events.DynamoDBEventRecord) (store.Item, bool) {
 	if record.EventName != string(events.DynamoDBOperationTypeInsert) {
 		return store.Item{}, false
@@ -133,8 +132,8 @@ func created(record events.DynamoDBEventRecord) (store.Item, bool) {
 	return it, slices.Contains(Kinds, it.Kind)
 }
 
-// message returns the message of an item, and the name of its queue. That of a task
-// asks for its first step; one of the outbox is sent as it is.
+// message returns the message of an item, and the name of its queue. The message of
+// a task starts its first step; one of the outbox is sent unchanged.
 func message(it store.Item) (topology.Queue, queue.Message, error) {
 	var m task.Message
 	if err := it.Decode(&m); err != nil {
@@ -189,8 +188,8 @@ func (r *Relay) publish(ctx context.Context, entries []types.PutEventsRequestEnt
 	})
 }
 
-// response names the first record that failed. An empty list means that all went
-// well; null would mean that none did.
+// response returns the first record that failed. An empty list means that all
+// succeeded; null would mean that all failed.
 func response(batch events.DynamoDBEvent, failed []error) events.DynamoDBEventResponse {
 	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	for i, err := range failed {

@@ -25,7 +25,7 @@ import (
 	"github.com/content-automation/api/pkg/topology"
 )
 
-// fakeBus is a bus that refuses as it is told.
+// fakeBus is a bus that fails as configured.
 type fakeBus struct {
 	calls []int // how many entries each call had
 	taken []types.PutEventsRequestEntry
@@ -57,7 +57,7 @@ func (b *fakeBus) PutEvents(_ context.Context, in *eventbridge.PutEventsInput, _
 	return out, nil
 }
 
-// fakeQueue is a queue that refuses as it is told.
+// fakeQueue is a queue that fails as configured.
 type fakeQueue struct {
 	taken  []queue.Message
 	refuse func(queue.Message) error

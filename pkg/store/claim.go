@@ -15,14 +15,13 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 )
 
-// errLate tells that a commit was not tried because its time was over.
+// errLate is returned when the deadline passes before a commit is sent.
 var errLate = errs.New(errs.Timeout, "The request took too long. Repeat it with the same Idempotency-Key.")
 
-// Claim is CreateExpiring for the record by which a caller owns what the
-// transaction does. It goes before all other writes: where others fail too, just
-// because the owner has done the same already, the commit still gives taken. Where
-// another transaction is about to write the record even at the last try, the commit
-// gives held.
+// Claim is CreateExpiring for the record by which a caller owns the effect of the
+// transaction. It is the first of all writes: the commit returns taken even where
+// other conditions fail as well because the owner has already committed. If another
+// transaction still writes the record at the last attempt, the commit returns held.
 func (tx *Tx) Claim(record Item, now int64, taken, held error) {
 	tx.CreateExpiring(record, now, taken)
 	last := len(tx.ops) - 1
@@ -31,17 +30,18 @@ func (tx *Tx) Claim(record Item, now int64, taken, held error) {
 	tx.ops = slices.Insert(tx.ops[:last], 0, claim)
 }
 
-// Until sets when the last try of the commit may go out; what was not tried by
-// then fails with timeout. A record keeps a late caller away for as long as it lives,
-// and no longer: this bound keeps those away that come even after that.
+// Until sets the deadline for sending the last attempt of the commit; after it, the
+// commit fails with timeout. A claim excludes late callers only until its record
+// expires. The deadline excludes those that arrive after that.
 func (tx *Tx) Until(t time.Time) {
-	// Without the reading of the monotonic clock, which stands still while a function
-	// is frozen.
+	// Round strips the monotonic clock reading: that clock stops while a function is
+	// frozen.
 	tx.until = t.Round(0)
 }
 
-// fence checks that bound before each of the SDK's tries, just before it is signed. One
-// that is on its way for long does no harm: its signature is good for minutes only.
+// fence checks the deadline before each of the SDK's attempts, just before it is
+// signed. A request that is delayed on its way is harmless: its signature expires
+// within minutes.
 func (db *DB) fence(until time.Time) func(*dynamodb.Options) {
 	check := middleware.FinalizeMiddlewareFunc("Fence", func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
 		if db.now().Round(0).After(until) {
@@ -58,8 +58,8 @@ func (db *DB) fence(until time.Time) func(*dynamodb.Options) {
 	}
 }
 
-// heldBy returns the error of a commit that was canceled for contention: that of the
-// first write whose item another transaction has, errBusy where none minds.
+// heldBy returns the error of a commit that was canceled for contention: held of the
+// first write in conflict that has one, otherwise errBusy.
 func (tx *Tx) heldBy(reasons []types.CancellationReason) error {
 	for i, r := range reasons {
 		if held := tx.ops[i].held; held != nil && aws.ToString(r.Code) == "TransactionConflict" {
@@ -69,13 +69,13 @@ func (tx *Tx) heldBy(reasons []types.CancellationReason) error {
 	return errBusy
 }
 
-// contended is heldBy for contention that concerns the call as a whole.
+// contended is heldBy for an error of the whole call.
 func (tx *Tx) contended(err error) error {
 	var api smithy.APIError
 	if held := tx.ops[0].held; held != nil && errors.As(err, &api) {
 		switch api.ErrorCode() {
-		// The one item of a put; or the transaction itself, whose answer was lost, and
-		// which is still being carried out.
+		// Another transaction has the item of the put, or this transaction, whose
+		// answer was lost, is still in progress.
 		case "TransactionConflictException", "TransactionInProgressException":
 			return held
 		}

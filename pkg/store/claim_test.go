@@ -33,7 +33,7 @@ func TestATakenClaimIsToldBeforeAllElse(t *testing.T) {
 	db, _, clock := faulty(t)
 	is(t, "the first", claimed(t, db, clock.Now()), nil)
 	unchanged(t, db, func() { is(t, "the second", claimed(t, db, clock.Now()), errTaken) })
-	// When it is over, what else stands in the way is told.
+	// Once the claim has expired, the commit returns the next failed condition.
 	clock.Add(time.Hour)
 	unchanged(t, db, func() { is(t, "the third", claimed(t, db, clock.Now()), store.ErrConflict) })
 }

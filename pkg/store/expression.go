@@ -29,15 +29,15 @@ func Filter(name string) expression.NameBuilder { return expression.Name(filterP
 // Number returns the name of one of Item.Numbers in expressions.
 func Number(name string) expression.NameBuilder { return expression.Name(numberPrefix + name) }
 
-// Written adds to an update that it counts as a write of the item, so that who has
-// read the item before meets a conflict.
+// Written adds to an update that it counts up the version, so that a write based on
+// an earlier read fails with a conflict.
 func Written(u expression.UpdateBuilder) expression.UpdateBuilder {
 	return u.Add(expression.Name(attrVersion), expression.Value(1))
 }
 
-// Update changes an item by an expression, on a condition. Where the condition does
-// not hold, the commit returns what failed makes of the item as it is, which is
-// empty where there is none.
+// Update changes an item by an expression, on a condition. If the condition fails,
+// the commit returns failed of the current item, which is the zero Item if there is
+// none.
 func (tx *Tx) Update(key Key, u expression.UpdateBuilder, c expression.ConditionBuilder, failed func(Item) error) {
 	x, err := expression.NewBuilder().WithUpdate(u).WithCondition(c).Build()
 	if err != nil {
@@ -50,13 +50,11 @@ func (tx *Tx) Update(key Key, u expression.UpdateBuilder, c expression.Condition
 	}}})
 }
 
-// Conflict is the usual last argument of Update: the item is no longer as it was when
-// the condition was made.
+// Conflict is the usual last argument of Update: it returns ErrConflict.
 func Conflict(Item) error { return ErrConflict }
 
 // Update changes one item by an expression, on a condition, in one round trip, and
-// returns the item as it is then. It returns a *ConflictError where the condition
-// does not hold.
+// returns the new item. It returns a *ConflictError if the condition fails.
 func (db *DB) Update(ctx context.Context, key Key, u expression.UpdateBuilder, c expression.ConditionBuilder) (Item, error) {
 	x, err := expression.NewBuilder().WithUpdate(u).WithCondition(c).Build()
 	if err != nil {

@@ -59,7 +59,7 @@ type Item struct {
 	// last used, and Numbers are counters. A write of the item writes them too.
 	Attributes map[string]string
 	Numbers    map[string]int64
-	// ExpireAt is when the item may be forgotten; zero: never.
+	// ExpireAt is when the item expires; zero means never.
 	ExpireAt time.Time
 }
 
@@ -109,7 +109,7 @@ func (k Key) attributes() attributes {
 	return attributes{attrPK: str(k.PK), attrSK: str(k.SK)}
 }
 
-// marshal writes the item as attributes, with its version counted up by one.
+// marshal returns the item as attributes, with its version incremented.
 func (it *Item) marshal() attributes {
 	a := it.Key.attributes()
 	a[attrKind] = str(it.Kind)

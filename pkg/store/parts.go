@@ -7,13 +7,13 @@ import (
 	"strconv"
 )
 
-// PartSize is how many bytes Tx.CreateParts puts into one item, which may have
-// 400 KB with all that is in it: in base64 they take a third more.
+// PartSize is the number of bytes that Tx.CreateParts puts into one item. An item
+// may have 400 KB in all, and base64 adds a third.
 const PartSize = 256 << 10
 
-// CreateParts writes data that is too large for one item as several, which must
-// not exist yet. Each is like the given item, whose key is the name of all. It
-// gives their number.
+// CreateParts writes data that is too large for one item as several items, which
+// must not exist yet, and returns their number. Each is a copy of the given item,
+// whose partition key names them all.
 func (tx *Tx) CreateParts(like Item, data []byte) (n int) {
 	name := like.PK
 	for part := range slices.Chunk(data, PartSize) {
@@ -25,8 +25,8 @@ func (tx *Tx) CreateParts(like Item, data []byte) (n int) {
 	return n
 }
 
-// Parts reads what CreateParts has written. It returns ErrNotFound where a part is
-// missing or has expired.
+// Parts reads data that CreateParts has written. It returns ErrNotFound if a part
+// is missing or has expired.
 func (db *DB) Parts(ctx context.Context, name string, n int) ([]byte, error) {
 	keys := make([]Key, n)
 	for i := range keys {
@@ -48,6 +48,6 @@ func (db *DB) Parts(ctx context.Context, name string, n int) ([]byte, error) {
 	return data, nil
 }
 
-// partKey puts each part into a partition of its own: so many writes at once would be
-// too many for one.
+// partKey returns the key of a part. Each part has a partition of its own, since one
+// partition cannot take so many writes at once.
 func partKey(name string, n int) Key { return IDKey(name + "#" + strconv.Itoa(n)) }

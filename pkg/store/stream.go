@@ -6,9 +6,9 @@ import (
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// FromStream reads from a record of the table's stream what tells what the item
-// is: key, kind, owner and document, and the filters that events have. Text returns a
-// string attribute of the record's image.
+// FromStream returns the item of a record of the table's stream, with its key, kind,
+// owner, document and the filters of events. Text returns a string attribute of the
+// record's image.
 func FromStream(text func(name string) (string, bool)) Item {
 	get := func(name string) string {
 		s, _ := text(name)

@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/backoff"
 )
 
-// ErrNotFound tells that there is no item of a key.
+// ErrNotFound is returned when a key has no item.
 var ErrNotFound = errors.New("store: no such item")
 
 // DB is one table. It is safe for concurrent use.
@@ -58,18 +58,18 @@ func (db *DB) Get(ctx context.Context, key Key) (Item, error) {
 	return it, nil
 }
 
-// expired reports whether an item is over: DynamoDB deletes it within days, not at
-// once.
+// expired reports whether an item has expired: DynamoDB deletes it within days, not
+// at once.
 func (db *DB) expired(it *Item) bool {
 	return !it.ExpireAt.IsZero() && it.ExpireAt.Unix() <= db.now().Unix()
 }
 
-// maxKeys is how many items one round trip reads.
+// maxKeys is the number of items in one round trip.
 const maxKeys = 100
 
-// GetAll reads items, strongly consistent, each at the place of its key: up to 100 in
-// one round trip, more in several at the same time. No key may be named twice. Where
-// there is no item, its place is empty, without even a key.
+// GetAll reads items, strongly consistent, and returns them in the order of their
+// keys: up to 100 in one round trip, more in several concurrent ones. Keys must be
+// distinct. The item of a key without one is the zero Item.
 func (db *DB) GetAll(ctx context.Context, keys ...Key) ([]Item, error) {
 	if len(keys) <= maxKeys {
 		return db.getAll(ctx, keys)
@@ -128,11 +128,11 @@ type Query struct {
 	Limit    int
 	// After continues behind the item with this cursor, from Page.Next.
 	After *Cursor
-	// OldestFirst turns the order round; lists are newest first.
+	// OldestFirst reverses the order; lists are newest first.
 	OldestFirst bool
 }
 
-// Cursor is a place in a list: the keys of the last item that was given.
+// Cursor is a position in a list: the keys of the last item that was returned.
 type Cursor struct {
 	PK string `json:"p"`
 	SK string `json:"s"`
@@ -143,17 +143,16 @@ type Cursor struct {
 // Page is a part of a list.
 type Page struct {
 	Items []Item
-	// Next is where the list goes on; nil at its end. A page may be short, even
-	// empty, before the end, where a filter passes few items or the items are large.
+	// Next is where the list continues; nil at its end. A page before the end may be
+	// short or empty, if the filter passes few items or the items are large.
 	Next *Cursor
 }
 
-// maxReads bounds the round trips of one Query whose filter passes few items.
+// maxReads bounds the round trips of a List whose filter passes few items.
 const maxReads = 8
 
-// maxPageBytes is how large a page may grow before it ends short of its limit: a
-// function may answer no more than 6 MB, and what is in a page may double in size
-// when it is written as JSON.
+// maxPageBytes is the size at which a page ends short of its limit: a function's
+// response is limited to 6 MB, and encoding a page as JSON may double its size.
 const maxPageBytes = 2 << 20
 
 // List reads a page.
@@ -236,7 +235,7 @@ func (db *DB) Each(ctx context.Context, q Query, f func(Item) error) error {
 	}
 }
 
-// bytes is about how large the item is.
+// bytes returns the approximate size of the item.
 func (it *Item) bytes() int {
 	n := len(it.Doc)
 	for _, value := range it.Attributes {
@@ -295,8 +294,8 @@ func (q Query) input(db *DB) *dynamodb.QueryInput {
 	}
 	keep(q.Filters, "%s = %s")
 	keep(q.Prefixes, "begins_with(%s, %s)")
-	// Without a filter one item more than asked for shows whether the list goes
-	// on; with one, larger reads find the few that pass in fewer round trips.
+	// Without a filter, one item beyond the limit shows whether the list continues.
+	// With one, larger reads find the items that pass in fewer round trips.
 	read := int32(q.Limit + 1)
 	if n > 0 {
 		read = max(read, 100)
@@ -321,11 +320,11 @@ func (q Query) input(db *DB) *dynamodb.QueryInput {
 	return in
 }
 
-// maxConflicts bounds how often a call is repeated that met another one on the
-// same item, or was answered in part.
+// maxConflicts bounds the attempts of a call that meets contention or is answered in
+// part.
 const maxConflicts = 6
 
-// pause waits before a repeat.
+// pause waits before a retry.
 func (db *DB) pause(ctx context.Context, attempt int) error {
 	return backoff.Wait(ctx, attempt, 10*time.Millisecond, 320*time.Millisecond)
 }

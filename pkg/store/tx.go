@@ -20,33 +20,33 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 )
 
-// ErrConflict tells that an item was not as the transaction expected it: made
-// already, changed or deleted by another call since it was read. Reading again
-// and trying once more is the remedy.
+// ErrConflict is returned when an item is not as the transaction expects it:
+// another call has created, changed or deleted it since it was read. The caller
+// reads again and retries.
 var ErrConflict = errors.New("store: the item has changed")
 
-// errBusy tells that DynamoDB kept refusing for contention or load.
+// errBusy is returned when every attempt meets contention or throttling.
 var errBusy = errs.New(errs.ProviderUnavailable, "Other requests are changing the same resource. Repeat the request with the same Idempotency-Key in a second.")
 
-// Tx collects writes that happen together or not at all. The zero value is ready.
+// Tx collects writes that commit atomically. The zero value is ready to use.
 type Tx struct {
 	ops []op
-	// until is when the last try may go out; zero: at any time.
+	// until is the deadline for sending the last attempt; zero means none.
 	until time.Time
 }
 
 type op struct {
 	write types.TransactWriteItem
-	// failed is the error of the commit when this write's condition did not hold.
+	// failed is the error of the commit when the condition of this write fails.
 	failed error
-	// held is the error of the commit when another transaction has this write's item
-	// even at the last try; nil: errBusy.
+	// held is the error of the commit when another transaction still has the item
+	// of this write at the last attempt; nil means errBusy.
 	held error
-	// judge, when set, makes that error from the item as it is.
+	// judge, when set, returns the error for a failed condition from the current item.
 	judge func(Item) error
 }
 
-// Len counts the writes.
+// Len returns the number of writes.
 func (tx *Tx) Len() int { return len(tx.ops) }
 
 // Create writes an item that must not exist yet. If it does, the commit returns
@@ -55,8 +55,8 @@ func (tx *Tx) Create(it Item, failed error) {
 	tx.put(it, condition{cond: "attribute_not_exists(#pk)", names: map[string]string{"#pk": attrPK}}, failed)
 }
 
-// CreateExpiring is Create for an item that may also take the place of one that
-// has expired but that DynamoDB has not removed yet.
+// CreateExpiring is Create for an item that may replace an expired one, which
+// DynamoDB has not removed yet.
 func (tx *Tx) CreateExpiring(it Item, now int64, failed error) {
 	tx.put(it, condition{
 		cond:   "attribute_not_exists(#pk) OR #ttl <= :now",
@@ -80,7 +80,7 @@ func (tx *Tx) Delete(it Item) {
 	}}})
 }
 
-// Unchanged makes the commit give ErrConflict unless the item still has the
+// Unchanged makes the commit return ErrConflict unless the item still has the
 // version that it was read with.
 func (tx *Tx) Unchanged(it Item) {
 	tx.check(it.Key, versionIs(it.Version), ErrConflict)
@@ -99,9 +99,9 @@ const countNumber = "count"
 // Count returns the value of a counter's item; 0 where there is none.
 func (it *Item) Count() int64 { return it.Numbers[countNumber] }
 
-// Count adds delta to a counter, which must stay within 0 and most. Counters live
-// in items of their own, which come into being with the first count. If the bound
-// would be crossed, the commit returns failed.
+// Count adds delta to a counter, which must stay between 0 and most. A counter is
+// an item of its own, created by the first count. If the result would be out of
+// bounds, the commit returns failed.
 func (tx *Tx) Count(key Key, delta, most int64, failed error) {
 	n := Number(countNumber)
 	within := n.LessThanEqual(expression.Value(most - delta))
@@ -144,14 +144,14 @@ func (tx *Tx) put(it Item, x condition, failed error) {
 	}}})
 }
 
-// maxCommits bounds how often a transaction is tried that met another one. Many may
-// meet on one item, such as an account's balance: the waits between the tries add up
-// to a second, about what 200 of them take one after another.
+// maxCommits bounds the attempts of a transaction that meets contention. Many
+// transactions may write one item, such as an account's balance: the back-off adds
+// up to a second, about the time that 200 of them need one after another.
 const maxCommits = 9
 
-// Commit carries the writes out, all or none. Each failed condition has its
-// error; the first one in the order of the writes is given. Contention with
-// another transaction is retried a few times.
+// Commit executes all writes or none. It returns the error of the first write, in
+// their order, whose condition failed. It retries contention with other
+// transactions a few times.
 func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 	if len(tx.ops) == 0 {
 		return nil
@@ -160,12 +160,12 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 	for i, o := range tx.ops {
 		items[i] = db.named(o.write)
 	}
-	// One write alone costs half as a plain put.
+	// A plain put costs half as much as a transaction of one write.
 	if put := items[0].Put; len(items) == 1 && put != nil {
 		return db.putOne(ctx, put, tx)
 	}
-	// One token for all tries, the SDK's and ours: where an answer was lost, the next
-	// try is told of its own success and does nothing twice.
+	// All attempts, ours and the SDK's, share one token: an attempt after a lost
+	// answer is idempotent and reports the earlier success.
 	token := rand.Text()
 	var busy error
 	for attempt := range maxCommits {
@@ -194,8 +194,8 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 	return busy
 }
 
-// failedCondition returns the error of the first write whose condition failed,
-// nil if the transaction was canceled for contention or load alone.
+// failedCondition returns the error of the first write whose condition failed, or
+// nil if only contention or throttling canceled the transaction.
 func failedCondition(ops []op, reasons []types.CancellationReason) error {
 	var other []string
 	for i, r := range reasons {
@@ -231,7 +231,7 @@ func (db *DB) putOne(ctx context.Context, put *types.Put, tx *Tx) error {
 		}
 		var check *types.ConditionalCheckFailedException
 		if errors.As(err, &check) {
-			// After a lost answer the SDK repeats the put and meets its own first
+			// After a lost answer the SDK repeats the put and finds its own first
 			// write: that is success.
 			if sameWrite(check.Item, put.Item) {
 				return nil
@@ -251,8 +251,7 @@ func sameWrite(stored, written attributes) bool {
 	return stored != nil && reflect.DeepEqual(stored, written)
 }
 
-// isContention tells of errors that pass by themselves and for which nothing
-// was written.
+// isContention reports whether an error is transient and nothing was written.
 func isContention(err error) bool {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
@@ -267,8 +266,8 @@ func isContention(err error) bool {
 	}
 }
 
-// failure is the error of a call that DynamoDB did not carry out. Where it had too
-// much to do even for the SDK's repeats, callers are told to come again.
+// failure returns the error of a call that DynamoDB did not execute. If it was
+// throttled after all of the SDK's retries, the error asks callers to retry.
 func failure(err error, format string, args ...any) error {
 	what := fmt.Sprintf(format, args...)
 	if isContention(err) {

@@ -14,7 +14,7 @@ import (
 )
 
 // Update changes some attributes of an item that must still have the version that
-// it was read with. Its document and all that is not named stay as they are.
+// it was read with. The document and all other attributes stay as they are.
 type Update struct {
 	Key     Key
 	Version int64
@@ -28,8 +28,8 @@ type Update struct {
 // Value is a value with the name that it has in Item.Attributes or Item.Filters.
 type Value struct{ Name, Value string }
 
-// ConflictError is an ErrConflict that brings along the item as it is: without a kind
-// where there is none.
+// ConflictError is an ErrConflict with the current item, which is the zero Item if
+// there is none.
 type ConflictError struct{ Item Item }
 
 // Error names the item.
@@ -40,12 +40,12 @@ func (e *ConflictError) Error() string {
 // Unwrap returns ErrConflict.
 func (e *ConflictError) Unwrap() error { return ErrConflict }
 
-// UpdateBatch is how many updates one round trip carries out.
+// UpdateBatch is the number of updates in one round trip.
 const UpdateBatch = 25
 
-// UpdateAll carries updates out, each for itself, many in one round trip. At the
-// place of each it returns its error: a *ConflictError where the item has another
-// version. No item may be named twice.
+// UpdateAll executes updates independently of each other, many in one round trip. It
+// returns their errors in the same order: a *ConflictError where the item has
+// another version. The items must be distinct.
 func (db *DB) UpdateAll(ctx context.Context, updates ...Update) []error {
 	failed := make([]error, len(updates))
 	if len(updates) <= UpdateBatch {
@@ -61,8 +61,8 @@ func (db *DB) UpdateAll(ctx context.Context, updates ...Update) []error {
 	return failed
 }
 
-// update carries out what one call takes. Those that met another call on the same
-// item, or too much load, are repeated.
+// update executes the updates of one round trip. It retries those that meet
+// contention or throttling.
 func (db *DB) update(ctx context.Context, updates []Update, failed []error) {
 	left := make([]int, len(updates))
 	statements := make([]types.BatchStatementRequest, len(updates))
@@ -87,8 +87,7 @@ func (db *DB) update(ctx context.Context, updates []Update, failed []error) {
 	}
 }
 
-// execute makes one call for the updates that are left, and returns those that are
-// to be repeated.
+// execute makes one call for the updates that are left, and returns those to retry.
 func (db *DB) execute(ctx context.Context, updates []Update, statements []types.BatchStatementRequest, left []int, failed []error) (again []int, err error) {
 	in := &dynamodb.BatchExecuteStatementInput{Statements: make([]types.BatchStatementRequest, len(left))}
 	for n, i := range left {
@@ -122,9 +121,8 @@ func (db *DB) execute(ctx context.Context, updates []Update, statements []types.
 	return again, nil
 }
 
-// conflict returns the error of an update whose item has another version. After a
-// lost answer the call is repeated and meets what it has done itself: that is
-// success.
+// conflict returns the error of an update whose item has another version. A retry
+// after a lost answer finds its own first write: that is success.
 func (u *Update) conflict(stored attributes) error {
 	if len(stored) == 0 {
 		return &ConflictError{Item{Key: u.Key}}
@@ -151,8 +149,8 @@ func (u *Update) isDone(it *Item) bool {
 	return (u.Parent == nil || it.Parent == *u.Parent) && (u.Due == nil || it.Due == *u.Due)
 }
 
-// statement writes the update as a statement of PartiQL. The names are our own and
-// need no quotes; values go apart from the text.
+// statement returns the update as a PartiQL statement. Names are constants of this
+// package and need no quotes; values are parameters.
 func (u *Update) statement(table string) types.BatchStatementRequest {
 	s := &statement{values: make([]types.AttributeValue, 0, len(u.Attributes)+len(u.Filters)+6)}
 	s.text.Grow(64 + 24*cap(s.values))
@@ -208,7 +206,7 @@ func (s *statement) set(prefix, name string, value types.AttributeValue) {
 	s.values = append(s.values, value)
 }
 
-// ConflictOf returns the item that a conflict of UpdateAll has met.
+// ConflictOf returns the current item of a ConflictError.
 func ConflictOf(err error) (Item, bool) {
 	var changed *ConflictError
 	if errors.As(err, &changed) {
@@ -217,9 +215,9 @@ func ConflictOf(err error) (Item, bool) {
 	return Item{}, false
 }
 
-// Note sets the extra values of an item, or removes those that are empty, and leaves
-// all others, whoever has written them: it is for what several tell each other. It
-// makes the item where there is none, and asks for no version.
+// Note sets attributes of an item, removes those that are empty, and leaves all
+// others as they are: several writers may share one item. It creates the item if
+// there is none, and checks no version.
 func (db *DB) Note(ctx context.Context, it Item) error {
 	names, values := map[string]string{"#kind": attrKind, "#ttl": attrTTL}, attributes{":kind": str(it.Kind), ":ttl": num(it.ExpireAt.Unix())}
 	set, remove := "SET #kind = :kind, #ttl = :ttl", ""

@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/queue"
 )
 
-// fakeSQS takes messages, and refuses as it is told.
+// fakeSQS accepts messages, and fails as configured.
 type fakeSQS struct {
 	calls [][]types.SendMessageBatchRequestEntry
 	taken []string

@@ -123,7 +123,7 @@ func run(command []string) (string, error) {
 }
 
 // endWithUs makes a process end when this one does, in whatever way: a shell
-// waits at a pipe that nobody writes to, and that closes with us.
+// waits for the end of a pipe, which closes when this process ends.
 func endWithUs(pid int) error {
 	guard := exec.Command("sh", "-c", `cat >/dev/null; kill "$1"`, "guard", strconv.Itoa(pid))
 	pipe, err := guard.StdinPipe()

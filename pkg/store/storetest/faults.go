@@ -18,13 +18,12 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
-// Faults stands between the SDK and the engine: it counts the round trips, and
-// makes those fail that a test wants to see fail. It lies below the SDK's own
-// repeats, so that what the SDK does about a fault is part of the test. Give its
-// Attach to Open. The zero value lets everything through.
+// Faults is an HTTP client between the SDK and the engine: it counts the round trips
+// and injects faults. It lies below the SDK's retries, so that a test includes them.
+// Pass its Attach to Open. The zero value injects nothing.
 type Faults struct {
-	// After, when set, is told of each round trip that was carried out. An error of
-	// it takes the place of the answer, which is lost.
+	// After, when set, is called after each round trip. Its error replaces the
+	// answer, which is lost.
 	After func(Call) error
 
 	next aws.HTTPClient

@@ -55,7 +55,7 @@ func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) 
 	drop = func(ctx context.Context) error {
 		opened.Delete(db)
 		_, err := table.client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table.name})
-		var gone *types.ResourceNotFoundException // likewise
+		var gone *types.ResourceNotFoundException
 		if err != nil && !errors.As(err, &gone) {
 			return fmt.Errorf("delete table: %w", err)
 		}
