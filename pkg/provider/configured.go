@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Configured tells which providers a stack may use for live work. Its zero value
-// is none of them. It says nothing about credentials: functions that only need to
-// know what is offered need no secret for it.
+// Configured is the set of providers that a stack may use for live work. The zero
+// value is empty. It is independent of credentials, so that functions that only need
+// to know what is offered need no secret.
 type Configured struct{ names []string }
 
-// ParseConfigured reads names separated by commas, as the environment variable
-// PROVIDERS has them.
+// ParseConfigured parses a comma-separated list of names, the format of the
+// environment variable PROVIDERS.
 func ParseConfigured(list string) Configured {
 	var c Configured
 	for name := range strings.SplitSeq(list, ",") {
@@ -22,5 +22,5 @@ func ParseConfigured(list string) Configured {
 	return c
 }
 
-// Has reports whether the provider of that name is among them.
+// Has reports whether the set has the provider of that name.
 func (c Configured) Has(name string) bool { return slices.Contains(c.names, name) }

@@ -44,23 +44,23 @@ func (k ErrorKind) String() string {
 	}
 }
 
-// What callers are told where a provider does not make something for what it shows
-// or says. It is the same of all providers.
+// The failure that callers see when a provider's content rules forbid a request. It
+// is the same for all providers.
 const (
 	CodeContentPolicy    = "content_policy"
 	MessageContentPolicy = "The provider's content policy does not allow this request."
 )
 
-// Error is what a provider answered, in terms that decide the next step.
+// Error is the error of a provider, classified by the next step.
 type Error struct {
 	Kind       ErrorKind
 	Code       string        // stable, lower snake_case; shown to the caller as the failure's code
 	Message    string        // for the caller: what happened, in whole sentences; no secret, no address, no stack
-	RetryAfter time.Duration // of Transient and Quota, where the provider tells
+	RetryAfter time.Duration // of Transient and Quota, if the provider states it
 	Cause      error         // for the log
 }
 
-// Error tells kind, code, message and cause.
+// Error returns kind, code, message and cause.
 func (e *Error) Error() string {
 	s := fmt.Sprintf("provider: %s: %s: %s", e.Kind, e.Code, e.Message)
 	if e.Cause != nil {
@@ -72,8 +72,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// KindOf returns the kind of an error. One that no adapter classified (a cut
-// connection, an exceeded deadline) counts as Transient: nothing was refused.
+// KindOf returns the kind of an error. An unclassified error, such as a broken
+// connection or an exceeded deadline, is Transient: the provider refused nothing.
 func KindOf(err error) ErrorKind {
 	var e *Error
 	if errors.As(err, &e) {

@@ -1,12 +1,10 @@
-// Package provider is the one interface behind which all generation lies: text,
-// images, video, music, speech and talking avatars. An adapter for one provider
-// is a package below this one; pkg/provider/providertest holds what each of them
-// has to pass.
+// Package provider is the one interface to all generation: text, images, video,
+// music, speech and talking avatars. An adapter for one provider is a package below
+// this one; pkg/provider/providertest is the conformance suite of all adapters.
 //
-// A generation is a chain of small steps, submit, poll, fetch, one message of the
-// queue each. Whoever drives it stores the handle of the submission before it
-// takes the next step, so that a step that runs twice never starts a second
-// generation.
+// A generation is a chain of small steps: submit, poll, fetch. Each is one message
+// of the queue. The caller stores the handle of the submission before the next step,
+// so that a step that runs twice never starts a second generation.
 package provider
 
 import (
@@ -28,18 +26,18 @@ const (
 	KindAvatar Kind = "avatar"
 )
 
-// KindCaptions is the kind of the captions that the service makes of a script by
-// itself: there are no models of it.
+// KindCaptions is the kind of the captions that the service itself makes of a script:
+// it has no models.
 const KindCaptions Kind = "captions"
 
 // Kinds lists the kinds that there are models of.
 func Kinds() []Kind { return []Kind{KindText, KindImage, KindVideo, KindMusic, KindVoice, KindAvatar} }
 
-// MaxHandle bounds the length of a handle: it is kept on the item it works for.
+// MaxHandle bounds the length of a handle, which is stored on the item of its work.
 const MaxHandle = 2048
 
-// Handle names a generation at its provider, from one step to the next. Only the
-// adapter that made it can read it.
+// Handle identifies a generation at its provider between steps. Only the adapter
+// that made it can read it.
 type Handle string
 
 // Provider starts generations and follows them to their end. Its methods are
@@ -49,34 +47,33 @@ type Provider interface {
 	// Name is the name under which the catalog lists the provider's models.
 	Name() string
 
-	// Capabilities tells what the provider can be asked for.
+	// Capabilities returns what the provider supports.
 	Capabilities() Capabilities
 
-	// Submit starts a generation. Providers that answer at once give the result
-	// with the submission; then there is no handle to follow. Where the provider
-	// takes a client token, submitting the same request again gives the same
-	// generation. Errors: BadInput, Quota, Transient; UnknownOutcome where the
-	// answer was lost and the provider takes no token, so that a generation may
-	// run which nobody can follow.
+	// Submit starts a generation. A synchronous provider returns the result with the
+	// submission, without a handle. If the provider takes a client token, Submit is
+	// idempotent. Errors: BadInput, Quota, Transient; UnknownOutcome if the answer
+	// was lost and the provider takes no token: then a generation may be running
+	// without a handle.
 	Submit(ctx context.Context, req Request) (Submission, error)
 
-	// Poll tells how far the generation is. That it failed is a state, not an
-	// error: an error means that asking failed. Errors: BadInput for a handle
-	// that is none, Transient.
+	// Poll returns the status of the generation. A failed generation is a state, not
+	// an error: an error means that the poll failed. Errors: BadInput for an invalid
+	// handle, Transient.
 	Poll(ctx context.Context, h Handle) (Status, error)
 
-	// Fetch returns the result of a generation that has succeeded, as often as it
-	// is asked for. Errors: BadInput for a handle that is none, Rejected once the
-	// generation has failed, Transient, also while it has not ended.
+	// Fetch returns the result of a generation that has succeeded. It may be called
+	// repeatedly. Errors: BadInput for an invalid handle; Rejected if the generation
+	// has failed; Transient, also before the generation has ended.
 	Fetch(ctx context.Context, h Handle) (Result, error)
 
-	// Cancel asks the provider to stop. It is no error if the generation has
-	// ended or was canceled before; what was made by then may still be billed.
-	// Errors: BadInput for a handle that is none, Transient.
+	// Cancel asks the provider to stop. It is no error if the generation has ended
+	// or is canceled already; the provider may bill what it has made so far. Errors:
+	// BadInput for an invalid handle, Transient.
 	Cancel(ctx context.Context, h Handle) error
 }
 
-// Request is what to make. Members that its kind has no use for are ignored.
+// Request is what to make. Members that its kind does not use are ignored.
 type Request struct {
 	Kind Kind
 
@@ -92,11 +89,11 @@ type Request struct {
 	Prompt   string
 	Language string // BCP 47; of the text that is written or spoken
 
-	// Instructions are for text: in whose voice, for whom and about what it is
-	// written. They come from the caller's settings, as the prompt does.
+	// Instructions are for text: its voice, audience and subject. Like the prompt,
+	// they come from the caller's settings.
 	Instructions string
-	// ScriptSeconds is for text: also write a script whose speaking takes about
-	// that long; 0: none.
+	// ScriptSeconds is for text: the approximate length of a spoken script to write
+	// as well; 0 means none.
 	ScriptSeconds int
 
 	AspectRatio string // image, video, avatar; the provider's first one if empty
@@ -112,7 +109,7 @@ type Request struct {
 	Voice  string // voice, avatar: the provider's id of the voice; the model's default if empty
 	Avatar string // avatar: the provider's id of who speaks; the model's default if empty
 
-	// Rehearsal tells the sandbox how the generation ends. Others ignore it.
+	// Rehearsal is the outcome for the sandbox to simulate. Others ignore it.
 	Rehearsal Rehearsal
 }
 
@@ -123,13 +120,13 @@ type Rehearsal struct {
 	Delay time.Duration // how long it takes from then on
 }
 
-// Submission is a generation that has started, or ended already.
+// Submission is a generation that has started or already ended.
 type Submission struct {
 	Handle Handle  // empty if Result is set
 	Result *Result // of a provider that answers at once
 }
 
-// State is where a generation stands.
+// State is the state of a generation.
 type State string
 
 // The states of a generation. The last three are final.
@@ -141,7 +138,7 @@ const (
 	Canceled  State = "canceled"
 )
 
-// Final reports whether the state will not change any more.
+// Final reports whether the state is final.
 func (s State) Final() bool { return s == Succeeded || s == Failed || s == Canceled }
 
 // Status is an answer to Poll.
@@ -167,8 +164,8 @@ type Text struct {
 	Script   string   `json:"script,omitempty"` // what is spoken, where a script was asked for
 }
 
-// File is one generated file. Its format is found by reading it; what a provider
-// says of it is not believed.
+// File is one generated file. Its format is read from its content; the provider's
+// statement of it is not trusted.
 type File struct {
 	// Open starts reading the file. Errors are of type *Error.
 	Open func(ctx context.Context) (io.ReadCloser, error)

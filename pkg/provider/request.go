@@ -8,27 +8,26 @@ import (
 	"time"
 )
 
-// Capabilities is what a provider can be asked for. A single model may do less;
-// the catalog tells that.
+// Capabilities is what a provider supports. A single model may support less; the
+// catalog lists that.
 type Capabilities struct {
 	Kinds map[Kind]Capability
 
-	// ClientToken reports whether submitting the same request twice gives the same
-	// generation.
+	// ClientToken reports whether submissions are idempotent by their client token.
 	ClientToken bool
 
-	// Submission is the most that a submission may take; 0: usualSubmission. A
-	// provider that answers with the result needs longer than one that queues.
+	// Submission is the timeout of a submission; 0 means usualSubmission. A provider
+	// that answers with the result needs longer than one that queues.
 	Submission time.Duration
 }
 
-// usualSubmission is how long a submission may take where the provider queues it.
+// usualSubmission is the timeout of a submission to a provider that queues it.
 const usualSubmission = 15 * time.Second
 
-// SubmitTime is the most that a submission may take.
+// SubmitTime returns the timeout of a submission.
 func (c Capabilities) SubmitTime() time.Duration { return cmp.Or(c.Submission, usualSubmission) }
 
-// Capability is what can be asked for in one kind.
+// Capability is what a provider supports for one kind.
 type Capability struct {
 	AspectRatios []string // the first one is used where none is asked for; none: the kind has no ratio
 	MaxSeconds   int      // 0: the length cannot be asked for
@@ -37,8 +36,8 @@ type Capability struct {
 	FromAudio    bool     // takes speech to move to
 }
 
-// Validate refuses, with BadInput, what the capabilities do not cover. Adapters
-// call it first, so that all refuse alike, before anything costs money.
+// Validate refuses, with BadInput, requests that the capabilities do not cover.
+// Adapters call it first, so that all refuse in the same way and at no cost.
 func (r Request) Validate(all Capabilities) error {
 	refuse := func(format string, args ...any) error {
 		return &Error{Kind: BadInput, Code: "invalid_input", Message: fmt.Sprintf(format, args...)}

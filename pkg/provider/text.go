@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what a text model writes, in characters. Its texts become members of
-// content items and words that are spoken, which are bounded, too.
+// Bounds of what a text model writes, in characters. The members of content items
+// and spoken scripts have bounds as well.
 const (
 	maxTitle    = 150
 	maxCaption  = 2200
@@ -27,14 +27,15 @@ const (
 	maxSpeech      = 24
 )
 
-// MaxScript is the most characters that a script for so many seconds has.
+// MaxScript returns the most characters of a script for the given seconds.
 func MaxScript(seconds int) int { return max(seconds, 0) * maxSpeech }
 
-// Tokens is how much a text model may read and write.
+// Tokens bounds what a text model reads and writes.
 type Tokens struct{ Input, Output int }
 
-// The tokens of an answer: what it has besides slides and script, and what each of
-// these takes. Languages that models know less well take several tokens a word.
+// The tokens of an answer: of the whole without slides and script, of a slide, and of
+// a second of the script. Languages that models know less well take several tokens a
+// word.
 const (
 	tokensBase      = 1200
 	tokensPerSlide  = 80
@@ -42,12 +43,12 @@ const (
 	bytesPerToken   = 2
 )
 
-// OptionReasoning is the option of a model that thinks before it answers: the
-// tokens that it may think, which are paid for like those of the answer.
+// OptionReasoning is the option of a reasoning model: the bound of its reasoning
+// tokens, which are billed like those of the answer.
 const OptionReasoning = "reasoning_tokens"
 
-// TextTokens is the most that a request for text reads and writes. Prices are
-// fixed in advance by it, and adapters hold models to it.
+// TextTokens returns the most that a request for text reads and writes. It fixes
+// prices in advance, and adapters enforce it.
 func TextTokens(req Request) Tokens {
 	system, user := TextPrompt(req)
 	reasoning, _ := strconv.Atoi(req.Options[OptionReasoning]) // 0 where there is none
@@ -57,8 +58,8 @@ func TextTokens(req Request) Tokens {
 	}
 }
 
-// TextPrompt puts a request for text into words: the system's, with the caller's
-// instructions and the form of the answer that ParseText reads, and the user's.
+// TextPrompt returns the prompts of a request for text: the system's, with the
+// caller's instructions and the format that ParseText reads, and the user's.
 func TextPrompt(req Request) (system, user string) {
 	var b strings.Builder
 	if instructions := strings.TrimSpace(req.Instructions); instructions != "" {
@@ -83,10 +84,10 @@ func TextPrompt(req Request) (system, user string) {
 	return b.String(), strings.TrimSpace(req.Prompt)
 }
 
-// ParseText reads what a model has answered to TextPrompt. What is too long is cut
-// where a word or a sentence ends; what cannot be read, or lacks something, is a
-// Transient error with the code text_unreadable: asked again, the model most
-// likely answers as it was told.
+// ParseText parses the answer of a model to TextPrompt. It cuts texts that are too
+// long at the end of a word or sentence. An answer that is malformed or incomplete is
+// a Transient error with the code text_unreadable: the next answer of the model is
+// most likely valid.
 func ParseText(raw string, req Request) (Text, error) {
 	t, err := parseText(raw, req)
 	if err != nil {
@@ -140,8 +141,8 @@ func parseText(raw string, req Request) (Text, error) {
 	return t, nil
 }
 
-// findObject returns the JSON object of an answer, from within a code fence or from
-// among words around it if need be.
+// findObject returns the JSON object of an answer, without a code fence or text around
+// it.
 func findObject(raw string) (string, error) {
 	raw = strings.TrimPrefix(strings.TrimSpace(raw), "\ufeff")
 	if !strings.HasPrefix(raw, "{") {
@@ -156,7 +157,7 @@ func findObject(raw string) (string, error) {
 	return raw[first : last+1], nil
 }
 
-// printable takes out what cannot be shown: control characters and broken bytes.
+// printable removes control characters and invalid UTF-8.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -1,11 +1,10 @@
 // Package awscall makes the calls of adapters whose provider is a service of AWS,
-// and tells every trouble as a *provider.Error of the kind that decides the next
-// step, as pkg/provider/wire does for calls over plain HTTP.
+// and classifies their errors as *provider.Error, as pkg/provider/wire does for plain
+// HTTP.
 //
-// Nothing here repeats a call, and clients are made without the repeats of the
-// SDK: the engine repeats steps through its queue, where waiting costs nothing and
-// attempts are counted. The SDK would repeat a generation whose answer was lost
-// without anybody noticing that it is paid for twice.
+// It retries no call, and its clients have the SDK's retries off: the queue retries
+// steps, where waiting costs nothing and attempts are counted. The SDK would silently
+// retry a generation whose answer was lost, which is then billed twice.
 package awscall
 
 import (
@@ -30,17 +29,16 @@ import (
 )
 
 const (
-	// keepIdle is short: what a function that was frozen finds in a connection is
-	// less likely to be alive the older that is.
+	// keepIdle is short: after a function was frozen, an old connection is likely to
+	// be dead.
 	keepIdle = 30 * time.Second
-	// maxRetryAfter bounds what a Retry-After may ask for.
+	// maxRetryAfter bounds the value of Retry-After.
 	maxRetryAfter = time.Hour
 )
 
-// Config returns the configuration of a client: region and credentials are those of
-// cfg; the endpoint is the given one, or where that is empty the service's own,
-// whatever cfg says of others; nothing is repeated; and a call ends by its context
-// alone, which Do bounds.
+// Config returns the configuration of a client. Region and credentials are those of
+// cfg. The endpoint is the given one, or the service's own if that is empty; cfg's is
+// ignored. There are no retries, and only the context, which Do bounds, limits a call.
 func Config(cfg aws.Config, endpoint string) aws.Config {
 	c := cfg.Copy()
 	c.BaseEndpoint = nil
@@ -53,11 +51,11 @@ func Config(cfg aws.Config, endpoint string) aws.Config {
 	return c
 }
 
-// client keeps an answer from being lost that comes at once. The SDK closes the body
-// of a request as soon as the answer begins. If net/http has yet to see that the body
-// has ended, it asks it to write what is left, the closed body gives io.EOF for an
-// error, and the connection is closed while the answer is being read. A body that is
-// only read ends as it should.
+// client works around a race that loses answers that come at once. The SDK closes the
+// body of a request as soon as the answer begins. If net/http has not yet seen the end
+// of that body, it calls its WriteTo, which returns io.EOF once the body is closed;
+// net/http then closes the connection while the answer is being read. A body with Read
+// alone ends correctly.
 type client struct{ aws.HTTPClient }
 
 // Do implements aws.HTTPClient.
@@ -73,21 +71,20 @@ type Call struct {
 	Name    string // of the operation
 	Timeout time.Duration
 	// Submits says that the call starts something at the provider and takes no
-	// client token, so that an answer that is lost leaves open whether it runs.
+	// client token: if its answer is lost, the outcome is unknown.
 	Submits bool
-	// Refused reads a refusal by its code, which has no suffix "Exception", and its
-	// message; nil for those that mean what they mean everywhere. It may be nil. The
-	// error needs no cause.
+	// Refused, if set, classifies a refusal by its code, without the suffix
+	// "Exception", and its message. It returns nil for codes that mean the same at
+	// every service. The error needs no cause.
 	Refused func(code, message string) *provider.Error
 }
 
-// Do makes the call by the given function, which also reads the answer to its
-// end. Errors of it that are of type *provider.Error are given as they are; all
-// others are classified.
+// Do makes the call by the given function, which also reads the whole answer. It
+// returns errors of type *provider.Error unchanged, and classifies all others.
 func (c Call) Do(ctx context.Context, do func(context.Context) error) error {
 	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	// Once its header is on the way, the whole request may have arrived.
+	// Once its header is written, the whole request may have arrived.
 	var sent atomic.Bool
 	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
 		GetConn:      func(string) { sent.Store(false) }, // also where net/http starts over
@@ -104,7 +101,7 @@ func (c Call) Do(ctx context.Context, do func(context.Context) error) error {
 	var refusal smithy.APIError
 	var invalid smithy.InvalidParamsError
 	var answer *smithyhttp.ResponseError
-	// The SDK has such an error also for a request that nobody answered.
+	// The SDK also returns such an error for a request without an answer.
 	answered := errors.As(err, &answer) && answer.Response != nil && answer.Response.Response != nil && answer.HTTPStatusCode() != 0
 	switch {
 	case errors.As(err, &refusal) && answered && answer.HTTPStatusCode() >= 300:
@@ -124,7 +121,8 @@ func (c Call) Do(ctx context.Context, do func(context.Context) error) error {
 	}
 }
 
-// Garbled is the error for an answer that came and cannot be understood.
+// Garbled returns the error of an answer that cannot be parsed, or that lacks a
+// required member.
 func (c Call) Garbled(cause error) *provider.Error {
 	cause = fmt.Errorf("answer: %w", cause)
 	if c.Submits {
@@ -141,7 +139,7 @@ func (c Call) fail(kind provider.ErrorKind, code, message string, cause error) *
 	return &provider.Error{Kind: kind, Code: code, Message: message, Cause: fmt.Errorf("%s: %w", c.Name, cause)}
 }
 
-// refused tells of an answer that is no success.
+// refused returns the error of an answer that is no success.
 func (c Call) refused(refusal smithy.APIError, resp *http.Response, cause error) *provider.Error {
 	// Some services leave the suffix out, some add a name space.
 	_, code, found := strings.Cut(refusal.ErrorCode(), "#")
@@ -156,27 +154,27 @@ func (c Call) refused(refusal smithy.APIError, resp *http.Response, cause error)
 	if e == nil {
 		e = byCode(code, resp.StatusCode)
 	}
-	told := c.fail(e.Kind, e.Code, e.Message, cause)
-	if told.Kind == provider.Transient || told.Kind == provider.Quota {
-		told.RetryAfter = max(e.RetryAfter, retryAfter(resp))
+	failed := c.fail(e.Kind, e.Code, e.Message, cause)
+	if failed.Kind == provider.Transient || failed.Kind == provider.Quota {
+		failed.RetryAfter = max(e.RetryAfter, retryAfter(resp))
 	}
-	return told
+	return failed
 }
 
 var (
 	// throttled are the codes for too many calls.
 	throttled = []string{"Throttling", "RequestLimitExceeded", "TooManyRequests", "RequestThrottled", "SlowDown"}
 
-	// ours are the codes for what is wrong with our credentials or their rights: it
-	// is nothing that the caller could mend, and it works once we have.
+	// ours are the codes for faults of our credentials or permissions. The caller
+	// cannot fix these; the call succeeds once they are fixed.
 	ours = []string{
 		"AccessDenied", "UnrecognizedClient", "InvalidSignature", "SignatureDoesNotMatch", "IncompleteSignature", "InvalidClientTokenId",
 		"MissingAuthenticationToken", "ExpiredToken", "OptInRequired", "SubscriptionRequired", "NotAuthorized",
 	}
 )
 
-// byCode classifies a refusal that means the same at every service, and where its
-// code is none of those, by its status.
+// byCode classifies a refusal by the codes that mean the same at every service, and
+// other codes by status.
 func byCode(code string, status int) *provider.Error {
 	is := func(kind provider.ErrorKind, code, message string) *provider.Error {
 		return &provider.Error{Kind: kind, Code: code, Message: message}
@@ -195,7 +193,7 @@ func byCode(code string, status int) *provider.Error {
 	}
 }
 
-// retryAfter reads the header of that name, in seconds.
+// retryAfter returns the header of that name, in seconds.
 func retryAfter(resp *http.Response) time.Duration {
 	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
 	if err != nil {

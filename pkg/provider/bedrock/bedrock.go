@@ -1,8 +1,8 @@
 // Package bedrock is the adapter for Amazon Bedrock: texts by Converse, images by
-// InvokeModel, videos by StartAsyncInvoke into a bucket of ours. It goes by the
-// role of the function; there is no credential to keep.
+// InvokeModel, videos by StartAsyncInvoke into a bucket of ours. It uses the role of
+// the function; there is no credential to keep.
 //
-// Nothing here repeats a call: the engine does, through its queue.
+// It retries no call: the queue does.
 package bedrock
 
 import (
@@ -38,8 +38,8 @@ type Objects interface {
 
 // Config is what the adapter needs from outside.
 type Config struct {
-	// AWS has region and credentials. Its endpoint, retries and HTTP client are
-	// those of other services, and left aside.
+	// AWS has region and credentials. Its endpoint, retries and HTTP client are not
+	// used: see awscall.Config.
 	AWS aws.Config
 	// Endpoint replaces Bedrock's own address.
 	Endpoint string
@@ -58,7 +58,7 @@ type Provider struct {
 
 var _ provider.Provider = (*Provider)(nil)
 
-// New makes the adapter. It calls nobody.
+// New makes the adapter. It makes no call.
 func New(cfg Config) *Provider {
 	client := bedrockruntime.NewFromConfig(awscall.Config(cfg.AWS, cfg.Endpoint))
 	return &Provider{client: client, region: cfg.AWS.Region, bucket: cfg.Bucket, objects: cfg.Objects}
@@ -94,7 +94,8 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	}
 }
 
-// Cancel implements provider.Provider. Bedrock ends what it has begun.
+// Cancel implements provider.Provider. It only validates the handle: Bedrock cannot
+// stop an invocation.
 func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (p *Provider) model(req provider.Request) *string {
 	return aws.String(req.Model)
 }
 
-// refuse is for requests that no model here can fulfil.
+// refuse returns the error of a request that no model here can fulfil.
 func refuse(format string, args ...any) *provider.Error {
 	return &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: fmt.Sprintf(format, args...)}
 }

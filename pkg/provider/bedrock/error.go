@@ -14,7 +14,7 @@ func call(name string, timeout time.Duration, submits bool) awscall.Call {
 	return awscall.Call{Name: "bedrock: " + name, Timeout: timeout, Submits: submits, Refused: refused}
 }
 
-// refused reads the codes that mean something else here than elsewhere.
+// refused classifies the codes whose meaning is specific to Bedrock.
 func refused(code, message string) *provider.Error {
 	is := func(kind provider.ErrorKind, code, message string) *provider.Error {
 		return &provider.Error{Kind: kind, Code: code, Message: message}
@@ -30,7 +30,7 @@ func refused(code, message string) *provider.Error {
 		if aboutContent(message) {
 			return is(provider.BadInput, provider.CodeContentPolicy, provider.MessageContentPolicy)
 		}
-	case "AccessDenied": // to a model that nobody has asked AWS for: it stays so
+	case "AccessDenied": // the account has no access to the model, which is permanent
 		return is(provider.BadInput, "provider_access", "The provider refuses the service's account.")
 	case "ResourceNotFound":
 		return is(provider.BadInput, "provider_refused", "The provider does not know the model or the generation.")
@@ -38,7 +38,7 @@ func refused(code, message string) *provider.Error {
 	return nil
 }
 
-// aboutContent reports whether a message speaks of rules of content, not of form.
+// aboutContent reports whether a message is about content rules rather than format.
 func aboutContent(message string) bool {
 	message = strings.ToLower(message)
 	for _, word := range []string{"content filter", "filter reason", "responsible ai", "moderat", "content polic"} {
@@ -49,12 +49,12 @@ func aboutContent(message string) bool {
 	return false
 }
 
-// filtered is for what the provider's rules of content forbid.
+// filtered returns the error of a request that the provider's content rules forbid.
 func filtered(cause error) *provider.Error {
 	return &provider.Error{Kind: provider.Rejected, Code: provider.CodeContentPolicy, Message: provider.MessageContentPolicy, Cause: cause}
 }
 
-// failed is for a generation that failed without a reason that helps anyone.
+// failed returns the error of a generation that failed without a useful reason.
 func failed(cause error) *provider.Error {
 	return &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not finish the generation.", Cause: cause}
 }

@@ -127,7 +127,7 @@ func seed(req provider.Request, most uint32) uint32 {
 	return h.Sum32()%most + 1                 // 0 would be any
 }
 
-// ended tells of a model that has made nothing, and says why.
+// ended returns the error of a model that made no image for the given reason.
 func ended(reason string) *provider.Error {
 	cause := errors.New("InvokeModel: " + reason)
 	if aboutContent(reason) {

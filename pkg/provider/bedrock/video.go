@@ -37,8 +37,8 @@ const (
 	// resolution is what a video has where the catalog fixes none.
 	resolution = "720p"
 
-	// RawPrefix is where in the bucket Bedrock puts its videos. What is wanted of
-	// them is stored elsewhere; the bucket forgets these.
+	// RawPrefix is where in the bucket Bedrock puts its videos. The service copies
+	// results elsewhere, and the bucket expires these.
 	RawPrefix = "raw/bedrock/"
 	// output is the name of the video in the folder of its invocation.
 	output = "output.mp4"
@@ -66,8 +66,7 @@ func (p *Provider) film(ctx context.Context, req provider.Request) (provider.Sub
 		size = fixed
 	}
 	var out *bedrockruntime.StartAsyncInvokeOutput
-	// Submitted again with its token, it is the same invocation: an answer that is
-	// lost leaves nothing open.
+	// The client token makes the call idempotent: a lost answer is Transient.
 	if err := call("StartAsyncInvoke", quickTimeout, false).Do(ctx, func(ctx context.Context) (err error) {
 		out, err = p.client.StartAsyncInvoke(ctx, &bedrockruntime.StartAsyncInvokeInput{
 			ModelId: p.model(req),
@@ -166,8 +165,8 @@ func (p *Provider) look(ctx context.Context, h provider.Handle) (out *bedrockrun
 	return out, err
 }
 
-// key finds the video's key in the bucket: in the folder of its invocation, which
-// Bedrock tells as part of the address, or leaves to be added.
+// key returns the video's key in the bucket, in the folder of its invocation. The
+// address from Bedrock may or may not include that folder.
 func (p *Provider) key(h provider.Handle, out *bedrockruntime.GetAsyncInvokeOutput) (string, error) {
 	s3, ok := out.OutputDataConfig.(*types.AsyncInvokeOutputDataConfigMemberS3OutputDataConfig)
 	if !ok {

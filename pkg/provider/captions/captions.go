@@ -1,6 +1,6 @@
-// Package captions makes the captions of a script that is spoken: WebVTT, whose
-// cues share the length of the speech by the length of their texts. It is the
-// service's own work: it reaches nobody, costs nothing, and answers at once.
+// Package captions makes the captions of a spoken script as WebVTT. Its cues divide
+// the length of the speech in proportion to their texts. It makes no call, costs
+// nothing and answers at once.
 package captions
 
 import (
@@ -37,8 +37,8 @@ func New() *Provider { return &Provider{} }
 // Name implements provider.Provider.
 func (p *Provider) Name() string { return Name }
 
-// Capabilities implements provider.Provider. The same request always gives the
-// same captions.
+// Capabilities implements provider.Provider. The same request always returns the same
+// captions.
 func (p *Provider) Capabilities() provider.Capabilities {
 	return provider.Capabilities{ClientToken: true, Kinds: map[provider.Kind]provider.Capability{provider.KindCaptions: {}}}
 }
@@ -94,7 +94,7 @@ func (c cue) length() int {
 	return n
 }
 
-// divide puts a script into cues. No cue goes on behind the end of a sentence.
+// divide divides a script into cues. No cue extends beyond the end of a sentence.
 func divide(script string) []cue {
 	var cues []cue
 	for _, sentence := range sentences(script) {
@@ -153,7 +153,7 @@ func wrap(sentence string) []string {
 	return lines
 }
 
-// escape keeps what has a meaning in a cue from having it.
+// escape escapes the special characters of a cue.
 var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // webvtt writes the cues one after the other over the whole of the speech.

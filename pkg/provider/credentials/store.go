@@ -1,11 +1,11 @@
-// Package credentials gives the credentials that providers want. A customer's
-// stack has one secret in AWS Secrets Manager that holds all of them:
+// Package credentials caches the credentials of providers. A customer's stack has one
+// secret in AWS Secrets Manager that holds all of them:
 //
 //	{"fal": {"key": "…"}, "replicate": {"token": "…"}, "elevenlabs": {"key": "…"}, "heygen": {"key": "…"}}
 //
-// It is read by the functions that call providers alone, when the first call needs
-// it, and kept for a few minutes. bedrock and polly have no credential of their
-// own: the role of the function is what they go by.
+// Only functions that call providers read it, at the first call that needs it, and
+// keep it for a few minutes. bedrock and polly have no credential of their own: they
+// use the role of the function.
 package credentials
 
 import (
@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// lifetime is how long what was read counts: a new credential is in use that
-	// much later at most.
+	// lifetime is how long a secret is cached, and so the longest delay until a new
+	// credential is used.
 	lifetime = 5 * time.Minute
-	// grace is how long what was read before goes on counting where it cannot be
-	// read again: most likely it is still right.
+	// grace extends the lifetime while the secret cannot be read again: most likely
+	// it is unchanged.
 	grace = 30 * time.Second
-	// shortest is how old a credential must be for its refusal to have it read
-	// again: a wrong one must not cost a call to the secret store each time.
+	// shortest is the age from which a refused credential is read again: a wrong one
+	// must not cost a call to the secret store each time.
 	shortest = 10 * time.Second
-	// readTimeout bounds reading, with all its repeats.
+	// readTimeout bounds a read with its retries.
 	readTimeout = 8 * time.Second
 )
 
@@ -35,23 +35,22 @@ type Store struct {
 	read func(context.Context) (string, error)
 	now  func() time.Time
 
-	// turn is held by whoever uses what is below: a lock that minds contexts, since
-	// reading takes time.
+	// turn is a mutex, for the fields below, that a context can interrupt, since a
+	// read takes time.
 	turn    chan struct{}
 	secrets map[string]Secret
 	readAt  time.Time
 	until   time.Time
-	refused bool // what was read does not count any more
+	refused bool // the cached secret is no longer valid
 }
 
-// New makes a store of the secret whose value read gives; see SecretsManager.
+// New makes a store of the secret whose value read returns; see SecretsManager.
 func New(read func(context.Context) (string, error), now func() time.Time) *Store {
 	return &Store{read: read, now: now, turn: make(chan struct{}, 1)}
 }
 
-// Get returns the credential of a provider; the zero value where the secret has
-// none for it. An error means that the secret could not be read, and is worth a
-// retry.
+// Get returns the credential of a provider, or the zero value if the secret has none
+// for it. An error means that the secret could not be read; it is transient.
 func (s *Store) Get(ctx context.Context, provider string) (Secret, error) {
 	if err := s.enter(ctx); err != nil {
 		return Secret{}, err
@@ -65,7 +64,7 @@ func (s *Store) Get(ctx context.Context, provider string) (Secret, error) {
 	return s.secrets[provider], nil
 }
 
-// Key hands the credential of one provider to the client that sends it there.
+// Key returns a function that returns the credential of one provider.
 func (s *Store) Key(provider string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		secret, err := s.Get(ctx, provider)
@@ -73,11 +72,11 @@ func (s *Store) Key(provider string) func(context.Context) (string, error) {
 	}
 }
 
-// Forget tells that a provider has refused its credential: it may have been
-// replaced since it was read. The next Get reads the secret again.
+// Forget makes the next Get read the secret again. It is called when a provider has
+// refused its credential, which may have been replaced since it was read.
 func (s *Store) Forget(ctx context.Context) {
 	if s.enter(ctx) != nil {
-		return // whoever is refused next tells it again
+		return // the next refusal calls it again
 	}
 	defer s.leave()
 	if s.now().Sub(s.readAt) >= shortest {

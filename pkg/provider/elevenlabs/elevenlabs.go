@@ -1,21 +1,21 @@
 // Package elevenlabs speaks and composes with ElevenLabs, over its HTTP API:
 //
 //   - POST /v1/text-to-speech/{voice_id} (API reference, "Create speech") makes
-//     speech of a text. The voice is part of the path; the language is told as an
-//     ISO 639 code to all models but eleven_multilingual_v2, which refuses to be
-//     told and hears it from the text.
+//     speech of a text. The voice is part of the path. The language is an ISO 639
+//     code, except for eleven_multilingual_v2, which refuses one and detects the
+//     language of the text.
 //   - POST /v1/music (API reference, "Compose music") makes a track of a
 //     description, of 3 to 600 seconds.
 //
 // Both answer with the finished file, so that there is nothing to poll, to fetch
 // or to cancel, and no handle. The API takes no idempotency key: an answer that is
-// lost, cut short or unreadable is an UnknownOutcome. What was made then is gone,
-// since nothing names it, and submitting again costs a second generation. Speech
-// gets a seed that follows from the client token, so that the second one sounds
-// like the first as far as the provider can make it so.
+// lost, cut short or unreadable is an UnknownOutcome. The file is then lost, since it
+// has no id, and a second submission costs a second generation. Speech gets a seed
+// derived from the client token, so that the second one sounds like the first as far
+// as the provider allows.
 //
-// A refusal says in detail.status what it is about ("API errors"): an allowance
-// that is used up comes as a 401 and is told apart there from a bad key.
+// A refusal has its reason in detail.status ("API errors"): both an exhausted quota
+// and an invalid key are a 401.
 package elevenlabs
 
 import (
@@ -71,7 +71,7 @@ var maxText = map[string]int{
 	"eleven_turbo_v2_5":      40_000,
 }
 
-// hearsLanguage are the models that refuse to be told a language.
+// hearsLanguage are the models that refuse a language.
 var hearsLanguage = map[string]bool{"eleven_multilingual_v2": true}
 
 // Provider is ElevenLabs.
@@ -79,7 +79,7 @@ type Provider struct{ client *wire.Client }
 
 var _ provider.Provider = (*Provider)(nil)
 
-// New makes the provider. It asks nobody for anything.
+// New makes the provider. It makes no call.
 func New(cfg wire.Config) *Provider {
 	return &Provider{client: wire.New(cfg, wire.Dialect{
 		Provider:  Name,
@@ -229,17 +229,17 @@ func invalid(code, format string, args ...any) *provider.Error {
 	return &provider.Error{Kind: provider.BadInput, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Poll implements provider.Provider. No submission gives a handle.
+// Poll implements provider.Provider. No submission returns a handle.
 func (p *Provider) Poll(context.Context, provider.Handle) (provider.Status, error) {
 	return provider.Status{}, errNoHandle()
 }
 
-// Fetch implements provider.Provider. No submission gives a handle.
+// Fetch implements provider.Provider. No submission returns a handle.
 func (p *Provider) Fetch(context.Context, provider.Handle) (provider.Result, error) {
 	return provider.Result{}, errNoHandle()
 }
 
-// Cancel implements provider.Provider. No submission gives a handle.
+// Cancel implements provider.Provider. No submission returns a handle.
 func (p *Provider) Cancel(context.Context, provider.Handle) error { return errNoHandle() }
 
 func errNoHandle() *provider.Error {

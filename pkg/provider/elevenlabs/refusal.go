@@ -7,9 +7,8 @@ import (
 	"github.com/content-automation/api/pkg/provider/wire"
 )
 
-// refused reads what the provider says of a refusal, where its status says too
-// little. The detail is an object as a rule; of a 422 it is a list, and the status
-// is enough.
+// refused classifies a refusal by its detail, where its status does not suffice. The
+// detail is an object, but for a 422, where it is a list and the status suffices.
 func refused(_ wire.Call, _ int, body []byte) *provider.Error {
 	var answer struct {
 		Detail struct {

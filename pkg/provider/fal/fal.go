@@ -2,8 +2,8 @@
 // a request is put into the queue of a model's endpoint, its status is asked for,
 // and its result fetched once it is done.
 //
-// fal takes no token of the client's. An answer that is lost to a submission may
-// therefore cost a second generation, and is told as UnknownOutcome.
+// fal takes no client token. A lost answer to a submission is therefore an
+// UnknownOutcome: a second submission may make a second generation.
 package fal
 
 import (
@@ -24,8 +24,8 @@ const Name = "fal"
 const (
 	baseURL = "https://queue.fal.run"
 
-	// keep is how long fal keeps the files that it made, which are public for
-	// whoever knows their address. They are copied as soon as they are there.
+	// keep is how long fal keeps the files of a result, which are public by their
+	// address. They are copied as soon as they exist.
 	keep = `{"expiration_duration_seconds": 86400}`
 
 	maxImages  = 4
@@ -116,8 +116,8 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	return provider.Submission{Handle: h}, nil
 }
 
-// Poll implements provider.Provider. The status tells that a request is done, not
-// how it ended: that is in its result.
+// Poll implements provider.Provider. The status says that a request is done; how it
+// ended is in its result.
 func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
 	w, err := parse(h)
 	if err != nil {
@@ -131,7 +131,7 @@ func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status
 	case inQueue:
 		return provider.Status{State: provider.Queued, Wait: w.wait(p.now())}, nil
 	case inProgress:
-		// fal does not tell how far it is.
+		// fal reports no progress.
 		return provider.Status{State: provider.Running, Progress: 50, Wait: w.wait(p.now())}, nil
 	}
 	_, err = p.result(ctx, w)
@@ -186,7 +186,7 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	return err
 }
 
-// The phases of a request, as its status tells them.
+// The values of a request's status.
 const (
 	inQueue    = "IN_QUEUE"
 	inProgress = "IN_PROGRESS"

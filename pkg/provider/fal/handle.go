@@ -29,8 +29,8 @@ var (
 	requestIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`) })
 )
 
-// work is a request, as its handle carries it. No address is in it: a handle shall
-// lead nowhere but to the queue.
+// work is a request as encoded in its handle. It has no address, so that a handle
+// cannot lead anywhere but to the queue.
 type work struct {
 	Model   string        `json:"m"`
 	Request string        `json:"r"`
@@ -50,7 +50,7 @@ func (w work) wait(now time.Time) time.Duration {
 	return min(max(now.Sub(time.Unix(w.Began, 0))/waitPart, shortestWait), longestWait)
 }
 
-// check tells what is wrong with the work of a handle, or of an answer.
+// check validates the work of a handle or of an answer.
 func (w work) check() error {
 	switch {
 	case !endpoints().MatchString(w.Model):

@@ -53,7 +53,7 @@ var models = map[string]model{
 	"fal-ai/minimax-music/v1.5":            song(),
 	"fal-ai/minimax-music/v2":              song(),
 
-	// Speech. MiniMax answers with the sound in hexadecimal unless told otherwise.
+	// Speech. By default, MiniMax answers with the sound in hexadecimal.
 	"fal-ai/elevenlabs/text-to-dialogue/eleven-v3": {kind: provider.KindVoice, finish: dialogue},
 	"fal-ai/minimax/speech-02-turbo":               speech("text", 5000),
 	"fal-ai/minimax/speech-2.8-hd":                 speech("prompt", 10000),

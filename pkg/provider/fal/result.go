@@ -37,8 +37,8 @@ type output struct {
 	Status string `json:"status"`
 }
 
-// result returns what a request made. Errors of the kinds BadInput and Rejected tell
-// that the request failed, or that it is too early to ask.
+// result returns the result of a request. An error of the kind BadInput or Rejected
+// means that the request failed, or that it has not ended.
 func (p *Provider) result(ctx context.Context, w work) (provider.Result, error) {
 	call := wire.Call{Method: http.MethodGet, Path: w.path()}
 	var out output
@@ -86,7 +86,7 @@ type refusal struct {
 	Status    string          `json:"status"` // of a cancellation
 }
 
-// types are the types of trouble in the list of a refusal.
+// types returns the types of errors in the list of a refusal.
 func (r refusal) types() []string {
 	var list []struct {
 		Type string `json:"type"`
@@ -125,8 +125,8 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 	case aboutInput && slices.Contains(types, "file_download_error"):
 		return refuse("input_unreadable", "The provider could not read a file of the request.")
 	case isResult(call) && status >= http.StatusInternalServerError && (r.ErrorType != "" || len(types) > 0):
-		// What the queue has stored as the end of the request: asking again gives
-		// the same. Without a type it is the queue that is in trouble.
+		// The queue has stored this as the result of the request: a retry returns the
+		// same. Without a type, the queue itself has failed.
 		return &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not finish the generation."}
 	default:
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/provider/wire"
 )
 
-// refused reads the code of a refusal, where its status says too little.
+// refused classifies a refusal by its code, where its status does not suffice.
 func refused(call wire.Call, status int, body []byte) *provider.Error {
 	var answer struct {
 		Error struct {
@@ -39,7 +39,7 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 	}
 }
 
-// failure tells why a video has failed. The provider's own words go to the log.
+// failure returns why a video has failed. The provider's own message is for the log.
 func failure(d details) *provider.Error {
 	e := &provider.Error{
 		Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not make the video.",

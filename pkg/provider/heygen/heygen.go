@@ -2,20 +2,20 @@
 // its HTTP API:
 //
 //   - POST /v3/videos (API reference, "Create a video") starts one: an avatar of
-//     the account by its id, or a picture that comes to life, speaking either a
-//     script with a voice or what is heard in an audio file.
-//   - GET /v3/videos/{video_id} ("Get video details") tells pending, processing,
-//     completed or failed. A completed video has an address that is signed and
-//     ends; asking again gives a fresh one, so that a result can be fetched for as
-//     long as the provider keeps the video.
+//     the account by its id, or an animated picture. It speaks either a script with
+//     a voice or the speech of an audio file.
+//   - GET /v3/videos/{video_id} ("Get video details") returns pending, processing,
+//     completed or failed. A completed video has a signed address that expires; each
+//     call returns a new one, so that a result can be fetched for as long as the
+//     provider keeps the video.
 //
-// The API takes no idempotency key. Where the answer to a submission is lost the
-// outcome is unknown: a video may be made and billed whose id nobody has. Its
-// title is the client token, so that people can find it in the provider's own
-// list. Nothing can be canceled either.
+// The API takes no idempotency key. If the answer to a submission is lost, the
+// outcome is unknown: a video may be made and billed whose id is lost. Its title is
+// the client token, so that an operator can find it in the provider's own list.
+// Nothing can be canceled.
 //
-// Errors carry a code of their own ("Error codes"), which is read where the status
-// alone leaves open whose mistake it is.
+// Errors have a code ("Error codes"), which is used where the status alone does not
+// classify them.
 package heygen
 
 import (
@@ -52,7 +52,7 @@ const (
 
 	callTimeout = 30 * time.Second
 
-	// handlePrefix tells a handle from any other text.
+	// handlePrefix marks a handle.
 	handlePrefix = "video:"
 )
 
@@ -67,7 +67,7 @@ type Provider struct {
 
 var _ provider.Provider = (*Provider)(nil)
 
-// New makes the provider. It asks nobody for anything.
+// New makes the provider. It makes no call.
 func New(cfg wire.Config) *Provider {
 	if cfg.Files == nil {
 		cfg.Files = wire.NewFiles(safehttp.Options{})
@@ -220,7 +220,7 @@ func (p *Provider) ask(ctx context.Context, h provider.Handle) (details, wire.Ca
 	return answer.Data, call, nil
 }
 
-// Poll implements provider.Provider. The provider tells no progress.
+// Poll implements provider.Provider. The provider reports no progress.
 func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
 	d, _, err := p.ask(ctx, h)
 	if err != nil {
@@ -249,16 +249,15 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 		if d.VideoURL == "" {
 			return provider.Result{}, p.client.Garbled(call, errors.New("a completed video has no address"))
 		}
-		// The address ends before the video does: fetching again gives another.
+		// The address expires before the video does: fetching again returns another.
 		return provider.Result{Media: []provider.File{wire.File(p.files, d.VideoURL, provider.Transient)}}, nil
 	default:
 		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended."}
 	}
 }
 
-// Cancel implements provider.Provider. The provider stops nothing that it has
-// begun, so that nobody is asked: only the handle is looked at. What is made goes
-// on being billed.
+// Cancel implements provider.Provider. It only validates the handle: the provider
+// cannot stop a video, and bills it all the same.
 func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 )
 
-// refused reads the codes that only this provider has.
+// refused classifies the codes that are specific to this provider.
 func refused(code, _ string) *provider.Error {
 	switch code {
 	case "TextLengthExceeded":
@@ -21,14 +21,14 @@ func refused(code, _ string) *provider.Error {
 	case "InvalidTaskId", "SynthesisTaskNotFound":
 		return unknown()
 	case "InvalidS3Bucket", "InvalidS3Key", "InvalidSnsTopicArn":
-		// Our bucket, which the caller knows nothing of.
+		// The bucket is ours: the caller cannot fix this.
 		return &provider.Error{Kind: provider.Quota, Code: "provider_access", Message: "The provider cannot store its result."}
 	default:
 		return nil
 	}
 }
 
-// failure tells why a task has failed. The provider's own words go to the log.
+// failure returns why a task has failed. The provider's own message is for the log.
 func failure(task *types.SynthesisTask) *provider.Error {
 	return &provider.Error{
 		Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not speak the text.",

@@ -3,17 +3,17 @@
 //   - SynthesizeSpeech (developer guide, "SynthesizeSpeech") speaks up to 3,000
 //     characters and answers with the file.
 //   - StartSpeechSynthesisTask ("Creating long audio files") speaks up to 100,000
-//     and puts the file into a bucket; GetSpeechSynthesisTask tells scheduled,
-//     inProgress, completed or failed. The provider knows a task for 72 hours.
+//     and puts the file into a bucket; GetSpeechSynthesisTask returns scheduled,
+//     inProgress, completed or failed. The provider keeps a task for 72 hours.
 //
 // The id of a model is that of an engine: standard, neural, long-form or
 // generative. Voices speak one language, or two, and exist for certain engines: a
 // request that names none gets one by its language, from a table here.
 //
-// Neither call takes a client token. Where the answer to one of them is lost, the
-// outcome is unknown: the text may be spoken and billed. What a task then makes
-// lies in the bucket under RawPrefix, where nobody looks for it, until the bucket's
-// rule for raw results removes it. Nothing can be canceled.
+// Neither call takes a client token. If the answer to one of them is lost, the
+// outcome is unknown: the text may be spoken and billed. The file of such a task
+// stays in the bucket under RawPrefix, unused, until the bucket's rule for raw
+// results removes it. Nothing can be canceled.
 package polly
 
 import (
@@ -45,7 +45,7 @@ const Name = "polly"
 const RawPrefix = "raw/polly/"
 
 const (
-	// A longer text is a task's.
+	// A longer text needs a task.
 	maxAtOnce = 3_000
 	maxText   = 100_000
 
@@ -84,7 +84,7 @@ type Provider struct {
 
 var _ provider.Provider = (*Provider)(nil)
 
-// New makes the provider. It asks nobody for anything.
+// New makes the provider. It makes no call.
 func New(cfg Config) *Provider {
 	return &Provider{client: polly.NewFromConfig(awscall.Config(cfg.AWS, cfg.Endpoint)), bucket: cfg.Bucket, objects: cfg.Objects}
 }
@@ -213,7 +213,7 @@ func (p *Provider) start(ctx context.Context, engine types.Engine, v voice, text
 	return provider.Submission{Handle: provider.Handle(handlePrefix + id)}, nil
 }
 
-// look asks for a task. Its status is one that is known.
+// look returns a task, whose status is a known one.
 func (p *Provider) look(ctx context.Context, h provider.Handle) (*types.SynthesisTask, error) {
 	id, err := parse(h)
 	if err != nil {
@@ -227,7 +227,7 @@ func (p *Provider) look(ctx context.Context, h provider.Handle) (*types.Synthesi
 			return err
 		}
 		if task = out.SynthesisTask; task == nil || states[task.TaskStatus] == "" {
-			return call.Garbled(errors.New("it tells no status"))
+			return call.Garbled(errors.New("it has no status"))
 		}
 		if task.TaskStatus == types.TaskStatusCompleted && p.key(task) == "" {
 			return call.Garbled(errors.New("the file is none of ours"))
@@ -245,7 +245,7 @@ var states = map[types.TaskStatus]provider.State{
 	types.TaskStatusFailed:     provider.Failed,
 }
 
-// Poll implements provider.Provider. The provider tells no progress.
+// Poll implements provider.Provider. The provider reports no progress.
 func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
 	task, err := p.look(ctx, h)
 	if err != nil {
@@ -280,8 +280,8 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 	}
 }
 
-// key returns the key of the file of a task; empty if it lies elsewhere than it was
-// told to.
+// key returns the key of the file of a task; empty if the file is not where the task
+// was asked to put it.
 func (p *Provider) key(task *types.SynthesisTask) string {
 	u, err := url.Parse(aws.ToString(task.OutputUri))
 	if err != nil {
@@ -306,8 +306,8 @@ func (p *Provider) open(ctx context.Context, key string) (io.ReadCloser, error) 
 	}
 }
 
-// Cancel implements provider.Provider. The provider ends what it has begun, so
-// that nobody is asked: only the handle is looked at.
+// Cancel implements provider.Provider. It only validates the handle: the provider
+// cannot stop a task.
 func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	if err := ctx.Err(); err != nil {
 		return err

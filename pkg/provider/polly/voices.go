@@ -104,7 +104,7 @@ var voices = map[types.Engine]map[string]voice{
 	},
 }
 
-// defaultLanguage is that of a request that tells none.
+// defaultLanguage is the language of a request without one.
 const defaultLanguage = "en"
 
 // find returns the voice of an engine for a tag; found is false where the engine
@@ -133,8 +133,8 @@ func find(engine types.Engine, tag string) (v voice, found bool, err error) {
 	return v, found, nil
 }
 
-// named returns the voice of a request that names one. A voice of two languages is
-// told which; the others speak the one that they know.
+// named returns the voice of a request that names one. A voice of two languages gets
+// the language of the request; the others have only one.
 func named(engine types.Engine, id, tag string) voice {
 	v := voice{id: types.VoiceId(id)}
 	if usual, found, err := find(engine, tag); err == nil && found && strings.EqualFold(string(usual.id), id) {

@@ -1,6 +1,5 @@
-// Package providertest holds what every provider.Provider has to pass. An
-// adapter's tests fill in a Suite, with a fake of the provider's protocol behind
-// the adapter, and run it.
+// Package providertest is the conformance suite of provider.Provider. The tests of an
+// adapter fill in a Suite, with a fake of the provider's protocol, and run it.
 package providertest
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 )
 
-// Suite is one provider with what it needs to be tried out.
+// Suite is one provider and what its tests need.
 type Suite struct {
 	// Provider is the provider under test.
 	Provider provider.Provider
@@ -34,20 +33,20 @@ type Suite struct {
 	// Advance moves the clock of the provider (or of its fake).
 	Advance func(time.Duration)
 
-	// Faults are troubles that the provider's fake can be put into.
+	// Faults are the faults that the provider's fake can inject.
 	Faults []Fault
 }
 
-// Fault is one trouble and the kind of error that it has to be told as.
+// Fault is one fault and the error that the adapter must return for it.
 type Fault struct {
 	Name    string
-	Arrange func(t *testing.T) // puts the fake into trouble for the next call
+	Arrange func(t *testing.T) // makes the fake inject it into the next call
 	Call    func(ctx context.Context, p provider.Provider) error
 	Want    provider.ErrorKind
-	After   time.Duration // the RetryAfter that it has to be told with, if it matters
+	After   time.Duration // the wanted RetryAfter of the error, if it matters
 }
 
-// maxPolls ends a generation that never comes to an end.
+// maxPolls bounds the polls of a generation.
 const maxPolls = 1000
 
 // Run tries the provider.
@@ -64,7 +63,7 @@ func Run(t *testing.T, s Suite) {
 	t.Run("cancels", s.cancels)
 	t.Run("minds the context", s.mindsContext)
 	for _, f := range s.Faults {
-		t.Run("tells "+f.Name, func(t *testing.T) {
+		t.Run("classifies "+f.Name, func(t *testing.T) {
 			f.Arrange(t)
 			err := f.Call(t.Context(), s.Provider)
 			wantKind(t, err, f.Want)
@@ -221,7 +220,7 @@ func (s Suite) mindsContext(t *testing.T) {
 			t.Errorf("%s: got %v, want the context's error", step, err)
 		}
 		if kind := provider.KindOf(err); kind == provider.BadInput || kind == provider.Rejected {
-			t.Errorf("%s: a canceled context is told as %s", step, kind)
+			t.Errorf("%s: a canceled context is %s", step, kind)
 		}
 	}
 	for _, req := range s.Requests {

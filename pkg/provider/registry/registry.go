@@ -1,10 +1,9 @@
-// Package registry finds the providers of generation work by the names that the
-// catalog has for them. Test keys get the sandbox, whatever the name; live keys
-// get the provider itself, if the stack has it configured. Captions, which the
-// service makes by itself, are the same for both.
+// Package registry returns providers by their names in the catalog. Test keys get the
+// sandbox for every name; live keys get the provider itself, if the stack has it
+// configured. Captions, which the service itself makes, are the same for both.
 //
-// Nothing is built before it is asked for, and building reaches nobody: what a
-// function never generates costs its start nothing.
+// Providers are built lazily, and building one makes no call: providers that a
+// function does not use do not slow down its start.
 package registry
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// Config is what providers are built from.
+// Config has the dependencies of all providers.
 type Config struct {
 	// Configured are the providers that live keys may use.
 	Configured provider.Configured
@@ -37,7 +36,7 @@ type Config struct {
 	Endpoint string
 	// HTTP is the transport of calls to providers; one of its own when nil.
 	HTTP http.RoundTripper
-	// Now tells the time.
+	// Now is the clock.
 	Now func() time.Time
 }
 
@@ -70,7 +69,7 @@ func (r *Registry) Configured(name string) bool { return r.cfg.Configured.Has(na
 // provider.
 func (r *Registry) For(name string, mode tenant.Mode) (provider.Provider, error) {
 	if name == captions.Name {
-		// Nobody else makes them: they are the service's own work in both modes.
+		// The service itself makes them in both modes.
 		return r.get(name, func(*Registry) provider.Provider { return captions.New() }), nil
 	}
 	if tenant.Mode(mode) == tenant.Test {

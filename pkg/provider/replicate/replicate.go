@@ -1,9 +1,9 @@
 // Package replicate makes videos with models that Replicate runs, over its HTTP
 // API: a prediction is created, asked after, and its output fetched.
 //
-// The API takes no token of the client's: an answer that is lost to a submission
-// may cost a second generation, and is told as UnknownOutcome. Outputs, and the
-// prediction's memory of them, are removed about an hour after they were made.
+// The API takes no client token. A lost answer to a submission is an UnknownOutcome:
+// a second submission may make a second generation. The API removes outputs and their
+// addresses about an hour after they were made.
 package replicate
 
 import (
@@ -38,7 +38,7 @@ type Provider struct {
 
 var _ provider.Provider = (*Provider)(nil)
 
-// New makes the provider. It asks nobody for anything.
+// New makes the provider. It makes no call.
 func New(cfg wire.Config) *Provider {
 	if cfg.Files == nil {
 		cfg.Files = wire.NewFiles(safehttp.Options{})
@@ -147,7 +147,7 @@ func (p *Provider) ask(ctx context.Context, h provider.Handle) (prediction, wire
 	return got, call, nil
 }
 
-// Poll implements provider.Provider. The provider tells no progress.
+// Poll implements provider.Provider. The provider reports no progress.
 func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
 	got, _, err := p.ask(ctx, h)
 	if err != nil {
@@ -186,7 +186,8 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 	return provider.Result{Media: []provider.File{wire.File(p.files, address, provider.Rejected)}}, nil
 }
 
-// address is where the video is: models give it alone, or as a list of one.
+// address returns the address of the video: models return it alone or as a list of
+// one.
 func (g prediction) address() (string, error) {
 	var one string
 	if err := json.Unmarshal(g.Output, &one); err == nil && one != "" {
@@ -214,8 +215,8 @@ func (g prediction) failure() *provider.Error {
 	return e
 }
 
-// Cancel implements provider.Provider. Of a prediction that has ended, the API
-// gives the state as it is.
+// Cancel implements provider.Provider. For a prediction that has ended, the API
+// returns its state unchanged.
 func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	id, err := parse(h)
 	if err != nil {

@@ -156,7 +156,7 @@ func TestACanceledPredictionIsOne(t *testing.T) {
 	}
 }
 
-// Answers as the fake does not give them.
+// Answers that the fake never returns.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct {
 		status int

@@ -1,6 +1,5 @@
-// Package sample has small real media of every kind that is generated: what the
-// sandbox answers, and the fakes of the providers' protocols too. They are drawn
-// and played from nothing by testdata/media/make.sh, and embedded here.
+// Package sample has small real media of every generated kind, for the sandbox and the
+// fakes of the providers. testdata/media/make.sh makes them; they are embedded here.
 package sample
 
 import (
@@ -43,8 +42,8 @@ const VoiceMP3 = "voice.mp3"
 // none for a kind without pictures.
 func Ratios(kind provider.Kind) []string { return ratios[kind] }
 
-// Name is the n-th file of a kind, of an aspect ratio where the kind has one.
-// For what there is none of, it is the name of no file.
+// Name returns the name of the n-th file of a kind, with the aspect ratio if the kind
+// has one. Without a sample, the name does not exist.
 func Name(kind provider.Kind, ratio string, n uint) string {
 	shape := strings.ReplaceAll(ratio, ":", "x")
 	switch kind {
@@ -66,8 +65,8 @@ func Name(kind provider.Kind, ratio string, n uint) string {
 	}
 }
 
-// File returns the n-th file of a kind, of its default ratio if ratio is empty,
-// with its name, whose ending tells the format.
+// File returns the n-th file of a kind, of its default ratio if ratio is empty, with
+// its name, whose extension is its format.
 func File(kind provider.Kind, ratio string, n uint) (name string, content []byte, err error) {
 	if all := ratios[kind]; ratio == "" && len(all) > 0 {
 		ratio = all[0]

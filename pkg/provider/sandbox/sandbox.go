@@ -1,8 +1,8 @@
-// Package sandbox is the provider of test keys: it costs nothing, reaches nobody,
-// and always gives the same for the same request. Its media are small real files
-// of the right shape, those of pkg/provider/sample.
+// Package sandbox is the provider of test keys: it costs nothing, makes no call, and
+// is deterministic. Its media are small real files of the right shape, from
+// pkg/provider/sample.
 //
-// It keeps no state. Everything that a later step has to know is in the handle.
+// It keeps no state: the handle has everything that later steps need.
 package sandbox
 
 import (
@@ -34,7 +34,7 @@ type Provider struct {
 
 var _ provider.Provider = (*Provider)(nil)
 
-// New makes a sandbox that tells the time by the given clock.
+// New makes a sandbox with the given clock.
 func New(now func() time.Time) *Provider { return &Provider{now: now} }
 
 // Name implements provider.Provider.

@@ -70,8 +70,8 @@ func (w work) text() provider.Text {
 	return t
 }
 
-// hashtags are the longer words of the topic, each once, and one that tells
-// where the text comes from.
+// hashtags returns the longer words of the topic, each once, and one that names the
+// sandbox.
 func hashtags(topic string) []string {
 	var tags []string
 	words := strings.FieldsFunc(strings.ToLower(topic), func(r rune) bool {

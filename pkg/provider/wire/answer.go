@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// longRetryAfter tells a limit that passes by itself from an allowance that
-	// is used up.
+	// longRetryAfter separates a rate limit, which passes soon, from an exhausted
+	// quota.
 	longRetryAfter = 5 * time.Minute
 	maxRetryAfter  = 24 * time.Hour
 )
 
-// Garbled is the error for an answer that came and cannot be understood.
-// Adapters use it where a member is missing without which they cannot go on.
+// Garbled returns the error of an answer that cannot be parsed, or that lacks a
+// required member.
 func (c *Client) Garbled(call Call, cause error) *provider.Error {
 	cause = fmt.Errorf("answer: %w", cause)
 	if call.Submits {
@@ -30,8 +30,8 @@ func (c *Client) Garbled(call Call, cause error) *provider.Error {
 	return c.fail(call, provider.Transient, "provider_answer_invalid", "The provider's answer could not be read.", cause)
 }
 
-// broken tells of a call that got no whole answer; sent says that the provider
-// may have got the request.
+// broken returns the error of a call without a complete answer; sent says that the
+// provider may have received the request.
 func (c *Client) broken(ctx context.Context, call Call, sent bool, cause error) *provider.Error {
 	cause = bare(cause)
 	if err := ctx.Err(); err != nil && !errors.Is(cause, err) {
@@ -53,10 +53,10 @@ func (c *Client) unknown(call Call, cause error) *provider.Error {
 	return c.fail(call, provider.UnknownOutcome, "answer_lost", "The provider's answer was lost.", cause)
 }
 
-// refused tells of an answer that is no success.
+// refused returns the error of an answer that is no success.
 func (c *Client) refused(call Call, resp *http.Response, body []byte, key string) *provider.Error {
 	after := retryAfter(resp.Header.Get("Retry-After"), c.now())
-	// Some providers repeat a credential that they do not like.
+	// Some providers echo an invalid credential.
 	text := strings.ReplaceAll(string(body), key, "[credential]")
 	cause := fmt.Errorf("status %d: %q", resp.StatusCode, text[:min(len(text), maxExcerpt)])
 	var e *provider.Error
@@ -82,7 +82,8 @@ func byStatus(status int, after time.Duration) *provider.Error {
 	case status == http.StatusPaymentRequired:
 		return &provider.Error{Kind: provider.Quota, Code: "provider_quota", Message: "The account at the provider has no credit."}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		// Our credential, not what the caller sent: it works once that is mended.
+		// The fault is our credential, not the request: the call succeeds once that is
+		// fixed.
 		return &provider.Error{Kind: provider.Quota, Code: "provider_access", Message: "The provider refuses the service's account."}
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status >= 500, status < 400:
 		return &provider.Error{Kind: provider.Transient, Code: "provider_unavailable", Message: "The provider is unavailable at the moment."}
@@ -91,7 +92,7 @@ func byStatus(status int, after time.Duration) *provider.Error {
 	}
 }
 
-// fail makes an error whose cause names the call, without its query.
+// fail returns an error whose cause names the call, without its query.
 func (c *Client) fail(call Call, kind provider.ErrorKind, code, message string, cause error, after ...time.Duration) *provider.Error {
 	e := &provider.Error{
 		Kind: kind, Code: code, Message: message,
@@ -103,8 +104,8 @@ func (c *Client) fail(call Call, kind provider.ErrorKind, code, message string, 
 	return e
 }
 
-// bare takes the address off an error of net/http: an address can hold a
-// signature, and its host is nobody's business.
+// bare removes the address from an error of net/http: an address may hold a
+// signature, and its host is internal.
 func bare(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -113,7 +114,7 @@ func bare(err error) error {
 	return err
 }
 
-// retryAfter reads a Retry-After header: seconds, or a date (RFC 9110, 10.2.3).
+// retryAfter parses a Retry-After header: seconds, or a date (RFC 9110, 10.2.3).
 func retryAfter(value string, now time.Time) time.Duration {
 	var after time.Duration
 	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {

@@ -12,28 +12,28 @@ import (
 	"github.com/content-automation/api/pkg/safehttp"
 )
 
-// Bounds of a file where the options name none.
+// The default bounds of a file.
 const (
 	fileTimeout = 2 * time.Minute
 	maxFile     = 256 << 20
 )
 
-// Files opens the files that providers made. *Downloads is one.
+// Files opens files at providers. *Downloads implements it.
 type Files interface {
-	// Open starts reading the file at an address that a provider gave. gone is
-	// the kind of error for a file that is not there any more: Transient where
-	// asking for the result again gives a fresh address, Rejected elsewhere.
-	// Errors, those of reading too, are of type *provider.Error.
+	// Open opens the file at an address from a provider. Gone is the kind of error
+	// for a file that no longer exists: Transient if fetching the result again
+	// returns a new address, otherwise Rejected. All errors, also of reading, are of
+	// type *provider.Error.
 	Open(ctx context.Context, address string, gone provider.ErrorKind) (io.ReadCloser, error)
 }
 
-// File is a file of a result, opened when it is wanted.
+// File returns a file of a result, which is opened lazily.
 func File(from Files, address string, gone provider.ErrorKind) provider.File {
 	return provider.File{Open: func(ctx context.Context) (io.ReadCloser, error) { return from.Open(ctx, address, gone) }}
 }
 
-// Downloads fetches files through pkg/safehttp: what a provider says is not
-// trusted, and an address in its answer shall not lead into our network.
+// Downloads fetches files through pkg/safehttp: an address in a provider's answer is
+// not trusted, and must not lead into our network.
 type Downloads struct{ client *safehttp.Client }
 
 var _ Files = (*Downloads)(nil)
@@ -67,7 +67,7 @@ func (d *Downloads) Open(ctx context.Context, address string, gone provider.Erro
 	if resp.StatusCode == http.StatusOK {
 		return body{resp.Body}, nil
 	}
-	_ = resp.Body.Close() // nothing in it is wanted
+	_ = resp.Body.Close() // its content is not used
 	cause := fmt.Errorf("file: status %d", resp.StatusCode)
 	switch resp.StatusCode {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusGone:
@@ -77,7 +77,7 @@ func (d *Downloads) Open(ctx context.Context, address string, gone provider.Erro
 	}
 }
 
-// body tells the errors of reading in the terms of a provider.
+// body converts the errors of reading to *provider.Error.
 type body struct{ io.ReadCloser }
 
 // Read implements io.Reader.
@@ -93,7 +93,7 @@ func (b body) Read(p []byte) (int, error) {
 	}
 }
 
-// invalidAddress is for an answer that leads nowhere, or where nobody may go.
+// invalidAddress returns the error of an address that is invalid or forbidden.
 func invalidAddress(cause error) *provider.Error {
 	return &provider.Error{Kind: provider.Rejected, Code: "result_invalid", Message: "The provider returned a result that cannot be read.", Cause: fmt.Errorf("file: %w", cause)}
 }

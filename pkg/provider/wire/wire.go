@@ -1,12 +1,10 @@
-// Package wire is how adapters talk to providers over HTTP: calls with JSON in
-// both directions, every trouble told as a *provider.Error of the kind that
-// decides the next step, and downloads of results.
+// Package wire is the HTTP client of the adapters: calls with JSON in both
+// directions, errors classified as *provider.Error, and downloads of results.
 //
-// Nothing here repeats a call: the engine does, through its queue, where waiting
-// costs nothing and attempts are counted. The one exception is made below, by
-// net/http itself: when a kept connection turns out to be dead before a byte of
-// the request was written to it (after a function was frozen, say), the request
-// goes out at once on a new one, since nobody can have seen it.
+// It retries no call: the queue does, where waiting costs nothing and attempts are
+// counted. The one exception is net/http's own: if a kept-alive connection is found
+// dead before a byte of the request was written, as after a function was frozen, it
+// sends the request on a new one. The provider cannot have seen it.
 package wire
 
 import (
@@ -33,23 +31,23 @@ const (
 	maxExcerpt       = 512 // bytes of a refusal that are kept for the log
 )
 
-// Config is what the adapters of all providers need from outside. The zero
-// values of HTTP, BaseURL, Files and Now are fit for use.
+// Config has the dependencies of all adapters. HTTP, BaseURL, Files and Now are
+// optional.
 type Config struct {
-	// HTTP makes the calls. Redirects are never followed, whatever it says.
+	// HTTP makes the calls. Its policy for redirects is ignored: none is followed.
 	HTTP *http.Client
 	// BaseURL replaces the provider's own address.
 	BaseURL string
-	// Key returns the provider's credential. It comes from a secret store, which
-	// keeps it for a while: it is asked for at each call.
+	// Key returns the provider's credential. It is called for each call: the secret
+	// store caches the credential.
 	Key func(ctx context.Context) (string, error)
 	// Files opens results; a strict NewFiles when nil.
 	Files Files
-	// Now tells the time.
+	// Now is the clock.
 	Now func() time.Time
 }
 
-// Dialect is how one provider differs from the others.
+// Dialect is what is specific to one provider.
 type Dialect struct {
 	// Provider is the provider's name.
 	Provider string
@@ -57,9 +55,9 @@ type Dialect struct {
 	BaseURL string
 	// Authorize puts the credential into the header of a call.
 	Authorize func(h http.Header, key string)
-	// Refused reads a refusal whose status says too little. It may be nil, and
-	// gives nil where the status says enough. The error needs no cause; one
-	// without RetryAfter gets that of the answer.
+	// Refused, if set, classifies a refusal by its body. It returns nil to classify
+	// it by its status alone. The error needs no cause; one without RetryAfter gets
+	// that of the answer.
 	Refused func(call Call, status int, body []byte) *provider.Error
 }
 
@@ -98,8 +96,8 @@ type Call struct {
 	Header http.Header // beside those that every call has
 	Body   any         // sent as JSON; nil: no body
 
-	// Submits says that the call starts something at the provider, so that an
-	// answer that is lost leaves open whether it runs.
+	// Submits says that the call starts something at the provider: if its answer is
+	// lost, the outcome is unknown.
 	Submits bool
 
 	Timeout   time.Duration // 30 s when 0
@@ -133,9 +131,8 @@ func (c *Client) Bytes(ctx context.Context, call Call) ([]byte, error) {
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	// Once its header is on the way, the whole request may have arrived. Waiting
-	// for word that the whole is written would be too late: the provider can
-	// have taken it before that word is here.
+	// Once its header is written, the whole request may have arrived. WroteRequest
+	// would be too late: the provider can accept the request before it is called.
 	var sent atomic.Bool
 	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
 		GetConn:      func(string) { sent.Store(false) }, // also where net/http starts over
@@ -152,7 +149,7 @@ func (c *Client) Bytes(ctx context.Context, call Call) ([]byte, error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, c.refused(call, resp, body, key) // the status alone tells enough
+		return nil, c.refused(call, resp, body, key) // the status alone suffices
 	}
 	switch {
 	case err != nil:

@@ -271,7 +271,7 @@ func deathly(t *testing.T, most int32) (c *wire.Client, kill func(), served, dia
 	}, wire.Dialect{Provider: "acme", Authorize: func(http.Header, string) {}}), func() { last.Store(true) }, served, dialled
 }
 
-// A kept connection that died while nobody used it is no lost answer: net/http
+// A kept-alive connection that died while idle is no lost answer: net/http
 // sends the request on a new one.
 func TestADeadKeptConnectionIsReplaced(t *testing.T) {
 	c, kill, served, dialled := deathly(t, 3)
@@ -284,7 +284,7 @@ func TestADeadKeptConnectionIsReplaced(t *testing.T) {
 	if served.Load() != 3 || dialled.Load() != 3 {
 		t.Errorf("served %d times on %d connections, want 3 each", served.Load(), dialled.Load())
 	}
-	// There is no new one: nobody can have got the request all the same.
+	// There is no new one: still, no server can have received the request.
 	want(t, "no more connections", c.JSON(t.Context(), post(true), nil), provider.Transient, "provider_unavailable")
 }
 
