@@ -11,13 +11,13 @@ import (
 
 // Voice is a voice of a provider.
 type Voice struct {
-	ID        string   `json:"id" doc:"Id of the voice: send it as voice" example:"Joanna"`
+	ID        string   `json:"id" doc:"Id of the voice, to be sent as voice" example:"Joanna"`
 	Name      string   `json:"name" doc:"Display name" example:"Joanna"`
-	Provider  string   `json:"provider" enum:"polly,fal,elevenlabs,heygen" doc:"The provider of its models" example:"polly"`
-	Models    []string `json:"models" nullable:"false" doc:"Ids of the models that speak with it" example:"[\"polly-neural\"]"`
-	Languages []string `json:"languages" nullable:"false" doc:"Languages that it speaks (BCP 47)" example:"[\"en-US\"]"`
-	SampleURL *string  `json:"sample_url" doc:"A recording of the voice; null where the provider publishes none"`
-	Default   []string `json:"default" nullable:"false" doc:"Ids of the models that speak with it in its languages where a request names no voice" example:"[\"polly-neural\"]"`
+	Provider  string   `json:"provider" enum:"polly,fal,elevenlabs,heygen" doc:"Provider of the voice" example:"polly"`
+	Models    []string `json:"models" nullable:"false" doc:"Ids of the models that support the voice" example:"[\"polly-neural\"]"`
+	Languages []string `json:"languages" nullable:"false" doc:"Languages of the voice (BCP 47)" example:"[\"en-US\"]"`
+	SampleURL *string  `json:"sample_url" doc:"URL of a recording of the voice. Null if the provider publishes none"`
+	Default   []string `json:"default" nullable:"false" doc:"Ids of the models that use this voice for its languages by default" example:"[\"polly-neural\"]"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -26,7 +26,7 @@ func (factoryIDs) Schema(huma.Registry) *huma.Schema {
 	most := maxFactories
 	s := &huma.Schema{
 		Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}, MaxItems: &most, UniqueItems: true, Nullable: true,
-		Description: "It gets the events of these factories alone; empty or null: those of all, and those of none, such as balance.low",
+		Description: "Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low",
 		Examples:    []any{[]string{"fac_01h455vb4pex5vsknk084sn02q"}},
 	}
 	s.PrecomputeMessages()

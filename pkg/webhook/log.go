@@ -16,7 +16,7 @@ type deliveriesInput struct {
 	Path
 	httpapi.PageInput
 	httpapi.Period
-	State string `query:"state" enum:"pending,delivered,failed,undelivered" doc:"Only deliveries in this state. undelivered: every event that the webhook asks for and that no attempt has delivered yet, those without a delivery included" example:"failed"`
+	State string `query:"state" enum:"pending,delivered,failed,undelivered" doc:"Only deliveries in this state. undelivered: every event that matches the webhook and has not been delivered, including events without a delivery" example:"failed"`
 }
 
 type redeliverInput struct {
@@ -27,11 +27,11 @@ type redeliverInput struct {
 // registerDeliveries puts the operations on deliveries into the router.
 func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
 	const collection = "/v1/webhooks/{webhook_id}/deliveries"
-	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "For 30 days, the latest events first: each with its attempts, their status, latency and the start of the answer. A delivery counts as made at the time of its event. `state=undelivered` answers what never arrived: it goes through the events themselves, so a page may be short, even empty, before the list ends. It begins when the webhook was made, or at `from`, also where that is earlier. An entry without attempts and `next_attempt_at` has no delivery yet: new events get one within minutes, those from before the webhook was made or while it was disabled only on redelivery or replay. The log of a deleted webhook is kept as long as any.")
+	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "Lists the deliveries of the last 30 days, newest event first, each with its attempts, their status, latency and the start of the response. The creation time of a delivery is the time of its event. `state=undelivered` lists the events that never arrived, from the creation of the webhook on, or from `from` if it is sent. It searches the events themselves, so a page may be short or even empty before the end of the list. An entry without attempts and `next_attempt_at` has no delivery yet. New events get one within minutes; events from before the webhook was created or while it was disabled get one only on redelivery or replay. The log of a deleted webhook is kept for 30 days too.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.listDeliveries)
 
-	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again", "At once, and with the whole schedule of retries. The receiver gets the same webhook-id as before. Takes what `state=undelivered` lists, too, where that has no delivery yet.")
+	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again", "Sends the event at once, with all retries. The `webhook-id` stays the same. Entries of `state=undelivered` without a delivery can be redelivered too.")
 	again.Status = http.StatusAccepted
 	again.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, again, s.redeliver)

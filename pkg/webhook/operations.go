@@ -14,25 +14,25 @@ import (
 )
 
 type createBody struct {
-	URL         string            `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted: https at port 443, and a public address. Either this or destination" example:"https://crm.example.com/hooks/content"`
-	Destination *targetBody       `json:"destination,omitempty" doc:"An event bus or queue in your own AWS account. Either this or url"`
-	EventTypes  []eventPattern    `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
+	URL         string            `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"URL that receives the events: https on port 443 with a public address. Send this or destination" example:"https://crm.example.com/hooks/content"`
+	Destination *targetBody       `json:"destination,omitempty" doc:"Event bus or queue in your own AWS account. Send this or url"`
+	EventTypes  []eventPattern    `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all"`
 	FactoryIDs  factoryIDs        `json:"factory_ids,omitempty"`
-	Description string            `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What it is for" example:"CRM"`
-	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 string pairs of your own"`
+	Description string            `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Description of the webhook" example:"CRM"`
+	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
 func (createBody) SchemaName() string { return "WebhookCreate" }
 
 type patchBody struct {
-	URL         string                 `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"Where events are posted: https at port 443, and a public address. Of a webhook that has a url" example:"https://crm.example.com/hooks/content"`
-	Destination *targetPatch           `json:"destination,omitempty" doc:"Of a webhook that has a destination"`
-	EventTypes  []eventPattern         `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything"`
+	URL         string                 `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"URL that receives the events: https on port 443 with a public address. Only for a webhook with a url" example:"https://crm.example.com/hooks/content"`
+	Destination *targetPatch           `json:"destination,omitempty" doc:"Event bus or queue in your own AWS account. Only for a webhook with a destination"`
+	EventTypes  []eventPattern         `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all"`
 	FactoryIDs  factoryIDs             `json:"factory_ids,omitempty"`
-	Description string                 `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"What it is for" example:"CRM"`
-	State       string                 `json:"state,omitempty" enum:"enabled,disabled" doc:"A disabled webhook gets nothing; what waits for it fails"`
-	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set; null removes a pair, or all"`
+	Description string                 `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Description of the webhook" example:"CRM"`
+	State       string                 `json:"state,omitempty" enum:"enabled,disabled" doc:"A disabled webhook receives no events, and its pending deliveries fail"`
+	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -73,28 +73,28 @@ func (s *Service) Register(r *httpapi.Router) {
 			Summary: summary, Description: description,
 		}
 	}
-	list := op("listWebhooks", http.MethodGet, collection, "List the webhooks", "Without their secrets. A test key sees those of the sandbox.")
+	list := op("listWebhooks", http.MethodGet, collection, "List the webhooks", "Secrets are not included. A test key lists the webhooks of the sandbox.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
-	create := op("createWebhook", http.MethodPost, collection, "Create a webhook", "Events are sent to it from now on, signed by Standard Webhooks. The signing secret is in this answer alone: keep it where secrets are kept.\n\n"+targetGuide)
+	create := op("createWebhook", http.MethodPost, collection, "Create a webhook", "Events are sent to it from now on, signed as Standard Webhooks defines. Only this response contains the signing secret. Store it safely.\n\n"+targetGuide)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.InvalidState}
 	create.Example = map[string]any{"url": "https://crm.example.com/hooks/content", "event_types": []string{"content.*", "balance.low"}, "description": "CRM"}
 	httpapi.Write(r, create, s.create)
 
-	httpapi.Read(r, op("getWebhook", http.MethodGet, one, "Get a webhook", "With its health: when an attempt last succeeded, since when they fail, and how fast the receiver answers."), s.get)
+	httpapi.Read(r, op("getWebhook", http.MethodGet, one, "Get a webhook", "Includes its health: the last success, the start of the current failures, and the response times of the receiver."), s.get)
 
-	update := op("updateWebhook", http.MethodPatch, one, "Change a webhook", "Takes a JSON merge patch (RFC 7396). Enabling a webhook that was disabled for its failures starts it afresh.")
+	update := op("updateWebhook", http.MethodPatch, one, "Change a webhook", "Takes a JSON merge patch (RFC 7396). Enabling a webhook that was disabled for its failures clears them.")
 	update.Errors = []errs.Code{errs.VersionMismatch}
 	update.Example = map[string]any{"state": "enabled", "event_types": []string{"*"}}
 	httpapi.Write(r, update, s.update)
 
-	remove := op("deleteWebhook", http.MethodDelete, one, "Delete a webhook", "What waits to be sent to it is dropped.")
+	remove := op("deleteWebhook", http.MethodDelete, one, "Delete a webhook", "Its pending deliveries are dropped.")
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 
-	rotate := op("rotateWebhookSecret", http.MethodPost, one+"/rotate-secret", "Give a webhook a new signing secret", "For 24 hours everything is signed with both the new secret and the one before it, so that no receiver misses anything while it changes over. The new secret is in this answer alone.")
+	rotate := op("rotateWebhookSecret", http.MethodPost, one+"/rotate-secret", "Rotate the signing secret of a webhook", "For 24 hours all requests are signed with both the new and the previous secret, so that the receiver can change over without missing events. Only this response contains the new secret.")
 	rotate.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, rotate, s.rotate)
 
@@ -148,11 +148,11 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 func (s *Service) place(ctx context.Context, body createBody) (url *string, target *hook.Target, err error) {
 	switch {
 	case body.Destination == nil && body.URL == "":
-		return nil, nil, errs.Invalid("/url", "is missing. Give a url, or a destination in your AWS account")
+		return nil, nil, errs.Invalid("/url", "is missing. Send a url, or a destination in your AWS account")
 	case body.Destination == nil:
 		return &body.URL, nil, s.checkURL(ctx, body.URL)
 	case body.URL != "":
-		return nil, nil, errs.Invalid("/destination", "cannot be given together with url")
+		return nil, nil, errs.Invalid("/destination", "cannot be sent together with url")
 	default:
 		target, err = s.newTarget(*body.Destination)
 		return nil, target, err

@@ -17,16 +17,16 @@ import (
 
 // Replay is a request to fill what a webhook has missed.
 type Replay struct {
-	WebhookID string    `json:"webhook_id" doc:"The webhook"`
-	Since     time.Time `json:"since" doc:"Events from here on are looked at"`
-	Until     time.Time `json:"until" doc:"Events up to here are: the time of the call"`
+	WebhookID string    `json:"webhook_id" doc:"Id of the webhook"`
+	Since     time.Time `json:"since" doc:"Start of the period"`
+	Until     time.Time `json:"until" doc:"End of the period: the time of the request"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
 func (Replay) SchemaName() string { return "WebhookReplay" }
 
 type replayBody struct {
-	Since time.Time `json:"since" doc:"From when on (RFC 3339), at most 30 days ago" example:"2026-05-01T00:00:00Z"`
+	Since time.Time `json:"since" doc:"Start of the period (RFC 3339), at most 30 days ago" example:"2026-05-01T00:00:00Z"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -39,8 +39,8 @@ type replayInput struct {
 
 // registerReplay puts the operation into the router.
 func (s *Service) registerReplay(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
-	replay := op("replayEvents", http.MethodPost, "/v1/webhooks/{webhook_id}/replay", "Fill what a webhook has missed",
-		"In the background, every event since the given time that the webhook asks for and that was never delivered to it is delivered: those whose delivery failed, with the whole schedule of retries, and those that happened before there was the webhook. What was delivered, or waits for its next attempt, is left alone.")
+	replay := op("replayEvents", http.MethodPost, "/v1/webhooks/{webhook_id}/replay", "Replay the events that a webhook has missed",
+		"Delivers, in the background, all events since the given time that match the webhook and have not been delivered to it: those whose delivery failed, with all retries, and those from before the webhook was created. Events that were delivered or wait for their next attempt are not affected.")
 	replay.Status = http.StatusAccepted
 	replay.Errors = []errs.Code{errs.InvalidState}
 	replay.Example = map[string]any{"since": "2026-05-01T00:00:00Z"}
@@ -56,7 +56,7 @@ func (s *Service) replay(ctx context.Context, in *replayInput) (httpapi.Change[R
 	now, since := s.now(), resource.Instant(in.Body.Since)
 	switch {
 	case !since.Before(now):
-		return none, errs.Invalid("/since", "must lie in the past")
+		return none, errs.Invalid("/since", "must be in the past")
 	case since.Before(now.Add(-hook.KeepDeliveries)):
 		return none, errs.Invalid("/since", "must be at most 30 days ago: older events are not kept")
 	}

@@ -36,13 +36,13 @@ type eventPattern event.Pattern
 // known ones only.
 func (eventPattern) Schema(huma.Registry) *huma.Schema {
 	s := httpapi.Enum(event.Patterns())
-	s.Description = "A type of event, an area such as content.*, or * for everything, also types and areas to come"
+	s.Description = "A type of event, an area such as content.*, or * for all. Areas and * include types that are added later"
 	s.Examples = []any{string(event.ContentGenerated)}
 	return s
 }
 
 type testBody struct {
-	EventType eventType `json:"event_type" doc:"Type of event to send a sample of; the webhook need not subscribe to it"`
+	EventType eventType `json:"event_type" doc:"Type of the sample event. The webhook need not subscribe to it"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -56,7 +56,7 @@ type testInput struct {
 // registerTest puts the operation that sends a sample into the router.
 func (s *Service) registerTest(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
 	test := op("testWebhook", http.MethodPost, "/v1/webhooks/{webhook_id}/test", "Send a sample to a webhook",
-		"An event of the chosen type, about a resource that does not exist, signed and repeated like any other. It goes to this webhook alone and is not among the events of the account. The answer is its delivery.")
+		"Sends a sample event of the given type, about a resource that does not exist. It is signed and retried like any event, is sent to this webhook only, and is not listed in the events of the account. Returns its delivery.")
 	test.Status = http.StatusAccepted
 	test.Errors = []errs.Code{errs.InvalidState}
 	test.Example = map[string]any{"event_type": "content.generated"}

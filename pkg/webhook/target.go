@@ -18,25 +18,25 @@ import (
 const RolePrefix = "content-automation-"
 
 // targetGuide explains in the reference how a destination in AWS is made.
-const targetGuide = "With a `destination` they go to a standard SQS queue or an EventBridge bus in your own AWS account. " +
-	"Create the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id` of this answer in its trust policy:\n\n" +
+const targetGuide = "With a `destination`, events are sent to a standard SQS queue or an EventBridge bus in your own AWS account. " +
+	"Create the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id` of this response in its trust policy:\n\n" +
 	"```json\n" + `{"Version": "2012-10-17", "Statement": [{
   "Effect": "Allow", "Action": "sts:AssumeRole",
   "Principal": {"AWS": "<principal_arn>"},
   "Condition": {"StringEquals": {"sts:ExternalId": "<external_id>"}}
-}]}` + "\n```\n\nand with this permission, which for a bus is `events:PutEvents`; if a KMS key of yours encrypts the queue, also `kms:GenerateDataKey` and `kms:Decrypt` on that key:\n\n" +
+}]}` + "\n```\n\nand with this permission. For a bus, use the action `events:PutEvents`. If a KMS key of yours encrypts the queue, also allow `kms:GenerateDataKey` and `kms:Decrypt` on that key:\n\n" +
 	"```json\n" + `{"Version": "2012-10-17", "Statement": [{
   "Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "<arn>"
-}]}` + "\n```\n\nAttempts until then fail, say what is missing, and are repeated. " +
-	"A message has the event as its body, and `webhook-id`, `webhook-timestamp` and `webhook-signature` as attributes: verify it like a request. " +
-	"On a bus the event is the `detail`, its type the `detail-type`, and the `source` is `content-automation.webhooks`. " +
-	"Retries, the log of deliveries, replay and the end after 5 days of failures are those of any webhook."
+}]}` + "\n```\n\nUntil then, attempts fail, report what is missing, and are retried. " +
+	"The body of a message is the event; `webhook-id`, `webhook-timestamp` and `webhook-signature` are attributes. Verify it like a request. " +
+	"On a bus, `detail` is the event, `detail-type` its type, and `source` is `content-automation.webhooks`. " +
+	"Retries, the log of deliveries, replay and disabling after 5 days of failures work as for a `url`."
 
 // targetBody is a destination to be made.
 type targetBody struct {
-	Type    string `json:"type" enum:"eventbridge,sqs" doc:"eventbridge: an event bus; sqs: a standard queue"`
-	ARN     string `json:"arn" minLength:"1" maxLength:"512" doc:"The event bus or queue" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
-	RoleARN string `json:"role_arn" minLength:"1" maxLength:"256" doc:"A role in the same account whose name begins with content-automation-" example:"arn:aws:iam::111122223333:role/content-automation-events"`
+	Type    string `json:"type" enum:"eventbridge,sqs" doc:"Type of the destination. eventbridge: an event bus. sqs: a standard queue"`
+	ARN     string `json:"arn" minLength:"1" maxLength:"512" doc:"ARN of the event bus or queue" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
+	RoleARN string `json:"role_arn" minLength:"1" maxLength:"256" doc:"ARN of a role in the same account. Its name must begin with content-automation-" example:"arn:aws:iam::111122223333:role/content-automation-events"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -44,8 +44,8 @@ func (targetBody) SchemaName() string { return "WebhookDestinationCreate" }
 
 // targetPatch changes a destination.
 type targetPatch struct {
-	ARN     string `json:"arn,omitempty" minLength:"1" maxLength:"512" doc:"Another event bus or queue, of the same type" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
-	RoleARN string `json:"role_arn,omitempty" minLength:"1" maxLength:"256" doc:"A role in the same account whose name begins with content-automation-" example:"arn:aws:iam::111122223333:role/content-automation-events"`
+	ARN     string `json:"arn,omitempty" minLength:"1" maxLength:"512" doc:"ARN of another event bus or queue of the same type" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
+	RoleARN string `json:"role_arn,omitempty" minLength:"1" maxLength:"256" doc:"ARN of a role in the same account. Its name must begin with content-automation-" example:"arn:aws:iam::111122223333:role/content-automation-events"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -26,7 +26,7 @@ import (
 // NewWebhook is a webhook together with its signing secret.
 type NewWebhook struct {
 	hook.Webhook
-	Secret string `json:"secret" doc:"Verify signatures with it by a Standard Webhooks library; it is never shown again" example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
+	Secret string `json:"secret" doc:"Signing secret, for a Standard Webhooks library. It is not shown again" example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -93,7 +93,7 @@ func (s *Service) add(tx *store.Tx, to hook.Ref, r *hook.Record) error {
 	it.Key, it.Listed = to.Key(), store.Key{}
 	tx.Create(it, nil)
 	tx.Count(hook.CountKey(to.Owner), 1, hook.MaxPerOwner,
-		errs.New(errs.InvalidState, "There are %d webhooks in this mode, the most there may be. Delete one first.", hook.MaxPerOwner))
+		errs.New(errs.InvalidState, "There are already %d webhooks in this mode, which is the maximum. Delete one first.", hook.MaxPerOwner))
 	return nil
 }
 
@@ -133,9 +133,9 @@ func (s *Service) checkURL(ctx context.Context, raw string) error {
 func (s *Service) redirect(ctx context.Context, r *hook.Record, set settings) error {
 	switch {
 	case r.Destination == nil && set.Destination != nil:
-		return errs.Invalid("/destination", "cannot be given to a webhook that has a url. Create another webhook.")
+		return errs.Invalid("/destination", "cannot be set on a webhook that has a url. Create another webhook.")
 	case r.Destination != nil && set.URL != "":
-		return errs.Invalid("/url", "cannot be given to a webhook that has a destination. Create another webhook.")
+		return errs.Invalid("/url", "cannot be set on a webhook that has a destination. Create another webhook.")
 	case r.Destination != nil && set.Destination != nil && *set.Destination != *targetSettingsOf(r.Destination):
 		moved := *r.Destination
 		r.Destination = &moved

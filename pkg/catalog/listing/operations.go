@@ -31,7 +31,7 @@ type modelsInput struct {
 type voicesInput struct {
 	httpapi.PageInput
 	Model    string `query:"model" maxLength:"100" doc:"Only voices of this model"`
-	Language string `query:"language" maxLength:"35" doc:"Only voices that speak this language (BCP 47): en finds en-GB, and en-GB finds voices of all English" example:"en-GB"`
+	Language string `query:"language" maxLength:"35" doc:"Only voices of this language (BCP 47). en matches en-GB, and en-GB matches voices of any English" example:"en-GB"`
 }
 
 // Mount registers the operations of the area.
@@ -57,7 +57,7 @@ func Mount(r *httpapi.Router, e function.Env) {
 	httpapi.List(r, httpapi.Op{
 		ID: "listVoices", Method: http.MethodGet, Path: "/v1/catalog/voices", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
 		Summary:     "List the voices",
-		Description: "In a fixed order, by provider and language. Send the `id` of a voice as `voice` to a model that speaks with it; a model also takes other ids of its provider's voices.",
+		Description: "Sorted by provider and language, in a fixed order. Send the `id` of a voice as `voice` to one of its `models`. A model also accepts ids of its provider's other voices.",
 		Errors:      []errs.Code{errs.InvalidCursor},
 	}, listVoices)
 }

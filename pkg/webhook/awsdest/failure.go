@@ -97,7 +97,7 @@ func explain(to deliver.AWSTarget, p phase, code, message string) string {
 	case code == "":
 		return "AWS did not say whether the event was taken."
 	case throttled || code == "KmsThrottled":
-		return says("AWS takes no more calls for now: a quota of the account is used up.")
+		return says("AWS accepts no more calls for now: a quota of the account is used up.")
 	case p == whileAssuming && denied(code):
 		return says("The role %s may not be assumed. Check that it exists, and that its trust policy allows sts:AssumeRole to the webhook's principal_arn with its external_id as sts:ExternalId.", to.RoleARN)
 	case p == whileAssuming && code == "RegionDisabledException":

@@ -39,13 +39,13 @@ const (
 // Delivery is one event on its way to one webhook.
 type Delivery struct {
 	resource.Resource
-	WebhookID     string     `json:"webhook_id" doc:"The webhook that it goes to"`
-	EventID       string     `json:"event_id" doc:"The event; receivers see it as the header webhook-id"`
+	WebhookID     string     `json:"webhook_id" doc:"Id of the webhook"`
+	EventID       string     `json:"event_id" doc:"Id of the event. Receivers get it in the header webhook-id"`
 	EventType     event.Type `json:"event_type" doc:"Type of the event" example:"content.generated"`
-	State         string     `json:"state" enum:"pending,delivered,failed" doc:"pending while attempts are to come, failed once none are"`
-	FailedReason  *string    `json:"failed_reason" enum:"exhausted,gone,webhook_disabled,webhook_deleted,event_expired" doc:"exhausted: all attempts failed; gone: the receiver answered 410; null unless it failed"`
-	Attempts      []Attempt  `json:"attempts" nullable:"false" doc:"The attempts, oldest first"`
-	NextAttemptAt *time.Time `json:"next_attempt_at" doc:"When the next attempt is due; null where none follows"`
+	State         string     `json:"state" enum:"pending,delivered,failed" doc:"State of the delivery. pending: more attempts follow. failed: none follow"`
+	FailedReason  *string    `json:"failed_reason" enum:"exhausted,gone,webhook_disabled,webhook_deleted,event_expired" doc:"Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. Null if it has not failed"`
+	Attempts      []Attempt  `json:"attempts" nullable:"false" doc:"Attempts, oldest first"`
+	NextAttemptAt *time.Time `json:"next_attempt_at" doc:"Time of the next attempt. Null: none follows"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -53,11 +53,11 @@ func (Delivery) SchemaName() string { return "Delivery" }
 
 // Attempt is one attempt at a delivery.
 type Attempt struct {
-	At           time.Time `json:"at" doc:"When it was sent, UTC"`
-	Status       *int      `json:"status" doc:"HTTP status of the answer of the receiver, or of AWS; null where there was none" example:"503"`
-	LatencyMS    int64     `json:"latency_ms" doc:"Milliseconds until the answer was read"`
-	Error        *string   `json:"error" doc:"What went wrong, and what to mend; null where it succeeded"`
-	ResponseBody string    `json:"response_body" doc:"The first 1 KiB of the answer's body; of AWS, the id that it gave the event, or its error"`
+	At           time.Time `json:"at" doc:"Time of the attempt, UTC"`
+	Status       *int      `json:"status" doc:"HTTP status returned by the receiver or AWS. Null without a response" example:"503"`
+	LatencyMS    int64     `json:"latency_ms" doc:"Milliseconds until the response was read"`
+	Error        *string   `json:"error" doc:"What went wrong and how to fix it. Null if the attempt succeeded"`
+	ResponseBody string    `json:"response_body" doc:"First 1 KiB of the response body. For AWS: the id of the event there, or the error"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -34,16 +34,16 @@ const (
 // Webhook is a webhook as callers see it.
 type Webhook struct {
 	resource.Resource
-	URL            *string    `json:"url" format:"uri" doc:"Where events are posted; null where they go to a destination in AWS" example:"https://crm.example.com/hooks/content"`
-	Destination    *Target    `json:"destination" doc:"Where events go in an AWS account of your own; null where they are posted to a URL"`
-	EventTypes     []string   `json:"event_types" nullable:"false" doc:"What it gets: types of events, areas such as content.*, or * for everything" example:"[\"content.*\",\"balance.low\"]"`
-	FactoryIDs     []string   `json:"factory_ids" nullable:"false" doc:"It gets the events of these factories alone; empty: those of all, and those of none, such as balance.low"`
-	Description    string     `json:"description" doc:"What it is for"`
-	State          string     `json:"state" enum:"enabled,disabled" doc:"A disabled webhook gets nothing"`
-	DisabledReason *string    `json:"disabled_reason" enum:"requested,gone,failing" doc:"requested by a call; gone: the receiver answered 410; failing: nothing but failures for 5 days; null while it is enabled"`
-	FailingSince   *time.Time `json:"failing_since" doc:"When the failures since the last success began; null where the last attempt succeeded"`
-	LastSuccessAt  *time.Time `json:"last_success_at" doc:"When an attempt last succeeded, exact to the minute; null: never"`
-	LatencyMS      *Latency   `json:"latency_ms" doc:"How long the receiver took to answer in the running hour and the one before it, whatever the status: approximate, and brought up to date about once a minute while attempts succeed; null where nothing was answered"`
+	URL            *string    `json:"url" format:"uri" doc:"URL that receives the events. Null if the webhook has a destination" example:"https://crm.example.com/hooks/content"`
+	Destination    *Target    `json:"destination" doc:"Event bus or queue that receives the events. Null if the webhook has a url"`
+	EventTypes     []string   `json:"event_types" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all" example:"[\"content.*\",\"balance.low\"]"`
+	FactoryIDs     []string   `json:"factory_ids" nullable:"false" doc:"Only events of these factories. Empty: all events, including those without a factory, such as balance.low"`
+	Description    string     `json:"description" doc:"Description of the webhook"`
+	State          string     `json:"state" enum:"enabled,disabled" doc:"State of the webhook. A disabled webhook receives no events"`
+	DisabledReason *string    `json:"disabled_reason" enum:"requested,gone,failing" doc:"Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed for 5 days. Null while enabled"`
+	FailingSince   *time.Time `json:"failing_since" doc:"Time of the first failure since the last success. Null if the last attempt succeeded"`
+	LastSuccessAt  *time.Time `json:"last_success_at" doc:"Time of the last success, to the minute. Null: never"`
+	LatencyMS      *Latency   `json:"latency_ms" doc:"Response times of the receiver in the current and the previous hour, for all statuses. The values are approximate and updated about once a minute while attempts succeed. Null without responses"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -57,12 +57,12 @@ const (
 
 // Target is a destination in a customer's AWS account.
 type Target struct {
-	Type         string `json:"type" enum:"eventbridge,sqs" doc:"eventbridge: an event bus; sqs: a standard queue"`
-	ARN          string `json:"arn" doc:"The event bus or queue" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
-	RoleARN      string `json:"role_arn" doc:"The role that we assume to send to it" example:"arn:aws:iam::111122223333:role/content-automation-events"`
-	Region       string `json:"region" doc:"Where it is" example:"eu-central-1"`
-	ExternalID   string `json:"external_id" doc:"Made by us and never changed: the trust policy of the role must ask for it as sts:ExternalId, so that nobody else has us use the role" example:"WOBMUWLHUPSQQTVYPVAJ5JAWMA"`
-	PrincipalARN string `json:"principal_arn" doc:"Who assumes the role: the principal of its trust policy" example:"arn:aws:iam::444455556666:role/acme-prod-eu-central-1-deliver"`
+	Type         string `json:"type" enum:"eventbridge,sqs" doc:"Type of the destination. eventbridge: an event bus. sqs: a standard queue"`
+	ARN          string `json:"arn" doc:"ARN of the event bus or queue" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
+	RoleARN      string `json:"role_arn" doc:"ARN of the role that the service assumes to send events" example:"arn:aws:iam::111122223333:role/content-automation-events"`
+	Region       string `json:"region" doc:"AWS region of the bus or queue" example:"eu-central-1"`
+	ExternalID   string `json:"external_id" doc:"Id that the trust policy of the role must require as sts:ExternalId. It is generated by the service, never changes, and keeps other customers from using the role" example:"WOBMUWLHUPSQQTVYPVAJ5JAWMA"`
+	PrincipalARN string `json:"principal_arn" doc:"ARN of the principal that assumes the role, for its trust policy" example:"arn:aws:iam::444455556666:role/acme-prod-eu-central-1-deliver"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -9,10 +9,10 @@ import (
 
 // Latency summarises how fast a receiver answers.
 type Latency struct {
-	P50   int64 `json:"p50" doc:"Milliseconds that half of the answers took at most, exact to a tenth" example:"42"`
-	P90   int64 `json:"p90" doc:"Milliseconds that 90 % of the answers took at most, exact to a tenth" example:"96"`
-	P99   int64 `json:"p99" doc:"Milliseconds that 99 % of the answers took at most, exact to a tenth" example:"310"`
-	Count int64 `json:"count" doc:"How many answers were counted" example:"1840"`
+	P50   int64 `json:"p50" doc:"50th percentile in milliseconds, accurate to 10 %" example:"42"`
+	P90   int64 `json:"p90" doc:"90th percentile in milliseconds, accurate to 10 %" example:"96"`
+	P99   int64 `json:"p99" doc:"99th percentile in milliseconds, accurate to 10 %" example:"310"`
+	Count int64 `json:"count" doc:"Number of responses counted" example:"1840"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
