@@ -34,9 +34,9 @@ func (r *report) markdown() string {
 			m.sum(func(p metered.Reading) string { return units(p.Writes) }),
 			m.sum(func(p metered.Reading) string { return millis(p.CPU) }))
 	}
-	fmt.Fprintf(&b, "\nThe first call of a key in a minute costs the authorizer %d round trips and %s write units: the count fails, and begins anew.\n",
+	fmt.Fprintf(&b, "\nThe first call of a key in a minute costs the authorizer %d round trips and %s write units: the count of the old window fails, and a new one begins.\n",
 		r.firstOfMinute.Trips, units(r.firstOfMinute.Writes))
-	fmt.Fprintf(&b, "\n### Start-up\n\nFrom the start of the process to its first request for work; %d starts of each, taking turns.\n\n", r.rounds)
+	fmt.Fprintf(&b, "\n### Start-up\n\nTime from the start of the process to its first request for work. %d starts of each program, in turns.\n\n", r.rounds)
 	b.WriteString("| Program | Binary, MB | Least, ms | Median, ms | 90 of 100, ms | Median against " + sdkBaseline + " |\n|---|---|---|---|---|---|\n")
 	sdk := r.sdk()
 	for _, s := range r.starts {

@@ -13,8 +13,8 @@ type price struct {
 }
 
 // pricesAsOf tells of when the prices are, and how sure.
-const pricesAsOf = "August 2026. Those of API Gateway, DynamoDB, SQS, EventBridge, S3 and CloudWatch were compared with figures of the price list behind the pages; " +
-	"those of Lambda in eu-central-1, KMS, Secrets Manager and X-Ray were not, and are worth a look before they are relied on."
+const pricesAsOf = "August 2026. Those of API Gateway, DynamoDB, SQS, EventBridge, S3 and CloudWatch were compared with the price list behind the pages. " +
+	"Those of Lambda in eu-central-1, KMS, Secrets Manager and X-Ray were not: check them before you rely on them."
 
 // million is what most prices are for.
 const million = 1e6
@@ -38,13 +38,13 @@ var prices = []price{
 		func(u *usage) float64 { return float64(u.records) }, "https://aws.amazon.com/dynamodb/pricing/on-demand/"},
 	{"SQS", "request of a standard queue", million, 0.40, 0.40,
 		func(u *usage) float64 { return float64(u.queueRequests()) }, "https://aws.amazon.com/sqs/pricing/"},
-	{"SQS", "the same of a fair queue, on top", million, 0.10, 0.10,
+	{"SQS", "surcharge for a fair queue", million, 0.10, 0.10,
 		func(u *usage) float64 { return float64(u.grouped) }, "https://aws.amazon.com/sqs/pricing/"},
-	{"EventBridge", "event of one's own", million, 1.00, 1.00,
+	{"EventBridge", "custom event", million, 1.00, 1.00,
 		func(u *usage) float64 { return float64(u.events) }, "https://aws.amazon.com/eventbridge/pricing/"},
 	{"S3", "PUT or LIST", million, 5.00, 5.40,
 		func(u *usage) float64 { return float64(u.puts + u.lists) }, "https://aws.amazon.com/s3/pricing/"},
-	{"S3", "GB kept for a month", 1, 0.023, 0.0245,
+	{"S3", "GB stored for a month", 1, 0.023, 0.0245,
 		func(u *usage) float64 { return float64(u.stored) / gigabyte }, "https://aws.amazon.com/s3/pricing/"},
 	{"KMS", "request", million, 3.00, 3.00,
 		func(u *usage) float64 { return float64(u.puts) }, "https://aws.amazon.com/kms/pricing/"},

@@ -10,7 +10,7 @@ import (
 // generationsMarkdown writes what generations use and cost.
 func generationsMarkdown(all []counted) string {
 	var b strings.Builder
-	b.WriteString("### Generations\n\nCounted from the call of a live key to the end, with the money: through the authorizer, the area's function with its audit entry, the stream, the relay, the queues, the engine and the event, which is dispatched to an account without webhooks. Where there are two figures, the first is the call that creates, the second all that follows.\n\n")
+	b.WriteString("### Generations\n\nCounted from the request with a live key to the settlement of its credits: authorizer, function of the area, audit entry, stream, relay, queues, worker and event. The event is dispatched to an account without webhooks. With two figures, the first is for the request, the second for everything after it.\n\n")
 	b.WriteString("| Generation | Round trips | Read units | Write units | Runs of functions | Stream records | Queue requests | Events | Files stored | Provider: submit + poll + fetch + cancel |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, c := range all {
 		rest := c.whole.table.Minus(c.create.table)
@@ -19,7 +19,7 @@ func generationsMarkdown(all []counted) string {
 			c.create.functionRuns(), c.whole.functionRuns()-c.create.functionRuns(), c.whole.records, c.whole.queueRequests(), c.whole.events, c.whole.puts,
 			c.whole.submits, c.whole.polls, c.whole.fetches, c.whole.cancels)
 	}
-	b.WriteString("\n### Cost of 1,000 generations\n\nIn dollars, beside the provider's price, in us-east-1.\n\n")
+	b.WriteString("\n### Cost of 1,000 generations\n\nIn dollars, without the provider's price, in us-east-1.\n\n")
 	const thousand = 1000
 	head, line := "| |", "|---|"
 	bills := make([]bill, len(all))
@@ -65,15 +65,15 @@ func assumptions() string {
 	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + " ms" }
 	megabytes := func(n int64) string { return number(float64(n)/1e6) + " MB" }
 	var b strings.Builder
-	b.WriteString("\nWhat is not counted is assumed:\n\n")
-	fmt.Fprintf(&b, "- A run of a function takes %s, and for each answer that it waits for %s (table), %s (queue), %s (bus), %s (object store), %s (a provider that notes or tells something), %s (one that answers with a text), %s (with media). Files come and go at %s a second. Each run has one message; starts are not in it.\n",
+	b.WriteString("\nAssumptions:\n\n")
+	fmt.Fprintf(&b, "- A run of a function takes %s, and for each response that it waits for %s (table), %s (queue), %s (bus), %s (object store), %s (a provider that accepts a request or reports its progress), %s (a provider that returns a text), %s (with media). Files are transferred at %s a second. Each run has one message. Start-up is not included.\n",
 		ms(handling), ms(tableWait), ms(queueWait), ms(busWait), ms(objectWait), ms(quickWait), textWait, mediaWait, megabytes(bytesPerSecond))
-	fmt.Fprintf(&b, "- An image has %s, a clip %s, speech %s. Each is kept for a month, and not fetched by the customer in it.\n",
+	fmt.Fprintf(&b, "- An image has %s, a clip %s, speech %s. Each is kept for a month, and not downloaded by the customer.\n",
 		megabytes(sizes["image"]), megabytes(sizes["video"]), megabytes(sizes["audio"]))
-	fmt.Fprintf(&b, "- An image is asked for %d times until it is there, a clip %d times; texts and speech are answered at once.\n", slow["image"], slow["video"])
-	b.WriteString("- A message is sent, received and deleted by itself, and hidden at the start of its run and every second of it. All queues of generation are fair ones.\n")
-	b.WriteString("- Each stored file makes a request of KMS, although the bucket's key spares most of them; tables and logs share theirs over minutes. Each generation reads the secret once, although a function keeps it for five minutes.\n")
+	fmt.Fprintf(&b, "- An image is polled %d times, a clip %d times. Texts and speech are returned at once.\n", slow["image"], slow["video"])
+	b.WriteString("- Each message is sent, received and deleted singly. Its visibility is extended at the start of its run and every second. All generation queues are fair queues.\n")
+	b.WriteString("- Each stored file makes a request to KMS, although the bucket key avoids most of them. Tables and logs share their requests over minutes. Each generation reads the secret once, although a function caches it for five minutes.\n")
 	fmt.Fprintf(&b, "- Each run of a function, and each call in the gateway's log, logs %d bytes; %g of 100 runs are traced.\n", logged, traced*100)
-	b.WriteString("- Not in it: free tiers, what a stack costs whether it works or not (keys, secrets, alarms, the polling of empty queues), the storage of items, which goes by what the customer keeps, deliveries to webhooks, traffic to customers, and taxes.\n")
+	b.WriteString("- Not included: free tiers, fixed costs of a stack (keys, secrets, alarms, polling of empty queues), storage of items, deliveries to webhooks, traffic to customers, and taxes.\n")
 	return b.String()
 }
