@@ -1,6 +1,6 @@
-// Command sweep is the Lambda function of what is to be looked after regularly. It
-// repairs deliveries: it looks for events and messages that were lost on the way, and
-// sends them on. And it tells of API keys that are about to expire.
+// Command sweep is the Lambda function of scheduled maintenance. It repairs deliveries:
+// it finds events and messages that were lost, and sends them again. It also publishes
+// events of API keys that are about to expire.
 package main
 
 import (

@@ -32,13 +32,13 @@ type post struct {
 	work *work
 	// generate and dead are the addresses of a queue and of its dead letters.
 	generate, dead string
-	told           []string // what the bus was told
+	published      []string // the details of events on the bus
 }
 
 func (p *post) PutEvents(_ context.Context, in *eventbridge.PutEventsInput, _ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
 	out := &eventbridge.PutEventsOutput{}
 	for _, e := range in.Entries {
-		p.told = append(p.told, *e.Detail)
+		p.published = append(p.published, *e.Detail)
 		out.Entries = append(out.Entries, ebtypes.PutEventsResultEntry{})
 	}
 	return out, nil
@@ -113,7 +113,8 @@ func (p *post) bodies(url string) (all []string) {
 	return all
 }
 
-// giveUp puts jobs into the queue, and receives them until SQS gives them up.
+// giveUp sends jobs to the queue, and receives them until SQS moves them to the
+// dead-letter queue.
 func (p *post) giveUp(bodies ...string) {
 	p.t.Helper()
 	for _, body := range bodies {
@@ -144,7 +145,7 @@ func (p *post) run(args ...string) (string, error) {
 	return out.String(), err
 }
 
-// letterOf is a job's message with something in it that nobody should see.
+// letterOf returns a job's message with content that must not be shown.
 func letterOf(n int) string {
 	return fmt.Sprintf(`{"id":"job#cnt_%d#3","queue":"generate-text","subject":"cnt_%[1]d","attempt":3,"account":"acc_1","mode":"test","token":"hunter2"}`, n)
 }
@@ -269,8 +270,8 @@ func TestDeadLettersOfARuleGoToItsTarget(t *testing.T) {
 	}
 }
 
-// stream makes a table with a stream, writes items, and returns a dead letter that tells
-// of the records from one to another.
+// stream makes a table with a stream and writes items. It returns a function that
+// returns the dead letter of a range of records.
 func (p *post) stream(items ...map[string]string) func(from, to int) string {
 	p.t.Helper()
 	db := dynamodb.NewFromConfig(p.cfg)
@@ -333,8 +334,8 @@ func TestDeadLettersOfTheRelayAreReadFromTheStreamAgain(t *testing.T) {
 	if !strings.Contains(got, letterOf(1)) || !strings.Contains(got, letterOf(4)) || strings.Count(got, "\n") != 1 {
 		t.Errorf("relayed %s", got)
 	}
-	if len(p.told) != 1 || !strings.Contains(p.told[0], "evt_1") {
-		t.Errorf("the bus was told %q", p.told)
+	if len(p.published) != 1 || !strings.Contains(p.published[0], "evt_1") {
+		t.Errorf("the bus got %q", p.published)
 	}
 	// What still cannot be relayed stays, as does what the stream has forgotten.
 	p.send(p.work.dead["relay"], letter(6, 6), nil)

@@ -43,7 +43,7 @@ type letter struct {
 // shown is what an id may look like to be printed: a letter may hold anything.
 var shown = regexp.MustCompile(`^[\w.:#-]{1,120}$`)
 
-// String tells what a letter is about, and nothing that it only carries.
+// String describes a letter by its ids, without its content.
 func (l *letter) String() string {
 	b := &l.body
 	about, subject, attempt := b.ID, b.Subject, b.Attempt

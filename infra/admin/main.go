@@ -29,7 +29,7 @@ func main() {
 	}
 }
 
-// sentence tells an error to an operator: the public message where there is one,
+// sentence returns an error as a sentence for an operator: its public message, if any,
 // and its cause, which an operator may see.
 func sentence(err error) string {
 	var e *errs.Error

@@ -17,8 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// redrive sends dead letters back to where they came from, each before it is deleted:
-// whoever dies in between leaves it in both places, which those who read it bear.
+// redrive sends each dead letter back to where it came from, and then deletes it.
+// Interrupting it may duplicate a message; consumers are idempotent.
 func (w *work) redrive(ctx context.Context, out io.Writer, url string, most int) (err error) {
 	var stay []letter
 	defer func() { err = errors.Join(err, w.letGo(ctx, url, stay)) }()
@@ -70,8 +70,8 @@ func (w *work) sendBack(ctx context.Context, l letter) (string, error) {
 	if l.body.Records != nil {
 		return "relayed", w.replay(ctx, *l.body.Records)
 	}
-	// SQS names the queue that gave the message up, EventBridge the target that it
-	// did not reach.
+	// SQS names the queue that moved the message here, EventBridge the target that it
+	// could not reach.
 	from := l.attribute(types.MessageSystemAttributeNameDeadLetterQueueSourceArn)
 	if from == "" {
 		from = aws.ToString(l.MessageAttributes["TARGET_ARN"].StringValue)
@@ -96,8 +96,8 @@ func (w *work) sendBack(ctx context.Context, l letter) (string, error) {
 	return "moved to " + source.Resource, err
 }
 
-// position is what Lambda tells of records of a stream that a function failed at: not
-// the records themselves.
+// position is where in a stream a function failed. Lambda sends this instead of the
+// records.
 type position struct {
 	Stream string    `json:"streamArn"`
 	Shard  string    `json:"shardId"`

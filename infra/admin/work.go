@@ -24,8 +24,8 @@ type work struct {
 	dead map[string]string
 }
 
-// openWork connects to the queues and the event bus of a customer's stacks, of which
-// it is told the common beginning of their names.
+// openWork connects to the queues and the event bus of a customer's stacks, whose
+// names have the given prefix.
 func openWork(ctx context.Context, stack string) (*work, error) {
 	if stack == "" {
 		return nil, errors.New("name the stacks by --stack or STACK_NAME: <customer>-<region>, such as acme-eu-central-1")

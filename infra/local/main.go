@@ -198,7 +198,7 @@ Logs are in %[9]s. Ctrl-C stops everything.
 `, s.BaseURL, d.test, d.live, d.account, demoCredits, files, envFile, awsFile, relative(s.Logs), providers(s))
 }
 
-// providers tells who generates for live keys.
+// providers describes the providers for live keys.
 func providers(s *system.System) string {
 	if s.Providers != "" {
 		return "fakes at " + s.Providers + ", which cost nothing"

@@ -33,7 +33,7 @@ type alarms struct {
 	topic awssns.ITopic
 }
 
-// deadLetters tells that something was given up.
+// deadLetters is the alarm of messages in a dead-letter queue.
 func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 	a.add(topology.Title(of)+"DeadLettersAlarm", alarm{
 		says:   "Work of " + of + " was given up: look at them by `admin dead-letters list`, mend the cause, send them back by `admin dead-letters redrive --queue " + of + "`.",
@@ -42,7 +42,7 @@ func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 	})
 }
 
-// errors tells that a function fails.
+// errors is the alarm of a function that fails.
 func (a alarms) errors(f topology.Function, fn awslambda.IFunction) {
 	a.add(topology.Title(f.Name)+"ErrorsAlarm", alarm{
 		says:   "The function " + f.Name + " fails: read its log.",
@@ -51,7 +51,8 @@ func (a alarms) errors(f topology.Function, fn awslambda.IFunction) {
 	})
 }
 
-// age tells that the stream's records wait: everything asynchronous is late.
+// age is the alarm of a function that lags behind the stream: all asynchronous work is
+// late.
 func (a alarms) age(f topology.Function, fn awslambda.IFunction) {
 	a.add(topology.Title(f.Name)+"AgeAlarm", alarm{
 		says:   "The function " + f.Name + " is more than a minute behind the state table's stream.",
@@ -60,7 +61,7 @@ func (a alarms) age(f topology.Function, fn awslambda.IFunction) {
 	})
 }
 
-// serverErrors tells that callers get 5xx answers.
+// serverErrors is the alarm of 5xx answers.
 func (a alarms) serverErrors(api awsapigateway.RestApi) {
 	a.add("ServerErrorsAlarm", alarm{
 		says:   "Callers get 5xx answers.",

@@ -64,9 +64,9 @@ const accessLogFormat = `{"request_id":"$context.requestId","at":"$context.reque
 	`"latency_ms":"$context.responseLatency","integration_ms":"$context.integrationLatency","authorizer_ms":"$context.authorizer.latency",` +
 	`"bytes":"$context.responseLength","error":"$context.error.responseType","trace_id":"$context.xrayTraceId"}`
 
-// serve adds a resource for every path. Beside its operations each path under a
-// key gets the method ANY, by which its function can tell a method that is not
-// allowed from a path that does not exist.
+// serve adds a resource for every path. Beside its operations, each path that needs a
+// key gets the method ANY, so that its function answers a method that is not allowed
+// otherwise than a path that does not exist.
 func (g *gateway) serve(areas map[string]awslambda.Function, routes []httpapi.Route) error {
 	integrations := map[string]awsapigateway.LambdaIntegration{}
 	for name, fn := range areas {

@@ -100,7 +100,7 @@ func TestGatewayServesEveryOperation(t *testing.T) {
 	keyed := map[string]bool{"ANY /v1/{proxy+}": true}
 	for _, r := range api.Routes() {
 		serves(r.Method+" "+r.Path, r.Function)
-		// A method that is not allowed is told from a path that does not exist.
+		// A method that is not allowed is distinct from a path that does not exist.
 		serves("ANY "+r.Path, r.Function)
 		keyed[r.Method+" "+r.Path], keyed["ANY "+r.Path] = true, true
 	}

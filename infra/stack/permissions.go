@@ -50,8 +50,8 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, allow([]string{"events:PutEvents"}, d.bus.EventBusArn()))
 	}
 	if f.Assumes {
-		// Their accounts are not known here. That a role may be assumed is up to its
-		// own trust policy; that it is meant to be, its name must tell.
+		// The accounts of customers are not known here. The trust policy of a role
+		// permits assuming it; its name must show that it is meant for this.
 		all = append(all, allow([]string{"sts:AssumeRole"}, jsii.String(fmt.Sprintf("arn:%s:iam::*:role/%s*", *l.stack.Partition(), webhook.RolePrefix))))
 	}
 	if f.Generates {

@@ -121,8 +121,8 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 	}
 }
 
-// TestRolesOfCustomers looks at who assumes the roles that customers make for
-// webhooks into their accounts, and at what customers are told of who that is.
+// TestRolesOfCustomers checks which role assumes the roles that customers make for
+// webhooks into their accounts, and that the API shows it to customers.
 func TestRolesOfCustomers(t *testing.T) {
 	for customer, c := range map[string]struct {
 		stacks stacks

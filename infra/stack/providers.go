@@ -43,7 +43,7 @@ func (l lambdas) providers() []awsiam.PolicyStatement {
 		all = append(all, l.bedrock()...)
 	}
 	if slices.Contains(configured, polly.Name) {
-		// AWS knows no ARN for speech: it is made for whoever may ask for it.
+		// AWS has no resource type for speech.
 		all = append(all, allow(speechActions, jsii.String("*")))
 	}
 	return all

@@ -32,7 +32,7 @@ type Settings struct {
 	Arch string `json:"arch"`
 	// Assets is the folder that holds <function>/bootstrap.
 	Assets string `json:"assets"`
-	// AlarmEmail receives the alarms; empty: nobody is subscribed.
+	// AlarmEmail receives the alarms; empty means no subscription.
 	AlarmEmail string `json:"alarmEmail"`
 	// LogLevel is the functions' slog level.
 	LogLevel string `json:"logLevel"`
@@ -178,7 +178,7 @@ func (s Settings) validate() error {
 	return nil
 }
 
-// Built tells in one sentence which functions are not built yet.
+// Built returns an error that names the functions that are not built, if any.
 func (s Settings) Built() error {
 	var missing []string
 	for _, f := range topology.Functions {

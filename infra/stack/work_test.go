@@ -40,7 +40,7 @@ func TestEveryQueueHasDeadLettersAndTime(t *testing.T) {
 			checkQueue(t, f, q, dead)
 		}
 	}
-	// Nor is there a queue that nobody reads, but for dead letters.
+	// Every queue has a consumer, but for dead-letter queues.
 	for id, r := range work.Resources {
 		if r.Type != "AWS::SQS::Queue" {
 			continue

@@ -59,8 +59,8 @@ type Account struct {
 	LowThreshold int64      `json:"low_threshold"`
 }
 
-// Settings are what the operator gives an account. Members that are nil keep
-// their value, or get the default where the account is new.
+// Settings are what an operator sets of an account. Members that are nil keep their
+// value, or get the default for a new account.
 type Settings struct {
 	Name         *string
 	Plan         *string

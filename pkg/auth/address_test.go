@@ -111,7 +111,7 @@ func TestPermits(t *testing.T) {
 		{"203.0.113.0/24", "nonsense", false},
 		{"203.0.113.0/24", "203.0.113.9:443", false},
 		{"203.0.113.0/24", "203.0.113.9, 10.0.0.1", false},
-		{"damaged", "203.0.113.9", false}, // what cannot be read permits nobody
+		{"damaged", "203.0.113.9", false}, // an invalid entry permits no address
 		{"damaged 203.0.113.0/24", "203.0.113.9", true},
 	} {
 		if got := Permits(strings.Fields(c.list), c.address); got != c.want {

@@ -33,7 +33,7 @@ func NewKey(mode tenant.Mode, random io.Reader) (string, error) {
 	return body + checksum(body), nil
 }
 
-// ParseKey tells the mode of a well-formed key; false for everything else.
+// ParseKey returns the mode of a well-formed key, and false for everything else.
 func ParseKey(key string) (tenant.Mode, bool) {
 	rest, ok := strings.CutPrefix(key, "svc_")
 	if !ok {

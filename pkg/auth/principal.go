@@ -82,9 +82,9 @@ func (p *Principal) Lacking(want []Scope) []Scope {
 	return slices.DeleteFunc(slices.Clone(want), p.Has)
 }
 
-// RequireScopes refuses with scope_escalation if the principal would give away
-// a scope that it does not hold itself. The param is the JSON pointer of the list that
-// was sent; empty: none was.
+// RequireScopes returns scope_escalation if the principal lacks one of the scopes that
+// it would grant. The param is the JSON pointer of the list in the request, or empty
+// if there is none.
 func (p *Principal) RequireScopes(want []Scope, param string) error {
 	missing := p.Lacking(want)
 	if len(missing) == 0 {

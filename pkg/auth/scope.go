@@ -1,5 +1,5 @@
-// Package auth holds what a call may do and how that is told: scopes, the form
-// of API keys, and the principal that the authorizer hands to the functions.
+// Package auth has the scopes of calls, the format of API keys, and the principal that
+// the authorizer passes to the functions.
 package auth
 
 import "slices"

@@ -21,13 +21,13 @@ const charactersPerSecond = 12
 const (
 	usualVideo = 5
 	usualMusic = 30
-	// maxSpokenSeconds bounds avatars of models that tell no bound.
+	// maxSpokenSeconds bounds avatars of models without a bound of their own.
 	maxSpokenSeconds = 300
 )
 
-// PriceOf is what a request costs, in credits. It follows from the request alone:
-// what is estimated, reserved and charged is the same. Models without a price give
-// ErrNoPrice.
+// PriceOf returns the price of a request in credits, or ErrNoPrice if the model has
+// none. It depends on the request alone: the estimate, the reservation and the charge
+// are equal.
 func (m Model) PriceOf(req provider.Request) (int64, error) { return m.Cost(m.quantity(req)) }
 
 func (m Model) quantity(req provider.Request) Quantity {
@@ -51,8 +51,8 @@ func (m Model) quantity(req provider.Request) Quantity {
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
-// SpokenSeconds is how long the speech of an avatar is taken to be: as told where
-// there is a recording, else by the length of the text.
+// SpokenSeconds returns the estimated length of an avatar's speech: the request's
+// Seconds for a recording, otherwise by the length of the text.
 func SpokenSeconds(req provider.Request) int {
 	if req.Seconds > 0 {
 		return req.Seconds
@@ -88,8 +88,8 @@ func (m Model) Length(asked int) int {
 	return asked
 }
 
-// decidesLength reports whether nobody can choose how long it is what the model makes:
-// a song is as long as its lyrics.
+// decidesLength reports whether the model determines the length of its result: a song
+// is as long as its lyrics.
 func (m Model) decidesLength() bool {
 	c := m.Capabilities
 	return m.Kind == provider.KindMusic && len(c.Seconds) == 0 && c.MaxSeconds == 0
@@ -180,8 +180,8 @@ func (m Model) Check(req provider.Request, prefix string) error {
 // Nynorsk is spoken as Norwegian, and who says Chinese or Arabic means the standard.
 var alike = map[string]string{"nb": "no", "nn": "no", "cmn": "zh", "arb": "ar"}
 
-// Speaks reports whether the model speaks a language (BCP 47), as far as its provider
-// tells.
+// Speaks reports whether the model speaks a language (BCP 47), according to its
+// provider.
 func (m Model) Speaks(tag string) bool {
 	all := m.Capabilities.Languages
 	parsed, err := language.Parse(tag)
@@ -192,7 +192,7 @@ func (m Model) Speaks(tag string) bool {
 	return len(all) == 0 || slices.Contains(all, base.String()) || slices.Contains(all, alike[base.String()])
 }
 
-// lengths tells the lengths that can be asked for.
+// lengths describes the lengths that a request may have.
 func (m Model) lengths() string {
 	if c := m.Capabilities; len(c.Seconds) > 0 {
 		words := make([]string, len(c.Seconds))

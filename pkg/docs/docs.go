@@ -236,7 +236,7 @@ func answer(w http.ResponseWriter, r *http.Request, status int, e envelope) {
 
 func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	w.WriteHeader(status)
-	// Of an answer to HEAD the gateway leaves the body out. It tells its length.
+	// The gateway drops the body of an answer to HEAD, and keeps its length.
 	if _, err := w.Write(body); err != nil {
 		slog.Warn("answer not written", "request_id", r.Header.Get(RequestIDHeader), "error", err)
 	}

@@ -80,7 +80,7 @@ type Error struct {
 	Cause      error
 }
 
-// Error tells code, message and cause: for the log, not for a caller.
+// Error returns code, message and cause. It is for the log, not for callers.
 func (e *Error) Error() string {
 	if e.Cause != nil {
 		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Cause)
@@ -122,8 +122,8 @@ func InvalidFields(details ...Detail) *Error {
 	return &Error{Code: ValidationFailed, Message: msg, Param: first.Param, Details: details}
 }
 
-// Missing is the answer for an id that does not exist, is malformed, or belongs
-// to another account or mode: a caller cannot tell these apart.
+// Missing returns the error of an id that does not exist, is malformed, or belongs to
+// another account or mode: a caller cannot distinguish these.
 func Missing(noun, id string) *Error {
 	const longest = 64 // an id is at most this long; the rest is not worth repeating
 	if len(id) > longest {
@@ -146,8 +146,8 @@ func CodeOf(err error) Code {
 	}
 }
 
-// As returns the *Error inside err, or one that hides err behind a message that
-// tells a caller nothing but that it was our fault.
+// As returns the *Error inside err, or an internal error with err as its cause, whose
+// message reveals nothing of it.
 func As(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

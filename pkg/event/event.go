@@ -1,6 +1,6 @@
-// Package event is the catalog of events: their types, the record that is kept of
-// each for 30 days. A record is written in the
-// transaction of the change that it tells of; the relay sends it on from there.
+// Package event has the types of events and their records, which are kept for 30
+// days. A record is written in the transaction of the change that it reports; the
+// outbox relay publishes it from there.
 package event
 
 import (
@@ -138,7 +138,7 @@ func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) 
 }
 
 // HourPartition is the partition of store.ByParent that lists the events of one
-// hour, those of all accounts: whoever looks for lost ones need not know whose.
+// hour, of all accounts: the search for lost events covers every account.
 func HourPartition(at time.Time) string {
 	return "events#" + at.UTC().Format("2006010215")
 }

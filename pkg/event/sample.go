@@ -27,7 +27,7 @@ var samples = sync.OnceValue(func() map[Type]json.RawMessage {
 // SampleObject returns an example of the resource that a type of event carries.
 func SampleObject(t Type) json.RawMessage { return samples()[t] }
 
-// Sample returns an example of an event. The same arguments give the same id.
+// Sample returns an example of an event. Its id is a function of the arguments.
 func Sample(t Type, o tenant.Owner, at time.Time) Event {
 	return Event{
 		ID: id.Derived(id.Event, at, string(t), string(o.Account), string(o.Mode)), Type: t, CreatedAt: at, AccountID: o.Account, Mode: o.Mode,

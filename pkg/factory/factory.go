@@ -23,7 +23,7 @@ import (
 // Kind is the kind of a factory's item.
 const Kind = ref.Kind
 
-// Type tells what a factory is for.
+// Type is the purpose of a factory.
 type Type string
 
 // The seven types; there are no others.
@@ -44,7 +44,7 @@ const (
 	StateDeleted = ref.StateDeleted
 )
 
-// Schedule tells when a factory publishes.
+// Schedule is when a factory publishes.
 type Schedule struct {
 	Timezone string   `json:"timezone" minLength:"1" maxLength:"64" doc:"IANA time zone" example:"Europe/Berlin"`
 	Times    []string `json:"times" maxItems:"24" nullable:"false" doc:"Times of day (HH:MM)" example:"[\"09:00\",\"18:30\"]"`
@@ -89,7 +89,7 @@ type Factory struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Factory) SchemaName() string { return "Factory" }
 
-// defaultContentTypes is what a factory makes that was told nothing else.
+// defaultContentTypes are the content types of a factory without any in its settings.
 var defaultContentTypes = map[Type][]string{
 	Blogger:       {"post", "story", "video"},
 	Seller:        {"post", "carousel", "story"},

@@ -120,7 +120,7 @@ func (s *MusicianSettings) check() (err error) {
 	return err
 }
 
-// checker is what settings implement of which a schema cannot tell all.
+// checker is implemented by settings with rules that a schema cannot express.
 type checker interface{ check() error }
 
 // typeSettings returns the shape of each type's settings.

@@ -327,7 +327,7 @@ func (w *world) drain() {
 	w.t.Fatalf("%d messages are no end", most)
 }
 
-// ended checks how a thing ended, and that this was told once.
+// ended checks how a thing ended, and that there is one event of it.
 func (w *world) ended(id, state string) thing {
 	w.t.Helper()
 	v, _ := w.read(id)
@@ -336,7 +336,7 @@ func (w *world) ended(id, state string) thing {
 	}
 	want := 1
 	if state == "canceled" {
-		want = 0 // whoever canceled it knows
+		want = 0 // the caller who canceled it knows
 	}
 	if told := w.told(id); told != want {
 		w.t.Errorf("the end of %s is told %d times", id, told)
@@ -534,7 +534,7 @@ func (f *fake) count(kind provider.Kind) (n int) {
 	return n
 }
 
-// running counts the generations that nobody has canceled.
+// running counts the generations that are not canceled.
 func (f *fake) running() (n int) {
 	for _, g := range f.live {
 		if !g.canceled {

@@ -78,9 +78,9 @@ func leave(tx *store.Tx, o tenant.Owner) {
 	tx.Count(waitingKey(o), -1, math.MaxInt64, fmt.Errorf("generate: the waiting work of %s is miscounted", o))
 }
 
-// Cancel adds to the transaction what ends the work of a resource early: its money
-// is released at once; the provider is told to stop in the background. The resource
-// itself is the caller's to write, on condition that it is as it was read. Where the
+// Cancel adds to the transaction the cancellation of the work of a resource. It
+// releases the work's credits at once; the provider is asked to stop in the background.
+// The caller writes the resource itself, on the condition that it is unchanged. If the
 // work has just ended, the commit returns store.ErrConflict.
 func Cancel(tx *store.Tx, now time.Time, o tenant.Owner, subject string, attempt int, t *Ticket) error {
 	leave(tx, o)

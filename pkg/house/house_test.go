@@ -20,7 +20,7 @@ import (
 
 const module = "github.com/content-automation/api"
 
-// listed is a package as `go list` tells of it.
+// listed is a package as listed by `go list`.
 type listed struct {
 	ImportPath, Dir, Name                              string
 	GoFiles, TestGoFiles, XTestGoFiles, IgnoredGoFiles []string

@@ -48,8 +48,8 @@ func New(prefix string, at time.Time) string {
 	return encode(prefix, u)
 }
 
-// Derived makes the id that always results from the same time and parts, so
-// that making a thing twice gives one thing. The time keeps it sortable.
+// Derived returns an id that depends only on the time and the parts, so that creating
+// a resource twice is idempotent. The time keeps the id sortable.
 func Derived(prefix string, at time.Time, parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -72,7 +72,7 @@ func First(prefix string, at time.Time) string {
 	return encode(prefix, stamp(at))
 }
 
-// Time tells when the id was made, to the millisecond, or false where s is no id.
+// Time returns when the id was made, to the millisecond, or false if s is no id.
 func Time(s string) (time.Time, bool) {
 	t, err := typeid.Parse(s)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// Type tells what a file is, whatever its format.
+// Type is the type of a file, independent of its format.
 type Type string
 
 // The types of media.

@@ -1,13 +1,12 @@
-// Package safehttp is the HTTP client for every URL that a caller of the API
-// gave: webhooks, photos to fetch. Such a URL must not lead into the network
-// that the service runs in (server-side request forgery).
+// Package safehttp is the HTTP client for every URL from a caller of the API:
+// webhooks, photos to fetch. Such a URL must not lead into the network that the
+// service runs in (server-side request forgery).
 //
-// The rules are applied twice: by CheckURL when a URL is saved, for a clear
-// answer to the person who gave it, and by the dialer at each connection, on the
-// address about to be dialled, which is what keeps the promise: a name that
-// resolves to something else by then (DNS rebinding) leads nowhere. Redirects
-// are not followed, no proxy is taken from the environment, and an answer is
-// bounded in size and time.
+// The rules are applied twice. CheckURL applies them when a URL is saved, so that
+// the caller gets a clear error. The dialer applies them to the address of each
+// connection, which is what protects the network: a name may resolve to another
+// address by then (DNS rebinding). Redirects are not followed, no proxy is taken
+// from the environment, and answers are bounded in size and time.
 package safehttp
 
 import (
@@ -185,12 +184,12 @@ func (c *Client) CheckURL(ctx context.Context, raw string) error {
 }
 
 // Do sends a request and returns the answer, whatever its status: a redirect is
-// an answer like any other. The caller closes the body, see ReadBody. A refused
-// URL or address gives a *BlockedError; Describe makes a sentence of any error.
+// an answer like any other. The caller closes the body, see ReadBody. For a refused
+// URL or address it returns a *BlockedError; Describe makes a sentence of any error.
 //
-// A request that may safely arrive twice should have the header Idempotency-Key
-// (with an empty list of values it is not sent): the transport then repeats it
-// by itself when a kept connection turns out to be dead.
+// An idempotent request should have the header Idempotency-Key (with an empty list of
+// values it is not sent): the transport then retries it if a kept-alive connection
+// is dead.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if err := c.checkParts(req.URL); err != nil {
 		if req.Body != nil {
@@ -247,7 +246,7 @@ func (b *cappedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, ErrBodyTooLarge
 	}
-	// One byte more than allowed tells an answer of exactly the size from a larger one.
+	// One byte beyond the limit distinguishes an answer of that size from a larger one.
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}

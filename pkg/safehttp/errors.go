@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// BlockedError says that a URL, or the address that its name resolves to, is
-// not allowed. Repeating the call does not help until one of them changes.
+// BlockedError is returned when a URL, or the address that its name resolves to, is
+// not allowed. A retry fails until one of them changes.
 type BlockedError struct {
-	// Reason is a sentence for the person who gave the URL. It never tells the
+	// Reason is a sentence for the caller who supplied the URL. It never has the
 	// address that a name resolved to.
 	Reason string
 }
@@ -38,8 +38,8 @@ func blocked(format string, args ...any) *BlockedError {
 }
 
 // Describe turns an error of Do, or of reading an answer's body, into a sentence
-// for the person who gave the URL. It tells what to look at and nothing of the
-// network that the call was made from.
+// for the caller who supplied the URL. It says what to check, and reveals nothing of
+// the network that the call was made from.
 func Describe(err error) string {
 	var (
 		refused *BlockedError

@@ -26,9 +26,8 @@ var privateSuffixes = []string{
 	"localdomain", // the default of many hosts files
 }
 
-// parse applies the rules that need no look-up to a URL as a person gave it.
-// They are stricter than the URL standards, so that no two readers of the same
-// text can disagree about its host.
+// parse applies the rules that need no look-up to a caller's URL. They are stricter
+// than the URL standards, so that no two parsers can disagree about its host.
 func (c *Client) parse(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
 		return nil, blocked("The URL is longer than %d characters.", maxURL)

@@ -17,7 +17,7 @@ type Config struct {
 	DB       *store.DB
 	Handlers map[Kind]Handler
 	Now      func() time.Time
-	// Name returns a text that no other call returns: it tells holders of leases apart.
+	// Name returns a unique text, which identifies the holder of a lease.
 	Name func() string
 	// Chance returns a random number from 0 to 1: it spreads waits.
 	Chance func() float64
@@ -72,7 +72,7 @@ func (k *Kernel) take(ctx context.Context, m Message, receives int) (*Next, erro
 	case state == ended || m.Step < s.Step-1:
 		return nil, nil // taken, and so was what follows
 	case m.Step == s.Step-1 && receives < 2:
-		return nil, nil // taken, and whoever took it sends what follows
+		return nil, nil // taken by another function, which sends what follows
 	case m.Step == s.Step-1:
 		// The function that took the step may have died before it sent what follows.
 		return s.next(now), nil

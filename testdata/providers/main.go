@@ -104,7 +104,7 @@ func only(header, want string, fake http.Handler) http.Handler {
 	})
 }
 
-// logged tells of each call, without its query, which may be signed.
+// logged logs each call, without its query, which may be signed.
 func logged(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path

@@ -83,7 +83,7 @@ func (p *process) end(within time.Duration) {
 	})
 }
 
-// errEnded tells that a process ended before it answered.
+// errEnded is returned when a process ends before it answers.
 var errEnded = errors.New("it ended")
 
 // direct calls this machine, whatever proxy the environment names.

@@ -52,8 +52,8 @@ func newProxy(endpoint, apiID, stage, host string) (http.Handler, error) {
 			}
 			r.Out.Header.Set("X-Forwarded-For", peer)
 			r.Out.Header.Set("X-Forwarded-Proto", "http")
-			// A caller that says nothing takes anything (RFC 9110, 12.5.1); the emulated
-			// gateway would give it compressed pages in base64.
+			// A caller without Accept takes anything (RFC 9110, 12.5.1); the emulated
+			// gateway would send it compressed pages in base64.
 			if r.Out.Header.Get("Accept") == "" {
 				r.Out.Header.Set("Accept", "*/*")
 			}
@@ -68,9 +68,8 @@ func newProxy(endpoint, apiID, stage, host string) (http.Handler, error) {
 	}), nil
 }
 
-// finish takes the emulator's own headers off, and puts the answer that the
-// deployed gateway would give in the place of the emulator's words about a
-// function that failed.
+// finish removes the emulator's own headers, and replaces its answer for a function
+// that failed by that of the deployed gateway.
 func finish(res *http.Response) error {
 	for _, name := range []string{"X-Amzn-Requestid", "X-Amz-Request-Id", "X-Amzn-Errortype"} {
 		res.Header.Del(name)
@@ -107,7 +106,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case r.Context().Err() != nil:
-		return // Nobody waits for it any more.
+		return // the caller has gone
 	case errors.As(err, &tooLarge):
 		a = answer.TooLarge
 	case errors.As(err, &timeout) && timeout.Timeout():

@@ -41,10 +41,10 @@ type Options struct {
 	RealProviders bool
 	// Context adds to, and wins over, the context values of cdk.json.
 	Context map[string]string
-	// Say is told what is being done.
+	// Say is called with a description of each step.
 	Say func(string)
-	// Through is told the address of a service, and returns the one by which the functions
-	// shall reach it: that of a proxy. Nil: they call the services themselves.
+	// Through maps the address of a service to that of a proxy, which the functions
+	// call instead. Nil means no proxy.
 	Through func(service Service, endpoint string) (string, error)
 }
 
@@ -319,7 +319,7 @@ func claim(dir string) (release func(), err error) {
 	return release, nil
 }
 
-// PortError tells that the port asked for cannot be had.
+// PortError is returned when the requested port is not available.
 type PortError struct {
 	Port  int
 	Cause error

@@ -31,7 +31,7 @@ var needs = []need{
 
 var versionShape = regexp.MustCompile(`(\d+)\.(\d+)`)
 
-// CheckTools tells in one sentence which program is missing or too old.
+// CheckTools returns an error that names the programs that are missing or too old.
 func CheckTools(ctx context.Context) error {
 	faults := make([]error, len(needs))
 	var all sync.WaitGroup

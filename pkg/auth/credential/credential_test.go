@@ -164,7 +164,7 @@ func TestOnlyTheFirstCallOfAWindowIsNotedOnTheKey(t *testing.T) {
 	if at, ip := w.lastUsed(); !at.Equal(second) || ip != "203.0.113.9" {
 		t.Errorf("it was used at %v from %s", at, ip)
 	}
-	// It is no change of the key: whoever has read it may still write it.
+	// This does not change the version: a write based on an earlier read succeeds.
 	it, err := w.db.Get(t.Context(), credential.KeyOf(owner.Account, "key_1"))
 	if err != nil || it.Version != 1 {
 		t.Errorf("the key has version %d, %v", it.Version, err)

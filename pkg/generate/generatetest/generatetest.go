@@ -142,7 +142,7 @@ func (e *Engine) Step() bool {
 	return true
 }
 
-// mostSteps ends work that never comes to an end.
+// mostSteps bounds work that never ends.
 const mostSteps = 5000
 
 // Drain does all messages until there are none.

@@ -30,7 +30,7 @@ type Clock struct {
 // NewClock starts at noon of a day in spring.
 func NewClock() *Clock { return &Clock{at: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)} }
 
-// Now tells the time.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

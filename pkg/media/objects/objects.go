@@ -115,7 +115,7 @@ func (s *Store) Save(ctx context.Context, place media.Place, n int, body io.Read
 
 // Open starts reading the object of a key, which a provider has put into the
 // bucket. The error has the code not_found if there is none of that key, and
-// provider_unavailable where that cannot be told.
+// provider_unavailable if the bucket does not answer.
 func (s *Store) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(s.bucket), Key: aws.String(key)})
 	var missing *types.NoSuchKey

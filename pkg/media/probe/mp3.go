@@ -59,8 +59,8 @@ func parseFrame(header uint32) (frame, bool) {
 	return fr, true
 }
 
-// mp3 reads an MPEG layer III file frame by frame: bit rates vary, so that only
-// the number of frames tells how long it plays.
+// mp3 reads an MPEG layer III file frame by frame: bit rates vary, so that the
+// length follows from the number of frames only.
 func (f file) mp3() (Info, error) {
 	offset, err := f.afterID3()
 	if err != nil {

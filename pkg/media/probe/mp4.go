@@ -18,7 +18,7 @@ const (
 // maxLength bounds what a file may claim to play.
 const maxLength = 24 * time.Hour
 
-// movie is what the boxes of an MP4 file tell.
+// movie is the content of the boxes of an MP4 file.
 type movie struct {
 	timescale     uint32 // units in a second
 	units         uint64 // length
@@ -27,7 +27,7 @@ type movie struct {
 	boxes         int
 }
 
-// duration is 0 where the file does not tell, or tells nonsense.
+// duration returns the length, or 0 if the file has none or an implausible one.
 func (m movie) duration() time.Duration {
 	seconds := float64(m.units) / float64(max(m.timescale, 1))
 	if seconds > maxLength.Seconds() {

@@ -27,7 +27,7 @@ var ErrUnsupported = errors.New("unsupported media")
 // maxSide bounds the pixels of one side; more is a broken or hostile header.
 const maxSide = 1 << 16
 
-// Info is what a file's content tells about itself.
+// Info is what is read from the content of a file.
 type Info struct {
 	Type     media.Type
 	MIMEType string

@@ -108,7 +108,7 @@ func TestFormatsThatNobodyAskedForAreRefused(t *testing.T) {
 }
 
 // A file cut off anywhere, or with any one byte of its beginning changed, either
-// is refused or gives sane figures, and never takes the worker down.
+// is refused or returns plausible figures, and never crashes the worker.
 func TestBrokenFilesNeverBreakTheReader(t *testing.T) {
 	check := func(name string, content []byte) {
 		info, err := Bytes(content)

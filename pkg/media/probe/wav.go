@@ -7,8 +7,8 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-// wav reads a RIFF/WAVE file: the byte rate of its format chunk and the length
-// of its data chunk tell how long it plays.
+// wav reads a RIFF/WAVE file: its length follows from the byte rate of the format
+// chunk and the size of the data chunk.
 func (f file) wav() (Info, error) {
 	var byteRate uint32
 	// The header takes 12 bytes, then chunk follows chunk: a name, a length, and

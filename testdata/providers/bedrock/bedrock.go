@@ -66,8 +66,8 @@ func New(cfg Config) http.Handler {
 	return mux
 }
 
-// authorization is the form of a signature of version 4 for this service. Whose it
-// is cannot be told here: nobody but AWS knows the keys.
+// authorization is the form of a signature of version 4 for this service. The fake
+// cannot verify it, since only AWS knows the keys.
 var authorization = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=[^/ ]+/\d{8}/[a-z0-9-]+/bedrock/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=[0-9a-f]{64}$`)
 
 // signed is h for requests that are signed.
@@ -86,7 +86,7 @@ func signed(h http.HandlerFunc) http.HandlerFunc {
 type family struct {
 	prefix string
 	kind   string // text, image or video
-	// profile tells that they are called by an inference profile alone.
+	// profile reports whether they can only be called by an inference profile.
 	profile bool
 	ended   bool
 }

@@ -92,7 +92,7 @@ func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
 // charactersPerToken is what a token is worth here.
 const charactersPerToken = 3
 
-// What the prompt asks for, as far as it can be told from its words.
+// The forms in which a prompt asks for slides and for a script.
 var (
 	slidesAsked = regexp.MustCompile(`exactly (\d+) headings`)
 	wordsAsked  = regexp.MustCompile(`about (\d+) words`)

@@ -36,7 +36,7 @@ const (
 	ServerError Kind = "server_error"
 	// Slow waits for Seconds, or until the caller has gone, and then goes on.
 	Slow Kind = "slow"
-	// Garbage does what is asked and answers 200 with what nobody understands.
+	// Garbage does what is asked and answers 200 with an unreadable body.
 	Garbage Kind = "garbage"
 	// Drop closes the connection and does nothing.
 	Drop Kind = "drop"
@@ -115,7 +115,7 @@ func (c *Control) Accepted() []Acceptance {
 	return slices.Clone(c.accepted)
 }
 
-// Count tells how often a provider has accepted a prompt or a client token.
+// Count returns how often a provider has accepted a prompt or a client token.
 func (c *Control) Count(provider, promptOrToken string) (n int) {
 	for _, a := range c.Accepted() {
 		if a.Provider == provider && (a.Prompt == promptOrToken || a.ClientToken == promptOrToken) {
@@ -143,7 +143,7 @@ func (c *Control) next(provider, operation string) (Fault, bool) {
 
 type failKey struct{}
 
-// JobFails tells a fake that the work of this submission has to fail.
+// JobFails reports whether the work of this submission has to fail.
 func JobFails(ctx context.Context) bool { return ctx.Value(failKey{}) != nil }
 
 // Handle is h, an operation of a provider's fake, with the faults queued for it.

@@ -32,7 +32,7 @@ type Order struct {
 }
 
 // ServeHTTP is the control of running fakes: POST /_control queues the faults of
-// an Order, DELETE /_control resets, GET /_control/log gives the acceptances.
+// an Order, DELETE /_control resets, GET /_control/log returns the acceptances.
 func (c *Control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method + " " + r.URL.Path {
 	case "POST /_control":

@@ -15,7 +15,7 @@ type Jobs[T any] struct {
 	jobs map[string]*Job[T]
 }
 
-// JobTime is how long a job takes where nobody says otherwise.
+// JobTime is how long a job takes by default.
 const JobTime = 400 * time.Millisecond
 
 // NewJobs makes Jobs that take a while each, JobTime if that is 0.

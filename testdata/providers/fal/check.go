@@ -36,7 +36,7 @@ type field struct {
 	check    check
 }
 
-// check tells what is wrong with a value; nothing if it is good.
+// check returns what is wrong with a value, or an empty text.
 type check func(v any) string
 
 // and adds fields.
@@ -52,8 +52,8 @@ func need(check check) field { return field{true, check} }
 // maybe is a field that can be left out.
 func maybe(check check) field { return field{false, check} }
 
-// check tells what is wrong with an input; nil if it is good. Unlike the real
-// models, it also refuses members that the model does not know.
+// check returns what is wrong with an input. Unlike the real models, it also refuses
+// unknown members.
 func (s schema) check(input map[string]any) []detail {
 	return s.fields.check([]string{"body"}, input)
 }

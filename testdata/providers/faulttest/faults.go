@@ -1,5 +1,5 @@
-// Package faulttest has the troubles that every adapter of an asynchronous
-// provider must tell in the right way, for the conformance suite to try.
+// Package faulttest has the faults that every adapter of an asynchronous provider must
+// classify correctly, for the conformance suite.
 package faulttest
 
 import (

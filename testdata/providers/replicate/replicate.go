@@ -81,7 +81,7 @@ var needsImage = map[string]bool{"runwayml/gen-4.5": false, "runwayml/gen4-turbo
 
 var ratios = []string{"16:9", "9:16", "4:3", "3:4", "1:1", "21:9"}
 
-// check tells what is wrong with an input.
+// check returns what is wrong with an input, or an empty text.
 func (in input) check(needsImage bool) string {
 	switch {
 	case in.Prompt == nil:
