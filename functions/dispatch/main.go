@@ -24,6 +24,6 @@ func main() {
 	db := store.Open(cfg, needs.Read[needs.State]().Table)
 	client := sqs.NewFromConfig(cfg)
 	dispatcher := dispatch.New(db, sqsqueue.New(client, needs.QueueURL(topology.Deliver)), time.Now)
-	replayer := dispatch.NewReplayer(dispatcher, sqsqueue.New(client, needs.QueueURL(topology.Dispatch)), queue.Beat)
+	replayer := dispatch.NewReplayer(dispatcher, sqsqueue.New(client, needs.QueueURL(topology.Dispatch)), queue.Ticker)
 	lambda.Start(replayer.Handle)
 }

@@ -40,5 +40,5 @@ func main() {
 		Objects: objects.New(cfg, n.Bucket), Now: time.Now,
 	}
 	kernel := task.NewKernel(task.Config{DB: db, Handlers: worker.Handlers(), Now: time.Now, Name: rand.Text, Chance: mathrand.Float64})
-	lambda.Start(task.NewConsumer(kernel, sqsqueue.Open(cfg, needs.QueueURLs(topology.Generation)), queue.Beat).Handle)
+	lambda.Start(task.NewConsumer(kernel, sqsqueue.Open(cfg, needs.QueueURLs(topology.Generation)), queue.Ticker).Handle)
 }

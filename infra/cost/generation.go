@@ -313,8 +313,8 @@ func (b bus) PutEvents(_ context.Context, in *eventbridge.PutEventsInput, _ ...f
 	return &eventbridge.PutEventsOutput{Entries: make([]bustypes.PutEventsResultEntry, len(in.Entries))}, nil
 }
 
-// Hide implements queue.Hider: nothing else works on the messages.
-func (m mailbox) Hide(_ context.Context, _ time.Duration, receipts ...string) []error {
+// ExtendVisibility implements queue.Extender: nothing else works on the messages.
+func (m mailbox) ExtendVisibility(_ context.Context, _ time.Duration, receipts ...string) []error {
 	return make([]error, len(receipts))
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/infra/answer"
+	"github.com/content-automation/api/infra/gatewayresponse"
 	"github.com/content-automation/api/infra/stack"
 	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/topology"
@@ -156,7 +156,7 @@ func TestGatewayAnswersInTheEnvelope(t *testing.T) {
 	for _, r := range acme.of("AWS::ApiGateway::GatewayResponse") {
 		found[fmt.Sprint(r.Properties["ResponseType"])] = r.Properties
 	}
-	for _, a := range answer.All {
+	for _, a := range gatewayresponse.All {
 		r, ok := found[a.Type]
 		if !ok {
 			t.Errorf("there is no gateway response %s", a.Type)

@@ -6,12 +6,12 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/content-automation/api/infra/answer"
+	"github.com/content-automation/api/infra/gatewayresponse"
 )
 
 // respond puts every answer of the gateway's own into the envelope.
 func (g *gateway) respond() {
-	for _, a := range answer.All {
+	for _, a := range gatewayresponse.All {
 		headers := map[string]*string{"X-Request-Id": jsii.String("context.requestId")}
 		for name, value := range a.Headers() {
 			headers[name] = jsii.String("'" + value + "'")

@@ -36,7 +36,7 @@ const margin = time.Second
 type Holders map[Queue]*queue.Holder
 
 // HoldersOf makes the holders of queues.
-func HoldersOf[Q queue.Hider](queues map[Queue]Q, pulse queue.Pulse) Holders {
+func HoldersOf[Q queue.Extender](queues map[Queue]Q, pulse queue.Heartbeat) Holders {
 	all := Holders{}
 	for name, q := range queues {
 		all[name] = queue.NewHolder(q, pulse)
@@ -89,7 +89,7 @@ func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQ
 
 // hold keeps the messages from other functions while this one lives. All of a
 // batch are of one queue.
-func (c *Consumer) hold(ctx context.Context, batch []events.SQSMessage) *queue.Held {
+func (c *Consumer) hold(ctx context.Context, batch []events.SQSMessage) *queue.Hold {
 	for _, m := range batch {
 		var j Job
 		if json.Unmarshal([]byte(m.Body), &j) == nil && c.holders[j.Queue] != nil {

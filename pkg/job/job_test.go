@@ -207,7 +207,7 @@ type hider struct {
 	hidden map[string]time.Duration
 }
 
-func (h *hider) Hide(_ context.Context, d time.Duration, receipts ...string) []error {
+func (h *hider) ExtendVisibility(_ context.Context, d time.Duration, receipts ...string) []error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, r := range receipts {

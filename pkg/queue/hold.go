@@ -12,42 +12,42 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// HiddenFor is how long a message stays hidden whose function has died. A queue
-// itself hides one for many times as long, because it must count with the longest
-// time that a function may take.
+// HiddenFor is the visibility timeout of messages in work: the time until a message
+// is delivered again after its function has died. The queue's own timeout is many
+// times as long, since it must exceed the longest run of a function.
 const HiddenFor = 4 * time.Second
 
-// beat is how often a function that lives shows that it does. So a call or two may
-// fail, or take long, before a message comes to another function.
-const beat = time.Second
+// interval is the time between heartbeats. One or two may fail or be late before a
+// message is delivered to another function.
+const interval = time.Second
 
-// Hider sets how long received messages stay hidden.
-type Hider interface {
-	// Hide hides messages, named by their receipts, for the given time from now on.
-	// It returns at the place of each the error that kept it from being done, or nil.
-	Hide(ctx context.Context, d time.Duration, receipts ...string) []error
+// Extender extends the visibility timeout of received messages.
+type Extender interface {
+	// ExtendVisibility keeps messages, named by their receipts, hidden for the given
+	// time from now. It returns the error of each, in their order.
+	ExtendVisibility(ctx context.Context, d time.Duration, receipts ...string) []error
 }
 
-// Pulse returns the moments at which to show that the function is alive, until stop.
-type Pulse func() (beats <-chan time.Time, stop func())
+// Heartbeat starts the heartbeats of a function. Stop ends them.
+type Heartbeat func() (beats <-chan time.Time, stop func())
 
-// Beat is the pulse of a function.
-func Beat() (<-chan time.Time, func()) {
-	t := time.NewTicker(beat)
+// Ticker is the Heartbeat of a deployed function.
+func Ticker() (<-chan time.Time, func()) {
+	t := time.NewTicker(interval)
 	return t.C, t.Stop
 }
 
-// Holder holds messages while functions work on them.
+// Holder keeps messages hidden while a function works on them.
 type Holder struct {
-	hider Hider
-	pulse Pulse
+	extender  Extender
+	heartbeat Heartbeat
 }
 
 // NewHolder makes a holder of the messages of one queue.
-func NewHolder(h Hider, p Pulse) *Holder { return &Holder{h, p} }
+func NewHolder(e Extender, h Heartbeat) *Holder { return &Holder{e, h} }
 
-// Held are the messages of a batch that is being worked on.
-type Held struct {
+// Hold has the messages of a batch in work.
+type Hold struct {
 	holder   *Holder
 	batch    []events.SQSMessage
 	receipts []string
@@ -58,10 +58,10 @@ type Held struct {
 	renew func(context.Context)
 }
 
-// Hold keeps the messages of a batch hidden until End, and no longer than HiddenFor
-// where the function dies before.
-func (h *Holder) Hold(ctx context.Context, batch []events.SQSMessage) *Held {
-	held := &Held{holder: h, batch: batch, receipts: make([]string, len(batch))}
+// Hold keeps the messages of a batch hidden until End. If the function dies before
+// that, they become visible after HiddenFor.
+func (h *Holder) Hold(ctx context.Context, batch []events.SQSMessage) *Hold {
+	held := &Hold{holder: h, batch: batch, receipts: make([]string, len(batch))}
 	for i, m := range batch {
 		held.receipts[i] = m.ReceiptHandle
 	}
@@ -72,15 +72,15 @@ func (h *Holder) Hold(ctx context.Context, batch []events.SQSMessage) *Held {
 	return held
 }
 
-// Renew has something else renewed at each beat.
-func (h *Held) Renew(f func(context.Context)) {
+// Renew makes each heartbeat also call f, such as to renew a lease.
+func (h *Hold) Renew(f func(context.Context)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.renew = f
 }
 
-func (h *Held) live(ctx context.Context) {
-	beats, stop := h.holder.pulse()
+func (h *Hold) live(ctx context.Context) {
+	beats, stop := h.holder.heartbeat()
 	defer stop()
 	h.hide(ctx, HiddenFor, h.receipts)
 	for {
@@ -92,7 +92,7 @@ func (h *Held) live(ctx context.Context) {
 		h.mu.Lock()
 		renew := h.renew
 		h.mu.Unlock()
-		// Both at once: that one takes long must not end the other.
+		// Concurrently: a slow call must not delay the other past its timeout.
 		var both sync.WaitGroup
 		if renew != nil {
 			both.Go(func() { renew(ctx) })
@@ -102,10 +102,10 @@ func (h *Held) live(ctx context.Context) {
 	}
 }
 
-// End ends the work on the batch. The messages that failed come again, the later
-// the more often they have come already; the others are deleted by whoever called
-// the function. The context is that of the function's answer.
-func (h *Held) End(ctx context.Context, failed []error) {
+// End ends the work on the batch. The messages that failed are delivered again, with
+// a back-off that grows with their receive counts; Lambda deletes the others. The
+// context is that of the function's answer.
+func (h *Hold) End(ctx context.Context, failed []error) {
 	h.stop()
 	h.ended.Wait()
 	late := map[time.Duration][]string{}
@@ -120,28 +120,28 @@ func (h *Held) End(ctx context.Context, failed []error) {
 	}
 }
 
-// hide tells of failures only: the queue's own time holds then.
-func (h *Held) hide(ctx context.Context, d time.Duration, receipts []string) {
-	if err := errors.Join(h.holder.hider.Hide(ctx, d, receipts...)...); err != nil && ctx.Err() == nil {
+// hide only logs failures: the queue's own visibility timeout applies then.
+func (h *Hold) hide(ctx context.Context, d time.Duration, receipts []string) {
+	if err := errors.Join(h.holder.extender.ExtendVisibility(ctx, d, receipts...)...); err != nil && ctx.Err() == nil {
 		slog.Warn("messages not hidden", "error", err)
 	}
 }
 
-// The pauses between receives of a message that fails: so a trouble of a few
-// seconds is over soon after its end, and one of minutes does not use up the
-// receives that a message has before it is put aside.
+// The back-off of a message that fails. After an outage of seconds the message is
+// delivered again soon, and an outage of minutes does not use up its receives, after
+// which it is a dead letter.
 const (
 	pauseGrowth  = 1.4
 	longestAgain = 5 * time.Minute
 )
 
-// again returns the pause after a message has failed that was received so often.
+// again returns the back-off of a message that was received so many times.
 func again(receives int) time.Duration {
 	seconds := math.Round(math.Pow(pauseGrowth, float64(max(receives, 1)-1)))
 	return time.Duration(min(seconds, longestAgain.Seconds())) * time.Second
 }
 
 func receives(m events.SQSMessage) int {
-	n, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"]) // 0 where it is not told
+	n, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"]) // 0 if it is absent
 	return n
 }

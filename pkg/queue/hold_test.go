@@ -13,17 +13,17 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// hider notes what is hidden.
-type hider struct {
+// extender records its calls.
+type extender struct {
 	mu    sync.Mutex
 	calls []string
 	err   error
 	came  chan struct{}
 }
 
-func newHider() *hider { return &hider{came: make(chan struct{}, 100)} }
+func newExtender() *extender { return &extender{came: make(chan struct{}, 100)} }
 
-func (h *hider) Hide(_ context.Context, d time.Duration, receipts ...string) []error {
+func (h *extender) ExtendVisibility(_ context.Context, d time.Duration, receipts ...string) []error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.calls = append(h.calls, fmt.Sprint(d, " ", strings.Join(receipts, " ")))
@@ -36,7 +36,7 @@ func (h *hider) Hide(_ context.Context, d time.Duration, receipts ...string) []e
 }
 
 // await waits for so many calls more.
-func (h *hider) await(t *testing.T, calls int) {
+func (h *extender) await(t *testing.T, calls int) {
 	t.Helper()
 	for range calls {
 		select {
@@ -47,13 +47,13 @@ func (h *hider) await(t *testing.T, calls int) {
 	}
 }
 
-// heart beats when a test says so.
+// heart is a Heartbeat that tests control.
 type heart struct {
 	beats   chan time.Time
 	stopped bool
 }
 
-func (h *heart) pulse() (<-chan time.Time, func()) { return h.beats, func() { h.stopped = true } }
+func (h *heart) start() (<-chan time.Time, func()) { return h.beats, func() { h.stopped = true } }
 
 func batch(receives ...string) (all []events.SQSMessage) {
 	for i, n := range receives {
@@ -63,9 +63,9 @@ func batch(receives ...string) (all []events.SQSMessage) {
 }
 
 func TestMessagesAreHeldWhileTheFunctionLives(t *testing.T) {
-	h, heart := newHider(), &heart{beats: make(chan time.Time)}
+	h, heart := newExtender(), &heart{beats: make(chan time.Time)}
 	h.err = errors.New("not now") // which is no reason to stop
-	held := NewHolder(h, heart.pulse).Hold(t.Context(), batch("1", "1"))
+	held := NewHolder(h, heart.start).Hold(t.Context(), batch("1", "1"))
 	h.await(t, 1)
 	heart.beats <- time.Time{}
 	h.await(t, 1)
@@ -81,8 +81,8 @@ func TestMessagesAreHeldWhileTheFunctionLives(t *testing.T) {
 }
 
 func TestMessagesThatFailComeAgainEverLater(t *testing.T) {
-	h, heart := newHider(), &heart{}
-	held := NewHolder(h, heart.pulse).Hold(t.Context(), batch("1", "2", "1", "6", "", "40", "1"))
+	h, heart := newExtender(), &heart{}
+	held := NewHolder(h, heart.start).Hold(t.Context(), batch("1", "2", "1", "6", "", "40", "1"))
 	h.await(t, 1)
 	failed := slices.Repeat([]error{errors.New("no")}, 7)
 	failed[6] = nil
@@ -95,21 +95,21 @@ func TestMessagesThatFailComeAgainEverLater(t *testing.T) {
 }
 
 func TestAFunctionThatEndsHoldsNothing(t *testing.T) {
-	h, heart := newHider(), &heart{beats: make(chan time.Time)}
+	h, heart := newExtender(), &heart{beats: make(chan time.Time)}
 	ctx, cancel := context.WithCancel(t.Context())
-	held := NewHolder(h, heart.pulse).Hold(ctx, batch("1"))
+	held := NewHolder(h, heart.start).Hold(ctx, batch("1"))
 	h.await(t, 1)
 	cancel()
 	held.ended.Wait()
 	held.End(ctx, []error{nil})
-	NewHolder(h, heart.pulse).Hold(t.Context(), nil).End(t.Context(), nil)
+	NewHolder(h, heart.start).Hold(t.Context(), nil).End(t.Context(), nil)
 	if len(h.calls) != 1 {
 		t.Errorf("calls %q", h.calls)
 	}
 }
 
-func TestAPulse(t *testing.T) {
-	beats, stop := Beat()
+func TestTicker(t *testing.T) {
+	beats, stop := Ticker()
 	defer stop()
 	select {
 	case <-beats:
@@ -122,7 +122,7 @@ func TestPausesBeforeAMessageComesAgain(t *testing.T) {
 	total := time.Duration(0)
 	for n := 1; n <= 15; n++ {
 		wait := again(n)
-		// After a trouble that has lasted so long it comes within half of that time.
+		// After an outage of that length it is delivered within half of that time.
 		if n > 3 && wait > total/2+time.Second {
 			t.Errorf("after %v it waits %v", total, wait)
 		}

@@ -33,7 +33,7 @@ type Sender interface {
 // Queue is a queue that a function consumes and sends to.
 type Queue interface {
 	Sender
-	Hider
+	Extender
 }
 
 // Response returns the answer of a function to SQS: the messages at the places of

@@ -74,7 +74,7 @@ type Consumer struct {
 
 // NewConsumer makes a consumer of queues that also sends to them. Each message stays
 // invisible while a heartbeat shows that the function lives.
-func NewConsumer[Q queue.Queue](k *Kernel, queues map[topology.Queue]Q, heartbeat queue.Pulse) *Consumer {
+func NewConsumer[Q queue.Queue](k *Kernel, queues map[topology.Queue]Q, heartbeat queue.Heartbeat) *Consumer {
 	c := &Consumer{k, NewSender(queues), map[topology.Queue]*queue.Holder{}}
 	for name, q := range queues {
 		c.holders[name] = queue.NewHolder(q, heartbeat)
@@ -93,7 +93,7 @@ func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQ
 		defer cancel()
 	}
 	messages, failed := make([]Message, len(batch.Records)), make([]error, len(batch.Records))
-	var held *queue.Held
+	var held *queue.Hold
 	for i, r := range batch.Records {
 		if err := json.Unmarshal([]byte(r.Body), &messages[i]); err != nil {
 			failed[i] = fmt.Errorf("task: not a message of a task: %w", err)

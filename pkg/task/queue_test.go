@@ -40,7 +40,7 @@ func (s *sent) Send(_ context.Context, messages ...queue.Message) []error {
 	return failed
 }
 
-func (s *sent) Hide(_ context.Context, d time.Duration, receipts ...string) []error {
+func (s *sent) ExtendVisibility(_ context.Context, d time.Duration, receipts ...string) []error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hidden == nil {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
-	"github.com/content-automation/api/infra/answer"
+	"github.com/content-automation/api/infra/gatewayresponse"
 )
 
 // What API Gateway takes and how long it waits.
@@ -92,8 +92,8 @@ func finish(res *http.Response) error {
 	}
 	slog.Error("a function failed", "status", res.StatusCode, "answer", string(body))
 	header := http.Header{}
-	text := render(header, answer.Broken)
-	res.StatusCode, res.Header = answer.Broken.Status(), header
+	text := render(header, gatewayresponse.Broken)
+	res.StatusCode, res.Header = gatewayresponse.Broken.Status(), header
 	res.Status = http.StatusText(res.StatusCode)
 	res.Body, res.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
 	return nil
@@ -101,16 +101,16 @@ func finish(res *http.Response) error {
 
 // fail answers a call that got no answer.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
-	a := answer.Broken
+	a := gatewayresponse.Broken
 	var timeout net.Error
 	var tooLarge *http.MaxBytesError
 	switch {
 	case r.Context().Err() != nil:
 		return // the caller has gone
 	case errors.As(err, &tooLarge):
-		a = answer.TooLarge
+		a = gatewayresponse.TooLarge
 	case errors.As(err, &timeout) && timeout.Timeout():
-		a = answer.TimedOut
+		a = gatewayresponse.TimedOut
 	}
 	text := render(w.Header(), a)
 	w.WriteHeader(a.Status())
@@ -118,7 +118,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // render sets the headers of an answer, and returns its body.
-func render(header http.Header, a answer.Answer) string {
+func render(header http.Header, a gatewayresponse.Response) string {
 	requestID := uuid.Must(uuid.NewV4()).String()
 	text := a.Body(requestID)
 	header.Set("Content-Type", "application/json")

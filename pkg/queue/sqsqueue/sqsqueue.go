@@ -24,7 +24,7 @@ var _ Client = (*sqs.Client)(nil)
 
 var _ queue.Sender = (*Queue)(nil)
 
-var _ queue.Hider = (*Queue)(nil)
+var _ queue.Extender = (*Queue)(nil)
 
 // Queue is one queue. It is safe for concurrent use.
 type Queue struct {
@@ -51,9 +51,8 @@ func (q *Queue) Send(ctx context.Context, messages ...queue.Message) []error {
 	})
 }
 
-// Hide hides messages for the given time from now on, and returns at the place of each
-// receipt the error that kept it from being done, or nil.
-func (q *Queue) Hide(ctx context.Context, d time.Duration, receipts ...string) []error {
+// ExtendVisibility implements queue.Extender.
+func (q *Queue) ExtendVisibility(ctx context.Context, d time.Duration, receipts ...string) []error {
 	return queue.InBatches(ctx, len(receipts), func(ctx context.Context, batch []int) ([]error, error) {
 		in := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &q.url, Entries: make([]types.ChangeMessageVisibilityBatchRequestEntry, len(batch))}
 		for i, m := range batch {

@@ -71,7 +71,7 @@ func TestMessagesAreHidden(t *testing.T) {
 		receipts = append(receipts, fmt.Sprint("r", i))
 	}
 	receipts[11] = "gone"
-	failed := New(f, "url").Hide(t.Context(), 3500*time.Millisecond, receipts...)
+	failed := New(f, "url").ExtendVisibility(t.Context(), 3500*time.Millisecond, receipts...)
 	if len(f.hidden) != 2 || len(f.hidden[0]) != 10 || len(f.hidden[1]) != 2 {
 		t.Fatalf("calls %v", f.hidden)
 	}
@@ -86,10 +86,10 @@ func TestMessagesAreHidden(t *testing.T) {
 		}
 	}
 	f.down = errors.New("no network")
-	if err := New(f, "url").Hide(t.Context(), time.Second, "r1")[0]; !errors.Is(err, f.down) {
+	if err := New(f, "url").ExtendVisibility(t.Context(), time.Second, "r1")[0]; !errors.Is(err, f.down) {
 		t.Errorf("it gives %v", err)
 	}
-	if got := New(f, "url").Hide(t.Context(), time.Second); len(got) != 0 {
+	if got := New(f, "url").ExtendVisibility(t.Context(), time.Second); len(got) != 0 {
 		t.Errorf("nothing gives %v", got)
 	}
 }

@@ -60,7 +60,7 @@ func (b *batch) fail(place int, err error) {
 
 // deliver makes the attempts of messages, those at the same delivery one after the
 // other.
-func (b *batch) deliver(ctx context.Context, held *queue.Held, due []int) {
+func (b *batch) deliver(ctx context.Context, held *queue.Hold, due []int) {
 	due = b.passOnSlow(ctx, b.load(ctx, due))
 	chains := b.chains(due)
 	if len(chains) == 0 {

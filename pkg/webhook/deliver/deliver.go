@@ -39,7 +39,7 @@ type Config struct {
 	// Slow is the queue of the deliverers for slow receivers; nil in those themselves.
 	Slow queue.Sender
 	// Heartbeat is the rhythm in which messages and leases are renewed.
-	Heartbeat queue.Pulse
+	Heartbeat queue.Heartbeat
 	Now       func() time.Time
 	// Chance returns a random number from 0 to 1, which spreads waits.
 	Chance func() float64

@@ -30,7 +30,7 @@ type Replayer struct {
 }
 
 // NewReplayer returns a replayer that handles the messages of q.
-func NewReplayer(d *Dispatcher, q queue.Queue, heartbeat queue.Pulse) *Replayer {
+func NewReplayer(d *Dispatcher, q queue.Queue, heartbeat queue.Heartbeat) *Replayer {
 	return &Replayer{d, q, queue.NewHolder(q, heartbeat)}
 }
 

@@ -64,8 +64,8 @@ func (q *Queue) Send(_ context.Context, messages ...queue.Message) []error {
 	return failed
 }
 
-// Hide implements queue.Hider.
-func (q *Queue) Hide(_ context.Context, d time.Duration, receipts ...string) []error {
+// ExtendVisibility implements queue.Extender.
+func (q *Queue) ExtendVisibility(_ context.Context, d time.Duration, receipts ...string) []error {
 	failed := make([]error, len(receipts))
 	if len(receipts) == 0 {
 		return failed

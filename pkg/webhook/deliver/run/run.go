@@ -58,7 +58,7 @@ func New(own, slow string, toAWS func(aws.Config) deliver.AWSSender) *deliver.De
 		Client:    hook.NewClient(awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))),
 		Box:       awsenv.Must(hook.NewBox([]byte(n.SealSecret))),
 		Queue:     sqsqueue.New(queues, own),
-		Heartbeat: queue.Beat,
+		Heartbeat: queue.Ticker,
 		Now:       time.Now, Chance: mathrand.Float64, Name: rand.Text, Patience: deliver.Patience,
 	}
 	if slow != "" {

@@ -1,16 +1,16 @@
-package answer_test
+package gatewayresponse_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/infra/answer"
+	"github.com/content-automation/api/infra/gatewayresponse"
 )
 
 func TestAnswersAreEnvelopes(t *testing.T) {
 	seen := map[string]bool{}
-	for _, a := range answer.All {
+	for _, a := range gatewayresponse.All {
 		t.Run(a.Type, func(t *testing.T) {
 			if seen[a.Type] {
 				t.Fatal("two answers have this type")
@@ -50,7 +50,7 @@ func TestStatuses(t *testing.T) {
 		"UNAUTHORIZED": 401, "ACCESS_DENIED": 401, "MISSING_AUTHENTICATION_TOKEN": 404, "REQUEST_TOO_LARGE": 413,
 		"UNSUPPORTED_MEDIA_TYPE": 415, "THROTTLED": 429, "INTEGRATION_TIMEOUT": 504, "DEFAULT_5XX": 500,
 	}
-	for _, a := range answer.All {
+	for _, a := range gatewayresponse.All {
 		if status, ok := want[a.Type]; ok {
 			if a.Status() != status {
 				t.Errorf("%s has the status %d, want %d", a.Type, a.Status(), status)

@@ -1,8 +1,8 @@
-// Package answer holds what the gateway answers on its own, before or instead
-// of a function: the same envelope, codes and statuses as the functions'. The CDK
-// app turns them into gateway responses; the local system, whose gateway does
-// not make all of them, takes those from here.
-package answer
+// Package gatewayresponse has the responses that the gateway makes itself, without a
+// function, in the same envelope and with the same codes and statuses as those of the
+// functions. The CDK app configures them in API Gateway. The local system, whose
+// emulated gateway does not make all of them, makes the rest from here.
+package gatewayresponse
 
 import (
 	"bytes"
@@ -16,22 +16,22 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// Answer is one of the gateway's own answers.
-type Answer struct {
-	// Type is API Gateway's name of it.
+// Response is one of the gateway's own responses.
+type Response struct {
+	// Type is API Gateway's name of the response.
 	Type    string
 	Code    errs.Code
 	Message string
 }
 
-// Status is the HTTP status that goes with the code.
-func (a Answer) Status() int {
+// Status returns the HTTP status of the code.
+func (a Response) Status() int {
 	status, _ := httpapi.Status(a.Code)
 	return status
 }
 
-// Headers are those beside the content type and the request's id.
-func (a Answer) Headers() map[string]string {
+// Headers returns the headers other than the content type and the request's id.
+func (a Response) Headers() map[string]string {
 	h := map[string]string{"Cache-Control": "no-store"}
 	switch a.Code {
 	case errs.MissingAPIKey, errs.InvalidAPIKey:
@@ -42,8 +42,8 @@ func (a Answer) Headers() map[string]string {
 	return h
 }
 
-// Body is the envelope of the answer to the request with the given id.
-func (a Answer) Body(requestID string) string {
+// Body returns the body of the response to the request with the given id.
+func (a Response) Body(requestID string) string {
 	_, kind := httpapi.Status(a.Code)
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -52,13 +52,13 @@ func (a Answer) Body(requestID string) string {
 		Err:       httpapi.ErrorBody{Code: a.Code, Message: a.Message, Type: kind},
 		RequestID: requestID,
 	}); err != nil {
-		panic(err) // It is text alone, which can be encoded.
+		panic(err) // texts can always be encoded
 	}
 	return ascii(bytes.TrimSpace(out.Bytes()))
 }
 
-// ascii writes every other character as JSON's escape: on its way into the
-// gateway a template passes services that replace what is not ASCII.
+// ascii escapes all characters that are not ASCII: services between the template and
+// the gateway replace them.
 func ascii(text []byte) string {
 	var out strings.Builder
 	for _, r := range string(text) {
@@ -82,24 +82,23 @@ const (
 	broken     = "Something went wrong on our side. Try again; if it persists, send the request_id to support."
 )
 
-// Those that the local system makes itself.
+// The responses that the local system makes itself.
 var (
-	TooLarge = Answer{"REQUEST_TOO_LARGE", errs.BodyTooLarge,
+	TooLarge = Response{"REQUEST_TOO_LARGE", errs.BodyTooLarge,
 		"The body is larger than 256 KiB. Photos and media go to object storage by signed URL."}
-	TimedOut = Answer{"INTEGRATION_TIMEOUT", errs.Timeout,
+	TimedOut = Response{"INTEGRATION_TIMEOUT", errs.Timeout,
 		"The response took too long. The request may still have had its effect: repeat it with the same Idempotency-Key."}
-	Broken = Answer{"DEFAULT_5XX", errs.Internal, broken}
+	Broken = Response{"DEFAULT_5XX", errs.Internal, broken}
 )
 
-// All are the answers of every type that the gateway has for this API.
-var All = []Answer{
+// All has the responses of every type that the gateway has for this API.
+var All = []Response{
 	{"UNAUTHORIZED", errs.MissingAPIKey, "No API key was sent. Send it as `Authorization: Bearer svc_live_…` (or svc_test_…)."},
 	{"ACCESS_DENIED", errs.InvalidAPIKey,
 		"The API key is not valid: it may be mistyped, expired or revoked. Create one in the account area or with POST /v1/api-keys."},
 
-	// How the gateway calls a path that it does not know. Where the request has a
-	// header Authorization that is not one of AWS's own, it calls the same thing a
-	// fault of the signature, or has no name for it.
+	// The types of the gateway for an unknown path. With a header Authorization that
+	// is not AWS's own, the type is a fault of the signature, or a default.
 	{"MISSING_AUTHENTICATION_TOKEN", errs.UnknownPath, noSuchPath},
 	{"RESOURCE_NOT_FOUND", errs.UnknownPath, noSuchPath},
 	{"INVALID_SIGNATURE", errs.UnknownPath, noSuchPath},
