@@ -3,12 +3,12 @@ package main
 
 import (
 	"crypto/rand"
-	mathrand "math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/backoff"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/logging"
@@ -39,6 +39,6 @@ func main() {
 		}),
 		Objects: objects.New(cfg, n.Bucket), Now: time.Now,
 	}
-	kernel := task.NewKernel(task.Config{DB: db, Handlers: worker.Handlers(), Now: time.Now, Name: rand.Text, Chance: mathrand.Float64})
+	kernel := task.NewKernel(task.Config{DB: db, Handlers: worker.Handlers(), Now: time.Now, Name: rand.Text, Chance: backoff.Chance})
 	lambda.Start(task.NewConsumer(kernel, sqsqueue.Open(cfg, needs.QueueURLs(topology.Generation)), queue.Ticker).Handle)
 }

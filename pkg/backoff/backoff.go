@@ -4,9 +4,18 @@ package backoff
 
 import (
 	"context"
-	"math/rand/v2"
+	"crypto/rand"
+	"encoding/binary"
 	"time"
 )
+
+// Chance returns a random number from 0 to 1, without 1. It draws on crypto/rand,
+// which tests can make repeat itself.
+func Chance() float64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // returns no error
+	return float64(binary.BigEndian.Uint64(b[:])>>11) / (1 << 53)
+}
 
 // Wait waits before a repeat: not at all before the first try (0), then a random
 // time below first, which doubles with each repeat up to most. It returns the
@@ -20,7 +29,7 @@ func Wait(ctx context.Context, repeat int, first, most time.Duration) error {
 	if n := repeat - 1; first <= most>>n {
 		limit = first << n
 	}
-	t := time.NewTimer(rand.N(limit))
+	t := time.NewTimer(time.Duration(Chance() * float64(limit)))
 	defer t.Stop()
 	select {
 	case <-ctx.Done():

@@ -17,6 +17,12 @@ const Namespace = "ContentAutomation"
 // out is where counts are written: the log of a function is what it prints.
 var out io.Writer = os.Stdout
 
+// SetOutput sets where counts are written, and returns where they were.
+func SetOutput(w io.Writer) (before io.Writer) {
+	before, out = out, w
+	return before
+}
+
 // Count counts one event. A dimension may have few values only: each combination
 // is a metric that is paid for.
 func Count(name, dimension, value string) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -115,8 +117,8 @@ func (h *Hold) End(ctx context.Context, failed []error) {
 			late[wait] = append(late[wait], h.receipts[i])
 		}
 	}
-	for wait, receipts := range late {
-		h.hide(ctx, wait, receipts)
+	for _, wait := range slices.Sorted(maps.Keys(late)) {
+		h.hide(ctx, wait, late[wait])
 	}
 }
 

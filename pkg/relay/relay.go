@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -92,7 +93,8 @@ func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 			published.add(i, e)
 		}
 	}
-	for name, b := range jobs {
+	for _, name := range slices.Sorted(maps.Keys(jobs)) {
+		b := jobs[name]
 		b.report(failed, r.queues[name].Send(ctx, b.entries...))
 	}
 	published.report(failed, r.publish(ctx, published.entries))

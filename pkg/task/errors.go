@@ -3,8 +3,9 @@ package task
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"time"
+
+	"github.com/content-automation/api/pkg/backoff"
 )
 
 // ErrDeadline is the cause of a failure whose task was not done in time.
@@ -77,7 +78,7 @@ func pause(n int, chance float64) time.Duration {
 
 // Jitter spreads a wait over 80 to 120 percent, so that what failed together is not
 // tried again together.
-func Jitter(d time.Duration) time.Duration { return spread(d, rand.Float64()) }
+func Jitter(d time.Duration) time.Duration { return spread(d, backoff.Chance()) }
 
 func spread(d time.Duration, chance float64) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*chance))

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/backoff"
+	"github.com/content-automation/api/pkg/lock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -40,7 +40,7 @@ type Step struct {
 	// by is the name under which this attempt holds the lease; empty: it does not.
 	by string
 	// mu keeps the renewal of the lease and the commit apart.
-	mu   sync.Mutex
+	mu   lock.Mutex
 	item store.Item // as it is stored
 }
 

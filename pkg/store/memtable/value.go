@@ -65,11 +65,16 @@ func numeral(s string) (string, error) {
 	if strings.TrimLeft(text, "-0.") == "" {
 		text = "0"
 	}
-	if exact, _ := new(big.Rat).SetString(text); exact.Cmp(r) != 0 || len(strings.Trim(strings.NewReplacer("-", "", ".", "").Replace(text), "0")) > maxDigits {
+	if exact, _ := new(big.Rat).SetString(text); exact.Cmp(r) != 0 || len(significant(text)) > maxDigits {
 		return "", invalid("Attempting to store more than %d significant digits in a Number", maxDigits)
 	}
 	return text, nil
 }
+
+var signs = strings.NewReplacer("-", "", ".", "")
+
+// significant returns the digits of a number without the zeros at its ends.
+func significant(number string) string { return strings.Trim(signs.Replace(number), "0") }
 
 // sum adds two numbers.
 func sum(a, b string, sign int64) (string, error) {
@@ -160,8 +165,7 @@ func valueSize(v value) int {
 	case *types.AttributeValueMemberS:
 		return len(v.Value)
 	case *types.AttributeValueMemberN:
-		digits := strings.Trim(strings.NewReplacer("-", "", ".", "").Replace(v.Value), "0")
-		return 1 + (len(digits)+1)/2
+		return 1 + (len(significant(v.Value))+1)/2
 	default:
 		return 1
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
+	"github.com/content-automation/api/pkg/lock"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"
@@ -23,7 +23,7 @@ const renewTimeout = time.Second
 // leases are the attempts whose leases the heartbeat renews.
 type leases struct {
 	// mu is held during a renewal, so that no lease is renewed that was given up.
-	mu   sync.Mutex
+	mu   lock.Mutex
 	held map[*attempt]bool
 }
 

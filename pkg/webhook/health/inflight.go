@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/content-automation/api/pkg/lock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
@@ -54,7 +55,7 @@ type inFlight struct {
 	others int
 	dead   []string
 
-	mu sync.Mutex
+	mu lock.Mutex
 	// ours counts the slow attempts of this batch; written is the count in the table.
 	ours, written int
 	writing       bool
@@ -111,7 +112,7 @@ func (r *Receiver) Leave() { <-r.inFlight.slots }
 
 // Watch counts an attempt as soon as it is slow, until the returned function is called.
 func (r *Receiver) Watch(ctx context.Context) (ended func()) {
-	var mu sync.Mutex
+	var mu lock.Mutex
 	var slow, over bool
 	t := time.AfterFunc(SlowAfter, func() {
 		mu.Lock()

@@ -7,9 +7,9 @@ package health
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
+	"github.com/content-automation/api/pkg/lock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
@@ -38,7 +38,7 @@ type Receiver struct {
 	ref      hook.Ref
 	inFlight *inFlight
 
-	mu          sync.Mutex
+	mu          lock.Mutex
 	item        store.Item
 	record      hook.Record
 	breakerItem store.Item

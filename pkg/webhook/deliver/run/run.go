@@ -5,7 +5,6 @@ package run
 
 import (
 	"crypto/rand"
-	mathrand "math/rand/v2"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/backoff"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/needs"
@@ -59,7 +59,7 @@ func New(own, slow string, toAWS func(aws.Config) deliver.AWSSender) *deliver.De
 		Box:       awsenv.Must(hook.NewBox([]byte(n.SealSecret))),
 		Queue:     sqsqueue.New(queues, own),
 		Heartbeat: queue.Ticker,
-		Now:       time.Now, Chance: mathrand.Float64, Name: rand.Text, Patience: deliver.Patience,
+		Now:       time.Now, Chance: backoff.Chance, Name: rand.Text, Patience: deliver.Patience,
 	}
 	if slow != "" {
 		c.Slow = sqsqueue.New(queues, slow)
