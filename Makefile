@@ -56,6 +56,10 @@ test-explorer: explorer-assets ## Use the explorer in Chromium, which must be in
 	@cd pkg/docs/browser && npm ci --loglevel=error
 	$(GO) test -tags explorer -count=1 -v -run TestExplorerInChromium ./pkg/docs
 
+.PHONY: simulate
+simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
+	cd infra/simulate && SEEDS=$(or $(SEEDS),1000) FROM=$(or $(FROM),0) $(GO) test -count=1 -timeout 0 -run TestSeeds
+
 .PHONY: bench
 bench: tools explorer-assets ## Measure operations, start-up and deliveries; writes docs/bench.md
 	$(GO) run ./infra/bench -o docs/bench.md

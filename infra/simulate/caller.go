@@ -1,0 +1,230 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+)
+
+type object = map[string]any
+
+// request is a call of the API.
+type request struct {
+	principal auth.Principal
+	method    string
+	path      string
+	body      []byte
+	key       string // the Idempotency-Key
+}
+
+// answer is what a caller is answered.
+type answer struct {
+	status int
+	body   []byte
+}
+
+// serve answers the call.
+func (r request) serve(ctx context.Context, h http.Handler) answer {
+	g := httpapi.Gateway{RequestID: "request", SourceIP: "198.51.100.7", UserAgent: "simulate"}
+	var err error
+	if g.Authorizer, err = r.principal.Encode(); err != nil {
+		panic(err)
+	}
+	req := httptest.NewRequestWithContext(httpapi.WithGateway(ctx, g), r.method, r.path, bytes.NewReader(r.body))
+	if r.key != "" {
+		req.Header.Set("Idempotency-Key", r.key)
+	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, req)
+	return answer{rec.Code, rec.Body.Bytes()}
+}
+
+// caller is one who calls the API with the key of an account.
+type caller struct {
+	world     *world
+	random    *rand.Rand
+	principal auth.Principal
+	name      string
+	factory   string
+	hooks     []string // ids of webhooks
+	urls      []string // of webhooks
+	items     []string // paths of what was created
+	calls     int
+	left      int
+	since     string // the first id of an event that all webhooks get
+}
+
+// call makes a call and repeats it, with the same Idempotency-Key, until it is
+// answered for good.
+func (c *caller) call(method, path string, body any, into any) int {
+	b, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
+	if body == nil {
+		b = nil
+	}
+	c.calls++
+	r := request{c.principal, method, path, b, fmt.Sprint(c.name, "-", c.calls)}
+	if method == http.MethodGet {
+		r.key = ""
+	}
+	for {
+		answered := make(chan answer, 1)
+		c.world.ask(r, func(a answer) { answered <- a })
+		select {
+		case a := <-answered:
+			if a.status < 500 && a.status != http.StatusConflict && a.status != http.StatusTooManyRequests {
+				var out struct{ Data json.RawMessage }
+				if into != nil && a.status < 300 {
+					if err := json.Unmarshal(a.body, &out); err != nil {
+						panic(err)
+					}
+					if err := json.Unmarshal(out.Data, into); err != nil {
+						panic(err)
+					}
+				}
+				if c.world.Trace != nil && a.status >= 400 {
+					fmt.Fprintf(c.world.Trace, "%s %s: %s\n", method, path, a.body)
+				}
+				return a.status
+			}
+			if a.status == http.StatusConflict && !bytes.Contains(a.body, []byte("idempotency_in_progress")) {
+				return a.status
+			}
+		case <-time.After(30 * time.Second): // it was lost
+		}
+		<-time.After(time.Duration(1+c.random.IntN(3000)) * time.Millisecond)
+	}
+}
+
+// asked is a call of the API on its way.
+type asked struct {
+	request
+	answered func(answer)
+}
+
+// answer has the API answer a call, unless the answer is lost.
+func (w *world) answer(a asked) {
+	w.invoke(w.api, string(a.principal.Account)+" "+a.method+" "+a.path+" "+a.key, a.request, func(out any) {
+		if w.calm || !chance(w.random, w.faults.Lose) {
+			a.answered(out.(answer))
+		}
+	})
+}
+
+// ask has the API answer a call. Some are lost on their way.
+func (w *world) ask(r request, answered func(answer)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = append(w.asked, asked{r, answered})
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// kinds are the kinds of content items that are made.
+var kinds = []string{"post", "post", "story", "carousel", "video"}
+
+// live lives as a caller does, until nothing is left to do.
+func (c *caller) live() {
+	for c.factory == "" {
+		var f struct{ ID string }
+		c.call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog"}, &f)
+		c.factory = f.ID
+	}
+	for range 1 + c.random.IntN(2) {
+		var h struct{ ID string }
+		url := fmt.Sprintf("https://%s-%d.example.com/hook", c.name, len(c.hooks))
+		if status := c.call(http.MethodPost, "/v1/webhooks", object{"url": url, "event_types": []string{"*"}}, &h); status == http.StatusCreated {
+			c.hooks = append(c.hooks, h.ID)
+			c.urls = append(c.urls, url)
+		}
+	}
+	c.since = id.First(id.Event, time.Now().Add(time.Millisecond))
+	for ; c.left > 0; c.left-- {
+		c.act()
+		<-time.After(between(c.random, 0, 20*time.Second))
+	}
+}
+
+func (c *caller) item() object {
+	return object{"factory_id": c.factory, "kind": kinds[c.random.IntN(len(kinds))], "prompt": "A new shoe"}
+}
+
+// create makes something, and remembers where it is.
+func (c *caller) create() {
+	var one struct{ ID string }
+	switch c.random.IntN(4) {
+	case 0:
+		var all []struct{ ID string }
+		items := make([]object, 1+c.random.IntN(6))
+		for i := range items {
+			items[i] = c.item()
+		}
+		c.call(http.MethodPost, "/v1/content-items/batch", object{"items": items}, &all)
+		for _, it := range all {
+			c.items = append(c.items, "/v1/content-items/"+it.ID)
+		}
+	case 1:
+		path, body := "images", object{"prompt": "A shoe"}
+		if c.random.IntN(2) == 0 {
+			path, body = "voices", object{"text": "A shoe.", "language": "en"}
+		}
+		if c.call(http.MethodPost, "/v1/studio/"+path, body, &one) == http.StatusAccepted {
+			c.items = append(c.items, "/v1/studio/generations/"+one.ID)
+		}
+	default:
+		if c.call(http.MethodPost, "/v1/content-items", c.item(), &one) == http.StatusAccepted {
+			c.items = append(c.items, "/v1/content-items/"+one.ID)
+		}
+	}
+}
+
+// act does one thing.
+func (c *caller) act() {
+	if len(c.items) == 0 || c.random.IntN(3) > 0 {
+		c.create()
+		return
+	}
+	i := c.random.IntN(len(c.items))
+	path := c.items[i]
+	isItem := path[:len("/v1/content")] == "/v1/content"
+	switch n := c.random.IntN(6); {
+	case n == 0:
+		if c.call(http.MethodDelete, path, nil, nil) < 300 {
+			c.items = slices.Delete(c.items, i, i+1)
+		}
+	case n == 1 && isItem:
+		c.call(http.MethodPost, path+"/cancel", nil, nil)
+	case n == 2 && isItem:
+		c.call(http.MethodPost, path+"/regenerate", nil, nil)
+	case n == 3 && isItem:
+		c.call(http.MethodPatch, path, object{"title": fmt.Sprint("Title ", c.calls)}, nil)
+	case n == 4 && len(c.hooks) > 0:
+		c.redeliver()
+	default:
+		c.call(http.MethodGet, path, nil, nil)
+	}
+}
+
+// redeliver asks for one of the deliveries once more.
+func (c *caller) redeliver() {
+	var all []struct{ ID string }
+	hook := c.hooks[c.random.IntN(len(c.hooks))]
+	c.call(http.MethodGet, "/v1/webhooks/"+hook+"/deliveries", nil, &all)
+	if len(all) > 0 {
+		c.call(http.MethodPost, "/v1/webhooks/"+hook+"/deliveries/"+all[c.random.IntN(len(all))].ID+"/redeliver", nil, nil)
+	}
+}

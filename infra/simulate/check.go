@@ -1,0 +1,194 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// longest is how long after the last fault everything must have come to its end.
+const longest = 48 * time.Hour
+
+// quiet reports whether nothing is left to do, or has been for too long.
+func (w *world) quiet() bool {
+	w.mu.Lock()
+	living, alive := w.living, w.alive
+	w.mu.Unlock()
+	if living > 0 {
+		return false
+	}
+	if !w.calm {
+		w.calm, w.calmed = true, time.Now()
+		w.note("calm")
+	}
+	if !w.stopped && (len(w.pending()) == 0 || time.Since(w.calmed) > longest) {
+		w.stopped = true
+	}
+	return w.stopped && (alive == 0 || time.Since(w.calmed) > longest+time.Hour)
+}
+
+func (w *world) running() (n int) {
+	for _, f := range w.all {
+		n += f.running
+	}
+	return n
+}
+
+// pending are the things that are still to be done.
+func (w *world) pending() (all []string) {
+	if n := w.running(); n > 0 {
+		return []string{fmt.Sprint(n, " functions run")}
+	}
+	for i := range w.shards {
+		if n := len(w.shards[i].records); n > 0 {
+			all = append(all, fmt.Sprint(n, " records of the stream were not relayed"))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.queues)) {
+		q := w.queues[name]
+		if len(q.all) > 0 {
+			all = append(all, fmt.Sprint(len(q.all), " messages in ", name))
+		}
+	}
+	if all != nil {
+		return all
+	}
+	for _, it := range w.items() {
+		switch kind := textOf(it, "kind"); {
+		case it["due_pk"] != nil && kind != "delivery":
+			all = append(all, "due: "+textOf(it, "pk"))
+		case kind == "delivery" && textOf(it, "f_state") == "pending":
+			all = append(all, "not delivered: "+textOf(it, "sk"))
+		}
+	}
+	return all
+}
+
+func (w *world) items() []attributes {
+	out, err := w.engine.Scan(context.Background(), &dynamodb.ScanInput{TableName: aws.String(tableName)})
+	must(err)
+	return out.Items
+}
+
+// check returns the invariants that do not hold at the end.
+func (w *world) check() (broken []string) {
+	fail := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
+	broken = w.pending()
+	for _, name := range slices.Sorted(maps.Keys(w.queues)) {
+		for _, m := range w.queues[name].dead {
+			fail("dead letter of %s: %s", name, m.body)
+		}
+	}
+	type accountState struct{ sum, held int64 }
+	accounts := map[tenant.Account]*accountState{}
+	for _, c := range w.callers {
+		accounts[c.principal.Account] = &accountState{}
+	}
+	told := map[string]int{}
+	for _, e := range w.happened {
+		var doc struct {
+			Type string
+			Data struct{ Object struct{ ID string } }
+		}
+		must(json.Unmarshal([]byte(textOf(e, "doc")), &doc))
+		if strings.HasSuffix(doc.Type, ".generated") || strings.HasSuffix(doc.Type, ".failed") {
+			told[doc.Data.Object.ID]++
+		}
+		for _, c := range w.callers {
+			if tenant.Account(textOf(e, "acc")) != c.principal.Account {
+				continue
+			}
+			for _, url := range c.urls {
+				if w.receipts[receipt{url, textOf(e, "pk")}] == 0 && !w.early(e, c) {
+					fail("event %s %s did not reach %s", doc.Type, textOf(e, "pk"), url)
+				}
+			}
+		}
+	}
+	for id, n := range w.ends {
+		if told[id] != n {
+			fail("%s ended %d times, and %d events report it", id, n, told[id])
+		}
+	}
+	for id, n := range told {
+		if w.ends[id] != n {
+			fail("%d events report an end of %s, which ended %d times", n, id, w.ends[id])
+		}
+	}
+	for _, it := range w.items() {
+		pk := textOf(it, "pk")
+		switch kind := textOf(it, "kind"); kind {
+		case "content_item", "generation":
+			if state := stateOf(it); state == "queued" || state == "generating" {
+				fail("%s is %s", pk, state)
+			}
+		case task.ItemKind:
+			if state := textOf(it, "f_state"); state != "ended" {
+				fail("the task %s is %s", pk, state)
+			}
+		case "delivery":
+			if state := textOf(it, "f_state"); state != "delivered" {
+				fail("the delivery %s is %s", textOf(it, "sk"), state)
+			}
+		case ledger.Kind:
+			var doc struct{ Credits int64 }
+			must(json.Unmarshal([]byte(textOf(it, "doc")), &doc))
+			a := accounts[tenant.Account(textOf(it, "acc"))]
+			a.sum += doc.Credits
+			if textOf(it, "x_state") == "held" {
+				a.held++
+			}
+		}
+		for name := range it {
+			if strings.HasPrefix(pk, "waiting#") && strings.HasPrefix(name, "n_") && numberOf(it, name) != 0 {
+				fail("%s counts %d", pk, numberOf(it, name))
+			}
+		}
+	}
+	for _, c := range w.callers {
+		it, err := w.db().Get(context.Background(), ledger.BalanceKey(c.principal.Account))
+		must(err)
+		a, b := accounts[c.principal.Account], ledger.BalanceOf(it)
+		if a.sum != b.Credits || a.held != 0 || b.Credits < 0 {
+			fail("the balance of %s is %d, its entries add up to %d, and %d are held", c.name, b.Credits, a.sum, a.held)
+		}
+	}
+	for token, all := range w.submissions {
+		paid := 0
+		for _, s := range all {
+			if !s.excused() {
+				paid++
+			}
+		}
+		if paid > 1 {
+			fail("%s was submitted %d times, %d without a reason", token, len(all), paid)
+		}
+	}
+	slices.Sort(broken)
+	return broken
+}
+
+// early reports whether an event happened before an account had all its webhooks.
+func (w *world) early(e attributes, c *caller) bool { return textOf(e, "pk") < c.since }
+
+func numberOf(a attributes, name string) int64 {
+	v, _ := a[name].(*types.AttributeValueMemberN)
+	if v == nil {
+		return 0
+	}
+	n, _ := strconv.ParseInt(v.Value, 10, 64)
+	return n
+}

@@ -1,0 +1,117 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// function is a Lambda function with its instances.
+type function struct {
+	topology.Function
+	// start makes the handler of a new instance.
+	start func() handler
+	idle  []handler
+	count int
+	// running are the invocations that have not ended.
+	running int
+}
+
+// handler handles one invocation.
+type handler func(ctx context.Context, in any) (any, error)
+
+// invocation is one run of a function.
+type invocation struct {
+	world    *world
+	id       string
+	function *function
+	cancel   context.CancelFunc
+	// crashed reports that the instance was killed: nothing that it does has an effect.
+	crashed, ended bool
+	// stalls counts the attempts at calls of AWS that took too long.
+	stalls int
+	// died is called when it crashes.
+	died []func()
+}
+
+// apart keeps the end of a function's time apart from its heartbeats, which come in
+// whole seconds: of two things that happen at the same time, neither is the first.
+const apart = 333 * time.Microsecond
+
+// invoke invokes a function. It calls done with the answer, unless the instance
+// crashes or fails before.
+func (w *world) invoke(f *function, what string, in any, done func(out any)) *invocation {
+	f.count++
+	f.running++
+	inv := &invocation{world: w, id: fmt.Sprintf("%s-%d", f.Name, f.count), function: f}
+	var h handler
+	if n := len(f.idle); n > 0 && w.random.IntN(4) > 0 {
+		h, f.idle = f.idle[n-1], f.idle[:n-1]
+	} else {
+		h = f.start()
+	}
+	w.note("invoke %s %s", inv.id, what)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), invocationKey{}, inv), f.Timeout+apart)
+	inv.cancel = cancel
+	w.alive++
+	// Lambda kills what is not done in time.
+	w.after(f.Timeout+2*apart, func() {
+		if !inv.ended && !inv.crashed {
+			w.note("time-out %s", inv.id)
+			w.crash(inv)
+		}
+	})
+	go func() {
+		defer func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.alive--
+		}()
+		out, err := h(ctx, in)
+		_ = pass(context.WithoutCancel(ctx), &call{kind: toCaller, key: "return", do: func() error {
+			inv.ended = true
+			f.running--
+			cancel()
+			f.idle = append(f.idle, h)
+			if err == nil && done != nil {
+				done(out)
+			}
+			return nil
+		}})
+	}()
+	return inv
+}
+
+// crash kills the instance of an invocation.
+func (w *world) crash(inv *invocation) {
+	if inv.crashed || inv.ended {
+		return
+	}
+	w.note("crash %s", inv.id)
+	w.mu.Lock()
+	inv.crashed = true
+	w.mu.Unlock()
+	inv.function.running--
+	inv.cancel()
+	for _, f := range inv.died {
+		f()
+	}
+}
+
+// every invokes a function again and again.
+func (w *world) every(f *function, in any) {
+	w.after(f.Every, func() {
+		if w.stopped {
+			return
+		}
+		w.invoke(f, "schedule", in, nil)
+		w.every(f, in)
+	})
+}
+
+// retry is how long until a stream or a bus tries again what has failed.
+const retry = time.Second

@@ -1,0 +1,89 @@
+package simulate
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// What `make test` simulates: so many seeds, or as many as there is time for.
+const (
+	usualSeeds = 2000
+	usualTime  = time.Minute
+)
+
+// number reads a number from the environment.
+func number(t *testing.T, name string) (n uint64, set bool) {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n, true
+}
+
+// TestSeeds simulates the seeds that SEEDS and FROM ask for.
+func TestSeeds(t *testing.T) {
+	from, _ := number(t, "FROM")
+	seeds, asked := number(t, "SEEDS")
+	var c Config
+	switch {
+	case !asked:
+		seeds = usualSeeds
+	case seeds == 1:
+		c.Trace = os.Stdout
+	}
+	begun, simulated, tasks, steps := time.Now(), 0, 0, 0
+	for seed := from; seed < from+seeds; seed++ {
+		if !asked && time.Since(begun) > usualTime {
+			break
+		}
+		r := Run(t, seed, c)
+		simulated, tasks, steps = simulated+1, tasks+r.Tasks, steps+r.Steps
+		for _, broken := range r.Broken {
+			t.Errorf("seed %d: %s", seed, broken)
+		}
+		if len(r.Broken) > 0 {
+			t.Fatalf("replay it with: make simulate SEEDS=1 FROM=%d", seed)
+		}
+		if simulated%100 == 0 || seed == from+seeds-1 {
+			fmt.Printf("%d seeds from %d: %d tasks in %d steps, %.0f tasks a second\n", simulated, from, tasks, steps, float64(tasks)/time.Since(begun).Seconds())
+		}
+	}
+}
+
+func TestASeedAlwaysGoesTheSameWay(t *testing.T) {
+	const seeds = 50
+	hashes := map[uint64]uint64{}
+	for _, first := range []bool{true, false} {
+		for seed := range uint64(seeds) {
+			r := Run(t, seed, Config{})
+			if first {
+				hashes[seed] = r.Hash
+			} else if r.Hash != hashes[seed] {
+				t.Errorf("seed %d went another way", seed)
+			}
+		}
+	}
+}
+
+func TestDefectsAreFound(t *testing.T) {
+	const most = 1000
+	for name, d := range map[string]Defect{"a lease that is not checked": LeaseIgnored, "an outcome that is not fenced": StepUnfenced} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(most) {
+				if r := Run(t, seed, Config{Defect: d}); len(r.Broken) > 0 {
+					t.Logf("found by seed %d: %s", seed, r.Broken[0])
+					return
+				}
+			}
+			t.Errorf("%d seeds have not found it", most)
+		})
+	}
+}

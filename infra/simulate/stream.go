@@ -1,0 +1,153 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	eventtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/relay"
+	"github.com/content-automation/api/pkg/store/memtable"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// shards is how many parts the table's stream has, each in the order of its writes.
+const shards = 3
+
+// shard is a part of the stream that the relay has not taken yet.
+type shard struct {
+	records []events.DynamoDBEventRecord
+	busy    bool
+}
+
+// follow moves what was written into the stream.
+func (w *world) follow() {
+	changes := w.engine.Changes(tableName, w.seen)
+	w.seen += len(changes)
+	for i, c := range changes {
+		w.observe(c)
+		if c.Event != "INSERT" || !slices.Contains(relay.Kinds, textOf(c.New, "kind")) {
+			continue
+		}
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(textOf(c.New, "pk")))
+		s := &w.shards[h.Sum32()%shards]
+		image := map[string]events.DynamoDBAttributeValue{}
+		for name, v := range c.New {
+			if text, ok := v.(*types.AttributeValueMemberS); ok {
+				image[name] = events.NewStringAttribute(text.Value)
+			}
+		}
+		s.records = append(s.records, events.DynamoDBEventRecord{
+			EventName: c.Event, Change: events.DynamoDBStreamRecord{NewImage: image, SequenceNumber: strconv.Itoa(w.seen - len(changes) + i)},
+		})
+	}
+	for i := range w.shards {
+		w.feed(&w.shards[i], 10*time.Millisecond)
+	}
+}
+
+// feed hands the first records of a shard to the relay, after a time.
+func (w *world) feed(s *shard, after time.Duration) {
+	if s.busy || len(s.records) == 0 {
+		return
+	}
+	s.busy = true
+	w.after(after, func() {
+		n := 1 + w.random.IntN(min(len(s.records), 20))
+		batch := events.DynamoDBEvent{Records: s.records[:n:n]}
+		inv := w.invoke(w.relay, fmt.Sprint("stream ", n), batch, func(out any) {
+			s.busy = false
+			failed := out.(events.DynamoDBEventResponse).BatchItemFailures
+			if len(failed) == 0 {
+				s.records = s.records[n:]
+				w.feed(s, time.Millisecond)
+				return
+			}
+			for s.records[0].Change.SequenceNumber != failed[0].ItemIdentifier {
+				s.records = s.records[1:]
+			}
+			w.feed(s, retry)
+		})
+		inv.died = append(inv.died, func() {
+			s.busy = false
+			w.feed(s, retry)
+		})
+	})
+}
+
+func textOf(a attributes, name string) string {
+	s, _ := a[name].(*types.AttributeValueMemberS)
+	if s == nil {
+		return ""
+	}
+	return s.Value
+}
+
+// observe counts the work that was accepted and the ends of it.
+func (w *world) observe(c memtable.Change) {
+	switch kind := textOf(c.New, "kind"); kind {
+	case task.ItemKind:
+		if c.Event == "INSERT" {
+			w.Tasks++
+		}
+	case event.Kind:
+		if c.Event == "INSERT" {
+			w.happened = append(w.happened, c.New)
+		}
+	case "content_item", "generation":
+		state, before := stateOf(c.New), stateOf(c.Old)
+		if state != before && (state == "generated" || state == "failed") {
+			w.ends[textOf(c.New, "pk")]++
+		}
+	}
+}
+
+func stateOf(a attributes) string {
+	var doc struct{ State string }
+	_ = json.Unmarshal([]byte(textOf(a, "doc")), &doc)
+	return doc.State
+}
+
+// bus is the customer's bus, whose one rule sends all events to dispatch.
+type bus struct{}
+
+var _ relay.Bus = bus{}
+
+// PutEvents implements relay.Bus.
+func (bus) PutEvents(ctx context.Context, in *eventbridge.PutEventsInput, _ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
+	w := invocationOf(ctx).world
+	var out *eventbridge.PutEventsOutput
+	var details []string
+	for _, e := range in.Entries {
+		details = append(details, aws.ToString(e.Detail))
+	}
+	err := insist(ctx, func() *call {
+		return &call{kind: toBus, key: "PutEvents " + strings.Join(details, " "), lost: errLost, refused: errRefused, do: func() error {
+			out = &eventbridge.PutEventsOutput{}
+			for _, e := range in.Entries {
+				var entry eventtypes.PutEventsResultEntry
+				if !w.calm && chance(w.random, w.faults.Refuse) {
+					entry.ErrorCode = aws.String("InternalFailure")
+				} else {
+					w.queues[topology.Dispatch].put(`{"detail":`+aws.ToString(e.Detail)+`}`, 0)
+				}
+				out.Entries = append(out.Entries, entry)
+			}
+			return nil
+		}}
+	})
+	return out, err
+}

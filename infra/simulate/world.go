@@ -1,0 +1,219 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/cryptotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/gofrs/uuid/v5"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/memtable"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// Result is what a seed has come to.
+type Result struct {
+	// Broken are the invariants that do not hold.
+	Broken []string
+	// Tasks is how many tasks were accepted, and Hash a hash of all that happened.
+	Tasks int
+	Hash  uint64
+	Steps int
+}
+
+// Config changes a run.
+type Config struct {
+	// Trace, where it is set, gets a line for everything that happens.
+	Trace io.Writer
+	// Defect is put into the kernel on purpose.
+	Defect Defect
+}
+
+// world is one seed: a stack with all that is around it.
+type world struct {
+	Config
+	random *rand.Rand
+	faults faults
+	// calm reports that there are no more faults.
+	calm, stopped bool
+	calmed        time.Time
+
+	events agenda
+	seq    int
+	trace  uint64
+	steps  int
+
+	mu      sync.Mutex
+	arrived []*call
+	asked   []asked
+	living  int // callers that have something left to do
+	alive   int // goroutines of functions, of those that have crashed, too
+	wake    chan struct{}
+
+	engine *memtable.Engine
+	seen   int // changes of the table
+	shards [shards]shard
+	queues map[topology.Queue]*messages
+	api    *function
+	relay  *function
+	all    []*function
+
+	callers     []*caller
+	generations map[provider.Handle]*generation
+	submissions map[string][]*submission
+	files       map[string]bool
+	receipts    map[receipt]int
+	happened    []attributes
+	ends        map[string]int
+	Tasks       int
+}
+
+// apiTimeout is that of the functions behind the gateway.
+const apiTimeout = 15 * time.Second
+
+// begin is when a simulation begins.
+var begin = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// Run simulates a seed.
+func Run(t *testing.T, seed uint64, c Config) (out Result) {
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	defer slog.SetDefault(before)
+	defer metric.SetOutput(metric.SetOutput(io.Discard))
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	// Goroutines that are woken at the same time then run in the same order each time.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	build()
+	t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+		cryptotest.SetGlobalRandom(t, seed)
+		uuid.DefaultGenerator = uuid.NewGen() // which counts what it makes at one time
+		synctest.Test(t, func(*testing.T) {
+			<-time.After(time.Until(begin))
+			w := newWorld(seed, c)
+			w.run()
+			out = Result{w.check(), w.Tasks, w.trace, w.steps}
+		})
+	})
+	return out
+}
+
+func newWorld(seed uint64, c Config) *world {
+	w := &world{
+		Config: c, random: rand.New(rand.NewPCG(seed, 0)), wake: make(chan struct{}, 1), engine: memtable.New(time.Now),
+		queues: map[topology.Queue]*messages{}, generations: map[provider.Handle]*generation{}, submissions: map[string][]*submission{},
+		files: map[string]bool{}, receipts: map[receipt]int{}, ends: map[string]int{},
+	}
+	w.faults = drawFaults(w.random)
+	w.makeTable()
+	w.makeFunctions()
+	for n := range 1 + w.random.IntN(3) {
+		w.makeCaller(n)
+	}
+	for _, c := range w.callers {
+		w.living++
+		go func() {
+			c.live()
+			w.mu.Lock()
+			w.living--
+			w.mu.Unlock()
+		}()
+	}
+	return w
+}
+
+func (w *world) makeTable() {
+	in := &dynamodb.CreateTableInput{TableName: aws.String(tableName)}
+	keys := func(x store.Index) (schema []types.KeySchemaElement) {
+		partition, sort := x.Key()
+		for _, name := range []string{partition, sort} {
+			in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
+		}
+		return []types.KeySchemaElement{{AttributeName: &partition, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange}}
+	}
+	in.KeySchema = keys(store.Table)
+	for _, x := range store.StateIndexes {
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: aws.String(x.Name()), KeySchema: keys(x), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+		})
+	}
+	_, err := w.engine.CreateTable(context.Background(), in)
+	must(err)
+}
+
+func (w *world) makeFunctions() {
+	made := func(f topology.Function) *function {
+		made := &function{Function: f, start: build().start(f.Name)}
+		w.all = append(w.all, made)
+		return made
+	}
+	w.api = made(topology.Function{Name: "api", Timeout: apiTimeout})
+	for _, f := range topology.Functions {
+		switch f.Trigger {
+		case topology.ByStream:
+			w.relay = made(f)
+		case topology.ByQueue:
+			m := made(f)
+			for _, q := range f.Consumes {
+				w.queues[q] = &messages{world: w, name: q, function: m}
+			}
+		case topology.BySchedule:
+			w.every(made(f), scheduled[f.Name])
+		}
+	}
+}
+
+// db reads the table past the gate.
+func (w *world) db() *store.DB {
+	return store.Open(aws.Config{}, tableName, store.WithClient(w.engine))
+}
+
+// credits is what each account begins with: not enough for all that it asks for.
+const credits = 300
+
+func (w *world) makeCaller(n int) {
+	now := time.Now()
+	c := &caller{
+		world: w, name: fmt.Sprint("caller", n), random: rand.New(rand.NewPCG(w.random.Uint64(), 1)), left: 10 + w.random.IntN(30),
+		principal: auth.Principal{
+			Owner: tenant.Of(tenant.Account(id.New(id.Account, now)), tenant.Live), Actor: auth.Key(id.New(id.APIKey, now)), Scopes: auth.AllScopes(),
+			Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 30},
+		},
+	}
+	w.callers = append(w.callers, c)
+	tx := &store.Tx{}
+	if err := ledger.Open(tx, c.principal.Account, 20, object{}); err != nil {
+		panic(err)
+	}
+	must(w.db().Commit(context.Background(), tx))
+	tx = &store.Tx{}
+	if _, err := ledger.TopUp(tx, now, c.principal.Account, credits); err != nil {
+		panic(err)
+	}
+	must(w.db().Commit(context.Background(), tx))
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
