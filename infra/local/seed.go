@@ -40,11 +40,7 @@ func seed(ctx context.Context, s *system.System) (demo, error) {
 		mode   tenant.Mode
 		secret *string
 	}{{tenant.Test, &d.test}, {tenant.Live, &d.live}} {
-		key, tx, err := keys.Create(ctx, tenant.Account(made.ID), kind.mode,
-			apikey.Settings{Name: "Demo " + string(kind.mode), Scopes: auth.AllScopes()}, "operator")
-		if err == nil {
-			err = db.Commit(ctx, tx)
-		}
+		key, err := keys.Issue(ctx, tenant.Account(made.ID), kind.mode, apikey.Settings{Name: "Demo " + string(kind.mode), Scopes: auth.AllScopes()})
 		if err != nil {
 			return demo{}, fmt.Errorf("making the demo account's %s key: %w", kind.mode, err)
 		}

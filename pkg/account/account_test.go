@@ -268,7 +268,8 @@ func (w *world) rotate(a account.Account, k apikey.NewKey, overlap time.Duration
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	made, tx, err := w.keys.Rotate(held, overlap)
+	tx := &store.Tx{}
+	made, err := w.keys.Rotate(tx, held, overlap)
 	if err == nil {
 		err = w.db.Commit(w.t.Context(), tx)
 	}

@@ -31,17 +31,12 @@ func (s *Service) registerEntries(r *httpapi.Router) {
 }
 
 func (s *Service) entries(ctx context.Context, in *entriesInput) (httpapi.Page[ledger.Entry], error) {
-	from, to, err := in.Bounds(id.LedgerEntry)
+	q, err := httpapi.Owned(ctx, ledger.Kind, id.LedgerEntry, in.Period, map[string]string{"kind": in.Kind})
 	if err != nil {
 		return httpapi.Page[ledger.Entry]{}, err
 	}
-	p := auth.FromContext(ctx)
-	q := store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, ledger.Kind), From: from, To: to,
-		Filters: map[string]string{"kind": in.Kind},
-	}
 	if in.Subject != "" {
-		q.Index, q.Partition = store.ByParent, ledger.SubjectPartition(p.Owner, in.Subject)
+		q.Index, q.Partition = store.ByParent, ledger.SubjectPartition(auth.FromContext(ctx).Owner, in.Subject)
 	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, ledger.EntryOf)
 }

@@ -56,15 +56,12 @@ func (s *Events) Register(r *httpapi.Router) {
 }
 
 func (s *Events) list(ctx context.Context, in *eventsInput) (httpapi.Page[event.Event], error) {
-	from, to, err := in.Bounds(id.Event)
+	q, err := httpapi.Owned(ctx, event.Kind, id.Event, in.Period, nil)
 	if err != nil {
 		return httpapi.Page[event.Event]{}, err
 	}
-	p := auth.FromContext(ctx)
-	return httpapi.ListItems(ctx, s.db, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, event.Kind), From: from, To: to,
-		Prefixes: map[string]string{"type": event.Pattern(in.Type).Prefix()},
-	}, in.PageInput, func(it store.Item) (event.Event, error) { return event.Render(ctx, it, s.signer) })
+	q.Prefixes = map[string]string{"type": event.Pattern(in.Type).Prefix()}
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (event.Event, error) { return event.Render(ctx, it, s.signer) })
 }
 
 func (s *Events) get(ctx context.Context, in *eventInput) (event.Event, error) {

@@ -68,19 +68,18 @@ func NewService(db *store.DB, accounts *account.Service, now func() time.Time, r
 	return &Service{db, accounts, now, random}
 }
 
-// Create makes a key for an account and gives it with the transaction that
-// creates it. createdBy is the id of a key, or "operator".
-func (s *Service) Create(ctx context.Context, accountID tenant.Account, kind tenant.Mode, set Settings, createdBy string) (NewKey, *store.Tx, error) {
+// Create makes a key for an account by the transaction. createdBy is the id of a key, or "operator".
+func (s *Service) Create(ctx context.Context, tx *store.Tx, accountID tenant.Account, kind tenant.Mode, set Settings, createdBy string) (NewKey, error) {
 	a, owner, err := s.accounts.Get(ctx, accountID)
 	if err != nil {
-		return NewKey{}, nil, err
+		return NewKey{}, err
 	}
 	if err := s.validate(&set, nil); err != nil {
-		return NewKey{}, nil, err
+		return NewKey{}, err
 	}
 	secret, err := auth.NewKey(kind, s.random)
 	if err != nil {
-		return NewKey{}, nil, err
+		return NewKey{}, err
 	}
 	now := s.now()
 	r := key.Record{Key: Key{
@@ -91,17 +90,16 @@ func (s *Service) Create(ctx context.Context, accountID tenant.Account, kind ten
 	show(&r, secret)
 	it, err := store.NewItem("api_key", tenant.Of(accountID, ""), r.ID, r)
 	if err != nil {
-		return NewKey{}, nil, err
+		return NewKey{}, err
 	}
 	it.Key, it.Listed = credential.KeyOf(accountID, r.ID), store.Key{}
 	it.Filters = map[string]string{"kind": string(kind)}
 	it.Attributes = map[string]string{account.SecretAttribute: auth.HashKey(secret)}
 	it.Due = expiry.Due(&r)
-	tx := &store.Tx{}
 	tx.Create(it, nil)
 	addSecret(tx, credentialOf(&r, a, auth.HashKey(secret)), owner)
 	tx.Count(countKey(accountID), 1, maxKeys, errs.New(errs.InvalidState, "The account has %d keys that are not revoked, which is the maximum. Revoke one first.", maxKeys))
-	return NewKey{Key: r.Key, Secret: secret}, tx, nil
+	return NewKey{Key: r.Key, Secret: secret}, nil
 }
 
 // addSecret creates a secret. It carries a copy of what its account says, which
@@ -166,13 +164,11 @@ func (s *Service) see(it *store.Item, mode tenant.Mode, keyID string) (key.Recor
 	return key.Read(it, s.now())
 }
 
-// Revoke ends a key at once and gives the transaction that does; a key that is
-// revoked already stays as it is.
-func (s *Service) Revoke(r key.Record, it store.Item) (Key, *store.Tx, error) {
+// Revoke ends a key at once. One that is revoked already stays as it is.
+func (s *Service) Revoke(tx *store.Tx, r key.Record, it store.Item) (Key, error) {
 	if r.State == key.Revoked {
-		return r.Key, nil, nil
+		return r.Key, nil
 	}
-	tx := &store.Tx{}
 	for _, old := range r.Old {
 		credential.Revoke(tx, old.Hash)
 	}
@@ -182,26 +178,25 @@ func (s *Service) Revoke(r key.Record, it store.Item) (Key, *store.Tx, error) {
 	tx.Count(countKey(it.Account), -1, maxKeys, store.ErrConflict)
 	r.State = key.Revoked
 	err := s.replace(tx, &r, it)
-	return r.Key, tx, err
+	return r.Key, err
 }
 
 // Rotate gives a key a new secret; the current one lives on for the overlap.
-func (s *Service) Rotate(k held, overlap time.Duration) (NewKey, *store.Tx, error) {
+func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, error) {
 	r, it := k.Record, k.item
 	if r.State != key.Active {
-		return NewKey{}, nil, errs.New(errs.InvalidState, "The key is %s; only an active key can be rotated. Create a new one.", r.State)
+		return NewKey{}, errs.New(errs.InvalidState, "The key is %s; only an active key can be rotated. Create a new one.", r.State)
 	}
 	secret, err := auth.NewKey(r.Kind, s.random)
 	if err != nil {
-		return NewKey{}, nil, err
+		return NewKey{}, err
 	}
 	now := s.now()
 	hash, current := auth.HashKey(secret), it.Attributes[account.SecretAttribute]
-	tx := &store.Tx{}
 	addSecret(tx, credentialOf(&r, k.account, hash), k.owner)
 	r.Old = slices.DeleteFunc(r.Old, func(o key.OldSecret) bool { return !now.Before(o.Until) })
 	if len(r.Old) >= maxOldSecrets && overlap > 0 {
-		return NewKey{}, nil, errs.New(errs.InvalidState, "%d earlier secrets of this key are still valid. Rotate with overlap_seconds 0, or wait until they expire.", maxOldSecrets)
+		return NewKey{}, errs.New(errs.InvalidState, "%d earlier secrets of this key are still valid. Rotate with overlap_seconds 0, or wait until they expire.", maxOldSecrets)
 	}
 	if overlap > 0 {
 		r.Old = append(r.Old, key.OldSecret{Hash: current, Until: now.Add(overlap)})
@@ -215,34 +210,31 @@ func (s *Service) Rotate(k held, overlap time.Duration) (NewKey, *store.Tx, erro
 	it.Attributes[account.SecretAttribute] = hash
 	show(&r, secret)
 	if err := s.replace(tx, &r, it); err != nil {
-		return NewKey{}, nil, err
+		return NewKey{}, err
 	}
-	return NewKey{Key: r.Key, Secret: secret}, tx, nil
+	return NewKey{Key: r.Key, Secret: secret}, nil
 }
 
 // maxOldSecrets bounds the earlier secrets of a key that still work.
 const maxOldSecrets = 5
 
 // Update changes a key's settings.
-func (s *Service) Update(k held, set Settings) (Key, *store.Tx, error) {
+func (s *Service) Update(tx *store.Tx, k held, set Settings) (Key, error) {
 	r, it := k.Record, k.item
 	if r.State == key.Revoked {
-		return Key{}, nil, errs.New(errs.InvalidState, "The key is revoked and cannot be changed. Create a new one.")
+		return Key{}, errs.New(errs.InvalidState, "The key is revoked and cannot be changed. Create a new one.")
 	}
 	if err := s.validate(&set, r.ExpiresAt); err != nil {
-		return Key{}, nil, err
+		return Key{}, err
 	}
 	apply(&r, set, s.now())
 	if r.State == key.Expired && (r.ExpiresAt == nil || s.now().Before(*r.ExpiresAt)) {
 		r.State = key.Active
 	}
-	tx := &store.Tx{}
 	tx.Unchanged(k.owner)
 	credential.Change(tx, credentialOf(&r, k.account, it.Attributes[account.SecretAttribute]))
-	if err := s.replace(tx, &r, it); err != nil {
-		return Key{}, nil, err
-	}
-	return r.Key, tx, nil
+	err := s.replace(tx, &r, it)
+	return r.Key, err
 }
 
 func (s *Service) replace(tx *store.Tx, r *key.Record, it store.Item) error {

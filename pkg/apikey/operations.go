@@ -120,23 +120,19 @@ func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page
 	})
 }
 
-func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[NewKey], error) {
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out NewKey, err error) {
 	p := auth.FromContext(ctx)
 	b := in.Body
 	if p.Mode == tenant.Test && b.Kind != tenant.Test {
 		e := errs.New(errs.ScopeEscalation, "A test key can create test keys only. Use a live key.")
 		e.Param = "/kind"
-		return httpapi.Change[NewKey]{}, e
-	}
-	if err := b.Metadata.Check(); err != nil {
-		return httpapi.Change[NewKey]{}, err
+		return out, e
 	}
 	set := Settings{b.Name, b.Scopes, b.IPAllowList, b.ExpiresAt, b.Metadata}
 	if err := s.mayGive(p, &set, nil); err != nil {
-		return httpapi.Change[NewKey]{}, err
+		return out, err
 	}
-	k, tx, err := s.Create(ctx, p.Account, b.Kind, set, p.KeyID())
-	return httpapi.Change[NewKey]{Data: k, Tx: tx}, err
+	return s.Create(ctx, tx, p.Account, b.Kind, set, p.KeyID())
 }
 
 // mayGive refuses settings with scopes that the caller lacks. Their validity comes
@@ -149,15 +145,23 @@ func (s *Service) mayGive(p *auth.Principal, set *Settings, end *time.Time) erro
 }
 
 // find reads the key in the path of the call.
-func (s *Service) find(ctx context.Context, in KeyPath) (key.Record, store.Item, error) {
+func (s *Service) find(ctx context.Context, in KeyPath, match ...httpapi.IfMatch) (key.Record, store.Item, error) {
 	p := auth.FromContext(ctx)
-	return s.Find(ctx, p.Account, p.Mode, in.ID)
+	r, it, err := s.Find(ctx, p.Account, p.Mode, in.ID)
+	if err == nil {
+		err = httpapi.Matches(r.Version, match)
+	}
+	return r, it, err
 }
 
 // hold is find together with the account.
-func (s *Service) hold(ctx context.Context, in KeyPath) (held, error) {
+func (s *Service) hold(ctx context.Context, in KeyPath, match httpapi.IfMatch) (held, error) {
 	p := auth.FromContext(ctx)
-	return s.FindHeld(ctx, p.Account, p.Mode, in.ID)
+	h, err := s.FindHeld(ctx, p.Account, p.Mode, in.ID)
+	if err == nil {
+		err = match.Check(h.Version)
+	}
+	return h, err
 }
 
 func (s *Service) get(ctx context.Context, in *KeyPath) (Key, error) {
@@ -165,60 +169,43 @@ func (s *Service) get(ctx context.Context, in *KeyPath) (Key, error) {
 	return r.Key, err
 }
 
-func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Key], error) {
-	none := httpapi.Change[Key]{}
-	k, err := s.hold(ctx, in.KeyPath)
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Key, err error) {
+	k, err := s.hold(ctx, in.KeyPath, in.IfMatch)
 	if err != nil {
-		return none, err
-	}
-	if err := in.Check(k.Version); err != nil {
-		return none, err
+		return out, err
 	}
 	set, err := httpapi.MergePatch(ctx, Settings{k.Name, k.Scopes, k.IPAllowList, k.ExpiresAt, k.Metadata})
 	if err != nil {
-		return none, err
-	}
-	if err := set.Metadata.Check(); err != nil {
-		return none, err
+		return out, err
 	}
 	if in.Body.Scopes != nil {
 		if err := s.mayGive(auth.FromContext(ctx), &set, k.ExpiresAt); err != nil {
-			return none, err
+			return out, err
 		}
 	}
-	changed, tx, err := s.Update(k, set)
-	return httpapi.Change[Key]{Data: changed, Tx: tx}, err
+	return s.Update(tx, k, set)
 }
 
-func (s *Service) revoke(ctx context.Context, in *deleteInput) (httpapi.Change[Key], error) {
-	r, it, err := s.find(ctx, in.KeyPath)
+func (s *Service) revoke(ctx context.Context, tx *store.Tx, in *deleteInput) (out Key, err error) {
+	r, it, err := s.find(ctx, in.KeyPath, in.IfMatch)
 	if err != nil {
-		return httpapi.Change[Key]{}, err
+		return out, err
 	}
-	if err := in.Check(r.Version); err != nil {
-		return httpapi.Change[Key]{}, err
-	}
-	k, tx, err := s.Revoke(r, it)
-	return httpapi.Change[Key]{Data: k, Tx: tx}, err
+	return s.Revoke(tx, r, it)
 }
 
-func (s *Service) rotate(ctx context.Context, in *rotateInput) (httpapi.Change[NewKey], error) {
-	none := httpapi.Change[NewKey]{}
-	k, err := s.hold(ctx, in.KeyPath)
+func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *rotateInput) (out NewKey, err error) {
+	k, err := s.hold(ctx, in.KeyPath, in.IfMatch)
 	if err != nil {
-		return none, err
-	}
-	if err := in.Check(k.Version); err != nil {
-		return none, err
+		return out, err
 	}
 	// Whoever rotates a key holds it afterwards.
 	if err := auth.FromContext(ctx).RequireScopes(k.Scopes, ""); err != nil {
-		return none, err
+		return out, err
 	}
 	var overlap time.Duration
 	if in.Body != nil {
 		overlap = time.Duration(in.Body.OverlapSeconds) * time.Second
 	}
-	rotated, tx, err := s.Rotate(k, overlap)
-	return httpapi.Change[NewKey]{Data: rotated, Tx: tx}, err
+	return s.Rotate(tx, k, overlap)
 }

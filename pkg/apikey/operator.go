@@ -14,7 +14,8 @@ const operator = "operator"
 
 // Issue makes a key on behalf of the operator, and commits it.
 func (s *Service) Issue(ctx context.Context, accountID tenant.Account, kind tenant.Mode, set Settings) (NewKey, error) {
-	k, tx, err := s.Create(ctx, accountID, kind, set, operator)
+	tx := &store.Tx{}
+	k, err := s.Create(ctx, tx, accountID, kind, set, operator)
 	if err != nil {
 		return NewKey{}, err
 	}
@@ -27,8 +28,9 @@ func (s *Service) End(ctx context.Context, accountID tenant.Account, keyID strin
 	if err != nil {
 		return Key{}, err
 	}
-	k, tx, err := s.Revoke(r, it)
-	if err != nil || tx == nil {
+	tx := &store.Tx{}
+	k, err := s.Revoke(tx, r, it)
+	if err != nil {
 		return k, err
 	}
 	return k, s.db.Commit(ctx, tx)

@@ -91,17 +91,17 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 		code   errs.Code
 		params string // of the details
 	}{
-		"none":                {[]any{}, 422, errs.ValidationFailed, "/items"},
-		"fifty-one":           {many(51, good), 422, errs.ValidationFailed, "/items"},
-		"one without a kind":  {[]any{good, object{"factory_id": w.factory, "prompt": "x"}}, 422, errs.ValidationFailed, "/items/1/kind"},
-		"two of a bad shape":  {[]any{w.body("kind", "podcast"), good, w.body("slides", "x")}, 422, errs.ValidationFailed, "/items/0/kind /items/2/slides"},
-		"several bad ones":    {[]any{good, w.body("slides", []object{{}, {}}), good, w.body("format", "short"), w.body("model", "nobody")}, 422, errs.ValidationFailed, "/items/1/slides /items/3/format /items/4/model"},
-		"two blank ones":      {[]any{w.body("prompt", " "), good, w.body("prompt", "\n\t")}, 422, errs.ValidationFailed, "/items/0/prompt /items/2/prompt"},
-		"a model first":       {[]any{w.body("model", "nobody"), w.body("language", "???")}, 422, errs.UnsupportedModel, "/items/0/model /items/1/language"},
-		"an unknown factory":  {[]any{good, w.body("factory_id", unknown), w.body("factory_id", "fac_1")}, 404, errs.NotFound, "/items/1/factory_id /items/2/factory_id"},
-		"metadata and slides": {[]any{w.body("metadata", object{"": "x"}), w.body("slides", []object{{}, {}})}, 422, errs.ValidationFailed, "/items/0/metadata /items/1/slides"},
-		"nothing of an item":  {[]any{nil}, 422, errs.ValidationFailed, "/items/0"},
-		"a single unknown":    {[]any{w.body("promt", "x")}, 422, errs.ValidationFailed, "/items/0/promt"},
+		"none":               {[]any{}, 422, errs.ValidationFailed, "/items"},
+		"fifty-one":          {many(51, good), 422, errs.ValidationFailed, "/items"},
+		"one without a kind": {[]any{good, object{"factory_id": w.factory, "prompt": "x"}}, 422, errs.ValidationFailed, "/items/1/kind"},
+		"two of a bad shape": {[]any{w.body("kind", "podcast"), good, w.body("slides", "x")}, 422, errs.ValidationFailed, "/items/0/kind /items/2/slides"},
+		"several bad ones":   {[]any{good, w.body("slides", []object{{}, {}}), good, w.body("format", "short"), w.body("model", "nobody")}, 422, errs.ValidationFailed, "/items/1/slides /items/3/format /items/4/model"},
+		"two blank ones":     {[]any{w.body("prompt", " "), good, w.body("prompt", "\n\t")}, 422, errs.ValidationFailed, "/items/0/prompt /items/2/prompt"},
+		"a model first":      {[]any{w.body("model", "nobody"), w.body("language", "???")}, 422, errs.UnsupportedModel, "/items/0/model /items/1/language"},
+		"an unknown factory": {[]any{good, w.body("factory_id", unknown), w.body("factory_id", "fac_1")}, 404, errs.NotFound, "/items/1/factory_id /items/2/factory_id"},
+		"bad metadata":       {[]any{w.body("metadata", object{"": "x"}), good, w.body("metadata", object{"a\n": "x"})}, 422, errs.ValidationFailed, "/items/0/metadata /items/2/metadata"},
+		"nothing of an item": {[]any{nil}, 422, errs.ValidationFailed, "/items/0"},
+		"a single unknown":   {[]any{w.body("promt", "x")}, 422, errs.ValidationFailed, "/items/0/promt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := storetest.Snapshot(t, w.db)

@@ -89,24 +89,17 @@ type texts struct {
 	Metadata resource.Metadata `json:"metadata"`
 }
 
-func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Item], error) {
-	none := httpapi.Change[Item]{}
-	r, it, err := s.find(ctx, in.ID)
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Item, err error) {
+	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
-		return none, err
-	}
-	if err := in.Check(r.Version); err != nil {
-		return none, err
+		return out, err
 	}
 	if r.State == Publishing || r.State == Published {
-		return none, errs.New(errs.InvalidState, "The content item is %s: its texts can no longer be changed.", r.State)
+		return out, errs.New(errs.InvalidState, "The content item is %s: its texts can no longer be changed.", r.State)
 	}
 	set, err := httpapi.MergePatch(ctx, texts{r.Title, r.Caption, r.Hashtags, r.Metadata})
 	if err != nil {
-		return none, err
-	}
-	if err := set.Metadata.Check(); err != nil {
-		return none, err
+		return out, err
 	}
 	sent := httpapi.Patched(ctx)
 	for name, given := range map[string]*bool{"title": &r.Given.Title, "caption": &r.Given.Caption, "hashtags": &r.Given.Hashtags} {
@@ -115,21 +108,16 @@ func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[It
 		}
 	}
 	r.Title, r.Caption, r.Hashtags, r.Metadata = set.Title, set.Caption, append([]string{}, set.Hashtags...), set.Metadata.OrEmpty()
-	return s.write(ctx, &store.Tx{}, it, r)
+	return s.write(ctx, tx, it, r)
 }
 
-func (s *Service) cancel(ctx context.Context, in *endInput) (httpapi.Change[Item], error) {
-	none := httpapi.Change[Item]{}
-	r, it, err := s.find(ctx, in.ID)
+func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out Item, err error) {
+	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
-		return none, err
+		return out, err
 	}
-	if err := in.Check(r.Version); err != nil {
-		return none, err
-	}
-	tx := &store.Tx{}
 	if err := s.stop(tx, it, r); err != nil {
-		return none, err
+		return out, err
 	}
 	return s.write(ctx, tx, it, r)
 }
@@ -145,8 +133,7 @@ func (s *Service) stop(tx *store.Tx, it store.Item, r *record) error {
 	return err
 }
 
-func (s *Service) regenerate(ctx context.Context, in *regenerateInput) (httpapi.Change[Item], error) {
-	none := httpapi.Change[Item]{}
+func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateInput) (out Item, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	var b regenerateBody
 	if in.Body != nil {
@@ -154,7 +141,7 @@ func (s *Service) regenerate(ctx context.Context, in *regenerateInput) (httpapi.
 	}
 	live := p.Mode == tenant.Live
 	if b.Sandbox != nil && live {
-		return none, errLiveRehearsal()
+		return out, errLiveRehearsal()
 	}
 	var beside []store.Key
 	if live {
@@ -162,21 +149,21 @@ func (s *Service) regenerate(ctx context.Context, in *regenerateInput) (httpapi.
 	}
 	found, others, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{in.ID}, beside...)
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	it, ok := found[in.ID]
 	if !ok {
-		return none, errs.Missing("content item", in.ID)
+		return out, errs.Missing("content item", in.ID)
 	}
 	r, err := decode(&it)
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	if err := in.Check(r.Version); err != nil {
-		return none, err
+		return out, err
 	}
 	if err := r.move(Queued); err != nil {
-		return none, err
+		return out, err
 	}
 	if b.Prompt != nil {
 		r.Prompt = *b.Prompt
@@ -186,7 +173,7 @@ func (s *Service) regenerate(ctx context.Context, in *regenerateInput) (httpapi.
 		model = b.Model
 	}
 	if err := r.plan(s.offer, model, live); err != nil {
-		return none, err
+		return out, err
 	}
 	r.Attempt++
 	r.Sandbox, r.Accepted, r.Failure = b.Sandbox, now, nil
@@ -194,54 +181,47 @@ func (s *Service) regenerate(ctx context.Context, in *regenerateInput) (httpapi.
 	if live {
 		balance = ledger.BalanceOf(others[0])
 	}
-	tx := &store.Tx{}
 	if r.Ticket, err = generate.Accept(tx, now, r.accepted(p), balance); err != nil {
-		return none, err
+		return out, err
 	}
 	return s.write(ctx, tx, it, r)
 }
 
 // write adds the changed record to the transaction, and gives the item as it then is.
-func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *record) (httpapi.Change[Item], error) {
-	none := httpapi.Change[Item]{}
+func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *record) (Item, error) {
 	r.Touch(s.now())
 	if err := it.Encode(r); err != nil {
-		return none, err
+		return Item{}, err
 	}
 	it.Filters = r.filters()
 	tx.Replace(it)
-	v, err := r.view(ctx, s.signer)
-	return httpapi.Change[Item]{Data: v, Tx: tx}, err
+	return r.view(ctx, s.signer)
 }
 
 // remove deletes an item. The answer shows it as it was left: without media, for
 // those are gone, and canceled where it still ran.
-func (s *Service) remove(ctx context.Context, in *endInput) (httpapi.Change[Item], error) {
-	none := httpapi.Change[Item]{}
-	r, it, err := s.find(ctx, in.ID)
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out Item, err error) {
+	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
-		return none, err
-	}
-	if err := in.Check(r.Version); err != nil {
-		return none, err
+		return out, err
 	}
 	if r.State == Publishing {
-		return none, errs.New(errs.InvalidState, "The content item is being published. Delete it afterwards.")
+		return out, errs.New(errs.InvalidState, "The content item is being published. Delete it afterwards.")
 	}
-	now, tx := s.now(), &store.Tx{}
+	now := s.now()
 	tx.Delete(it)
 	if r.runs() {
 		if err := s.stop(tx, it, r); err != nil {
-			return none, err
+			return out, err
 		}
 	}
 	if err := generate.RemoveFiles(tx, now, it.Owner, r.ID, r.Attempt); err != nil {
-		return none, err
+		return out, err
 	}
 	r.Touch(now)
 	r.Media, r.Slides = []media.View{}, slices.Clone(r.Slides)
 	for i := range r.Slides {
 		r.Slides[i].MediaID = nil
 	}
-	return httpapi.Change[Item]{Data: r.Item, Tx: tx}, nil
+	return r.Item, nil
 }

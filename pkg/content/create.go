@@ -91,39 +91,35 @@ func (s *Service) registerCreate(r *httpapi.Router) {
 	httpapi.Write(r, batch, s.createBatch)
 }
 
-func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[Item], error) {
-	none := httpapi.Change[Item]{}
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Item, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	if err := in.Body.check(p.Mode); err != nil {
-		return none, err
+		return out, err
 	}
 	factories, balance, err := s.open(ctx, p, in.Body)
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	r, err := s.newRecord(in.Body, factories, p.Mode, now)
 	if err != nil {
-		return none, err
+		return out, err
 	}
-	tx := &store.Tx{}
 	if r.Ticket, err = generate.Accept(tx, now, r.accepted(p), balance); err != nil {
-		return none, err
+		return out, err
 	}
 	it, err := r.entry(p.Owner)
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	tx.Create(it, nil)
-	v, err := r.view(ctx, s.signer)
-	return httpapi.Change[Item]{Data: v, Tx: tx}, err
+	return r.view(ctx, s.signer)
 }
 
-func (s *Service) createBatch(ctx context.Context, in *batchInput) (httpapi.Change[batch], error) {
-	none := httpapi.Change[batch]{}
+func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput) (out batch, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	factories, balance, err := s.open(ctx, p, in.Body.Items...)
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	var bad refusals
 	var records []*record
@@ -136,35 +132,33 @@ func (s *Service) createBatch(ctx context.Context, in *batchInput) (httpapi.Chan
 		}
 		if err != nil {
 			if err := bad.add(i, err); err != nil {
-				return none, err
+				return out, err
 			}
 			continue
 		}
 		records, works = append(records, r), append(works, r.accepted(p))
 	}
 	if err := bad.err(); err != nil {
-		return none, err
+		return out, err
 	}
-	tx := &store.Tx{}
 	ticket, err := generate.AcceptBatch(tx, now, works, balance)
 	if err != nil {
-		return none, err
+		return out, err
 	}
-	var made batch
 	for _, r := range records {
 		r.Ticket = ticket
 		it, err := r.entry(p.Owner)
 		if err != nil {
-			return none, err
+			return out, err
 		}
 		tx.Create(it, nil)
 		v, err := r.view(ctx, s.signer)
 		if err != nil {
-			return none, err
+			return out, err
 		}
-		made = append(made, v)
+		out = append(out, v)
 	}
-	return httpapi.Change[batch]{Data: made, Tx: tx}, nil
+	return out, nil
 }
 
 // refusals collects why items of a batch cannot be accepted.
@@ -230,7 +224,7 @@ func (b *createBody) check(mode tenant.Mode) error {
 	case b.Slides != nil && b.Kind != Carousel:
 		return errs.Invalid("/slides", "are for kind carousel only")
 	}
-	return b.Metadata.Check()
+	return nil
 }
 
 func errLiveRehearsal() error {

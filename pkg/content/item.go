@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/resource"
@@ -189,12 +190,15 @@ type Service struct {
 }
 
 // find reads a content item of the caller's account and mode.
-func (s *Service) find(ctx context.Context, itemID string) (*record, store.Item, error) {
+func (s *Service) find(ctx context.Context, itemID string, match ...httpapi.IfMatch) (*record, store.Item, error) {
 	it, err := resource.Find(ctx, s.db, id.ContentItem, "content item", itemID)
 	if err != nil {
 		return nil, it, err
 	}
 	r, err := decode(&it)
+	if err == nil {
+		err = httpapi.Matches(r.Version, match)
+	}
 	return r, it, err
 }
 

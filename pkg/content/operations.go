@@ -63,23 +63,18 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Item], error) {
-	from, to, err := in.Bounds(id.ContentItem)
-	if err != nil {
-		return httpapi.Page[Item]{}, err
-	}
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
 		return httpapi.Page[Item]{}, errs.Invalid("factory_id", "is not the id of a factory")
 	}
 	if in.ContentPlanID != "" && !id.Valid(id.ContentPlan, in.ContentPlanID) {
 		return httpapi.Page[Item]{}, errs.Invalid("content_plan_id", "is not the id of a content plan")
 	}
-	p := auth.FromContext(ctx)
-	q := store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, ItemKind), From: from, To: to,
-		Filters: map[string]string{"kind": in.Kind, "state": in.State, "plan": in.ContentPlanID},
+	q, err := httpapi.Owned(ctx, ItemKind, id.ContentItem, in.Period, map[string]string{"kind": in.Kind, "state": in.State, "plan": in.ContentPlanID})
+	if err != nil {
+		return httpapi.Page[Item]{}, err
 	}
 	if in.FactoryID != "" {
-		q.Index, q.Partition = store.ByParent, parentPartition(p.Owner, in.FactoryID)
+		q.Index, q.Partition = store.ByParent, parentPartition(auth.FromContext(ctx).Owner, in.FactoryID)
 	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Item, error) {
 		r, err := decode(&it)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,6 +42,20 @@ func TestUpdate(t *testing.T) {
 	w.doAttempt(it.ID, 2)
 	if got = w.get(it.ID); got.Title != "Etwas anderes" || got.Caption != kept || len(got.Hashtags) == 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestMetadataDoesNotGrowBeyondItsBound(t *testing.T) {
+	w := newWorld(t)
+	pairs := object{}
+	for i := range 20 {
+		pairs[strconv.Itoa(i)] = "v"
+	}
+	it := w.create("metadata", pairs)
+	w.Call(http.MethodPatch, path(it.ID), object{"metadata": object{"more": "v"}}).Refused(t, 422, errs.ValidationFailed, "/metadata")
+	w.Call(http.MethodPatch, path(it.ID), object{"metadata": object{"more": "v", "0": nil}}).Into(t, http.StatusOK, new(content.Item))
+	if got := w.get(it.ID).Metadata; len(got) != 20 {
+		t.Errorf("%v", got)
 	}
 }
 

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	_ "time/tzdata" // the runtime of the functions has no time zones of its own
 
 	"golang.org/x/text/language"
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory/ref"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -111,7 +111,7 @@ func NewService(db *store.DB, now func() time.Time) *Service { return &Service{d
 
 // Find reads a factory of the caller's account and mode; one that was deleted is
 // not found.
-func (s *Service) Find(ctx context.Context, factoryID string) (Factory, store.Item, error) {
+func (s *Service) Find(ctx context.Context, factoryID string, match ...httpapi.IfMatch) (Factory, store.Item, error) {
 	it, err := resource.Find(ctx, s.db, id.Factory, Kind, factoryID)
 	if err != nil {
 		return Factory{}, it, err
@@ -123,7 +123,7 @@ func (s *Service) Find(ctx context.Context, factoryID string) (Factory, store.It
 	if f.State == StateDeleted {
 		return f, it, errs.Missing(Kind, factoryID)
 	}
-	return f, it, nil
+	return f, it, httpapi.Matches(f.Version, match)
 }
 
 // FindAll reads several factories as Find does, and other items beside them, in one
@@ -169,9 +169,6 @@ func (f *Factory) settings() Settings {
 
 // apply checks settings and takes them over.
 func (f *Factory) apply(set Settings) error {
-	if err := set.Metadata.Check(); err != nil {
-		return err
-	}
 	tag, err := Language(set.Language, "")
 	if err != nil {
 		return err

@@ -123,35 +123,33 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory], error) {
-	p := auth.FromContext(ctx)
-	return httpapi.ListItems(ctx, s.db, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, Kind),
-		Filters: map[string]string{"type": in.Type, "state": in.State},
-	}, in.PageInput, func(it store.Item) (f Factory, err error) { return f, it.Decode(&f) })
+	q, err := httpapi.Owned(ctx, Kind, id.Factory, httpapi.Period{}, map[string]string{"type": in.Type, "state": in.State})
+	if err != nil {
+		return httpapi.Page[Factory]{}, err
+	}
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (f Factory, err error) { return f, it.Decode(&f) })
 }
 
-func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[Factory], error) {
-	none := httpapi.Change[Factory]{}
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Factory, err error) {
 	p, now, b := auth.FromContext(ctx), s.now(), in.Body
 	f := Factory{
 		Resource: resource.New(id.New(id.Factory, now), now, b.Metadata),
 		Type:     b.Type, SocialAccountIDs: []string{},
 	}
-	err := f.apply(Settings{
+	err = f.apply(Settings{
 		Name: b.Name, Language: b.Language, Description: b.Description, Audience: b.Audience, Tone: b.Tone, Topics: b.Topics,
 		ContentTypes: b.ContentTypes, Models: b.Models, Schedule: b.Schedule, AutoPublish: b.AutoPublish, Settings: b.Settings,
 		State: StateActive, Metadata: b.Metadata,
 	})
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	it, err := f.item(p.Owner)
 	if err != nil {
-		return none, err
+		return out, err
 	}
-	tx := &store.Tx{}
 	tx.Create(it, nil)
-	return httpapi.Change[Factory]{Data: f, Tx: tx}, nil
+	return f, nil
 }
 
 func (s *Service) get(ctx context.Context, in *FactoryPath) (Factory, error) {
@@ -159,28 +157,23 @@ func (s *Service) get(ctx context.Context, in *FactoryPath) (Factory, error) {
 	return f, err
 }
 
-func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[Factory], error) {
-	none := httpapi.Change[Factory]{}
-	f, it, err := s.Find(ctx, in.ID)
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Factory, err error) {
+	f, it, err := s.Find(ctx, in.ID, in.IfMatch)
 	if err != nil {
-		return none, err
-	}
-	if err := in.Check(f.Version); err != nil {
-		return none, err
+		return out, err
 	}
 	set, err := httpapi.MergePatch(ctx, f.settings())
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	if err := f.apply(set); err != nil {
-		return none, err
+		return out, err
 	}
 	f.Touch(s.now())
 	if err := it.Encode(f); err != nil {
-		return none, err
+		return out, err
 	}
 	it.Filters = f.filters()
-	tx := &store.Tx{}
 	tx.Replace(it)
-	return httpapi.Change[Factory]{Data: f, Tx: tx}, nil
+	return f, nil
 }

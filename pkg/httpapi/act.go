@@ -68,14 +68,12 @@ func (a Action[I, P, R, T]) serve(ctx context.Context, r *Router, op Op, in *I) 
 	began := r.now()
 	var p P
 	var h held
-	first, err := r.once(ctx, key, func(token string) (*store.Tx, error) {
-		tx := &store.Tx{}
-		var err error
+	first, err := r.once(ctx, key, func(tx *store.Tx, token string) (err error) {
 		if p, err = a.Prepare(ctx, tx, in); err != nil {
-			return nil, err
+			return err
 		}
 		h, err = r.claim(ctx, tx, op, a.Queue, key, token, began.Add(a.Within+settleTime), p)
-		return tx, err
+		return err
 	})
 	if err != nil || first != nil {
 		return first, err

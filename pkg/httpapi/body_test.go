@@ -127,9 +127,9 @@ func TestAnOperationWithoutABodyRefusesOne(t *testing.T) {
 	f := newFixture(t)
 	ran := 0
 	httpapi.Write(f.router, httpapi.Op{ID: "rotateThing", Method: http.MethodPost, Path: "/v1/things/rotate", Scope: auth.FactoriesWrite, Function: "things"},
-		func(context.Context, *struct{}) (httpapi.Change[thing], error) {
+		func(context.Context, *store.Tx, *struct{}) (thing, error) {
 			ran++
-			return httpapi.Change[thing]{Tx: &store.Tx{}}, nil
+			return thing{}, nil
 		})
 	for _, body := range []string{"", "{}", " {}\n"} {
 		if a := f.call("POST", "/v1/things/rotate", body); a.status != http.StatusOK {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
+	"github.com/content-automation/api/pkg/resource"
 )
 
 // IfMatch holds the header of a conditional change. Embed it in the input of
@@ -44,6 +45,17 @@ func (h IfMatch) Check(version int64) error {
 	return e
 }
 
+// Matches is Check for the headers of a call that changes a resource; one that only
+// reads it passes none.
+func Matches(version int64, headers []IfMatch) error {
+	for _, h := range headers {
+		if err := h.Check(version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // MergePatch applies the body of the call, a JSON merge patch (RFC 7396), to
 // the changeable members of a resource.
 func MergePatch[T any](ctx context.Context, current T) (T, error) {
@@ -56,7 +68,14 @@ func MergePatch[T any](ctx context.Context, current T) (T, error) {
 	if err := json.Unmarshal(doc, &tree); err != nil {
 		return merged, err
 	}
-	if doc, err = json.Marshal(jsontree.Merge(tree, callFrom(ctx).sent)); err != nil {
+	tree = jsontree.Merge(tree, callFrom(ctx).sent)
+	if members, ok := tree.(map[string]any); ok {
+		// The schema bounds what is sent, and not what it adds up to.
+		if pairs, _ := members["metadata"].(map[string]any); len(pairs) > resource.MaxPairs {
+			return merged, errs.Invalid("/metadata", "must have at most %d pairs", resource.MaxPairs)
+		}
+	}
+	if doc, err = json.Marshal(tree); err != nil {
 		return merged, err
 	}
 	d := json.NewDecoder(bytes.NewReader(doc))

@@ -12,7 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
-	"github.com/content-automation/api/pkg/resource"
 )
 
 func TestEveryCodeHasItsStatusAndType(t *testing.T) {
@@ -65,34 +64,6 @@ func TestEveryCodeHasItsStatusAndType(t *testing.T) {
 	}
 	if status, kind := httpapi.Status("nobody knows it"); status != 500 || kind != "api_error" {
 		t.Errorf("an unknown code is answered %d %s", status, kind)
-	}
-}
-
-func TestMetadataIsChecked(t *testing.T) {
-	pairs := func(n int) resource.Metadata {
-		m := resource.Metadata{}
-		for i := range n {
-			m[fmt.Sprint("k", i)] = "v"
-		}
-		return m
-	}
-	for name, c := range map[string]struct {
-		m  resource.Metadata
-		ok bool
-	}{
-		"none":             {nil, true},
-		"twenty":           {pairs(20), true},
-		"twenty-one":       {pairs(21), false},
-		"a long name":      {resource.Metadata{strings.Repeat("ü", 40): "v"}, true},
-		"a longer name":    {resource.Metadata{strings.Repeat("ü", 41): "v"}, false},
-		"no name":          {resource.Metadata{"": "v"}, false},
-		"a line feed":      {resource.Metadata{"a\nb": "v"}, false},
-		"a deleted letter": {resource.Metadata{"a\x7f": "v"}, false},
-	} {
-		err := c.m.Check()
-		if (err == nil) != c.ok || err != nil && errs.As(err).Param != "/metadata" {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 

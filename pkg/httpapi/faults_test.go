@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
@@ -109,8 +110,8 @@ func TestARepeatWhileTheFirstStillCommitsIsRefused(t *testing.T) {
 func TestARepeatOfWhatWritesNothingIsRefusedMeanwhile(t *testing.T) {
 	f, faults := fragile(t)
 	httpapi.Write(f.router, httpapi.Op{ID: "leaveThings", Method: http.MethodPost, Path: "/v1/left", Scope: "factories:write", Function: "things"},
-		func(context.Context, *struct{}) (httpapi.Change[string], error) {
-			return httpapi.Change[string]{Data: rand.Text()}, nil
+		func(context.Context, *store.Tx, *struct{}) (string, error) {
+			return rand.Text(), nil
 		})
 	key := []string{"Idempotency-Key", "order-17"}
 	faults.Refuse("PutItem", "TransactionConflictException", 1000)

@@ -53,19 +53,19 @@ var errInProgress = &errs.Error{
 	Message: "The first request with this Idempotency-Key is still running. Repeat the request in a second.",
 }
 
-// once runs what makes a transaction, and commits it together with the record of the
+// once runs what adds to a transaction, and commits it together with the record of the
 // call's Idempotency-Key, which run adds under the token. Where the key was used
 // before, it returns the first answer. On the way of a first call the record costs no
 // read: a repeat is noticed when its record is already there, or when the operation
 // fails, which it may do just because the first call had its effect.
-func (r *Router) once(ctx context.Context, key string, run func(token string) (*store.Tx, error)) (first *answer, err error) {
+func (r *Router) once(ctx context.Context, key string, run func(tx *store.Tx, token string) error) (first *answer, err error) {
 	var failure error
 	for again := range maxRuns {
 		if err := backoff.Wait(ctx, again, 5*time.Millisecond, 80*time.Millisecond); err != nil {
 			return nil, err
 		}
-		token := rand.Text()
-		tx, err := run(token)
+		tx, token := &store.Tx{}, rand.Text()
+		err := run(tx, token)
 		if err == nil {
 			err = r.db.Commit(ctx, tx)
 		}
@@ -95,30 +95,24 @@ func (r *Router) once(ctx context.Context, key string, run func(token string) (*
 
 // commit runs an operation and commits what it returns, together with the record
 // that answers a repeat.
-func (r *Router) commit(ctx context.Context, run func() (*answer, *store.Tx, error)) (*answer, error) {
+func (r *Router) commit(ctx context.Context, run func(*store.Tx) (*answer, error)) (*answer, error) {
 	c := callFrom(ctx)
 	var a *answer
-	first, err := r.once(ctx, c.idempotencyKey, func(token string) (tx *store.Tx, err error) {
-		if a, tx, err = run(); err != nil {
-			return nil, err
-		}
-		if tx == nil {
-			tx = &store.Tx{}
-		}
-		if c.idempotencyKey == "" {
-			return tx, nil
+	first, err := r.once(ctx, c.idempotencyKey, func(tx *store.Tx, token string) (err error) {
+		if a, err = run(tx); err != nil || c.idempotencyKey == "" {
+			return err
 		}
 		secret, err := r.answerSecret(c.idempotencyKey)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		it := r.recordOf(auth.FromContext(ctx), c.idempotencyKey)
 		if err := remember(tx, &it, remembered{Token: token, Fingerprint: callFingerprint(c)}, secret, a); err != nil {
-			return nil, err
+			return err
 		}
 		tx.Claim(it, r.now().Unix(), errRepeated, errInProgress)
 		tx.Until(c.began.Add(longestRun))
-		return tx, nil
+		return nil
 	})
 	if err != nil || first != nil {
 		return first, err

@@ -70,6 +70,14 @@ func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageI
 	return page, nil
 }
 
+// Owned returns the query of the caller's resources of a kind that were made in the
+// period. Their ids have the prefix.
+func Owned(ctx context.Context, kind, prefix string, made Period, filters map[string]string) (q store.Query, err error) {
+	q = store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(auth.FromContext(ctx).Owner, kind), Filters: filters}
+	q.From, q.To, err = made.Bounds(prefix)
+	return q, err
+}
+
 // Slice returns a page of a list that is held in memory; key must be unique.
 func Slice[T any](ctx context.Context, all []T, filters map[string]string, in PageInput, key func(T) string) (Page[T], error) {
 	list := fingerprint(ctx, store.Query{Filters: filters})

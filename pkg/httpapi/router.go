@@ -115,24 +115,17 @@ func List[I, T any](r *Router, op Op, handle func(context.Context, *I) (Page[T],
 	})
 }
 
-// Change is what an operation that changes something gives: the answer, and the
-// transaction that makes it true. The operation itself writes nothing: so the
-// record that answers a repeat commits with the effect or not at all.
-type Change[T any] struct {
-	Data T
-	Tx   *store.Tx
-}
-
-// Write registers an operation that changes something.
-func Write[I, T any](r *Router, op Op, handle func(context.Context, *I) (Change[T], error)) {
+// Write registers an operation that changes something by the transaction, and by
+// nothing else: so the record that answers a repeat commits with the effect or not at
+// all. It may run several times.
+func Write[I, T any](r *Router, op Op, handle func(context.Context, *store.Tx, *I) (T, error)) {
 	register(r, op, reflect.TypeFor[Envelope[T]](), func(ctx context.Context, in *I) (*answer, error) {
-		return r.commit(ctx, func() (*answer, *store.Tx, error) {
-			change, err := handle(ctx, in)
+		return r.commit(ctx, func(tx *store.Tx) (*answer, error) {
+			data, err := handle(ctx, tx, in)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
-			a, err := render(ctx, op, change.Data)
-			return a, change.Tx, err
+			return render(ctx, op, data)
 		})
 	})
 }

@@ -55,15 +55,14 @@ type things struct {
 	between func()
 }
 
-func (s *things) create(ctx context.Context, in *struct{ Body thingBody }) (httpapi.Change[thing], error) {
+func (s *things) create(ctx context.Context, tx *store.Tx, in *struct{ Body thingBody }) (thing, error) {
 	s.runs.Add(1)
 	p := auth.FromContext(ctx)
 	v := thing{Resource: resource.New(id.New(id.Factory, noon), noon, in.Body.Metadata), Name: in.Body.Name, Tags: in.Body.Tags}
 	it, err := store.NewItem("thing", p.Owner, v.ID, v)
-	tx := &store.Tx{}
 	tx.Create(it, nil)
 	s.meet()
-	return httpapi.Change[thing]{Data: v, Tx: tx}, err
+	return v, err
 }
 
 func (s *things) find(ctx context.Context, thingID string) (thing, store.Item, error) {
@@ -75,26 +74,24 @@ func (s *things) find(ctx context.Context, thingID string) (thing, store.Item, e
 	return v, it, it.Decode(&v)
 }
 
-func (s *things) update(ctx context.Context, in *struct {
+func (s *things) update(ctx context.Context, tx *store.Tx, in *struct {
 	ID string `path:"id"`
 	httpapi.IfMatch
 	Body struct {
 		Name string   `json:"name,omitempty"`
 		Tags []string `json:"tags,omitempty" nullable:"true"`
 	}
-}) (httpapi.Change[thing], error) {
+}) (v thing, err error) {
 	s.runs.Add(1)
-	none := httpapi.Change[thing]{}
 	it, err := resource.Find(ctx, s.db, id.Factory, "thing", in.ID)
 	if err != nil {
-		return none, err
+		return v, err
 	}
-	var v thing
 	if err := it.Decode(&v); err != nil {
-		return none, err
+		return v, err
 	}
 	if err := in.Check(v.Version); err != nil {
-		return none, err
+		return v, err
 	}
 	type settings struct {
 		Name string   `json:"name"`
@@ -102,17 +99,16 @@ func (s *things) update(ctx context.Context, in *struct {
 	}
 	set, err := httpapi.MergePatch(ctx, settings{v.Name, v.Tags})
 	if err != nil {
-		return none, err
+		return v, err
 	}
 	v.Name, v.Tags = set.Name, set.Tags
 	v.Touch(noon)
 	if err := it.Encode(v); err != nil {
-		return none, err
+		return v, err
 	}
-	tx := &store.Tx{}
 	tx.Replace(it)
 	s.meet()
-	return httpapi.Change[thing]{Data: v, Tx: tx}, nil
+	return v, nil
 }
 
 // meet lets another call come between.

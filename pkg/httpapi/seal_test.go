@@ -19,12 +19,11 @@ import (
 // answers registers an operation that makes a thing and answers a text.
 func (f *fixture) answers(text func() string) {
 	httpapi.Write(f.router, httpapi.Op{ID: "tell", Method: http.MethodPost, Path: "/v1/tell", Scope: auth.FactoriesWrite, Function: "things"},
-		func(context.Context, *struct{}) (httpapi.Change[string], error) {
+		func(_ context.Context, tx *store.Tx, _ *struct{}) (string, error) {
 			thingID := id.New(id.Factory, noon)
 			it, err := store.NewItem("thing", f.caller.Owner, thingID, thing{Resource: resource.New(thingID, noon, nil)})
-			tx := &store.Tx{}
 			tx.Create(it, nil)
-			return httpapi.Change[string]{Data: text(), Tx: tx}, err
+			return text(), err
 		})
 }
 

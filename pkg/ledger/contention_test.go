@@ -30,26 +30,26 @@ type accepted struct {
 func (a area) Register(r *httpapi.Router) {
 	httpapi.Write(r, httpapi.Op{
 		ID: "accept", Method: http.MethodPost, Path: "/v1/work", Scope: auth.StudioUse, Function: "studio", Tag: "Work", Status: http.StatusAccepted,
-	}, func(ctx context.Context, in *struct {
+	}, func(ctx context.Context, tx *store.Tx, in *struct {
 		Body struct {
 			Price int64 `json:"price"`
 		}
-	}) (httpapi.Change[accepted], error) {
-		none, p, now := httpapi.Change[accepted]{}, auth.FromContext(ctx), a.w.clock.Now()
+	}) (work accepted, err error) {
+		p, now := auth.FromContext(ctx), a.w.clock.Now()
 		items, err := a.w.db.GetAll(ctx, ledger.BalanceKey(p.Account))
 		if err != nil {
-			return none, err
+			return work, err
 		}
-		tx, work := &store.Tx{}, accepted{ID: id.New(id.Generation, now)}
+		work.ID = id.New(id.Generation, now)
 		if work.Hold, err = ledger.Reserve(tx, now, ledger.Reservation{Account: p.Account, Subject: work.ID, Credits: in.Body.Price}, ledger.BalanceOf(items[0])); err != nil {
-			return none, err
+			return work, err
 		}
 		it, err := store.NewItem("work", p.Owner, work.ID, work)
 		if err != nil {
-			return none, err
+			return work, err
 		}
 		tx.Create(it, nil)
-		return httpapi.Change[accepted]{Data: work, Tx: tx}, nil
+		return work, nil
 	})
 }
 

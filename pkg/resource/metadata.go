@@ -1,16 +1,10 @@
 package resource
 
-import (
-	"unicode/utf8"
-
-	"github.com/content-automation/api/pkg/errs"
-)
-
-// The bounds of metadata.
+// The bounds of metadata: how many pairs there are, and how long names and values are.
 const (
 	MaxPairs      = 20
+	MaxPairName   = 40
 	MaxPairLength = 500
-	maxPairName   = 40
 )
 
 // Metadata are the caller's own string pairs on a resource.
@@ -25,23 +19,4 @@ func (m Metadata) OrEmpty() Metadata {
 		return Metadata{}
 	}
 	return m
-}
-
-// Check refuses pairs whose name is empty, too long or has control characters. The
-// schema bounds their values.
-func (m Metadata) Check() error {
-	if len(m) > MaxPairs {
-		return errs.Invalid("/metadata", "must have at most %d pairs", MaxPairs)
-	}
-	for name := range m {
-		if name == "" || utf8.RuneCountInString(name) > maxPairName {
-			return errs.Invalid("/metadata", "names must have 1 to %d characters", maxPairName)
-		}
-		for _, r := range name {
-			if r < ' ' || r == 0x7f {
-				return errs.Invalid("/metadata", "names must be free of control characters")
-			}
-		}
-	}
-	return nil
 }

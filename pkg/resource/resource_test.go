@@ -1,9 +1,7 @@
 package resource_test
 
 import (
-	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,26 +18,5 @@ func TestAResourceCountsItsChanges(t *testing.T) {
 	r.Touch(at.Add(time.Second))
 	if r.ResourceVersion() != 2 || !r.UpdatedAt.Equal(shown.Add(time.Second)) || !r.CreatedAt.Equal(shown) {
 		t.Errorf("after a change: %+v", r)
-	}
-}
-
-func TestMetadataIsBounded(t *testing.T) {
-	many := resource.Metadata{}
-	for i := range 20 {
-		many[fmt.Sprint(i)] = ""
-	}
-	for _, m := range []resource.Metadata{nil, {"a": ""}, {strings.Repeat("é", 40): "x"}, many} {
-		if err := m.Check(); err != nil {
-			t.Errorf("%v: %v", m, err)
-		}
-	}
-	more := resource.Metadata{"20": ""}
-	for name := range many {
-		more[name] = ""
-	}
-	for _, m := range []resource.Metadata{{"": ""}, {strings.Repeat("x", 41): ""}, {"a\nb": ""}, {"\x7f": ""}, more} {
-		if m.Check() == nil {
-			t.Errorf("%v is taken", m)
-		}
 	}
 }

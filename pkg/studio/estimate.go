@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // Estimate is what a generation would cost.
@@ -71,18 +72,17 @@ func (s *Service) registerEstimate(r *httpapi.Router) {
 	httpapi.Write(r, estimate, s.estimate)
 }
 
-func (s *Service) estimate(ctx context.Context, in *estimateInput) (httpapi.Change[Estimate], error) {
-	none := httpapi.Change[Estimate]{}
+func (s *Service) estimate(ctx context.Context, _ *store.Tx, in *estimateInput) (out Estimate, err error) {
 	b := in.Body
 	if err := b.fits(); err != nil {
-		return none, err
+		return out, err
 	}
 	// As for live work, also with a test key: it is the live price that is asked for.
 	o, err := s.order(ctx, b.Kind, b.Model, b.Input.Input, "/input", true)
 	if err != nil {
-		return none, err
+		return out, err
 	}
-	return httpapi.Change[Estimate]{Data: Estimate{Kind: b.Kind, Model: o.model.ID, Credits: o.credits, Price: o.model.Price}}, nil
+	return Estimate{Kind: b.Kind, Model: o.model.ID, Credits: o.credits, Price: o.model.Price}, nil
 }
 
 // fits refuses members that the kind does not have: the creating operation would.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
@@ -117,12 +118,15 @@ func (s *Service) view(ctx context.Context, r *record) (Generation, error) {
 }
 
 // find reads a generation of the caller's account and mode.
-func (s *Service) find(ctx context.Context, generationID string) (*record, store.Item, error) {
+func (s *Service) find(ctx context.Context, generationID string, match ...httpapi.IfMatch) (*record, store.Item, error) {
 	it, err := resource.Find(ctx, s.db, id.Generation, "generation", generationID)
 	if err != nil {
 		return nil, it, err
 	}
 	r, err := decode(&it)
+	if err == nil {
+		err = httpapi.Matches(r.Version, match)
+	}
 	return r, it, err
 }
 

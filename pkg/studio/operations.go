@@ -83,8 +83,8 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 	create.Status = http.StatusAccepted
 	create.Errors = []errs.Code{errs.UnsupportedModel, errs.InsufficientBalance, errs.QueueFull, errs.ProviderUnavailable}
 	create.Example = example
-	httpapi.Write(r, create, func(ctx context.Context, in *createInput[B]) (httpapi.Change[Generation], error) {
-		return s.create(ctx, in.Body)
+	httpapi.Write(r, create, func(ctx context.Context, tx *store.Tx, in *createInput[B]) (Generation, error) {
+		return s.create(ctx, tx, in.Body)
 	})
 }
 
@@ -129,20 +129,16 @@ func (s *Service) order(ctx context.Context, kind provider.Kind, model string, i
 	return o, err
 }
 
-func (s *Service) create(ctx context.Context, b body) (httpapi.Change[Generation], error) {
-	none := httpapi.Change[Generation]{}
+func (s *Service) create(ctx context.Context, tx *store.Tx, b body) (out Generation, err error) {
 	kind, c, in := b.asked()
 	p, now := auth.FromContext(ctx), s.now()
 	live := p.Mode == tenant.Live
 	if c.Sandbox != nil && live {
-		return none, errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
-	}
-	if err := c.Metadata.Check(); err != nil {
-		return none, err
+		return out, errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
 	}
 	o, err := s.order(ctx, kind, c.Model, in, "", live)
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	r := &record{
 		Generation: Generation{
@@ -162,20 +158,18 @@ func (s *Service) create(ctx context.Context, b body) (httpapi.Change[Generation
 	if live {
 		r.Credits, a.Credits = o.credits, o.credits
 		if balance, err = s.balance(ctx, p.Account); err != nil {
-			return none, err
+			return out, err
 		}
 	}
-	tx := &store.Tx{}
 	if r.Ticket, err = generate.Accept(tx, now, a, balance); err != nil {
-		return none, err
+		return out, err
 	}
 	it, err := r.entry(p.Owner)
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	tx.Create(it, nil)
-	v, err := s.view(ctx, r)
-	return httpapi.Change[Generation]{Data: v, Tx: tx}, err
+	return s.view(ctx, r)
 }
 
 func (s *Service) balance(ctx context.Context, account tenant.Account) (ledger.Balance, error) {
@@ -187,14 +181,9 @@ func (s *Service) balance(ctx context.Context, account tenant.Account) (ledger.B
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Generation], error) {
-	from, to, err := in.Bounds(id.Generation)
+	q, err := httpapi.Owned(ctx, ItemKind, id.Generation, in.Period, map[string]string{"kind": in.Kind, "state": in.State, "model": in.Model})
 	if err != nil {
 		return httpapi.Page[Generation]{}, err
-	}
-	p := auth.FromContext(ctx)
-	q := store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, ItemKind), From: from, To: to,
-		Filters: map[string]string{"kind": in.Kind, "state": in.State, "model": in.Model},
 	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Generation, error) {
 		r, err := decode(&it)
@@ -215,27 +204,23 @@ func (s *Service) get(ctx context.Context, in *Path) (Generation, error) {
 
 // remove deletes a generation. The answer shows it as it was left: without media,
 // for those are gone, and canceled where it still ran.
-func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[Generation], error) {
-	none := httpapi.Change[Generation]{}
-	r, it, err := s.find(ctx, in.ID)
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Generation, err error) {
+	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
-		return none, err
+		return out, err
 	}
-	if err := in.Check(r.Version); err != nil {
-		return none, err
-	}
-	now, tx := s.now(), &store.Tx{}
+	now := s.now()
 	tx.Delete(it)
 	if r.runs() {
 		if err := generate.Cancel(tx, now, it.Owner, r.ID, attempt, &r.Ticket); err != nil {
-			return none, err
+			return out, err
 		}
 		r.State = Canceled
 	}
 	if err := generate.RemoveFiles(tx, now, it.Owner, r.ID, attempt); err != nil {
-		return none, err
+		return out, err
 	}
 	r.Touch(now)
 	r.Media = []media.View{}
-	return httpapi.Change[Generation]{Data: r.Generation, Tx: tx}, nil
+	return r.Generation, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory/ref"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
@@ -60,9 +61,9 @@ func (s *Service) checkFactories(ctx context.Context, o tenant.Owner, named fact
 
 // findNaming is find for a change that names factories, which it checks in the same
 // round trip.
-func (s *Service) findNaming(ctx context.Context, webhookID string, named factoryIDs) (hook.Record, store.Item, error) {
+func (s *Service) findNaming(ctx context.Context, webhookID string, named factoryIDs, match httpapi.IfMatch) (hook.Record, store.Item, error) {
 	if len(named) == 0 || !id.Valid(id.Webhook, webhookID) {
-		return s.find(ctx, webhookID)
+		return s.find(ctx, webhookID, match)
 	}
 	var r hook.Record
 	keys, err := named.keys()
@@ -81,7 +82,10 @@ func (s *Service) findNaming(ctx context.Context, webhookID string, named factor
 	if err := owns(to.Owner, items[:len(keys)]); err != nil {
 		return r, it, err
 	}
-	return r, it, it.Decode(&r)
+	if err := it.Decode(&r); err != nil {
+		return r, it, err
+	}
+	return r, it, match.Check(r.Version)
 }
 
 // owns refuses items that are not factories of the owner.

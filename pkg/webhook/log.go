@@ -89,23 +89,22 @@ func (s *Service) requireLog(ctx context.Context, webhookID string) error {
 	return err
 }
 
-func (s *Service) redeliver(ctx context.Context, in *redeliverInput) (httpapi.Change[hook.Delivery], error) {
-	none := httpapi.Change[hook.Delivery]{}
+func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInput) (out hook.Delivery, err error) {
 	w, it, d, err := s.findDelivery(ctx, in)
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	if err := requireEnabled(&w); err != nil {
-		return none, err
+		return out, err
 	}
-	now, tx := s.now(), &store.Tx{}
+	now := s.now()
 	made := it.Version == 0
 	if !made {
 		d.Restart(now)
 	}
 	asked, err := d.Job(now)
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	if made {
 		tx.Create(it, nil)
@@ -114,7 +113,7 @@ func (s *Service) redeliver(ctx context.Context, in *redeliverInput) (httpapi.Ch
 		tx.Replace(it)
 	}
 	tx.Create(asked, nil)
-	return httpapi.Change[hook.Delivery]{Data: d.Delivery, Tx: tx}, nil
+	return d.Delivery, nil
 }
 
 // findDelivery reads a delivery of the caller with its webhook. It makes one that does

@@ -112,23 +112,19 @@ func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page
 	})
 }
 
-func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[NewWebhook], error) {
-	none := httpapi.Change[NewWebhook]{}
-	if err := in.Body.Metadata.Check(); err != nil {
-		return none, err
-	}
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out NewWebhook, err error) {
 	url, target, err := s.place(ctx, in.Body)
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	now := s.now()
 	to := refOf(ctx, id.New(id.Webhook, now))
 	if err := s.checkFactories(ctx, to.Owner, in.Body.FactoryIDs); err != nil {
-		return none, err
+		return out, err
 	}
 	secret, key, err := hook.NewSecret(s.random, s.box, to)
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	r := &hook.Record{
 		Webhook: hook.Webhook{
@@ -137,11 +133,10 @@ func (s *Service) create(ctx context.Context, in *createInput) (httpapi.Change[N
 		},
 		Secrets: hook.Secrets{secret},
 	}
-	tx := &store.Tx{}
 	if err := s.add(tx, to, r); err != nil {
-		return none, err
+		return out, err
 	}
-	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, Tx: tx}, nil
+	return NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, nil
 }
 
 // place returns where the events of a new webhook go: one of both.
@@ -172,79 +167,61 @@ func (s *Service) get(ctx context.Context, in *Path) (hook.Webhook, error) {
 	return r.View(s.now()), err
 }
 
-func (s *Service) update(ctx context.Context, in *patchInput) (httpapi.Change[hook.Webhook], error) {
-	none := httpapi.Change[hook.Webhook]{}
-	r, it, err := s.findNaming(ctx, in.ID, in.Body.FactoryIDs)
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out hook.Webhook, err error) {
+	r, it, err := s.findNaming(ctx, in.ID, in.Body.FactoryIDs, in.IfMatch)
 	if err != nil {
-		return none, err
-	}
-	if err := in.Check(r.Version); err != nil {
-		return none, err
+		return out, err
 	}
 	set, err := httpapi.MergePatch(ctx, settingsOf(&r))
 	if err != nil {
-		return none, err
-	}
-	if err := set.Metadata.Check(); err != nil {
-		return none, err
+		return out, err
 	}
 	was, now := r.GoesTo(), s.now()
 	if err := s.redirect(ctx, &r, set); err != nil {
-		return none, err
+		return out, err
 	}
 	moved := r.GoesTo() != was
 	apply(&r, set, moved, now)
 	if err := it.Encode(r); err != nil {
-		return none, err
+		return out, err
 	}
-	tx := &store.Tx{}
 	tx.Replace(it)
 	if moved {
 		// What waits for the receiver before goes to the new one at once.
 		asked, err := hook.WakeJob(&it, now)
 		if err != nil {
-			return none, err
+			return out, err
 		}
 		tx.Create(asked, nil)
 	}
-	return httpapi.Change[hook.Webhook]{Data: r.View(now), Tx: tx}, nil
+	return r.View(now), nil
 }
 
-func (s *Service) remove(ctx context.Context, in *deleteInput) (httpapi.Change[hook.Webhook], error) {
-	none := httpapi.Change[hook.Webhook]{}
-	r, it, err := s.find(ctx, in.ID)
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out hook.Webhook, err error) {
+	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
-		return none, err
+		return out, err
 	}
-	if err := in.Check(r.Version); err != nil {
-		return none, err
-	}
-	tx := &store.Tx{}
 	tx.Delete(it)
 	tx.Count(hook.CountKey(it.Owner), -1, hook.MaxPerOwner, store.ErrConflict)
-	return httpapi.Change[hook.Webhook]{Data: r.View(s.now()), Tx: tx}, nil
+	return r.View(s.now()), nil
 }
 
-func (s *Service) rotate(ctx context.Context, in *rotateInput) (httpapi.Change[NewWebhook], error) {
-	none := httpapi.Change[NewWebhook]{}
-	r, it, err := s.find(ctx, in.ID)
+func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *rotateInput) (out NewWebhook, err error) {
+	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
-		return none, err
-	}
-	if err := in.Check(r.Version); err != nil {
-		return none, err
+		return out, err
 	}
 	secret, key, err := hook.NewSecret(s.random, s.box, refOf(ctx, r.ID))
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	now := s.now()
 	r.Secrets = r.Secrets.Rotate(secret, now)
 	r.Touch(now)
 	if err := it.Encode(r); err != nil {
-		return none, err
+		return out, err
 	}
-	tx := &store.Tx{}
 	tx.Replace(it)
-	return httpapi.Change[NewWebhook]{Data: NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, Tx: tx}, nil
+	return NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, nil
 }

@@ -47,21 +47,20 @@ func (s *Service) registerReplay(r *httpapi.Router, op func(id, method, path, su
 	httpapi.Write(r, replay, s.replay)
 }
 
-func (s *Service) replay(ctx context.Context, in *replayInput) (httpapi.Change[Replay], error) {
-	none := httpapi.Change[Replay]{}
+func (s *Service) replay(ctx context.Context, tx *store.Tx, in *replayInput) (out Replay, err error) {
 	w, _, err := s.find(ctx, in.ID)
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	now, since := s.now(), resource.Instant(in.Body.Since)
 	switch {
 	case !since.Before(now):
-		return none, errs.Invalid("/since", "must be in the past")
+		return out, errs.Invalid("/since", "must be in the past")
 	case since.Before(now.Add(-hook.KeepDeliveries)):
-		return none, errs.Invalid("/since", "must be at most 30 days ago: older events are not kept")
+		return out, errs.Invalid("/since", "must be at most 30 days ago: older events are not kept")
 	}
 	if err := requireEnabled(&w.Webhook); err != nil {
-		return none, err
+		return out, err
 	}
 	asked := hook.Replay{
 		Job: job.Job{
@@ -71,9 +70,8 @@ func (s *Service) replay(ctx context.Context, in *replayInput) (httpapi.Change[R
 	}
 	it, err := job.Item(now, asked.Job, asked)
 	if err != nil {
-		return none, err
+		return out, err
 	}
-	tx := &store.Tx{}
 	tx.Create(it, nil)
-	return httpapi.Change[Replay]{Data: Replay{WebhookID: w.ID, Since: since, Until: resource.Instant(now)}, Tx: tx}, nil
+	return Replay{WebhookID: w.ID, Since: since, Until: resource.Instant(now)}, nil
 }

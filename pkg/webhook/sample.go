@@ -63,32 +63,30 @@ func (s *Service) registerTest(r *httpapi.Router, op func(id, method, path, summ
 	httpapi.Write(r, test, s.test)
 }
 
-func (s *Service) test(ctx context.Context, in *testInput) (httpapi.Change[hook.Delivery], error) {
-	none := httpapi.Change[hook.Delivery]{}
+func (s *Service) test(ctx context.Context, tx *store.Tx, in *testInput) (out hook.Delivery, err error) {
 	w, _, err := s.find(ctx, in.ID)
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	if err := requireEnabled(&w.Webhook); err != nil {
-		return none, err
+		return out, err
 	}
 	now := s.now()
 	sample, err := event.NewSample(now, ownerOf(ctx), event.Type(in.Body.EventType))
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	at, _ := id.Time(sample.PK)
 	d, it, err := hook.NewDelivery(now, at, event.RefOf(sample), w.ID)
 	if err != nil {
-		return none, err
+		return out, err
 	}
 	asked, err := d.Job(now)
 	if err != nil {
-		return none, err
+		return out, err
 	}
-	tx := &store.Tx{}
 	tx.Create(sample, nil)
 	tx.Create(it, nil)
 	tx.Create(asked, nil)
-	return httpapi.Change[hook.Delivery]{Data: d.Delivery, Tx: tx}, nil
+	return d.Delivery, nil
 }

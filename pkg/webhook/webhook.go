@@ -14,6 +14,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/safehttp"
@@ -99,7 +100,7 @@ func (s *Service) add(tx *store.Tx, to hook.Ref, r *hook.Record) error {
 
 // find reads a webhook of the caller; any other is not_found. It is resource.Find for
 // items that are not keyed by their id alone.
-func (s *Service) find(ctx context.Context, webhookID string) (hook.Record, store.Item, error) {
+func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.IfMatch) (hook.Record, store.Item, error) {
 	var r hook.Record
 	if !id.Valid(id.Webhook, webhookID) {
 		return r, store.Item{}, errs.Missing(hook.Kind, webhookID)
@@ -110,6 +111,9 @@ func (s *Service) find(ctx context.Context, webhookID string) (hook.Record, stor
 	}
 	if err == nil {
 		err = it.Decode(&r)
+	}
+	if err == nil {
+		err = httpapi.Matches(r.Version, match)
 	}
 	return r, it, err
 }

@@ -36,7 +36,7 @@ func (c *checker) within(value any, place, pointer string) []error {
 	if len(result.Errors) > 0 {
 		return result.Errors
 	}
-	found := c.blanks(c.schema, value, pointer, nil)
+	found := c.walk(c.schema, value, pointer, nil)
 	if c.patch {
 		found = c.nulls(value, found)
 	}
@@ -66,8 +66,9 @@ func (c *checker) resolve(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// blanks adds the texts of a value that must not be blank.
-func (c *checker) blanks(schema *huma.Schema, value any, pointer string, found []error) []error {
+// walk adds the texts of a value that must not be blank, and objects whose members have
+// names that they must not have.
+func (c *checker) walk(schema *huma.Schema, value any, pointer string, found []error) []error {
 	if schema = c.resolve(schema); schema == nil {
 		return found
 	}
@@ -79,18 +80,30 @@ func (c *checker) blanks(schema *huma.Schema, value any, pointer string, found [
 		}
 	case []any:
 		for i, item := range v {
-			found = c.blanks(schema.Items, item, pointer+"/"+strconv.Itoa(i), found)
+			found = c.walk(schema.Items, item, pointer+"/"+strconv.Itoa(i), found)
 		}
 	case map[string]any:
+		if names, ok := schema.Extensions[propertyNames].(*huma.Schema); ok && !c.named(names, v) {
+			found = append(found, problem{Param: pointer, Message: "names must have 1 to " + strconv.Itoa(*names.MaxLength) + " characters, and be free of control characters"})
+		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			member := schema.Properties[name]
 			if member == nil {
 				member, _ = schema.AdditionalProperties.(*huma.Schema)
 			}
-			found = c.blanks(member, v[name], pointer+"/"+jsontree.Escape(name), found)
+			found = c.walk(member, v[name], pointer+"/"+jsontree.Escape(name), found)
 		}
 	}
 	return found
+}
+
+// named reports whether all names of an object fit a schema.
+func (c *checker) named(names *huma.Schema, object map[string]any) bool {
+	var result huma.ValidateResult
+	for name := range object {
+		huma.Validate(c.schemas, names, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, name, &result)
+	}
+	return len(result.Errors) == 0
 }
 
 // nulls adds the members that a merge patch would remove, but must not. huma takes

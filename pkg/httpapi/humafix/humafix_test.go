@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -129,6 +130,37 @@ func TestRefusalsAreTranslated(t *testing.T) {
 	for _, body := range []string{`{"name":"a","title":"","tags":[" "],"labels":{"k":" "}}`, `{"name":" a ","at":"2026-05-01T12:00:00+02:00"}`} {
 		if got, refused := serve(t, http.MethodPost, "since=2026-05-01T12:00:00Z", body); got == nil {
 			t.Errorf("%s: %s", body, refused)
+		}
+	}
+}
+
+func TestNamesOfMetadataAreBounded(t *testing.T) {
+	pairs := func(n int) map[string]string {
+		m := map[string]string{}
+		for i := range n {
+			m[fmt.Sprint("k", i)] = "v"
+		}
+		return m
+	}
+	for name, c := range map[string]struct {
+		pairs map[string]string
+		ok    bool
+	}{
+		"none":             {nil, true},
+		"twenty":           {pairs(20), true},
+		"twenty-one":       {pairs(21), false},
+		"a long name":      {map[string]string{strings.Repeat("ü", 40): "v"}, true},
+		"a longer name":    {map[string]string{strings.Repeat("ü", 41): "v"}, false},
+		"no name":          {map[string]string{"": "v"}, false},
+		"a line feed":      {map[string]string{"a\nb": "v"}, false},
+		"a deleted letter": {map[string]string{"a\x7f": "v"}, false},
+	} {
+		body, err := json.Marshal(map[string]any{"name": "a", "labels": c.pairs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, refused := serve(t, http.MethodPost, "", string(body)); (got != nil) != c.ok || !c.ok && !strings.HasPrefix(refused, "/labels ") {
+			t.Errorf("%s: %s", name, refused)
 		}
 	}
 }

@@ -40,13 +40,18 @@ type metadataPatch struct{}
 // Schema describes the patch in the OpenAPI document.
 func (metadataPatch) Schema(huma.Registry) *huma.Schema { return pairs(true) }
 
+const propertyNames = "propertyNames"
+
 // pairs describes string pairs. In a patch null removes one, or all.
 func pairs(patch bool) *huma.Schema {
-	mostPairs, longest := resource.MaxPairs, resource.MaxPairLength
+	mostPairs, longest, shortestName, longestName := resource.MaxPairs, resource.MaxPairLength, 1, resource.MaxPairName
 	pair := &huma.Schema{Type: huma.TypeString, MaxLength: &longest, Nullable: patch}
 	pair.PrecomputeMessages() // huma does it for the members of objects only
+	name := &huma.Schema{Type: huma.TypeString, MinLength: &shortestName, MaxLength: &longestName, Pattern: `^[^\x00-\x1F\x7F]*$`}
+	name.PrecomputeMessages()
 	return &huma.Schema{
-		Type: huma.TypeObject, MaxProperties: &mostPairs, AdditionalProperties: pair, Nullable: patch,
+		Extensions: map[string]any{propertyNames: name}, // a word of JSON Schema that huma lacks
+		Type:       huma.TypeObject, MaxProperties: &mostPairs, AdditionalProperties: pair, Nullable: patch,
 		Examples: []any{map[string]any{"campaign": "spring"}},
 	}
 }
