@@ -1,11 +1,13 @@
-// Command studio is the Lambda function of the studio.
+// Command studio is the Lambda function of the studio and of estimates.
 package main
 
 import (
 	"time"
 
 	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/estimate"
 	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/safehttp"
@@ -18,5 +20,8 @@ func main() {
 	e.Media = awsenv.Must(media.NewSigner(e.AWS, n.Bucket, time.Now))
 	e.Providers = n.Providers
 	e.Loopback = awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))
-	function.Serve(studio.Mount, e)
+	function.Serve(func(r *httpapi.Router, e function.Env) {
+		studio.Mount(r, e)
+		estimate.Mount(r, e)
+	}, e)
 }

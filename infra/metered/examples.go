@@ -104,6 +104,7 @@ func (w *World) Examples() map[string]Example {
 		"createMusic":         {Undo: "deleteGeneration", Body: Object{"prompt": "Calm piano over soft rain", "seconds": 30}},
 		"createVoice":         {Undo: "deleteGeneration", Body: Object{"text": "Made of recycled nets.", "language": "en"}},
 		"createAvatar":        {Undo: "deleteGeneration", Body: Object{"text": "Made of recycled nets.", "image_url": "http://127.0.0.1:9/anna.jpg"}},
+		"createEstimate":      {Body: Object{"operation": "createImage", "body": Object{"prompt": "A trail running shoe on wet rock"}}},
 		"estimateGeneration":  {Body: Object{"kind": "image", "input": Object{"prompt": "A trail running shoe on wet rock"}}},
 		"listGenerations":     {},
 		"getGeneration":       {ID: of(&w.generation)},

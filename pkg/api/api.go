@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/catalog/listing"
 	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/estimate"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -28,7 +29,7 @@ type Area struct {
 // Areas are all areas.
 var Areas = []Area{
 	{"account", account.Mount}, {"apikey", apikey.Mount}, {"catalog", listing.Mount}, {"factory", factory.Mount},
-	{"content", content.Mount}, {"studio", studio.Mount}, {"webhook", webhook.Mount},
+	{"content", content.Mount}, {"studio", studio.Mount}, {"studio", estimate.Mount}, {"webhook", webhook.Mount},
 }
 
 // router registers every operation of every area.

@@ -14,6 +14,7 @@ var Scopes = map[string]auth.Scope{
 	"POST /v1/api-keys/{api_key_id}/rotate":                             "account:manage",
 	"GET /v1/audit-log":                                                 "account:manage",
 	"GET /v1/balance/entries":                                           "account:read",
+	"POST /v1/balance/estimates":                                        "account:read",
 	"GET /v1/catalog/models":                                            "account:read",
 	"GET /v1/catalog/plans":                                             "account:read",
 	"GET /v1/catalog/voices":                                            "account:read",

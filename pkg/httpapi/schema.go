@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -20,3 +21,15 @@ func Enum[T ~string](values []T) *huma.Schema {
 // CheckMember checks a parsed member of a body, of which the schema of the body says
 // less than that of the type, which depends on the resource.
 func CheckMember(t reflect.Type, name string, value any) error { return humafix.Check(t, name, value) }
+
+// Member checks a parsed member of a body against the schema of T, and decodes it.
+func Member[T any](name string, value any) (v T, err error) {
+	if err := CheckMember(reflect.TypeFor[T](), name, value); err != nil {
+		return v, err
+	}
+	b, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(b, &v)
+	}
+	return v, err
+}

@@ -12,11 +12,13 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Estimate is what a generation would cost.
@@ -93,4 +95,29 @@ func (b estimateBody) fits() error {
 		}
 	}
 	return nil
+}
+
+// Estimates returns what the bodies of the creating operations would cost with a live
+// key, by operation. A body is the member "body" of the request; places in errors
+// begin below it.
+func (s *Service) Estimates() map[string]func(ctx context.Context, body any) ([]int64, error) {
+	return map[string]func(ctx context.Context, body any) ([]int64, error){
+		"createVideo": price[videoBody](s), "createImage": price[imageBody](s), "createMusic": price[musicBody](s),
+		"createVoice": price[voiceBody](s), "createAvatar": price[avatarBody](s),
+	}
+}
+
+func price[B body](s *Service) func(ctx context.Context, body any) ([]int64, error) {
+	return func(ctx context.Context, body any) ([]int64, error) {
+		b, err := httpapi.Member[B]("body", body)
+		if err != nil {
+			return nil, err
+		}
+		kind, c, in := b.asked()
+		if c.Sandbox != nil && auth.FromContext(ctx).Mode == tenant.Live {
+			return nil, errLiveRehearsal()
+		}
+		o, err := s.order(ctx, kind, c.Model, in, "", true)
+		return []int64{o.credits}, err
+	}
 }

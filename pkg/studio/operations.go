@@ -134,7 +134,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body) (out Generat
 	p, now := auth.FromContext(ctx), s.now()
 	live := p.Mode == tenant.Live
 	if c.Sandbox != nil && live {
-		return out, errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
+		return out, errLiveRehearsal()
 	}
 	o, err := s.order(ctx, kind, c.Model, in, "", live)
 	if err != nil {
@@ -170,6 +170,10 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body) (out Generat
 	}
 	tx.Create(it, nil)
 	return s.view(ctx, r)
+}
+
+func errLiveRehearsal() error {
+	return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
 }
 
 func (s *Service) balance(ctx context.Context, account tenant.Account) (ledger.Balance, error) {

@@ -1,0 +1,58 @@
+package content
+
+import (
+	"context"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// Estimates returns what the bodies of the operations that create items would cost
+// with a live key, by operation: the credits of each item, in their order. A body is
+// the member "body" of the request; places in errors begin below it.
+func (s *Service) Estimates() map[string]func(ctx context.Context, body any) ([]int64, error) {
+	return map[string]func(ctx context.Context, body any) ([]int64, error){
+		"createContentItem": func(ctx context.Context, body any) ([]int64, error) {
+			b, err := httpapi.Member[createBody]("body", body)
+			if err != nil {
+				return nil, err
+			}
+			return s.prices(ctx, b)
+		},
+		"createContentItems": func(ctx context.Context, body any) ([]int64, error) {
+			b, err := httpapi.Member[batchBody]("body", body)
+			if err != nil {
+				return nil, err
+			}
+			return s.prices(ctx, b.Items...)
+		},
+	}
+}
+
+func (s *Service) prices(ctx context.Context, bodies ...createBody) ([]int64, error) {
+	p := auth.FromContext(ctx)
+	factories, _, err := s.open(ctx, p, bodies...)
+	if err != nil {
+		return nil, err
+	}
+	var bad refusals
+	credits := make([]int64, len(bodies))
+	for i, b := range bodies {
+		err := b.check(p.Mode)
+		if err == nil {
+			var r *record
+			if r, err = s.newRecord(b, factories, tenant.Live, s.now()); err == nil {
+				credits[i] = r.Credits
+				continue
+			}
+		}
+		if len(bodies) == 1 {
+			return nil, err
+		}
+		if err := bad.add(i, err); err != nil {
+			return nil, err
+		}
+	}
+	return credits, bad.err()
+}

@@ -1,0 +1,121 @@
+// Package estimate prices the body of any operation that costs, without carrying it
+// out.
+package estimate
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/safehttp"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/studio"
+)
+
+// Estimate is what the body of an operation would cost.
+type Estimate struct {
+	Operation Operation `json:"operation" doc:"The operation that the body is for" example:"createContentItem"`
+	Credits   int64     `json:"credits" doc:"Credits that are charged with a live key" example:"26"`
+	Items     []Item    `json:"items" nullable:"false" doc:"Cost of each item of a batch, in the order of the body; one for other operations"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Estimate) SchemaName() string { return "Estimate" }
+
+// Item is what one item would cost.
+type Item struct {
+	Credits int64 `json:"credits" doc:"Credits that are charged with a live key" example:"26"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Item) SchemaName() string { return "EstimateItem" }
+
+// Operation is the id of an operation that costs.
+type Operation string
+
+// Schema describes the operation in the OpenAPI document.
+func (Operation) Schema(huma.Registry) *huma.Schema {
+	return httpapi.Enum(slices.Sorted(maps.Keys(estimators(function.Env{}))))
+}
+
+type body struct {
+	Operation Operation      `json:"operation" doc:"Id of the operation that the body is for" example:"createContentItem"`
+	Body      map[string]any `json:"body" doc:"Body of that operation, as it would be sent there"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (body) SchemaName() string { return "EstimateCreate" }
+
+type input struct{ Body body }
+
+// estimators returns what prices the body of each operation that costs: the credits
+// of each of its items.
+func estimators(e function.Env) map[Operation]func(ctx context.Context, body any) ([]int64, error) {
+	offer := catalog.NewOffer(e.Providers)
+	items := content.NewService(e.DB, factory.NewService(e.DB, e.Now), e.Media, offer, e.Now)
+	generations := studio.NewService(e.DB, e.Media, safehttp.New(safehttp.Options{AllowLoopback: e.Loopback}), offer, e.Now)
+	all := map[Operation]func(ctx context.Context, body any) ([]int64, error){}
+	for _, area := range []map[string]func(ctx context.Context, body any) ([]int64, error){items.Estimates(), generations.Estimates()} {
+		for id, price := range area {
+			all[Operation(id)] = price
+		}
+	}
+	return all
+}
+
+// Mount registers the operation.
+func Mount(r *httpapi.Router, e function.Env) {
+	priced := estimators(e)
+	httpapi.Write(r, httpapi.Op{
+		ID: "createEstimate", Method: http.MethodPost, Path: "/v1/balance/estimates", Scope: auth.AccountRead, Function: "studio", Tag: "Account",
+		Summary: "Estimate a cost",
+		Description: "Returns what the body of an operation would cost with a live key. Nothing is spent or created. The body is validated as that operation validates it, so what has an estimate is accepted if the balance suffices, " +
+			"and the cost depends on the body and its factory alone: the estimate is exactly what is reserved and charged.",
+		Errors:  []errs.Code{errs.UnsupportedModel, errs.ProviderUnavailable, errs.NotFound},
+		Example: map[string]any{"operation": "createContentItem", "body": map[string]any{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"}},
+	}, func(ctx context.Context, _ *store.Tx, in *input) (out Estimate, err error) {
+		credits, err := priced[in.Body.Operation](ctx, in.Body.Body)
+		if err != nil {
+			return out, below("/body", err)
+		}
+		out.Operation = in.Body.Operation
+		for _, c := range credits {
+			out.Credits += c
+			out.Items = append(out.Items, Item{c})
+		}
+		return out, nil
+	})
+}
+
+// below moves the places that an error names into a member of the body, where they
+// are not there already.
+func below(member string, err error) error {
+	var e *errs.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	moved := *e
+	move := func(param string) string {
+		if strings.HasPrefix(param, "/") && param != member && !strings.HasPrefix(param, member+"/") {
+			return member + param
+		}
+		return param
+	}
+	moved.Param, moved.Details = move(e.Param), slices.Clone(e.Details)
+	for i := range moved.Details {
+		moved.Details[i].Param = move(moved.Details[i].Param)
+	}
+	return &moved
+}

@@ -1,0 +1,158 @@
+package estimate_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/estimate"
+	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/studio"
+)
+
+type object = map[string]any
+
+// areas registers the areas with a router.
+type areas struct{ function.Env }
+
+func (a areas) Register(r *httpapi.Router) {
+	for _, mount := range []function.Mount{factory.Mount, content.Mount, studio.Mount, estimate.Mount} {
+		mount(r, a.Env)
+	}
+}
+
+// world is a caller with a live key, credits and a factory.
+type world struct {
+	*apitest.Caller
+	db      *store.DB
+	factory string
+}
+
+func newWorld(t *testing.T) *world {
+	clock := apitest.NewClock()
+	db := storetest.Open(t, clock.Now)
+	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+	})}, "bucket", clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := function.Env{DB: db, Media: signer, Now: clock.Now, Providers: "bedrock,polly,fal,elevenlabs,replicate", Loopback: true}
+	w := &world{Caller: apitest.New(t, db, &apitest.Log{}, clock.Now, areas{env}).Live(), db: db}
+	tx := &store.Tx{}
+	if _, err := ledger.TopUp(tx, clock.Now(), w.Principal.Account, 100_000); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	var f struct{ ID string }
+	w.Call(http.MethodPost, "/v1/factories", object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}).Into(t, http.StatusCreated, &f)
+	w.factory = f.ID
+	return w
+}
+
+func (w *world) credits(t *testing.T) int64 {
+	t.Helper()
+	items, err := w.db.GetAll(t.Context(), ledger.BalanceKey(w.Principal.Account))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ledger.BalanceOf(items[0]).Credits
+}
+
+// What has an estimate costs exactly that, and the estimate itself costs and changes
+// nothing.
+func TestAnEstimateIsWhatIsReserved(t *testing.T) {
+	w := newWorld(t)
+	item := func(members ...any) object {
+		b := object{"factory_id": w.factory, "kind": "post", "prompt": "A shoe for trails"}
+		for i := 0; i < len(members); i += 2 {
+			b[members[i].(string)] = members[i+1]
+		}
+		return b
+	}
+	for _, c := range []struct {
+		operation, path string
+		body            object
+		items           int
+	}{
+		{"createContentItem", "/v1/content-items", item(), 1},
+		{"createContentItem", "/v1/content-items", item("kind", "carousel", "slides", []object{{}, {}, {}}), 1},
+		{"createContentItems", "/v1/content-items/batch", object{"items": []object{item(), item("kind", "video", "format", "long")}}, 2},
+		{"createImage", "/v1/studio/images", object{"prompt": "A shoe", "count": 3}, 1},
+		{"createMusic", "/v1/studio/music", object{"prompt": "Calm piano"}, 1},
+		{"createVoice", "/v1/studio/voices", object{"text": "Made of recycled nets."}, 1},
+		{"createVideo", "/v1/studio/videos", object{"prompt": "A shoe", "model": "wan-2.5"}, 1},
+	} {
+		before, had := storetest.Snapshot(t, w.db), w.credits(t)
+		var e estimate.Estimate
+		w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": c.operation, "body": c.body}).Into(t, http.StatusOK, &e)
+		if storetest.Snapshot(t, w.db) != before {
+			t.Errorf("%s: the estimate has changed something", c.operation)
+		}
+		var sum int64
+		for _, i := range e.Items {
+			sum += i.Credits
+		}
+		if string(e.Operation) != c.operation || e.Credits <= 0 || sum != e.Credits || len(e.Items) != c.items {
+			t.Errorf("%s: %+v", c.operation, e)
+		}
+		if got := w.Call(http.MethodPost, c.path, c.body); got.Status != http.StatusAccepted {
+			t.Errorf("%s: %s", c.operation, got.Raw)
+		}
+		if cost := had - w.credits(t); cost != e.Credits {
+			t.Errorf("%s: estimated %d, reserved %d", c.operation, e.Credits, cost)
+		}
+		// A test key learns the live price.
+		test := w.As(func(p *auth.Principal) { p.Mode = "test" })
+		if !strings.HasPrefix(c.operation, "createContent") { // whose factory is of the live key
+			var same estimate.Estimate
+			test.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": c.operation, "body": c.body}).Into(t, http.StatusOK, &same)
+			if same.Credits != e.Credits {
+				t.Errorf("%s: %d with a test key", c.operation, same.Credits)
+			}
+		}
+	}
+}
+
+func TestWhatHasNoEstimate(t *testing.T) {
+	w := newWorld(t)
+	good := object{"factory_id": w.factory, "kind": "post", "prompt": "A shoe"}
+	for name, c := range map[string]struct {
+		body  object
+		code  errs.Code
+		param string
+	}{
+		"no operation":            {object{"body": good}, errs.ValidationFailed, "/operation"},
+		"one that costs nothing":  {object{"operation": "createFactory", "body": good}, errs.ValidationFailed, "/operation"},
+		"no body":                 {object{"operation": "createContentItem"}, errs.ValidationFailed, "/body"},
+		"a member is missing":     {object{"operation": "createImage", "body": object{}}, errs.ValidationFailed, "/body/prompt"},
+		"a member is unknown":     {object{"operation": "createImage", "body": object{"prompt": "A shoe", "size": 1}}, errs.ValidationFailed, "/body/size"},
+		"another operation's":     {object{"operation": "createImage", "body": good}, errs.ValidationFailed, "/body/factory_id"},
+		"a blank prompt":          {object{"operation": "createImage", "body": object{"prompt": "  "}}, errs.ValidationFailed, "/body/prompt"},
+		"an unknown factory":      {object{"operation": "createContentItem", "body": object{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "A shoe"}}, errs.NotFound, "/body/factory_id"},
+		"an unknown model":        {object{"operation": "createImage", "body": object{"prompt": "A shoe", "model": "none"}}, errs.UnsupportedModel, "/body/model"},
+		"a rehearsal, live":       {object{"operation": "createImage", "body": object{"prompt": "A shoe", "sandbox": object{"outcome": "failed"}}}, errs.ValidationFailed, "/body/sandbox"},
+		"the second of a batch":   {object{"operation": "createContentItems", "body": object{"items": []object{good, {"factory_id": w.factory, "kind": "post", "prompt": "A shoe", "format": "long"}}}}, errs.ValidationFailed, "/body/items/1/format"},
+		"a member of its own too": {object{"operation": "createContentItem", "body": good, "dry_run": true}, errs.ValidationFailed, "/dry_run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, _ := httpapi.Status(c.code)
+			w.Call(http.MethodPost, "/v1/balance/estimates", c.body).Refused(t, status, c.code, c.param)
+		})
+	}
+}
