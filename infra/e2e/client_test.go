@@ -173,7 +173,7 @@ func (a answer) refused(status int, code string) error {
 	return nil
 }
 
-// eventually polls until f tells that it is done.
+// eventually polls until f reports that it is done.
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	deadline := time.After(patience)

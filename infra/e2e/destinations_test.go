@@ -81,7 +81,7 @@ func policy(effect string, statement object) string {
 }
 
 // roleFor makes a role in the customer's account that trusts the webhook, as the
-// reference tells to, and lets it do one thing.
+// reference describes, and permits it one action.
 func roleFor(t *testing.T, name string, to destination, action, resource string) {
 	t.Helper()
 	foreignIAM(t, "CreateRole", map[string]string{"RoleName": name, "AssumeRolePolicyDocument": policy("Allow", object{
@@ -145,7 +145,7 @@ func aim(t *testing.T, key, kind, arn, role string) targeted {
 	return made
 }
 
-// sample has a sample sent to a webhook, and returns what tells how that goes on.
+// sample sends a sample to a webhook, and returns a function that reads its log.
 func sample(t *testing.T, key, hook string) func() logged {
 	t.Helper()
 	sent := into[logged](call(t, key, "POST", "/v1/webhooks/"+hook+"/test", object{"event_type": "content.generated"}), http.StatusAccepted)

@@ -256,7 +256,7 @@ func TestRehearsedOutcomes(t *testing.T) {
 	}
 }
 
-// TestEvents reads back what the webhooks tell.
+// TestEvents reads back the events of the webhooks.
 func TestEvents(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret

@@ -164,7 +164,7 @@ func (s *Service) see(it *store.Item, mode tenant.Mode, keyID string) (key.Recor
 	return key.Read(it, s.now())
 }
 
-// Revoke ends a key at once. One that is revoked already stays as it is.
+// Revoke ends a key at once. Revoking a revoked key has no effect.
 func (s *Service) Revoke(tx *store.Tx, r key.Record, it store.Item) (Key, error) {
 	if r.State == key.Revoked {
 		return r.Key, nil
@@ -181,7 +181,7 @@ func (s *Service) Revoke(tx *store.Tx, r key.Record, it store.Item) (Key, error)
 	return r.Key, err
 }
 
-// Rotate gives a key a new secret; the current one lives on for the overlap.
+// Rotate replaces the secret of a key; the current one stays valid for the overlap.
 func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, error) {
 	r, it := k.Record, k.item
 	if r.State != key.Active {

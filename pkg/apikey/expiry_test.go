@@ -14,7 +14,7 @@ import (
 
 const day = 24 * time.Hour
 
-// warn tells of the keys that are due, and gives how many.
+// warn publishes the warnings that are due, and returns their number.
 func (w *world) warn() int {
 	w.t.Helper()
 	n, err := expiry.Warn(w.t.Context(), w.db, w.clock.Now())
@@ -24,8 +24,8 @@ func (w *world) warn() int {
 	return n
 }
 
-// told gives the keys of the events that there are, sorted.
-func (w *world) told() (all []string) {
+// warned returns the sorted ids of the keys in the events.
+func (w *world) warned() (all []string) {
 	w.t.Helper()
 	for _, row := range storetest.Rows(w.t, w.db) {
 		if row["kind"] != "event" {
@@ -54,7 +54,7 @@ func TestTheAccountIsToldOnceSevenDaysBeforeAKeyExpires(t *testing.T) {
 	soon := w.create("name", "Soon", "expires_at", in(10*day))
 	live := w.create("name", "Live", "kind", "live", "expires_at", in(20*day))
 	w.create("name", "Never")
-	w.create("name", "Short", "expires_at", in(6*day)) // whoever sets that knows
+	w.create("name", "Short", "expires_at", in(6*day)) // too short for a warning
 	revoked := w.create("name", "Revoked", "expires_at", in(10*day))
 	w.Call(http.MethodDelete, path(revoked), nil)
 	later := w.create("name", "Later", "expires_at", in(10*day))
@@ -63,15 +63,15 @@ func TestTheAccountIsToldOnceSevenDaysBeforeAKeyExpires(t *testing.T) {
 	w.patch(endless, object{"expires_at": nil})
 
 	w.clock.Add(start.Add(3*day - time.Second).Sub(w.clock.Now()))
-	if n := w.warn(); n != 0 || len(w.told()) != 0 {
-		t.Errorf("too early: %d, %v", n, w.told())
+	if n := w.warn(); n != 0 || len(w.warned()) != 0 {
+		t.Errorf("too early: %d, %v", n, w.warned())
 	}
 	// A change of something else takes nothing away, even when it is time.
 	w.clock.Add(time.Second)
 	w.patch(soon, object{"name": "Still soon"})
 	rotated := w.rotate(soon, 0)
-	if n := w.warn(); n != 1 || !slices.Equal(w.told(), []string{soon.ID}) {
-		t.Errorf("in time: %d, %v", n, w.told())
+	if n := w.warn(); n != 1 || !slices.Equal(w.warned(), []string{soon.ID}) {
+		t.Errorf("in time: %d, %v", n, w.warned())
 	}
 	// The caller's version is the same, so that If-Match holds.
 	if got := w.get(soon); got.Version != rotated.Version {
@@ -81,25 +81,25 @@ func TestTheAccountIsToldOnceSevenDaysBeforeAKeyExpires(t *testing.T) {
 	w.works(true, rotated.Secret)
 	for range 2 {
 		w.clock.Add(time.Hour)
-		if n := w.warn(); n != 0 || len(w.told()) != 1 {
-			t.Errorf("again: %d, %v", n, w.told())
+		if n := w.warn(); n != 0 || len(w.warned()) != 1 {
+			t.Errorf("again: %d, %v", n, w.warned())
 		}
 	}
 	w.clock.Add(start.Add(24 * day).Sub(w.clock.Now()))
-	// The live key has ended before anybody could tell.
+	// The live key expired before a warning was due.
 	want := []string{soon.ID, later.ID}
 	slices.Sort(want)
-	if n := w.warn(); n != 1 || !slices.Equal(w.told(), want) {
-		t.Errorf("at last: %d, %v; the key that has ended is %s", n, w.told(), live.ID)
+	if n := w.warn(); n != 1 || !slices.Equal(w.warned(), want) {
+		t.Errorf("at last: %d, %v; the key that has ended is %s", n, w.warned(), live.ID)
 	}
 	if n := w.warn(); n != 0 {
 		t.Errorf("again: %d", n)
 	}
-	// A new end is told of anew.
+	// A new end has a new warning.
 	w.patch(later, object{"expires_at": in(60 * day)})
 	w.clock.Add(30 * day)
-	if n := w.warn(); n != 1 || len(w.told()) != 3 {
-		t.Errorf("a new end: %d, %v", n, w.told())
+	if n := w.warn(); n != 1 || len(w.warned()) != 3 {
+		t.Errorf("a new end: %d, %v", n, w.warned())
 	}
 }
 
@@ -120,7 +120,7 @@ func TestAWarningThatFailsIsMadeUpFor(t *testing.T) {
 	if n := w.warn(); n != 0 {
 		t.Errorf("told of %d", n)
 	}
-	if got := w.told(); !slices.Equal(got, []string{k.ID}) {
+	if got := w.warned(); !slices.Equal(got, []string{k.ID}) {
 		t.Errorf("told of %v", got)
 	}
 }

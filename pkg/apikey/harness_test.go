@@ -50,7 +50,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// with gives a caller with a key of the account.
+// with returns a caller with a key of the account.
 func (w *world) with(k apikey.NewKey, scopes ...auth.Scope) *apitest.Caller {
 	c := apitest.New(w.t, w.db, w.log, w.clock.Now, w.keys)
 	return c.As(func(p *auth.Principal) {

@@ -1,5 +1,5 @@
-// Package seal encrypts what is stored and must not be readable by whoever can read
-// the table: with AES-256-GCM, under keys that are derived from a secret by HKDF.
+// Package seal encrypts values that must not be readable from the table alone: with
+// AES-256-GCM, under keys that HKDF derives from a secret.
 package seal
 
 import (

@@ -45,8 +45,8 @@ func (e *entryError) ErrorMessage() string { return e.message }
 // ErrorFault implements smithy.APIError.
 func (e *entryError) ErrorFault() smithy.ErrorFault { return smithy.FaultUnknown }
 
-// failed is the answer of an attempt that failed: what AWS said, and what whoever
-// the destination belongs to should mend.
+// failed returns the answer of an attempt that failed: what AWS said, and what the
+// owner of the destination should fix.
 func failed(to deliver.AWSTarget, p phase, err error) deliver.AWSAnswer {
 	var answer deliver.AWSAnswer
 	var response *smithyhttp.ResponseError
@@ -79,8 +79,8 @@ func unanswered(err error) string {
 	return "AWS could not be reached, or its answer was not understood."
 }
 
-// forgotten tells whether AWS does not know the credentials any more, as after the
-// role was deleted and made anew.
+// forgotten reports whether AWS no longer knows the credentials, as after the role was
+// deleted and created again.
 func forgotten(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && slices.Contains([]string{

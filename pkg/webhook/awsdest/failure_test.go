@@ -8,8 +8,8 @@ import (
 	"github.com/content-automation/api/pkg/webhook/deliver"
 )
 
-// TestWhatFailedAndWhatToMend has AWS refuse in all its ways, and looks at what
-// the log of deliveries tells.
+// TestWhatFailedAndWhatToMend makes AWS refuse in all its ways, and checks the log of
+// deliveries.
 func TestWhatFailedAndWhatToMend(t *testing.T) {
 	entry := func(code, message string) func(http.ResponseWriter) bool {
 		return func(rw http.ResponseWriter) bool {

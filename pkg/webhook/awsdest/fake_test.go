@@ -1,7 +1,7 @@
 package awsdest
 
 import (
-	"crypto/md5" // SQS tells it, and the SDK compares it
+	"crypto/md5" // SQS returns it, and the SDK compares it
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -25,8 +25,8 @@ import (
 // needs, and keeps what it was sent.
 type fakeAWS struct {
 	*httptest.Server
-	// plan answers the n-th call of an action, counted from 1, and tells whether it
-	// did; nil: everything succeeds.
+	// plan answers the n-th call of an action, counted from 1, and reports whether it
+	// did; nil means that every call succeeds.
 	plan func(action string, n int, rw http.ResponseWriter) bool
 	// lifetime is how long the credentials of roles hold.
 	lifetime time.Duration
@@ -99,7 +99,7 @@ func (f *fakeAWS) succeed(t *testing.T, c fakeCall, n int, rw http.ResponseWrite
 	}
 }
 
-// made gives the calls of an action.
+// made returns the calls of an action.
 func (f *fakeAWS) made(action string) (calls []fakeCall) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -111,7 +111,7 @@ func (f *fakeAWS) made(action string) (calls []fakeCall) {
 	return calls
 }
 
-// sender gives one that calls the fake, as it would from eu-west-1.
+// sender returns a Sender in eu-west-1 that calls the fake.
 func (f *fakeAWS) sender() *Sender {
 	return New(aws.Config{
 		Region: "eu-west-1", BaseEndpoint: &f.URL,

@@ -144,7 +144,7 @@ func taken(m middleware.Metadata, names map[string]string) deliver.AWSAnswer {
 	return deliver.AWSAnswer{Status: status(m), Body: show(names)}
 }
 
-// status gives the HTTP status of an answer.
+// status returns the HTTP status of an answer.
 func status(m middleware.Metadata) *int {
 	if r, ok := awsmiddleware.GetRawResponse(m).(*smithyhttp.Response); ok {
 		return &r.StatusCode

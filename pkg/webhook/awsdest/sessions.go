@@ -37,8 +37,8 @@ func newSessions(cfg aws.Config) *sessions {
 	return &sessions{client: sync.OnceValue(func() *sts.Client { return sts.NewFromConfig(cfg) }), of: map[session]*aws.CredentialsCache{}}
 }
 
-// credentials gives the credentials of a webhook's role, which are asked for when
-// they are needed: once for all attempts that need them at the same time.
+// credentials returns the credentials of a webhook's role. They are requested lazily,
+// once for all concurrent attempts.
 func (s *sessions) credentials(to deliver.AWSTarget) *aws.CredentialsCache {
 	s.mu.Lock()
 	defer s.mu.Unlock()
