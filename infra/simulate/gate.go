@@ -1,8 +1,11 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -117,6 +120,20 @@ func insist(ctx context.Context, attempt func() *call) error {
 		}
 	}
 }
+
+// sorted returns the places of what a call takes together, in an order that does not
+// depend on which goroutine brought its part first.
+func sorted(parts []string) []int {
+	places := make([]int, len(parts))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(parts[a], parts[b]) })
+	return places
+}
+
+// inOrder returns the parts of a call as its name.
+func inOrder(parts []string) string { return strings.Join(slices.Sorted(slices.Values(parts)), " ") }
 
 // sleep waits for a time, or for the end of the context.
 func sleep(ctx context.Context, d time.Duration) error {

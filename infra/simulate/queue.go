@@ -130,8 +130,9 @@ func (s sender) Send(ctx context.Context, all ...queue.Message) []error {
 			bodies = append(bodies, all[i].Body)
 		}
 		err := insist(ctx, func() *call {
-			return &call{kind: toQueue, key: "Send " + string(s.name) + " " + strings.Join(bodies, " "), lost: errLost, refused: errRefused, do: func() error {
-				for n, i := range batch {
+			return &call{kind: toQueue, key: "Send " + string(s.name) + " " + inOrder(bodies), lost: errLost, refused: errRefused, do: func() error {
+				for _, n := range sorted(bodies) {
+					i := batch[n]
 					if failed[n] = nil; !w.calm && chance(w.random, w.faults.Refuse) {
 						failed[n] = &queue.Refused{Code: "InternalError"}
 						continue

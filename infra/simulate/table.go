@@ -88,7 +88,7 @@ func (table) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o
 	for _, k := range in.RequestItems[tableName].Keys {
 		names = append(names, keyOf(k))
 	}
-	return ask(ctx, "BatchGetItem", strings.Join(names, " "), in, options, (*memtable.Engine).BatchGetItem, func(*memtable.Engine) (*dynamodb.BatchGetItemOutput, error) {
+	return ask(ctx, "BatchGetItem", inOrder(names), in, options, (*memtable.Engine).BatchGetItem, func(*memtable.Engine) (*dynamodb.BatchGetItemOutput, error) {
 		return &dynamodb.BatchGetItemOutput{UnprocessedKeys: in.RequestItems}, nil
 	})
 }
@@ -174,18 +174,19 @@ func (table) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecut
 		}
 		names = append(names, strings.Join(last, "/"))
 	}
-	return ask(ctx, "BatchExecuteStatement", strings.Join(names, " "), in, options, (*memtable.Engine).BatchExecuteStatement, func(e *memtable.Engine) (*dynamodb.BatchExecuteStatementOutput, error) {
-		out := &dynamodb.BatchExecuteStatementOutput{}
-		for _, s := range in.Statements {
+	order := sorted(names)
+	return ask(ctx, "BatchExecuteStatement", inOrder(names), in, options, (*memtable.Engine).BatchExecuteStatement, func(e *memtable.Engine) (*dynamodb.BatchExecuteStatementOutput, error) {
+		out := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(in.Statements))}
+		for _, i := range order {
 			if w.random.IntN(2) == 0 {
-				out.Responses = append(out.Responses, types.BatchStatementResponse{Error: &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumTransactionConflict}})
+				out.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumTransactionConflict}
 				continue
 			}
-			one, err := e.BatchExecuteStatement(context.Background(), &dynamodb.BatchExecuteStatementInput{Statements: []types.BatchStatementRequest{s}})
+			one, err := e.BatchExecuteStatement(context.Background(), &dynamodb.BatchExecuteStatementInput{Statements: in.Statements[i : i+1]})
 			if err != nil {
 				return nil, err
 			}
-			out.Responses = append(out.Responses, one.Responses...)
+			out.Responses[i] = one.Responses[0]
 		}
 		return out, nil
 	})

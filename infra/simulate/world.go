@@ -94,15 +94,21 @@ const apiTimeout = 15 * time.Second
 // begin is when a simulation begins.
 var begin = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
+// most is how much memory a seed may take before garbage is collected.
+const most = 1 << 30
+
 // Run simulates a seed.
 func Run(t *testing.T, seed uint64, c Config) (out Result) {
 	before := slog.Default()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	defer slog.SetDefault(before)
 	defer metric.SetOutput(metric.SetOutput(io.Discard))
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	// Goroutines that are woken at the same time then run in the same order each time.
+	// Goroutines that are woken at the same time run in the same order each time if
+	// there is one thread for them, and no garbage collection comes between them.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	runtime.GC()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(most))
 	build()
 	t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, seed)
