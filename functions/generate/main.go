@@ -20,7 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/studio"
+	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/topology"
 )
@@ -32,7 +32,7 @@ func main() {
 	db := store.Open(cfg, n.Table)
 	worker := &generate.Worker{
 		DB:      db,
-		Loaders: map[string]generate.Loader{content.ItemKind: content.Loader{Sign: content.SignedBy(signer)}, studio.ItemKind: studio.Loader{}},
+		Loaders: map[string]generate.Loader{content.ItemKind: content.Loader{Sign: content.SignedBy(signer)}, generation.ItemKind: generation.Loader{}},
 		Providers: registry.New(registry.Config{
 			Configured: provider.ParseConfigured(n.Providers), AWS: cfg, Secret: n.ProviderSecret,
 			Bucket: n.Bucket, Endpoint: n.ProviderEndpoint, Now: time.Now,

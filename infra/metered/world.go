@@ -34,7 +34,7 @@ import (
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
-	"github.com/content-automation/api/pkg/studio"
+	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
@@ -129,7 +129,7 @@ func New(ctx context.Context, with ...func(*aws.Config)) (_ *World, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Loaders = map[string]generate.Loader{content.ItemKind: content.Loader{Sign: content.SignedBy(signer)}, studio.ItemKind: studio.Loader{}}
+	w.Loaders = map[string]generate.Loader{content.ItemKind: content.Loader{Sign: content.SignedBy(signer)}, generation.ItemKind: generation.Loader{}}
 	log := audit.New(entries, w.Now)
 	w.recorder = &meteredRecorder{log: log, meter: w.Meter}
 	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), authorizer.Scopes, w.Now).Handle)

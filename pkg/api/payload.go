@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/resource"
-	"github.com/content-automation/api/pkg/studio"
+	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
@@ -24,8 +24,8 @@ var payloads = map[event.Type]reflect.Type{
 	event.ProposalApplied:             reflect.TypeFor[Proposal](),
 	event.BalanceLow:                  reflect.TypeFor[account.View](),
 	event.ContentPlanCompleted:        reflect.TypeFor[ContentPlan](),
-	event.StudioGenerated:             reflect.TypeFor[studio.Generation](),
-	event.StudioFailed:                reflect.TypeFor[studio.Generation](),
+	event.StudioGenerated:             reflect.TypeFor[generation.Generation](),
+	event.StudioFailed:                reflect.TypeFor[generation.Generation](),
 	event.TrainingCompleted:           reflect.TypeFor[Training](),
 	event.TrainingFailed:              reflect.TypeFor[Training](),
 	event.DiagnosisCompleted:          reflect.TypeFor[Diagnosis](),

@@ -18,10 +18,11 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// Estimate is what a generation would cost.
+// Estimate is the cost of a generation.
 type Estimate struct {
 	Kind    provider.Kind  `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
 	Model   string         `json:"model" doc:"Id of the model" example:"flux-pro-1.1"`
@@ -41,10 +42,10 @@ type estimateBody struct {
 // SchemaName names the schema in the OpenAPI document.
 func (estimateBody) SchemaName() string { return "StudioEstimateCreate" }
 
-// given is an input that knows which members it was sent with: a creating operation
-// refuses those of another kind, also where they say nothing.
+// given is an input with the names of the members that were sent: a creating
+// operation refuses those of another kind, even empty ones.
 type given struct {
-	Input
+	generation.Input
 	members []string
 }
 
@@ -60,7 +61,7 @@ func (g *given) UnmarshalJSON(b []byte) error {
 
 // Schema describes the input in the OpenAPI document.
 func (given) Schema(r huma.Registry) *huma.Schema {
-	return r.Schema(reflect.TypeFor[Input](), true, "")
+	return r.Schema(reflect.TypeFor[generation.Input](), true, "")
 }
 
 type estimateInput struct{ Body estimateBody }
@@ -87,7 +88,7 @@ func (s *Service) estimate(ctx context.Context, _ *store.Tx, in *estimateInput) 
 	return Estimate{Kind: b.Kind, Model: o.model.ID, Credits: o.credits, Price: o.model.Price}, nil
 }
 
-// fits refuses members that the kind does not have: the creating operation would.
+// fits refuses members that the kind does not have, as the creating operation does.
 func (b estimateBody) fits() error {
 	for _, name := range b.Input.members {
 		if !slices.Contains(members[b.Kind], name) {

@@ -4,34 +4,16 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/studio/generation"
 )
-
-// Input is what a generation was asked for. Each kind has some of the members.
-type Input struct {
-	Prompt      string `json:"prompt,omitempty" maxLength:"4000" doc:"Videos, images and music: description of what to make" example:"A trail running shoe on wet rock, morning light"`
-	Text        string `json:"text,omitempty" maxLength:"100000" doc:"Voices and avatars: text to speak" example:"Made of recycled nets."`
-	AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios. Absent: the provider's default" example:"9:16"`
-	Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Videos and music: length, within the limits of the model. Avatars with audio_url: length of the speech"`
-	Count       int    `json:"count,omitempty" minimum:"1" maximum:"10" doc:"Images: number of images. Absent: 1"`
-	Language    string `json:"language,omitempty" maxLength:"35" doc:"Voices and avatars: language of the text (BCP 47)" example:"en"`
-	Voice       string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"Voices and avatars: the provider's id of a voice. Absent: a suitable one"`
-	Avatar      string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"Avatars: the provider's id of an avatar. Absent: a suitable one"`
-	Lyrics      string `json:"lyrics,omitempty" maxLength:"3000" doc:"Music: lyrics, if the model supports them"`
-	ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Public https URL of an image to start from"`
-	AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Public https URL of a recording. Avatars: speech to use instead of text. Voices: sample of the voice to imitate"`
-	VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Avatars: public https URL of a video whose lips are synchronized with the speech"`
-}
-
-// SchemaName names the schema in the OpenAPI document.
-func (Input) SchemaName() string { return "GenerationInput" }
 
 // The bodies of the creating operations. They differ in what they take of an
 // input, so that a member of another kind is refused and never lost silently.
 type (
 	Common struct {
-		Model    string            `json:"model,omitempty" maxLength:"100" doc:"Id of a model of this kind. Absent: the default of the catalog"`
-		Sandbox  *Rehearsal        `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
-		Metadata resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+		Model    string                `json:"model,omitempty" maxLength:"100" doc:"Id of a model of this kind. Absent: the default of the catalog"`
+		Sandbox  *generation.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
+		Metadata resource.Metadata     `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 	}
 	videoBody struct {
 		Common
@@ -91,35 +73,34 @@ func (avatarBody) SchemaName() string { return "StudioAvatarCreate" }
 
 // body is what the creating operations have in common.
 type body interface {
-	// asked gives what the kind's body asks for.
-	asked() (provider.Kind, Common, Input)
+	// asked returns the kind of the body and its content.
+	asked() (provider.Kind, Common, generation.Input)
 }
 
-func (b videoBody) asked() (provider.Kind, Common, Input) {
-	return provider.KindVideo, b.Common, Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio, Seconds: b.Seconds, ImageURL: b.ImageURL}
+func (b videoBody) asked() (provider.Kind, Common, generation.Input) {
+	return provider.KindVideo, b.Common, generation.Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio, Seconds: b.Seconds, ImageURL: b.ImageURL}
 }
 
-func (b imageBody) asked() (provider.Kind, Common, Input) {
-	return provider.KindImage, b.Common, Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio, Count: b.Count, ImageURL: b.ImageURL}
+func (b imageBody) asked() (provider.Kind, Common, generation.Input) {
+	return provider.KindImage, b.Common, generation.Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio, Count: b.Count, ImageURL: b.ImageURL}
 }
 
-func (b musicBody) asked() (provider.Kind, Common, Input) {
-	return provider.KindMusic, b.Common, Input{Prompt: b.Prompt, Seconds: b.Seconds, Lyrics: b.Lyrics}
+func (b musicBody) asked() (provider.Kind, Common, generation.Input) {
+	return provider.KindMusic, b.Common, generation.Input{Prompt: b.Prompt, Seconds: b.Seconds, Lyrics: b.Lyrics}
 }
 
-func (b voiceBody) asked() (provider.Kind, Common, Input) {
-	return provider.KindVoice, b.Common, Input{Text: b.Text, Language: b.Language, Voice: b.Voice, AudioURL: b.AudioURL}
+func (b voiceBody) asked() (provider.Kind, Common, generation.Input) {
+	return provider.KindVoice, b.Common, generation.Input{Text: b.Text, Language: b.Language, Voice: b.Voice, AudioURL: b.AudioURL}
 }
 
-func (b avatarBody) asked() (provider.Kind, Common, Input) {
-	return provider.KindAvatar, b.Common, Input{
+func (b avatarBody) asked() (provider.Kind, Common, generation.Input) {
+	return provider.KindAvatar, b.Common, generation.Input{
 		Text: b.Text, AudioURL: b.AudioURL, Seconds: b.Seconds, ImageURL: b.ImageURL, VideoURL: b.VideoURL,
 		AspectRatio: b.AspectRatio, Language: b.Language, Voice: b.Voice, Avatar: b.Avatar,
 	}
 }
 
-// members are the members that an input of a kind may have, beside those that all
-// have; the first one is what the kind cannot do without.
+// members are the members that an input of each kind may have.
 var members = map[provider.Kind][]string{
 	provider.KindVideo:  {"prompt", "aspect_ratio", "seconds", "image_url"},
 	provider.KindImage:  {"prompt", "aspect_ratio", "count", "image_url"},
@@ -128,9 +109,9 @@ var members = map[provider.Kind][]string{
 	provider.KindAvatar: {"text", "audio_url", "seconds", "image_url", "video_url", "aspect_ratio", "language", "voice", "avatar"},
 }
 
-// check refuses what no model of the kind could be asked for. Prefix is where the
-// input is in the body.
-func (in Input) check(kind provider.Kind, prefix string) error {
+// check refuses an input that no model of the kind can use. Prefix is the place of
+// the input in the body.
+func check(kind provider.Kind, in generation.Input, prefix string) error {
 	switch {
 	case kind == provider.KindAvatar && resource.IsBlank(in.Text) && in.AudioURL == "":
 		return errs.Invalid(prefix+"/text", "is required, unless audio_url is sent")
@@ -146,16 +127,4 @@ func (in Input) check(kind provider.Kind, prefix string) error {
 		return errs.Invalid(prefix+"/prompt", "must say what to make")
 	}
 	return nil
-}
-
-// request is what the provider is asked for.
-func (in Input) request(kind provider.Kind) provider.Request {
-	req := provider.Request{
-		Kind: kind, Prompt: in.Prompt, Language: in.Language, AspectRatio: in.AspectRatio, Seconds: in.Seconds, Count: in.Count,
-		ImageURL: in.ImageURL, AudioURL: in.AudioURL, VideoURL: in.VideoURL, Lyrics: in.Lyrics, Voice: in.Voice, Avatar: in.Avatar,
-	}
-	if in.Text != "" {
-		req.Prompt = in.Text
-	}
-	return req
 }

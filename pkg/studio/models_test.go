@@ -5,7 +5,7 @@ import (
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/studio"
+	"github.com/content-automation/api/pkg/studio/generation"
 )
 
 // paths are the operations that create generations.
@@ -54,7 +54,7 @@ func TestEveryModelCanBeRehearsed(t *testing.T) {
 		}
 		made := create(w.Caller, t, path, needs(m))
 		w.engine.Drain()
-		if got := get(w.Caller, t, made.ID); got.State != studio.Generated || got.Model != m.ID || len(got.Media) != 1 {
+		if got := get(w.Caller, t, made.ID); got.State != generation.Generated || got.Model != m.ID || len(got.Media) != 1 {
 			t.Errorf("%s: %+v, %+v", m.ID, got, got.Failure)
 		}
 	}

@@ -19,13 +19,9 @@ import (
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/tenant"
 )
-
-// NewService makes the service. The offer is what the stack has of the catalog.
-func NewService(db *store.DB, signer *media.Signer, urls URLChecker, offer catalog.Offer, now func() time.Time) *Service {
-	return &Service{db, signer, urls, offer, now}
-}
 
 type createInput[B body] struct{ Body B }
 
@@ -83,23 +79,23 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 	create.Status = http.StatusAccepted
 	create.Errors = []errs.Code{errs.UnsupportedModel, errs.InsufficientBalance, errs.QueueFull, errs.ProviderUnavailable}
 	create.Example = example
-	httpapi.Write(r, create, func(ctx context.Context, tx *store.Tx, in *createInput[B]) (Generation, error) {
+	httpapi.Write(r, create, func(ctx context.Context, tx *store.Tx, in *createInput[B]) (generation.Generation, error) {
 		return s.create(ctx, tx, in.Body)
 	})
 }
 
-// order is a generation that could be made: of which model, how, and for how much.
+// order is a generation that can be made: its model, input and price.
 type order struct {
 	model   catalog.Model
-	input   Input
+	input   generation.Input
 	credits int64
 }
 
-// order finds the model for an input and refuses what it cannot carry out. Prefix
-// is where the input is in the body. Live work needs a model that the stack offers
-// and that has a price.
-func (s *Service) order(ctx context.Context, kind provider.Kind, model string, in Input, prefix string, live bool) (order, error) {
-	if err := in.check(kind, prefix); err != nil {
+// order chooses the model for an input and refuses what that model cannot do. Prefix
+// is the place of the input in the body. Live work needs a model that the stack
+// offers and that has a price.
+func (s *Service) order(ctx context.Context, kind provider.Kind, model string, in generation.Input, prefix string, live bool) (order, error) {
+	if err := check(kind, in, prefix); err != nil {
 		return order{}, err
 	}
 	chosen, err := s.offer.Choose(string(kind), model, "", live)
@@ -107,7 +103,7 @@ func (s *Service) order(ctx context.Context, kind provider.Kind, model string, i
 		return order{}, err
 	}
 	m, _ := catalog.Find(chosen) // it was chosen from there
-	req := in.request(kind)
+	req := in.Request(kind)
 	if err := m.Check(req, prefix); err != nil {
 		return order{}, err
 	}
@@ -129,7 +125,7 @@ func (s *Service) order(ctx context.Context, kind provider.Kind, model string, i
 	return o, err
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, b body) (out Generation, err error) {
+func (s *Service) create(ctx context.Context, tx *store.Tx, b body) (out generation.Generation, err error) {
 	kind, c, in := b.asked()
 	p, now := auth.FromContext(ctx), s.now()
 	live := p.Mode == tenant.Live
@@ -140,15 +136,15 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body) (out Generat
 	if err != nil {
 		return out, err
 	}
-	r := &record{
-		Generation: Generation{
+	r := &generation.Record{
+		Generation: generation.Generation{
 			Resource: resource.New(id.New(id.Generation, now), now, c.Metadata),
-			Kind:     kind, Model: o.model.ID, Input: o.input, State: Queued,
+			Kind:     kind, Model: o.model.ID, Input: o.input, State: generation.Queued,
 		},
 		Sandbox: c.Sandbox,
 	}
 	a := generate.Order{
-		Owner: p.Owner, Subject: r.ID, Attempt: attempt,
+		Owner: p.Owner, Subject: r.ID, Attempt: generation.Attempt,
 		Parts: []generate.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider}},
 	}
 	if c.Sandbox != nil {
@@ -164,12 +160,12 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body) (out Generat
 	if r.Ticket, err = generate.Accept(tx, now, a, balance); err != nil {
 		return out, err
 	}
-	it, err := r.entry(p.Owner)
+	it, err := r.Entry(p.Owner)
 	if err != nil {
 		return out, err
 	}
 	tx.Create(it, nil)
-	return s.view(ctx, r)
+	return r.View(ctx, s.signer)
 }
 
 func errLiveRehearsal() error {
@@ -184,44 +180,44 @@ func (s *Service) balance(ctx context.Context, account tenant.Account) (ledger.B
 	return ledger.BalanceOf(items[0]), nil
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Generation], error) {
-	q, err := httpapi.Owned(ctx, ItemKind, id.Generation, in.Period, map[string]string{"kind": in.Kind, "state": in.State, "model": in.Model})
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[generation.Generation], error) {
+	q, err := httpapi.Owned(ctx, generation.ItemKind, id.Generation, in.Period, map[string]string{"kind": in.Kind, "state": in.State, "model": in.Model})
 	if err != nil {
-		return httpapi.Page[Generation]{}, err
+		return httpapi.Page[generation.Generation]{}, err
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Generation, error) {
-		r, err := decode(&it)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (generation.Generation, error) {
+		r, err := generation.Decode(&it)
 		if err != nil {
-			return Generation{}, err
+			return generation.Generation{}, err
 		}
-		return s.view(ctx, r)
+		return r.View(ctx, s.signer)
 	})
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (Generation, error) {
+func (s *Service) get(ctx context.Context, in *Path) (generation.Generation, error) {
 	r, _, err := s.find(ctx, in.ID)
 	if err != nil {
-		return Generation{}, err
+		return generation.Generation{}, err
 	}
-	return s.view(ctx, r)
+	return r.View(ctx, s.signer)
 }
 
-// remove deletes a generation. The answer shows it as it was left: without media,
-// for those are gone, and canceled where it still ran.
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Generation, err error) {
+// remove deletes a generation. The answer shows its last state: canceled if it was
+// still running, and without the media, which are deleted.
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out generation.Generation, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
 	now := s.now()
 	tx.Delete(it)
-	if r.runs() {
-		if err := generate.Cancel(tx, now, it.Owner, r.ID, attempt, &r.Ticket); err != nil {
+	if r.Runs() {
+		if err := generate.Cancel(tx, now, it.Owner, r.ID, generation.Attempt, &r.Ticket); err != nil {
 			return out, err
 		}
-		r.State = Canceled
+		r.State = generation.Canceled
 	}
-	if err := generate.RemoveFiles(tx, now, it.Owner, r.ID, attempt); err != nil {
+	if err := generate.RemoveFiles(tx, now, it.Owner, r.ID, generation.Attempt); err != nil {
 		return out, err
 	}
 	r.Touch(now)

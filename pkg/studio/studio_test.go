@@ -29,6 +29,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/studio"
+	"github.com/content-automation/api/pkg/studio/generation"
 )
 
 type object = map[string]any
@@ -75,7 +76,7 @@ func newWorld(t *testing.T) *world {
 	s := studio.NewService(w.db, signer, safehttp.New(safehttp.Options{}), offer, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, s, account.NewEvents(w.db, signer), account.NewService(w.db, w.clock.Now))
 	w.provider = &recorded{Provider: sandbox.New(w.clock.Now)}
-	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: w.provider}, map[string]generate.Loader{studio.ItemKind: studio.Loader{}})
+	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: w.provider}, map[string]generate.Loader{generation.ItemKind: generation.Loader{}})
 	return w
 }
 
@@ -99,13 +100,13 @@ func (w *world) balance() int64 {
 	return ledger.BalanceOf(it).Credits
 }
 
-func create(c *apitest.Caller, t *testing.T, path string, body object) (g studio.Generation) {
+func create(c *apitest.Caller, t *testing.T, path string, body object) (g generation.Generation) {
 	t.Helper()
 	c.Call(http.MethodPost, "/v1/studio/"+path, body).Into(t, http.StatusAccepted, &g)
 	return g
 }
 
-func get(c *apitest.Caller, t *testing.T, generationID string) (g studio.Generation) {
+func get(c *apitest.Caller, t *testing.T, generationID string) (g generation.Generation) {
 	t.Helper()
 	c.Call(http.MethodGet, "/v1/studio/generations/"+generationID, nil).Into(t, http.StatusOK, &g)
 	return g
@@ -134,7 +135,7 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 			var estimate studio.Estimate
 			live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": c.kind, "input": c.body}).Into(t, http.StatusOK, &estimate)
 			made := create(live, t, path, c.body)
-			if made.Kind != c.kind || made.Model != c.model || made.State != studio.Queued || made.CostCredits != 0 || len(made.Media) != 0 || !id.Valid(id.Generation, made.ID) {
+			if made.Kind != c.kind || made.Model != c.model || made.State != generation.Queued || made.CostCredits != 0 || len(made.Media) != 0 || !id.Valid(id.Generation, made.ID) {
 				t.Errorf("%+v", made)
 			}
 			var input object
@@ -147,7 +148,7 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 			}
 			w.engine.Drain()
 			got := get(live, t, made.ID)
-			if got.State != studio.Generated || got.Progress != 100 || got.Failure != nil || got.CostCredits != estimate.Credits || len(got.Media) == 0 || got.Media[0].Type != c.media {
+			if got.State != generation.Generated || got.Progress != 100 || got.Failure != nil || got.CostCredits != estimate.Credits || len(got.Media) == 0 || got.Media[0].Type != c.media {
 				t.Errorf("%+v", got)
 			}
 			if want, _ := c.body["count"].(int); want > 0 && len(got.Media) != want {
@@ -162,7 +163,7 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 				t.Errorf("%+v", w.provider.requests)
 			}
 			events := apitest.All[event.Event](live, "/v1/events", 10)
-			var shown studio.Generation
+			var shown generation.Generation
 			if len(events) != 1 || events[0].Type != event.StudioGenerated || json.Unmarshal(events[0].Data.Object, &shown) != nil || !reflect.DeepEqual(shown, got) {
 				t.Errorf("the events are %+v", events)
 			}
@@ -171,13 +172,13 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 }
 
 func TestATestKeySpendsNothing(t *testing.T) {
-	for _, outcome := range []studio.State{studio.Generated, studio.Failed} {
+	for _, outcome := range []generation.State{generation.Generated, generation.Failed} {
 		w := newWorld(t)
 		made := create(w.Caller, t, "images", object{"prompt": "A shoe", "sandbox": object{"outcome": outcome, "delay_seconds": 20}})
 		begun := w.clock.Now()
 		w.engine.Step()
 		w.engine.Step()
-		if got := get(w.Caller, t, made.ID); got.State != studio.Generating {
+		if got := get(w.Caller, t, made.ID); got.State != generation.Generating {
 			t.Errorf("%+v", got)
 		}
 		w.engine.Drain()
@@ -185,10 +186,10 @@ func TestATestKeySpendsNothing(t *testing.T) {
 		if took := w.clock.Now().Sub(begun); got.State != outcome || took < 20*time.Second || took > 25*time.Second || got.CostCredits != 0 {
 			t.Errorf("after %v: %+v", took, got)
 		}
-		if failed := outcome == studio.Failed; failed != (got.Failure != nil) || failed != (len(got.Media) == 0) || failed && (got.Failure.Code != "sandbox_failure" || !got.Failure.Retryable) {
+		if failed := outcome == generation.Failed; failed != (got.Failure != nil) || failed != (len(got.Media) == 0) || failed && (got.Failure.Code != "sandbox_failure" || !got.Failure.Retryable) {
 			t.Errorf("%+v", got.Failure)
 		}
-		types := map[studio.State]event.Type{studio.Generated: event.StudioGenerated, studio.Failed: event.StudioFailed}
+		types := map[generation.State]event.Type{generation.Generated: event.StudioGenerated, generation.Failed: event.StudioFailed}
 		if events := apitest.All[event.Event](w.Caller, "/v1/events", 10); len(events) != 1 || events[0].Type != types[outcome] {
 			t.Errorf("the events are %+v", events)
 		}
@@ -208,7 +209,7 @@ func TestWhatFailsCostsNothing(t *testing.T) {
 	}
 	w.engine.Drain()
 	got := get(w.Live(), t, made.ID)
-	if got.State != studio.Failed || got.Failure == nil || *got.Failure != (studio.Failure{Code: "content_policy", Message: "The prompt was refused. Nothing was charged. Change the request, or choose another model.", Retryable: true}) || got.CostCredits != 0 || w.balance() != 100 {
+	if got.State != generation.Failed || got.Failure == nil || *got.Failure != (generation.Failure{Code: "content_policy", Message: "The prompt was refused. Nothing was charged. Change the request, or choose another model.", Retryable: true}) || got.CostCredits != 0 || w.balance() != 100 {
 		t.Errorf("%+v, %+v; the balance is %d", got, got.Failure, w.balance())
 	}
 }
@@ -219,7 +220,7 @@ func TestProgressIsShown(t *testing.T) {
 	w.engine.Step()
 	w.clock.Add(30 * time.Second)
 	w.engine.Step()
-	if got := get(w.Caller, t, made.ID); got.Progress < 40 || got.Progress > 60 || got.State != studio.Generating {
+	if got := get(w.Caller, t, made.ID); got.Progress < 40 || got.Progress > 60 || got.State != generation.Generating {
 		t.Errorf("%+v", got)
 	}
 }
@@ -237,15 +238,15 @@ func TestDelete(t *testing.T) {
 		path := "/v1/studio/generations/" + made.ID
 		live.Call(http.MethodDelete, path, nil, "If-Match", `"99"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
 		w.Caller.Call(http.MethodDelete, path, nil).Refused(t, 404, errs.NotFound, "")
-		var left studio.Generation
+		var left generation.Generation
 		live.Call(http.MethodDelete, path, nil, "Idempotency-Key", "k").Into(t, http.StatusOK, &left)
 		if again := live.Call(http.MethodDelete, path, nil, "Idempotency-Key", "k"); again.Status != http.StatusOK || again.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("repeated: %d %s", again.Status, again.Raw)
 		}
 		live.Call(http.MethodGet, path, nil).Refused(t, 404, errs.NotFound, "")
-		want, balance := studio.Canceled, int64(100)
-		if was.State == studio.Generated {
-			want, balance = studio.Generated, 96
+		want, balance := generation.Canceled, int64(100)
+		if was.State == generation.Generated {
+			want, balance = generation.Generated, 96
 		}
 		if left.State != want || len(left.Media) != 0 || w.balance() != balance {
 			t.Errorf("after %d steps: %+v; the balance is %d", steps, left, w.balance())
@@ -255,7 +256,7 @@ func TestDelete(t *testing.T) {
 			t.Errorf("after %d steps: there is still %v; the balance is %d", steps, keys, w.balance())
 		}
 		events := apitest.All[event.Event](live, "/v1/events", 10)
-		if was.State == studio.Generated {
+		if was.State == generation.Generated {
 			if len(events) != 1 {
 				t.Errorf("%+v", events)
 			}
@@ -347,7 +348,7 @@ func TestList(t *testing.T) {
 	slices.Reverse(ids)
 	w.engine.Drain()
 	create(w.Caller, t, "images", object{"prompt": "A shoe", "model": "flux-schnell"})
-	all := apitest.All[studio.Generation](w.Caller, "/v1/studio/generations", 2)
+	all := apitest.All[generation.Generation](w.Caller, "/v1/studio/generations", 2)
 	if len(all) != 6 {
 		t.Fatalf("%d generations", len(all))
 	}
@@ -360,12 +361,12 @@ func TestList(t *testing.T) {
 		"kind=image": 2, "state=generated": 5, "state=queued": 1, "model=flux-schnell": 1, "kind=image&state=generated": 1, "kind=avatar&model=flux-schnell": 0,
 		"from=2026-05-01T13:00:00Z": 0, "to=2026-05-01T13:00:00Z": 6,
 	} {
-		if got := apitest.All[studio.Generation](w.Caller, "/v1/studio/generations?"+query, 10); len(got) != want {
+		if got := apitest.All[generation.Generation](w.Caller, "/v1/studio/generations?"+query, 10); len(got) != want {
 			t.Errorf("%s: %d, want %d", query, len(got), want)
 		}
 	}
 	for name, c := range map[string]*apitest.Caller{"live": w.Live(), "stranger": w.Stranger()} {
-		if got := apitest.All[studio.Generation](c, "/v1/studio/generations", 10); len(got) != 0 {
+		if got := apitest.All[generation.Generation](c, "/v1/studio/generations", 10); len(got) != 0 {
 			t.Errorf("%s sees %+v", name, got)
 		}
 		c.Call(http.MethodGet, "/v1/studio/generations/"+ids[0], nil).Refused(t, 404, errs.NotFound, "")

@@ -1,4 +1,4 @@
-package studio
+package generation
 
 import (
 	"time"
@@ -10,42 +10,42 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Loader opens generations for the engine.
+// Loader opens generations for their work.
 type Loader struct{}
 
 var _ generate.Loader = Loader{}
 
 // Open reads a generation.
 func (Loader) Open(it store.Item) (generate.Work, error) {
-	r, err := decode(&it)
+	r, err := Decode(&it)
 	if err != nil {
 		return nil, err
 	}
 	return &work{it, r}, nil
 }
 
-// work is a generation in the hands of the engine.
+// work is the work of a generation.
 type work struct {
 	item store.Item
-	*record
+	*Record
 }
 
 var _ generate.Work = (*work)(nil)
 
 // Waits implements generate.Work.
 func (w *work) Waits() int {
-	if w.runs() {
-		return attempt
+	if w.Runs() {
+		return Attempt
 	}
 	return 0
 }
 
 // Ticket implements generate.Work.
-func (w *work) Ticket() *generate.Ticket { return &w.record.Ticket }
+func (w *work) Ticket() *generate.Ticket { return &w.Record.Ticket }
 
 // Request implements generate.Work.
 func (w *work) Request(int, []generate.Made) (provider.Request, error) {
-	req := w.Input.request(w.Kind)
+	req := w.Input.Request(w.Kind)
 	if s := w.Sandbox; s != nil {
 		req.Rehearsal = provider.Rehearsal{Fail: s.Outcome == string(Failed), Start: w.CreatedAt, Delay: time.Duration(s.DelaySeconds) * time.Second}
 	}
@@ -58,22 +58,22 @@ func (w *work) Start(now time.Time) {
 	w.Touch(now)
 }
 
-// progressStep is how much further a generation must be before it is written.
+// progressStep is the least progress that is worth a write.
 const progressStep = 10
 
 // Progress implements generate.Work.
 func (w *work) Progress(now time.Time, percent int) bool {
-	if percent < w.record.Progress+progressStep {
+	if percent < w.Record.Progress+progressStep {
 		return false
 	}
-	w.record.Progress = min(percent, 99) // 100 is for what is ready
+	w.Record.Progress = min(percent, 99) // 100 is for what is ready
 	w.Touch(now)
 	return true
 }
 
 // Succeed implements generate.Work.
 func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made) error {
-	w.State, w.record.Progress, w.CostCredits = Generated, 100, w.Credits
+	w.State, w.Record.Progress, w.CostCredits = Generated, 100, w.Credits
 	w.Files = made[0].Files
 	w.Touch(now)
 	return w.notify(tx, event.StudioGenerated)
@@ -89,7 +89,7 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 // Item implements generate.Work.
 func (w *work) Item() (store.Item, error) {
 	w.item.Filters = w.filters()
-	return w.item, w.item.Encode(w.record)
+	return w.item, w.item.Encode(w.Record)
 }
 
 // notify adds the event of the generation's end to the transaction.

@@ -1,15 +1,11 @@
-// Package studio holds the generations of the studio: one picture, clip, track,
-// voice or avatar each, asked of one model, from the call to its end.
-package studio
+// Package generation holds the generations of the studio and their work. It is apart
+// from the studio's operations because the worker links no HTTP framework.
+package generation
 
 import (
 	"context"
-	"time"
 
-	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/resource"
@@ -20,7 +16,7 @@ import (
 // ItemKind is the kind of a generation in the table.
 const ItemKind = "generation"
 
-// State tells where a generation stands.
+// State is the state of a generation.
 type State string
 
 // The states. The last three are final.
@@ -32,7 +28,7 @@ const (
 	Canceled   State = "canceled"
 )
 
-// Failure tells why a generation failed.
+// Failure is the reason why a generation failed.
 type Failure struct {
 	Code      string `json:"code" doc:"Machine-readable reason of the failure" example:"generation_failed"`
 	Message   string `json:"message" doc:"What happened and what to do about it"`
@@ -58,7 +54,7 @@ type Generation struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Generation) SchemaName() string { return "Generation" }
 
-// Rehearsal is how a test key wants a generation to end.
+// Rehearsal is the result that a test key asks for.
 type Rehearsal struct {
 	Outcome      string `json:"outcome,omitempty" enum:"generated,failed" default:"generated" doc:"Result of the generation"`
 	DelaySeconds int    `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds until the result"`
@@ -67,70 +63,43 @@ type Rehearsal struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Rehearsal) SchemaName() string { return "StudioRehearsal" }
 
-// record is the document that is kept of a generation.
-type record struct {
+// Record is the stored document of a generation.
+type Record struct {
 	Generation
 	Files   []media.File `json:"files,omitempty"`
 	Sandbox *Rehearsal   `json:"sandbox,omitempty"`
-	// Ticket is its accepted work, and Credits the price of it.
+	// Ticket is its accepted work, and Credits the price.
 	Ticket  generate.Ticket `json:"ticket,omitzero"`
 	Credits int64           `json:"credits,omitempty"`
 }
 
-// attempt is the number of a generation's only attempt.
-const attempt = 1
+// Attempt is the number of a generation's only attempt.
+const Attempt = 1
 
-// entry writes the record as an item of the table.
-func (r *record) entry(o tenant.Owner) (store.Item, error) {
+// Entry returns the record as an item of the table.
+func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
 	it, err := store.NewItem(ItemKind, o, r.ID, r)
 	it.Filters = r.filters()
 	return it, err
 }
 
-func (r *record) filters() map[string]string {
+func (r *Record) filters() map[string]string {
 	return map[string]string{"kind": string(r.Kind), "state": string(r.State), "model": r.Model}
 }
 
-// runs tells whether the engine works for it.
-func (r *record) runs() bool { return r.State == Queued || r.State == Generating }
+// Runs reports whether the generation has not ended.
+func (r *Record) Runs() bool { return r.State == Queued || r.State == Generating }
 
-// Service makes and reads generations.
-type Service struct {
-	db     *store.DB
-	signer *media.Signer
-	urls   URLChecker
-	offer  catalog.Offer
-	now    func() time.Time
-}
-
-// URLChecker refuses addresses that lead to where nobody may be sent.
-type URLChecker interface {
-	// CheckURL gives nil for an address of the public internet.
-	CheckURL(ctx context.Context, raw string) error
-}
-
-// view gives the generation as its GET answers it, with its media signed.
-func (s *Service) view(ctx context.Context, r *record) (Generation, error) {
+// View returns the generation as its GET shows it, with signed media.
+func (r *Record) View(ctx context.Context, signer *media.Signer) (Generation, error) {
 	v := r.Generation
 	var err error
-	v.Media, err = s.signer.Views(ctx, r.Files)
+	v.Media, err = signer.Views(ctx, r.Files)
 	return v, err
 }
 
-// find reads a generation of the caller's account and mode.
-func (s *Service) find(ctx context.Context, generationID string, match ...httpapi.IfMatch) (*record, store.Item, error) {
-	it, err := resource.Find(ctx, s.db, id.Generation, "generation", generationID)
-	if err != nil {
-		return nil, it, err
-	}
-	r, err := decode(&it)
-	if err == nil {
-		err = httpapi.Matches(r.Version, match)
-	}
-	return r, it, err
-}
-
-func decode(it *store.Item) (*record, error) {
-	var r record
+// Decode reads the record of an item.
+func Decode(it *store.Item) (*Record, error) {
+	var r Record
 	return &r, it.Decode(&r)
 }

@@ -1,0 +1,34 @@
+package generation
+
+import "github.com/content-automation/api/pkg/provider"
+
+// Input is the input of a generation. Each kind uses some of the members.
+type Input struct {
+	Prompt      string `json:"prompt,omitempty" maxLength:"4000" doc:"Videos, images and music: description of what to make" example:"A trail running shoe on wet rock, morning light"`
+	Text        string `json:"text,omitempty" maxLength:"100000" doc:"Voices and avatars: text to speak" example:"Made of recycled nets."`
+	AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios. Absent: the provider's default" example:"9:16"`
+	Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Videos and music: length, within the limits of the model. Avatars with audio_url: length of the speech"`
+	Count       int    `json:"count,omitempty" minimum:"1" maximum:"10" doc:"Images: number of images. Absent: 1"`
+	Language    string `json:"language,omitempty" maxLength:"35" doc:"Voices and avatars: language of the text (BCP 47)" example:"en"`
+	Voice       string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"Voices and avatars: the provider's id of a voice. Absent: a suitable one"`
+	Avatar      string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"Avatars: the provider's id of an avatar. Absent: a suitable one"`
+	Lyrics      string `json:"lyrics,omitempty" maxLength:"3000" doc:"Music: lyrics, if the model supports them"`
+	ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Public https URL of an image to start from"`
+	AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Public https URL of a recording. Avatars: speech to use instead of text. Voices: sample of the voice to imitate"`
+	VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Avatars: public https URL of a video whose lips are synchronized with the speech"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Input) SchemaName() string { return "GenerationInput" }
+
+// Request returns the request to the provider.
+func (in Input) Request(kind provider.Kind) provider.Request {
+	req := provider.Request{
+		Kind: kind, Prompt: in.Prompt, Language: in.Language, AspectRatio: in.AspectRatio, Seconds: in.Seconds, Count: in.Count,
+		ImageURL: in.ImageURL, AudioURL: in.AudioURL, VideoURL: in.VideoURL, Lyrics: in.Lyrics, Voice: in.Voice, Avatar: in.Avatar,
+	}
+	if in.Text != "" {
+		req.Prompt = in.Text
+	}
+	return req
+}

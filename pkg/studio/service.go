@@ -1,0 +1,49 @@
+// Package studio holds the operations of the studio: they make one picture, clip,
+// track, voice or avatar each, with one model.
+package studio
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/studio/generation"
+)
+
+// Service creates, reads and deletes generations.
+type Service struct {
+	db     *store.DB
+	signer *media.Signer
+	urls   URLChecker
+	offer  catalog.Offer
+	now    func() time.Time
+}
+
+// URLChecker checks the addresses that callers send.
+type URLChecker interface {
+	// CheckURL returns an error unless the address leads to the public internet.
+	CheckURL(ctx context.Context, raw string) error
+}
+
+// NewService makes the service. The offer is what the stack has of the catalog.
+func NewService(db *store.DB, signer *media.Signer, urls URLChecker, offer catalog.Offer, now func() time.Time) *Service {
+	return &Service{db, signer, urls, offer, now}
+}
+
+// find reads a generation of the caller's account and mode.
+func (s *Service) find(ctx context.Context, generationID string, match ...httpapi.IfMatch) (*generation.Record, store.Item, error) {
+	it, err := resource.Find(ctx, s.db, id.Generation, "generation", generationID)
+	if err != nil {
+		return nil, it, err
+	}
+	r, err := generation.Decode(&it)
+	if err == nil {
+		err = httpapi.Matches(r.Version, match)
+	}
+	return r, it, err
+}
