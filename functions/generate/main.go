@@ -9,7 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/backoff"
-	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media"
@@ -32,7 +32,7 @@ func main() {
 	db := store.Open(cfg, n.Table)
 	worker := &generate.Worker{
 		DB:      db,
-		Loaders: map[string]generate.Loader{content.ItemKind: content.Loader{Sign: content.SignedBy(signer)}, generation.ItemKind: generation.Loader{}},
+		Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer)}, generation.ItemKind: generation.Loader{}},
 		Providers: registry.New(registry.Config{
 			Configured: provider.ParseConfigured(n.Providers), AWS: cfg, Secret: n.ProviderSecret,
 			Bucket: n.Bucket, Endpoint: n.ProviderEndpoint, Now: time.Now,

@@ -24,7 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/authorizer"
-	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/generate"
@@ -129,7 +129,7 @@ func New(ctx context.Context, with ...func(*aws.Config)) (_ *World, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Loaders = map[string]generate.Loader{content.ItemKind: content.Loader{Sign: content.SignedBy(signer)}, generation.ItemKind: generation.Loader{}}
+	w.Loaders = map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer)}, generation.ItemKind: generation.Loader{}}
 	log := audit.New(entries, w.Now)
 	w.recorder = &meteredRecorder{log: log, meter: w.Meter}
 	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), authorizer.Scopes, w.Now).Handle)

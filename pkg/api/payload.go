@@ -6,7 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
-	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/studio/generation"
@@ -17,9 +17,9 @@ import (
 // is not served yet are described here, as the contract has them; the area takes
 // its type over when it comes.
 var payloads = map[event.Type]reflect.Type{
-	event.ContentGenerated:            reflect.TypeFor[content.Item](),
-	event.ContentPublished:            reflect.TypeFor[content.Item](),
-	event.ContentFailed:               reflect.TypeFor[content.Item](),
+	event.ContentGenerated:            reflect.TypeFor[item.Item](),
+	event.ContentPublished:            reflect.TypeFor[item.Item](),
+	event.ContentFailed:               reflect.TypeFor[item.Item](),
 	event.ProposalCreated:             reflect.TypeFor[Proposal](),
 	event.ProposalApplied:             reflect.TypeFor[Proposal](),
 	event.BalanceLow:                  reflect.TypeFor[account.View](),
@@ -80,7 +80,7 @@ type Training struct {
 	Progress    int              `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent"`
 	ModelID     *string          `json:"model_id" doc:"Id of the trained model"`
 	CostCredits int64            `json:"cost_credits" doc:"Cost in credits"`
-	Failure     *content.Failure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	Failure     *item.Failure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 }
 
 // Diagnosis is a review of a factory.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/generate"
@@ -51,7 +51,7 @@ func TestABatchOfFifty(t *testing.T) {
 		if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 			t.Errorf("it took %s", ops)
 		}
-		var made []content.Item
+		var made []item.Item
 		a.Into(t, http.StatusAccepted, &made)
 		if len(made) != 50 || a.Header.Get("ETag") != "" {
 			t.Fatalf("%d items, ETag %q", len(made), a.Header.Get("ETag"))
@@ -64,12 +64,12 @@ func TestABatchOfFifty(t *testing.T) {
 		w.begin(made[0].ID) // told again
 		var cost int64
 		for i, it := range made {
-			if it.Prompt != items[i]["prompt"] || it.FactoryID != items[i]["factory_id"] || it.State != content.Queued {
+			if it.Prompt != items[i]["prompt"] || it.FactoryID != items[i]["factory_id"] || it.State != item.Queued {
 				t.Errorf("item %d is %+v", i, it)
 			}
 			w.do(it.ID)
 			got := w.get(it.ID)
-			if got.State != content.Generated || (got.CostCredits > 0) != (mode == "live") {
+			if got.State != item.Generated || (got.CostCredits > 0) != (mode == "live") {
 				t.Errorf("item %d became %+v", i, got)
 			}
 			cost += got.CostCredits
@@ -141,7 +141,7 @@ func TestABatchThatIsTooDearMakesNothing(t *testing.T) {
 	if storetest.Snapshot(t, w.db) != before {
 		t.Error("something was made")
 	}
-	var made []content.Item
+	var made []item.Item
 	w.Call(http.MethodPost, batchPath, object{"items": many(1, w.body())}).Into(t, http.StatusAccepted, &made)
 	if w.credits() != postPrice-1 {
 		t.Errorf("there are %d credits", w.credits())
@@ -153,7 +153,7 @@ func TestABatchThatIsTooDearMakesNothing(t *testing.T) {
 func TestPartsOfABatchAreCanceledBeforeItBegins(t *testing.T) {
 	w := newWorld(t)
 	w.live(1000)
-	var made []content.Item
+	var made []item.Item
 	w.Call(http.MethodPost, batchPath, object{"items": many(4, w.body())}).Into(t, http.StatusAccepted, &made)
 	w.clock.Add(1_000_000)
 	w.Call(http.MethodPost, "/v1/content-items/"+made[0].ID+"/cancel", nil).Into(t, http.StatusOK, &made[0])
@@ -166,7 +166,7 @@ func TestPartsOfABatchAreCanceledBeforeItBegins(t *testing.T) {
 	}
 	w.doAttempt(made[2].ID, 2)
 	w.do(made[3].ID)
-	if w.get(made[0].ID).State != content.Canceled || w.get(made[2].ID).State != content.Generated || w.get(made[3].ID).State != content.Generated {
+	if w.get(made[0].ID).State != item.Canceled || w.get(made[2].ID).State != item.Generated || w.get(made[3].ID).State != item.Generated {
 		t.Errorf("%+v", made)
 	}
 	if got := w.entries(); got["charged"] != 2*postPrice || got["held"] != 0 {

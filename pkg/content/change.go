@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -34,9 +35,9 @@ type patchInput struct {
 }
 
 type regenerateBody struct {
-	Prompt  *string    `json:"prompt,omitempty" minLength:"1" maxLength:"4000" doc:"Absent: unchanged"`
-	Model   string     `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: unchanged"`
-	Sandbox *Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the attempt. For test keys only"`
+	Prompt  *string         `json:"prompt,omitempty" minLength:"1" maxLength:"4000" doc:"Absent: unchanged"`
+	Model   string          `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: unchanged"`
+	Sandbox *item.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the attempt. For test keys only"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -89,12 +90,12 @@ type texts struct {
 	Metadata resource.Metadata `json:"metadata"`
 }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Item, err error) {
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out item.Item, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
-	if r.State == Publishing || r.State == Published {
+	if r.State == item.Publishing || r.State == item.Published {
 		return out, errs.New(errs.InvalidState, "The content item is %s: its texts can no longer be changed.", r.State)
 	}
 	set, err := httpapi.MergePatch(ctx, texts{r.Title, r.Caption, r.Hashtags, r.Metadata})
@@ -111,7 +112,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	return s.write(ctx, tx, it, r)
 }
 
-func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out Item, err error) {
+func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out item.Item, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
@@ -123,9 +124,9 @@ func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out I
 }
 
 // stop cancels an item in the transaction, and its work where that runs.
-func (s *Service) stop(tx *store.Tx, it store.Item, r *record) error {
-	ran := r.runs()
-	if err := r.move(Canceled); err != nil || !ran {
+func (s *Service) stop(tx *store.Tx, it store.Item, r *item.Record) error {
+	ran := r.Runs()
+	if err := r.Move(item.Canceled); err != nil || !ran {
 		return err
 	}
 	err := generate.Cancel(tx, s.now(), it.Owner, r.ID, r.Attempt, &r.Ticket)
@@ -133,7 +134,7 @@ func (s *Service) stop(tx *store.Tx, it store.Item, r *record) error {
 	return err
 }
 
-func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateInput) (out Item, err error) {
+func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateInput) (out item.Item, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	var b regenerateBody
 	if in.Body != nil {
@@ -155,14 +156,14 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if !ok {
 		return out, errs.Missing("content item", in.ID)
 	}
-	r, err := decode(&it)
+	r, err := item.Decode(&it)
 	if err != nil {
 		return out, err
 	}
 	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
-	if err := r.move(Queued); err != nil {
+	if err := r.Move(item.Queued); err != nil {
 		return out, err
 	}
 	if b.Prompt != nil {
@@ -172,7 +173,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if b.Model != "" {
 		model = b.Model
 	}
-	if err := r.plan(s.offer, model, live); err != nil {
+	if err := r.Plan(s.offer, model, live); err != nil {
 		return out, err
 	}
 	r.Attempt++
@@ -181,36 +182,36 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if live {
 		balance = ledger.BalanceOf(others[0])
 	}
-	if r.Ticket, err = generate.Accept(tx, now, r.accepted(p), balance); err != nil {
+	if r.Ticket, err = generate.Accept(tx, now, r.Order(p.Owner), balance); err != nil {
 		return out, err
 	}
 	return s.write(ctx, tx, it, r)
 }
 
 // write adds the changed record to the transaction, and gives the item as it then is.
-func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *record) (Item, error) {
+func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record) (item.Item, error) {
 	r.Touch(s.now())
 	if err := it.Encode(r); err != nil {
-		return Item{}, err
+		return item.Item{}, err
 	}
-	it.Filters = r.filters()
+	it.Filters = r.Filters()
 	tx.Replace(it)
-	return r.view(ctx, s.signer)
+	return r.View(ctx, s.signer)
 }
 
 // remove deletes an item. The answer shows it as it was left: without media, for
 // those are gone, and canceled where it still ran.
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out Item, err error) {
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out item.Item, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
-	if r.State == Publishing {
+	if r.State == item.Publishing {
 		return out, errs.New(errs.InvalidState, "The content item is being published. Delete it afterwards.")
 	}
 	now := s.now()
 	tx.Delete(it)
-	if r.runs() {
+	if r.Runs() {
 		if err := s.stop(tx, it, r); err != nil {
 			return out, err
 		}

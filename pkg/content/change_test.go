@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/generate"
@@ -23,7 +23,7 @@ func path(itemID string, rest ...string) string {
 }
 
 // put sets the state of an item: those of publishing come about elsewhere.
-func (w *world) put(itemID string, state content.State) {
+func (w *world) put(itemID string, state item.State) {
 	w.t.Helper()
 	it, err := w.db.Get(w.t.Context(), store.IDKey(itemID))
 	if err != nil {
@@ -44,38 +44,38 @@ func (w *world) put(itemID string, state content.State) {
 }
 
 // in makes an item that is in a state. What runs is left to wait for its picture.
-func (w *world) in(state content.State) string {
+func (w *world) in(state item.State) string {
 	w.t.Helper()
 	it := w.create()
-	if state == content.Queued {
+	if state == item.Queued {
 		return it.ID
 	}
-	if state == content.Generating {
+	if state == item.Generating {
 		w.provider.running = "image"
 	}
-	if state == content.Failed {
+	if state == item.Failed {
 		w.objects.err = errs.New(errs.UnsupportedMedia, "no picture")
 	}
 	wait := w.do(it.ID)
 	w.provider.running, w.objects.err = "none", nil
-	if (wait > 0) != (state == content.Generating) {
+	if (wait > 0) != (state == item.Generating) {
 		w.t.Fatalf("%s: the worker asks for %v", state, wait)
 	}
-	if state == content.Canceled {
+	if state == item.Canceled {
 		w.Call(http.MethodPost, path(it.ID, "cancel"), nil).Into(w.t, http.StatusOK, &it)
 	}
-	if !slices.Contains([]content.State{content.Generating, content.Generated, content.Failed, content.Canceled}, state) {
+	if !slices.Contains([]item.State{item.Generating, item.Generated, item.Failed, item.Canceled}, state) {
 		w.put(it.ID, state)
 	}
 	return it.ID
 }
 
-var states = []content.State{
-	content.Queued, content.Generating, content.Generated, content.Scheduled, content.Publishing, content.Published, content.Failed, content.Canceled,
+var states = []item.State{
+	item.Queued, item.Generating, item.Generated, item.Scheduled, item.Publishing, item.Published, item.Failed, item.Canceled,
 }
 
 func TestCancelInEachState(t *testing.T) {
-	may := []content.State{content.Queued, content.Generating, content.Generated, content.Scheduled}
+	may := []item.State{item.Queued, item.Generating, item.Generated, item.Scheduled}
 	for _, state := range states {
 		w := newWorld(t)
 		w.live(1000)
@@ -94,18 +94,18 @@ func TestCancelInEachState(t *testing.T) {
 			continue
 		}
 		w.faults.Reset()
-		var got content.Item
+		var got item.Item
 		a := w.Call(http.MethodPost, path(itemID, "cancel"), nil, "Idempotency-Key", "stop")
 		a.Into(t, http.StatusOK, &got)
 		if ops := w.faults.Operations(); ops != "GetItem TransactWriteItems" {
 			t.Errorf("%s: it took %s", state, ops)
 		}
 		again := w.Call(http.MethodPost, path(itemID, "cancel"), nil, "Idempotency-Key", "stop")
-		if got.State != content.Canceled || again.Raw != a.Raw || w.get(itemID).State != content.Canceled {
+		if got.State != item.Canceled || again.Raw != a.Raw || w.get(itemID).State != item.Canceled {
 			t.Errorf("%s: %+v, repeated %s", state, got, again.Raw)
 		}
 		// What ran is paid back at once; what was generated was charged, and stays so.
-		if state == content.Queued || state == content.Generating {
+		if state == item.Queued || state == item.Generating {
 			if w.credits() != 1000 || got.CostCredits != 0 {
 				t.Errorf("%s: there are %d credits, %+v", state, w.credits(), got)
 			}
@@ -121,7 +121,7 @@ func TestCancelInEachState(t *testing.T) {
 }
 
 func TestRegenerateInEachState(t *testing.T) {
-	may := []content.State{content.Failed, content.Generated, content.Canceled}
+	may := []item.State{item.Failed, item.Generated, item.Canceled}
 	for _, state := range states {
 		w := newWorld(t)
 		w.live(1000)
@@ -140,12 +140,12 @@ func TestRegenerateInEachState(t *testing.T) {
 		}
 		was, had := w.get(itemID), w.credits()
 		w.faults.Reset()
-		var got content.Item
+		var got item.Item
 		w.Call(http.MethodPost, path(itemID, "regenerate"), object{"prompt": "Another shoe", "model": "nano-banana"}).Into(t, http.StatusAccepted, &got)
 		if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 			t.Errorf("%s: it took %s", state, ops)
 		}
-		if got.State != content.Queued || got.Attempt != 2 || got.Failure != nil || got.Prompt != "Another shoe" || got.Model != "nano-banana" || got.Version != was.Version+1 || w.credits() >= had {
+		if got.State != item.Queued || got.Attempt != 2 || got.Failure != nil || got.Prompt != "Another shoe" || got.Model != "nano-banana" || got.Version != was.Version+1 || w.credits() >= had {
 			t.Errorf("%s: %+v", state, got)
 		}
 		// What an earlier attempt made is shown until there is something new.
@@ -154,7 +154,7 @@ func TestRegenerateInEachState(t *testing.T) {
 		}
 		w.doAttempt(itemID, 2)
 		got = w.get(itemID)
-		if got.State != content.Generated || len(got.Media) != 1 || got.Media[0].ID != itemID+"_2_1" || !strings.Contains(got.Caption, "Another shoe") {
+		if got.State != item.Generated || len(got.Media) != 1 || got.Media[0].ID != itemID+"_2_1" || !strings.Contains(got.Caption, "Another shoe") {
 			t.Errorf("%s: became %+v", state, got)
 		}
 		if w.events(itemID)[event.ContentGenerated] < 1 {
@@ -167,12 +167,12 @@ func TestEveryChangeHonoursIfMatch(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []struct {
 		method, rest string
-		state        content.State
+		state        item.State
 		body         any
 		status       int
 	}{
-		{http.MethodPatch, "", content.Queued, object{"title": "Mine"}, 200}, {http.MethodPost, "cancel", content.Queued, nil, 200},
-		{http.MethodPost, "regenerate", content.Failed, nil, 202}, {http.MethodDelete, "", content.Generated, nil, 200},
+		{http.MethodPatch, "", item.Queued, object{"title": "Mine"}, 200}, {http.MethodPost, "cancel", item.Queued, nil, 200},
+		{http.MethodPost, "regenerate", item.Failed, nil, 202}, {http.MethodDelete, "", item.Generated, nil, 200},
 	} {
 		itemID := w.in(c.state)
 		at := strings.TrimSuffix(path(itemID, c.rest), "/")
@@ -191,7 +191,7 @@ func TestEveryChangeHonoursIfMatch(t *testing.T) {
 
 func TestRegenerateIsRefused(t *testing.T) {
 	w := newWorld(t)
-	itemID := w.in(content.Generated)
+	itemID := w.in(item.Generated)
 	before := storetest.Snapshot(t, w.db)
 	for name, c := range map[string]struct {
 		body  any
@@ -219,7 +219,7 @@ func TestRegenerateIsRefused(t *testing.T) {
 	// There is too little for another attempt.
 	w = newWorld(t)
 	w.live(postPrice)
-	itemID = w.in(content.Generated)
+	itemID = w.in(item.Generated)
 	before = storetest.Snapshot(t, w.db)
 	w.Call(http.MethodPost, path(itemID, "regenerate"), nil).Refused(t, 402, errs.InsufficientBalance, "")
 	w.Call(http.MethodPost, path(itemID, "regenerate"), object{"sandbox": object{}}).Refused(t, 422, errs.ValidationFailed, "/sandbox")
@@ -238,7 +238,7 @@ func TestAnAttemptIsRehearsedByItself(t *testing.T) {
 	}
 	w.clock.Add(30 * time.Second)
 	w.doAttempt(it.ID, 2)
-	if got := w.get(it.ID); got.State != content.Published || got.Attempt != 2 {
+	if got := w.get(it.ID); got.State != item.Published || got.Attempt != 2 {
 		t.Errorf("%+v", got)
 	}
 	w.happened(it.ID, event.ContentFailed, event.ContentGenerated, event.ContentPublished)
@@ -270,7 +270,7 @@ func TestDeleteInEachState(t *testing.T) {
 		w := newWorld(t)
 		w.live(1000)
 		itemID := w.in(state)
-		if state == content.Publishing {
+		if state == item.Publishing {
 			w.Call(http.MethodDelete, path(itemID), nil).Refused(t, 409, errs.InvalidState, "")
 			continue
 		}
@@ -278,13 +278,13 @@ func TestDeleteInEachState(t *testing.T) {
 		w.Call(http.MethodDelete, path(itemID), nil, "If-Match", `"99"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
 		had, told := w.credits(), w.events(itemID)
 		w.faults.Reset()
-		var got content.Item
+		var got item.Item
 		w.Call(http.MethodDelete, path(itemID), nil, "If-Match", etag).Into(t, http.StatusOK, &got)
 		if ops := w.faults.Operations(); ops != "GetItem TransactWriteItems" {
 			t.Errorf("%s: it took %s", state, ops)
 		}
-		runs := state == content.Queued || state == content.Generating
-		if want := map[bool]content.State{true: content.Canceled, false: state}[runs]; got.ID != itemID || got.State != want || len(got.Media) != 0 {
+		runs := state == item.Queued || state == item.Generating
+		if want := map[bool]item.State{true: item.Canceled, false: state}[runs]; got.ID != itemID || got.State != want || len(got.Media) != 0 {
 			t.Errorf("%s: %+v", state, got)
 		}
 		if want := map[bool]int64{true: 1000, false: had}[runs]; w.credits() != want {
@@ -340,7 +340,7 @@ func TestCancelingAtEachStepOfTheWorker(t *testing.T) {
 			if got := w.entries(); w.credits() != 1000-charged || got["charged"] != charged || got["held"] != 0 {
 				t.Errorf("%s after round trip %d: there are %d credits, the entries are %v", method, n, w.credits(), got)
 			}
-			if method == http.MethodPost && w.get(it.ID).State != content.Canceled {
+			if method == http.MethodPost && w.get(it.ID).State != item.Canceled {
 				t.Errorf("canceled after round trip %d, it is %s", n, w.get(it.ID).State)
 			}
 		}
@@ -351,7 +351,7 @@ func TestADeletedItemIsAnsweredAsItWas(t *testing.T) {
 	w := newWorld(t)
 	it := w.generated("kind", "carousel")
 	a := w.Call(http.MethodDelete, path(it.ID), nil)
-	var got content.Item
+	var got item.Item
 	a.Into(t, http.StatusOK, &got)
 	if got.Title != it.Title || len(got.Slides) != len(it.Slides) || got.Slides[0].MediaID != nil || got.Slides[0].Text != it.Slides[0].Text {
 		t.Errorf("%s", a.Raw)

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/generate"
@@ -27,7 +28,7 @@ const defaultSlides = 5
 
 type createBody struct {
 	FactoryID string            `json:"factory_id" doc:"Factory that makes the item. It sets the voice" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	Kind      Kind              `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
+	Kind      item.Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
 	Format    string            `json:"format,omitempty" enum:"short,long" doc:"Format of a video: short (9:16, the default) or long (16:9). For kind video only"`
 	Prompt    string            `json:"prompt" minLength:"1" maxLength:"4000" doc:"What the content is about" example:"Our new trail running shoe, made of recycled nets"`
 	Title     string            `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Absent: generated"`
@@ -36,7 +37,7 @@ type createBody struct {
 	Language  string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47). Absent: the factory's"`
 	Model     string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model for the picture, clip or track. Absent: the factory's, or else the default of the catalog. With a video model, a story is a clip"`
 	Slides    []slideBody       `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Slides of a carousel. Absent: five, with generated headings. For kind carousel only"`
-	Sandbox   *Rehearsal        `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
+	Sandbox   *item.Rehearsal   `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
 	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
@@ -66,14 +67,14 @@ type batchInput struct {
 }
 
 // batch is what a call has created, in the order of its items.
-type batch []Item
+type batch []item.Item
 
 // SchemaName names the schema in the OpenAPI document.
 func (batch) SchemaName() string { return "ContentItems" }
 
 // Schema describes the answer in the OpenAPI document.
 func (batch) Schema(r huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeArray, Items: r.Schema(reflect.TypeFor[Item](), true, "")}
+	return &huma.Schema{Type: huma.TypeArray, Items: r.Schema(reflect.TypeFor[item.Item](), true, "")}
 }
 
 // registerCreate puts the operations that create items into the router.
@@ -91,7 +92,7 @@ func (s *Service) registerCreate(r *httpapi.Router) {
 	httpapi.Write(r, batch, s.createBatch)
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Item, err error) {
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out item.Item, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	if err := in.Body.check(p.Mode); err != nil {
 		return out, err
@@ -104,15 +105,15 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
-	if r.Ticket, err = generate.Accept(tx, now, r.accepted(p), balance); err != nil {
+	if r.Ticket, err = generate.Accept(tx, now, r.Order(p.Owner), balance); err != nil {
 		return out, err
 	}
-	it, err := r.entry(p.Owner)
+	it, err := r.Entry(p.Owner)
 	if err != nil {
 		return out, err
 	}
 	tx.Create(it, nil)
-	return r.view(ctx, s.signer)
+	return r.View(ctx, s.signer)
 }
 
 func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput) (out batch, err error) {
@@ -122,11 +123,11 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 		return out, err
 	}
 	var bad refusals
-	var records []*record
+	var records []*item.Record
 	var works []generate.Order
 	for i, b := range in.Body.Items {
 		err := b.check(p.Mode)
-		var r *record
+		var r *item.Record
 		if err == nil {
 			r, err = s.newRecord(b, factories, p.Mode, now)
 		}
@@ -136,7 +137,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 			}
 			continue
 		}
-		records, works = append(records, r), append(works, r.accepted(p))
+		records, works = append(records, r), append(works, r.Order(p.Owner))
 	}
 	if err := bad.err(); err != nil {
 		return out, err
@@ -147,12 +148,12 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	}
 	for _, r := range records {
 		r.Ticket = ticket
-		it, err := r.entry(p.Owner)
+		it, err := r.Entry(p.Owner)
 		if err != nil {
 			return out, err
 		}
 		tx.Create(it, nil)
-		v, err := r.view(ctx, s.signer)
+		v, err := r.View(ctx, s.signer)
 		if err != nil {
 			return out, err
 		}
@@ -219,9 +220,9 @@ func (b *createBody) check(mode tenant.Mode) error {
 	switch {
 	case b.Sandbox != nil && mode != tenant.Test:
 		return errLiveRehearsal()
-	case b.Format != "" && b.Kind != Video:
+	case b.Format != "" && b.Kind != item.Video:
 		return errs.Invalid("/format", "is for kind video only")
-	case b.Slides != nil && b.Kind != Carousel:
+	case b.Slides != nil && b.Kind != item.Carousel:
 		return errs.Invalid("/slides", "are for kind carousel only")
 	}
 	return nil
@@ -232,20 +233,20 @@ func errLiveRehearsal() error {
 }
 
 // newRecord makes the item that a body asks for in the voice of its factory.
-func (s *Service) newRecord(b createBody, factories map[string]factory.Factory, mode tenant.Mode, now time.Time) (*record, error) {
+func (s *Service) newRecord(b createBody, factories map[string]factory.Factory, mode tenant.Mode, now time.Time) (*item.Record, error) {
 	f, found := factories[b.FactoryID]
 	if !found {
 		e := errs.Missing(factory.Kind, b.FactoryID)
 		e.Param = "/factory_id"
 		return nil, e
 	}
-	r := &record{
-		Item: Item{
+	r := &item.Record{
+		Item: item.Item{
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
 			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
-			Slides: []Slide{}, SocialAccountIDs: []string{}, State: Queued, Attempt: 1,
+			Slides: []item.Slide{}, SocialAccountIDs: []string{}, State: item.Queued, Attempt: 1,
 		},
-		Given:   given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
+		Given:   item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
 		Sandbox: b.Sandbox, Accepted: now,
 	}
 	for _, h := range b.Hashtags {
@@ -256,28 +257,28 @@ func (s *Service) newRecord(b createBody, factories map[string]factory.Factory, 
 		return nil, err
 	}
 	switch b.Kind {
-	case Video:
+	case item.Video:
 		r.Format = &b.Format
 		if b.Format == "" {
-			short := FormatShort
+			short := item.FormatShort
 			r.Format = &short
 		}
-	case Carousel:
-		r.setSlides(b.Slides)
+	case item.Carousel:
+		setSlides(r, b.Slides)
 	}
 	if r.Brief, err = newBrief(f); err != nil {
 		return nil, err
 	}
-	return r, r.plan(s.offer, b.Model, mode == tenant.Live)
+	return r, r.Plan(s.offer, b.Model, mode == tenant.Live)
 }
 
-// setSlides takes the slides of a carousel over.
-func (r *record) setSlides(slides []slideBody) {
+// setSlides sets the slides of a carousel.
+func setSlides(r *item.Record, slides []slideBody) {
 	if slides == nil {
 		slides = make([]slideBody, defaultSlides)
 	}
 	for i, slide := range slides {
-		r.Slides = append(r.Slides, Slide{Text: slide.Text})
+		r.Slides = append(r.Slides, item.Slide{Text: slide.Text})
 		if slide.Text != "" {
 			r.Given.Slides = append(r.Given.Slides, i)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/generate"
@@ -84,14 +85,14 @@ func (w *world) body(members ...any) object {
 }
 
 // create makes an item through the API.
-func (w *world) create(members ...any) (it content.Item) {
+func (w *world) create(members ...any) (it item.Item) {
 	w.t.Helper()
 	w.Call(http.MethodPost, "/v1/content-items", w.body(members...)).Into(w.t, http.StatusAccepted, &it)
 	w.clock.Add(time.Second)
 	return it
 }
 
-func (w *world) get(itemID string) (it content.Item) {
+func (w *world) get(itemID string) (it item.Item) {
 	w.t.Helper()
 	w.Call(http.MethodGet, "/v1/content-items/"+itemID, nil).Into(w.t, http.StatusOK, &it)
 	return it
@@ -113,7 +114,7 @@ func (w *world) message(kind task.Kind, itemID string, attempt int) (m task.Mess
 // kernelAt makes a kernel with a clock.
 func (w *world) kernelAt(now func() time.Time) *task.Kernel {
 	worker := &generate.Worker{
-		DB: w.db, Loaders: map[string]generate.Loader{content.ItemKind: content.Loader{Sign: content.SignedBy(w.signer)}},
+		DB: w.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(w.signer)}},
 		Providers: all{generatetest.Only{Provider: w.provider}}, Objects: w.objects, Now: now,
 	}
 	return task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
@@ -157,7 +158,7 @@ func (w *world) doAttempt(itemID string, attempt int) (wait time.Duration) {
 }
 
 // generated makes an item and has it generated.
-func (w *world) generated(members ...any) content.Item {
+func (w *world) generated(members ...any) item.Item {
 	w.t.Helper()
 	it := w.create(members...)
 	if wait := w.do(it.ID); wait != 0 {

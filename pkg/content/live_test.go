@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -74,11 +74,11 @@ func TestLiveWorkIsPaidFor(t *testing.T) {
 	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 		t.Errorf("it took %s", ops)
 	}
-	if it.State != content.Queued || it.CostCredits != 0 || w.credits() != 1000-postPrice {
+	if it.State != item.Queued || it.CostCredits != 0 || w.credits() != 1000-postPrice {
 		t.Errorf("%+v, and there are %d credits", it, w.credits())
 	}
 	w.do(it.ID)
-	if got := w.get(it.ID); got.State != content.Generated || got.CostCredits != postPrice || w.credits() != 1000-postPrice {
+	if got := w.get(it.ID); got.State != item.Generated || got.CostCredits != postPrice || w.credits() != 1000-postPrice {
 		t.Errorf("%+v, and there are %d credits", got, w.credits())
 	}
 	if got := w.entries(); got["charged"] != postPrice || len(got) != 1 {
@@ -86,7 +86,7 @@ func TestLiveWorkIsPaidFor(t *testing.T) {
 	}
 	w.happened(it.ID, event.ContentGenerated)
 	// Another attempt is paid for, too, and shown with what the first one cost.
-	var again content.Item
+	var again item.Item
 	w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/regenerate", nil).Into(t, http.StatusAccepted, &again)
 	if again.CostCredits != postPrice || w.credits() != 1000-2*postPrice {
 		t.Errorf("%+v, and there are %d credits", again, w.credits())
@@ -103,7 +103,7 @@ func TestLiveWorkThatFailsIsFree(t *testing.T) {
 	it := w.create()
 	w.objects.err = errs.New(errs.UnsupportedMedia, "no picture")
 	w.do(it.ID)
-	if got := w.get(it.ID); got.State != content.Failed || got.CostCredits != 0 || w.credits() != 1000 {
+	if got := w.get(it.ID); got.State != item.Failed || got.CostCredits != 0 || w.credits() != 1000 {
 		t.Errorf("%+v, and there are %d credits", got, w.credits())
 	}
 	if got := w.entries(); got["released"] == 0 || got["charged"] != 0 {
@@ -165,7 +165,7 @@ func TestAFullQueueIsRefused(t *testing.T) {
 			many[i] = w.body()
 		}
 		for range 20 {
-			w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": many}).Into(t, http.StatusAccepted, &[]content.Item{})
+			w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": many}).Into(t, http.StatusAccepted, &[]item.Item{})
 			w.clock.Add(1_000_000)
 		}
 		before := storetest.Snapshot(t, w.db)

@@ -3,31 +3,14 @@ package content
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
-	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 )
-
-// FactoryFinder finds the factories that items are made for.
-type FactoryFinder interface {
-	// FindAll reads the factories of the ids that the caller's account and mode have,
-	// and other items beside them, in one round trip.
-	FindAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]factory.Factory, beside []store.Item, err error)
-}
-
-var _ FactoryFinder = (*factory.Service)(nil)
-
-// NewService makes the service.
-func NewService(db *store.DB, factories FactoryFinder, signer *media.Signer, offer catalog.Offer, now func() time.Time) *Service {
-	return &Service{db, factories, signer, offer, now}
-}
 
 // ItemPath is the part of the path that names a content item. It is exported because
 // huma reads exported fields only, embedded ones too.
@@ -62,33 +45,33 @@ func (s *Service) Register(r *httpapi.Router) {
 	s.registerChanges(r)
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Item], error) {
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.Item], error) {
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
-		return httpapi.Page[Item]{}, errs.Invalid("factory_id", "is not the id of a factory")
+		return httpapi.Page[item.Item]{}, errs.Invalid("factory_id", "is not the id of a factory")
 	}
 	if in.ContentPlanID != "" && !id.Valid(id.ContentPlan, in.ContentPlanID) {
-		return httpapi.Page[Item]{}, errs.Invalid("content_plan_id", "is not the id of a content plan")
+		return httpapi.Page[item.Item]{}, errs.Invalid("content_plan_id", "is not the id of a content plan")
 	}
-	q, err := httpapi.Owned(ctx, ItemKind, id.ContentItem, in.Period, map[string]string{"kind": in.Kind, "state": in.State, "plan": in.ContentPlanID})
+	q, err := httpapi.Owned(ctx, item.ItemKind, id.ContentItem, in.Period, map[string]string{"kind": in.Kind, "state": in.State, "plan": in.ContentPlanID})
 	if err != nil {
-		return httpapi.Page[Item]{}, err
+		return httpapi.Page[item.Item]{}, err
 	}
 	if in.FactoryID != "" {
-		q.Index, q.Partition = store.ByParent, parentPartition(auth.FromContext(ctx).Owner, in.FactoryID)
+		q.Index, q.Partition = store.ByParent, item.ParentPartition(auth.FromContext(ctx).Owner, in.FactoryID)
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Item, error) {
-		r, err := decode(&it)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (item.Item, error) {
+		r, err := item.Decode(&it)
 		if err != nil {
-			return Item{}, err
+			return item.Item{}, err
 		}
-		return r.view(ctx, s.signer)
+		return r.View(ctx, s.signer)
 	})
 }
 
-func (s *Service) get(ctx context.Context, in *ItemPath) (Item, error) {
+func (s *Service) get(ctx context.Context, in *ItemPath) (item.Item, error) {
 	r, _, err := s.find(ctx, in.ID)
 	if err != nil {
-		return Item{}, err
+		return item.Item{}, err
 	}
-	return r.view(ctx, s.signer)
+	return r.View(ctx, s.signer)
 }

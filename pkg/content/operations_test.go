@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -30,16 +30,16 @@ func to[T any](v T) *T { return &v }
 
 func TestCreateEachKind(t *testing.T) {
 	w := newWorld(t)
-	for kind, c := range map[content.Kind]struct {
+	for kind, c := range map[item.Kind]struct {
 		model  provider.Kind
 		format *string
 		slides int
 	}{
-		content.Post:      {provider.KindImage, nil, 0},
-		content.Video:     {provider.KindVideo, to("short"), 0},
-		content.Carousel:  {provider.KindImage, nil, 5},
-		content.Story:     {provider.KindImage, nil, 0},
-		content.MusicClip: {provider.KindMusic, nil, 0},
+		item.Post:      {provider.KindImage, nil, 0},
+		item.Video:     {provider.KindVideo, to("short"), 0},
+		item.Carousel:  {provider.KindImage, nil, 5},
+		item.Story:     {provider.KindImage, nil, 0},
+		item.MusicClip: {provider.KindMusic, nil, 0},
 	} {
 		made := w.clock.Now()
 		w.faults.Reset()
@@ -47,11 +47,11 @@ func TestCreateEachKind(t *testing.T) {
 		if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 			t.Errorf("%s took %s", kind, ops)
 		}
-		want := content.Item{
+		want := item.Item{
 			Resource:  resource.New(got.ID, made, nil),
 			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{}, Language: "de",
-			Model: catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]content.Slide, c.slides), SocialAccountIDs: []string{},
-			State: content.Queued, Attempt: 1,
+			Model: catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides), SocialAccountIDs: []string{},
+			State: item.Queued, Attempt: 1,
 		}
 		if !reflect.DeepEqual(got, want) || !id.Valid(id.ContentItem, got.ID) {
 			t.Errorf("got  %+v\nwant %+v", got, want)
@@ -71,7 +71,7 @@ func TestWhatTheCallerGivesIsKept(t *testing.T) {
 	got := w.create("kind", "carousel", "title", "Titel", "caption", "Zwei\nZeilen", "hashtags", []string{"laufen", "schuhe"}, "language", "en_GB",
 		"model", "nano-banana", "slides", []object{{"text": "Eins"}, {}, {"text": "Drei"}}, "metadata", object{"campaign": "spring"})
 	if got.Title != "Titel" || got.Caption != "Zwei\nZeilen" || !slices.Equal(got.Hashtags, []string{"laufen", "schuhe"}) || got.Language != "en-GB" || got.Model != "nano-banana" ||
-		!reflect.DeepEqual(got.Slides, []content.Slide{{Text: "Eins"}, {}, {Text: "Drei"}}) || got.Metadata["campaign"] != "spring" {
+		!reflect.DeepEqual(got.Slides, []item.Slide{{Text: "Eins"}, {}, {Text: "Drei"}}) || got.Metadata["campaign"] != "spring" {
 		t.Errorf("%+v", got)
 	}
 	if long := w.create("kind", "video", "format", "long"); *long.Format != "long" {
@@ -190,7 +190,7 @@ func TestARepeatedCreateMakesOneItem(t *testing.T) {
 func TestListFiltersAndPeriod(t *testing.T) {
 	w := newWorld(t)
 	first := w.factory
-	var all []content.Item
+	var all []item.Item
 	for i := range 6 {
 		if i == 3 {
 			w.factory = w.makeFactory(object{"type": "news", "name": "News"})
@@ -224,8 +224,8 @@ func TestListFiltersAndPeriod(t *testing.T) {
 	} {
 		for _, limit := range []int{1, 2, 100} {
 			var got []int
-			for _, it := range apitest.All[content.Item](w.Caller, "/v1/content-items?"+query, limit) {
-				got = append(got, slices.IndexFunc(all, func(other content.Item) bool { return other.ID == it.ID }))
+			for _, it := range apitest.All[item.Item](w.Caller, "/v1/content-items?"+query, limit) {
+				got = append(got, slices.IndexFunc(all, func(other item.Item) bool { return other.ID == it.ID }))
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("%s, %d at a time: got %v, want %v", query, limit, got, want)
@@ -246,7 +246,7 @@ func TestNothingOfOthersIsFound(t *testing.T) {
 	for name, c := range map[string]*apitest.Caller{"another account": w.Stranger(), "the other mode": w.Live()} {
 		c.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Refused(t, 404, errs.NotFound, "")
 		for _, query := range []string{"", "?factory_id=" + w.factory} {
-			if got := apitest.All[content.Item](c, "/v1/content-items"+query, 10); len(got) != 0 {
+			if got := apitest.All[item.Item](c, "/v1/content-items"+query, 10); len(got) != 0 {
 				t.Errorf("%s lists %v", name, got)
 			}
 		}
@@ -269,7 +269,7 @@ func TestMediaAreSignedForEachReading(t *testing.T) {
 	if second == first {
 		t.Error("a later reading gives the old address")
 	}
-	listed := apitest.All[content.Item](w.Caller, "/v1/content-items", 10)
+	listed := apitest.All[item.Item](w.Caller, "/v1/content-items", 10)
 	if len(listed) != 1 || listed[0].Media[0].URL != second {
 		t.Errorf("listed as %+v", listed)
 	}

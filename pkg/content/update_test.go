@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -18,7 +18,7 @@ func TestUpdate(t *testing.T) {
 	w := newWorld(t)
 	it := w.create("metadata", object{"campaign": "spring", "region": "north"})
 	tag := w.Call(http.MethodGet, path(it.ID), nil).Header.Get("ETag")
-	var got content.Item
+	var got item.Item
 	a := w.Call(http.MethodPatch, path(it.ID), object{"title": "Mein Titel", "hashtags": []string{"netze"}, "metadata": object{"region": nil, "season": "1"}}, "If-Match", tag)
 	a.Into(t, http.StatusOK, &got)
 	if got.Title != "Mein Titel" || !slices.Equal(got.Hashtags, []string{"netze"}) || !reflect.DeepEqual(map[string]string(got.Metadata), map[string]string{"campaign": "spring", "season": "1"}) ||
@@ -27,13 +27,13 @@ func TestUpdate(t *testing.T) {
 	}
 	w.Call(http.MethodPatch, path(it.ID), object{"title": "x"}, "If-Match", tag).Refused(t, 412, errs.VersionMismatch, "If-Match")
 	w.do(it.ID)
-	if got = w.get(it.ID); got.Title != "Mein Titel" || got.Caption == "" || !slices.Equal(got.Hashtags, []string{"netze"}) || got.State != content.Generated {
+	if got = w.get(it.ID); got.Title != "Mein Titel" || got.Caption == "" || !slices.Equal(got.Hashtags, []string{"netze"}) || got.State != item.Generated {
 		t.Errorf("%+v", got)
 	}
 	// What is generated may be replaced, what was written taken back: another attempt
 	// leaves the one and writes the other.
 	kept := got.Caption
-	got = content.Item{}
+	got = item.Item{}
 	w.Call(http.MethodPatch, path(it.ID), object{"title": nil, "caption": kept, "hashtags": nil, "metadata": nil}).Into(t, http.StatusOK, &got)
 	if got.Title != "" || got.Caption == "" || got.Hashtags == nil || len(got.Hashtags) != 0 || got.Metadata == nil || len(got.Metadata) != 0 {
 		t.Errorf("%+v", got)
@@ -53,7 +53,7 @@ func TestMetadataDoesNotGrowBeyondItsBound(t *testing.T) {
 	}
 	it := w.create("metadata", pairs)
 	w.Call(http.MethodPatch, path(it.ID), object{"metadata": object{"more": "v"}}).Refused(t, 422, errs.ValidationFailed, "/metadata")
-	w.Call(http.MethodPatch, path(it.ID), object{"metadata": object{"more": "v", "0": nil}}).Into(t, http.StatusOK, new(content.Item))
+	w.Call(http.MethodPatch, path(it.ID), object{"metadata": object{"more": "v", "0": nil}}).Into(t, http.StatusOK, new(item.Item))
 	if got := w.get(it.ID).Metadata; len(got) != 20 {
 		t.Errorf("%v", got)
 	}
@@ -61,7 +61,7 @@ func TestMetadataDoesNotGrowBeyondItsBound(t *testing.T) {
 
 func TestUpdateIsRefused(t *testing.T) {
 	w := newWorld(t)
-	itemID := w.in(content.Generated)
+	itemID := w.in(item.Generated)
 	before := storetest.Snapshot(t, w.db)
 	for param, body := range map[string]any{
 		"/title":      object{"title": "a\nb"},
@@ -83,7 +83,7 @@ func TestUpdateIsRefused(t *testing.T) {
 	for _, state := range states {
 		itemID := w.in(state)
 		a := w.Call(http.MethodPatch, path(itemID), object{"title": "Später"})
-		if state == content.Publishing || state == content.Published {
+		if state == item.Publishing || state == item.Published {
 			a.Refused(t, 409, errs.InvalidState, "")
 		} else if a.Status != http.StatusOK || w.get(itemID).Title != "Später" {
 			t.Errorf("%s: %s", state, a.Raw)
@@ -98,7 +98,7 @@ func TestPatchesAndTheWorkerLoseNothingOfEachOther(t *testing.T) {
 	check := func(w *world, itemID, what string, n int) {
 		t.Helper()
 		got := w.get(itemID)
-		if got.Title != "Mein Titel" || got.Metadata["campaign"] != "spring" || got.State != content.Generated || got.Caption == "" || len(got.Media) != 1 {
+		if got.Title != "Mein Titel" || got.Metadata["campaign"] != "spring" || got.State != item.Generated || got.Caption == "" || len(got.Media) != 1 {
 			t.Errorf("%s %d: %+v", what, n, got)
 		}
 		w.happened(itemID, event.ContentGenerated)
@@ -110,7 +110,7 @@ func TestPatchesAndTheWorkerLoseNothingOfEachOther(t *testing.T) {
 		w.faults.After = func(storetest.Call) error {
 			if trips++; trips == n {
 				w.faults.After = nil
-				w.Call(http.MethodPatch, path(it.ID), patch).Into(t, http.StatusOK, &content.Item{})
+				w.Call(http.MethodPatch, path(it.ID), patch).Into(t, http.StatusOK, &item.Item{})
 			}
 			return nil
 		}
@@ -134,7 +134,7 @@ func TestPatchesAndTheWorkerLoseNothingOfEachOther(t *testing.T) {
 			}
 			return nil
 		}
-		w.Call(http.MethodPatch, path(it.ID), patch).Into(t, http.StatusOK, &content.Item{})
+		w.Call(http.MethodPatch, path(it.ID), patch).Into(t, http.StatusOK, &item.Item{})
 		check(w, it.ID, "generated after round trip", n)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
@@ -40,7 +40,7 @@ func TestEachKindIsGenerated(t *testing.T) {
 				t.Fatalf("the worker asks for %v", wait)
 			}
 			got := w.get(made.ID)
-			if got.State != content.Generated || got.Failure != nil || got.GeneratedAt == nil || !got.GeneratedAt.Equal(at) || got.PublishedAt != nil || got.CostCredits != 0 || got.Attempt != 1 {
+			if got.State != item.Generated || got.Failure != nil || got.GeneratedAt == nil || !got.GeneratedAt.Equal(at) || got.PublishedAt != nil || got.CostCredits != 0 || got.Attempt != 1 {
 				t.Errorf("%+v", got)
 			}
 			if got.Title == "" || got.Caption == "" || len(got.Hashtags) == 0 || !strings.Contains(got.Caption, "Laufschuh") {
@@ -94,7 +94,7 @@ func TestTheEventShowsTheItemAsItsGETDoes(t *testing.T) {
 		w.kernel = w.kernelAt(func() time.Time { tick = tick.Add(7 * time.Millisecond); return tick })
 		w.do(made.ID)
 		w.happened(made.ID, types...)
-		var got content.Item
+		var got item.Item
 		a := w.Call(http.MethodGet, "/v1/content-items/"+made.ID, nil)
 		a.Into(t, http.StatusOK, &got)
 		if string(got.State) != outcome {
@@ -116,8 +116,8 @@ func TestARehearsedFailure(t *testing.T) {
 	for _, kind := range []string{"post", "video", "carousel", "story", "music_clip"} {
 		w := newWorld(t)
 		it := w.generated("kind", kind, "sandbox", object{"outcome": "failed"})
-		want := &content.Failure{Stage: "generate", Code: "sandbox_failure", Message: it.Failure.Message, Retryable: true}
-		if it.State != content.Failed || !reflect.DeepEqual(it.Failure, want) || it.Failure.Message == "" || len(it.Media) != 0 || it.GeneratedAt != nil || !it.UpdatedAt.Equal(w.clock.Now()) {
+		want := &item.Failure{Stage: "generate", Code: "sandbox_failure", Message: it.Failure.Message, Retryable: true}
+		if it.State != item.Failed || !reflect.DeepEqual(it.Failure, want) || it.Failure.Message == "" || len(it.Media) != 0 || it.GeneratedAt != nil || !it.UpdatedAt.Equal(w.clock.Now()) {
 			t.Errorf("%s: %+v", kind, it)
 		}
 		w.happened(it.ID, event.ContentFailed)
@@ -127,13 +127,13 @@ func TestARehearsedFailure(t *testing.T) {
 func TestARehearsedPublication(t *testing.T) {
 	w := newWorld(t)
 	it := w.generated("sandbox", object{"outcome": "published"})
-	if it.State != content.Published || it.PublishedAt == nil || it.GeneratedAt == nil || len(it.Media) != 1 {
+	if it.State != item.Published || it.PublishedAt == nil || it.GeneratedAt == nil || len(it.Media) != 1 {
 		t.Errorf("%+v", it)
 	}
 	w.happened(it.ID, event.ContentGenerated, event.ContentPublished)
 	events := apitest.All[event.Event](w.Caller, "/v1/events?type=content.generated", 10)
-	var then content.Item
-	if err := json.Unmarshal(events[0].Data.Object, &then); err != nil || then.State != content.Generated || then.PublishedAt != nil {
+	var then item.Item
+	if err := json.Unmarshal(events[0].Data.Object, &then); err != nil || then.State != item.Generated || then.PublishedAt != nil {
 		t.Errorf("content.generated shows %+v, %v", then, err)
 	}
 }
@@ -146,7 +146,7 @@ func TestADelayIsWaitedForInTheQueue(t *testing.T) {
 		if wait := w.do(it.ID); wait != 29*time.Second {
 			t.Errorf("the worker asks for %v", wait)
 		}
-		if got := w.get(it.ID); got.State != content.Generating {
+		if got := w.get(it.ID); got.State != item.Generating {
 			t.Errorf("%+v", got)
 		}
 		w.happened(it.ID)

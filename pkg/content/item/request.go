@@ -1,17 +1,19 @@
-package content
+package item
 
 import (
 	"context"
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 )
 
-// occasions tell a text model what its text goes with.
+// occasions say to a text model what its text goes with.
 var occasions = map[string]string{
 	"post":        "Now write a post that goes with one picture.",
 	"carousel":    "Now write a post with a row of pictures to swipe through: each slide's heading carries one thought, and together they tell one story.",
@@ -22,12 +24,12 @@ var occasions = map[string]string{
 	"music clip":  "Now write the post that presents a new piece of instrumental music: the title is the name of the piece.",
 }
 
-// plain asks for a picture that carries no writing: that of models is seldom right.
+// plain asks for pictures without text: models seldom spell it right.
 const plain = "No text, letters, logos or watermarks."
 
-// foreseen is what a part asks for, as far as its price and the limits of its model
-// depend on it; where that is only known later, the most that it may be.
-func (r *record) foreseen(p part) provider.Request {
+// foreseen returns the request of a part as far as its price and the limits of its
+// model depend on it. What is not known yet has its greatest size.
+func (r *Record) foreseen(p part) provider.Request {
 	described := provider.Clip(r.Prompt, longestPrompt(p.Model))
 	req := provider.Request{Kind: p.Kind, Prompt: r.Prompt, Language: r.Language, AspectRatio: p.Ratio}
 	switch p.Kind {
@@ -55,29 +57,29 @@ func (r *record) foreseen(p part) provider.Request {
 // Signer signs the address of a file for providers that fetch it.
 type Signer func(media.File) (string, error)
 
-// SignedBy makes it of the signer of a function whose credentials are at hand, as
-// those of all functions are: signing reaches nobody then, and cannot take long.
+// SignedBy returns the Signer of a function. It needs no context: a function has its
+// credentials in its environment, so signing makes no request.
 func SignedBy(s *media.Signer) Signer {
 	return func(f media.File) (string, error) { return s.URL(context.Background(), f.Key, f.MIMEType) }
 }
 
-// request is what the n-th part of the record asks a provider for, after those
-// before it have made what they were to make.
-func (r *record) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
+// request returns the request of the n-th part of the record. made is what the parts
+// before it have made.
+func (r *Record) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
 	if n >= len(r.Parts) {
-		return req, fmt.Errorf("content: %s has no part %d", r.ID, n)
+		return req, fmt.Errorf("item: %s has no part %d", r.ID, n)
 	}
 	p := r.Parts[n]
 	req = r.foreseen(p)
 	text := written(made)
-	headline := told("Its headline, to set the scene only", text.Title)
+	headline := sentence("Its headline, to set the scene only", text.Title)
 	switch p.Role {
 	case roleVoice:
 		req.Prompt = provider.Clip(text.Script, provider.MaxScript(p.Seconds))
 	case roleCaptions:
 		voice := r.fileOf(made, roleVoice)
 		if voice == nil {
-			return req, fmt.Errorf("content: %s has no voice for its captions", r.ID)
+			return req, fmt.Errorf("item: %s has no voice for its captions", r.ID)
 		}
 		req.Prompt, req.Spoken = text.Script, time.Duration(voice.DurationSeconds*float64(time.Second))
 	case roleSlide:
@@ -86,7 +88,7 @@ func (r *record) request(n int, made []generate.Made, sign Signer) (req provider
 			heading = text.Slides[p.Slide-1]
 		}
 		req.Prompt = promptOf(p, fmt.Sprintf("Picture %d of %d of a row for social media, all in one style.", p.Slide, len(r.Slides)),
-			r.Prompt, told("This one shows", heading), r.Brief.Look, plain)
+			r.Prompt, sentence("This one shows", heading), r.Brief.Look, plain)
 	case roleStill:
 		req.Prompt = promptOf(p, "First frame of a video for social media.", r.Prompt, headline, r.Brief.Look, plain)
 	case roleCover:
@@ -97,29 +99,29 @@ func (r *record) request(n int, made []generate.Made, sign Signer) (req provider
 	return req, err
 }
 
-// requestItem is what the part that the item's model makes asks for.
-func (r *record) requestItem(req *provider.Request, p part, made []generate.Made, headline string, sign Signer) (err error) {
+// requestItem completes the request of the part that the item's model makes.
+func (r *Record) requestItem(req *provider.Request, p part, made []generate.Made, headline string, sign Signer) (err error) {
 	switch p.Kind {
 	case provider.KindImage:
 		req.Prompt = promptOf(p, "Picture for social media.", r.Prompt, headline, r.Brief.Look, plain)
 	case provider.KindMusic:
 		req.Prompt = promptOf(p, "Instrumental music, no vocals.", r.Prompt, r.Brief.Sound)
 	case provider.KindVideo:
-		said := told("A speaker off screen says", provider.Clip(written(made).Script, maxManner))
+		said := sentence("A speaker off screen says", provider.Clip(written(made).Script, maxManner))
 		req.Prompt = promptOf(p, "Video for social media.", r.Prompt, said, r.Brief.Look, plain)
 		if !p.FromStill {
 			return nil
 		}
 		still := r.fileOf(made, roleStill)
 		if still == nil {
-			return fmt.Errorf("content: %s has no picture for its clip", r.ID)
+			return fmt.Errorf("item: %s has no picture for its clip", r.ID)
 		}
 		req.ImageURL, err = sign(*still)
 	}
 	return err
 }
 
-// written is the text that was made; empty where there is none yet.
+// written returns the text that was made, or an empty one if there is none yet.
 func written(made []generate.Made) provider.Text {
 	for _, m := range made {
 		if m.Text != nil {
@@ -129,12 +131,33 @@ func written(made []generate.Made) provider.Text {
 	return provider.Text{}
 }
 
-// fileOf is the file that the part of a role has made; nil where there is none yet.
-func (r *record) fileOf(made []generate.Made, want role) *media.File {
+// fileOf returns the file that the part of a role has made, or nil if there is none yet.
+func (r *Record) fileOf(made []generate.Made, want role) *media.File {
 	for n, m := range made {
 		if n < len(r.Parts) && r.Parts[n].Role == want && len(m.Files) > 0 {
 			return &m.Files[0]
 		}
 	}
 	return nil
+}
+
+// promptOf returns the prompt for a picture, clip or track: what is wanted, its
+// subject and its manner. A prompt that is too long loses the end of its subject, which
+// keeps at least half of the room.
+func promptOf(p part, wanted, subject string, manner ...string) string {
+	rest := sentences(" ", manner...)
+	const subjectOf = "Subject"
+	limit := longestPrompt(p.Model)
+	room := max(limit-utf8.RuneCountInString(wanted+rest+subjectOf+": . ")-1, limit/2)
+	all := sentences(" ", wanted, sentence(subjectOf, provider.Clip(strings.Join(strings.Fields(subject), " "), room)), rest)
+	return provider.Clip(all, limit)
+}
+
+// longestPrompt returns the greatest number of characters in a prompt for a model.
+func longestPrompt(model string) int {
+	m, _ := catalog.Find(model) // an unknown model has no bounds
+	if bounds := m.Capabilities.PromptCharacters; len(bounds) == 2 {
+		return min(bounds[1], maxPrompt)
+	}
+	return maxPrompt
 }

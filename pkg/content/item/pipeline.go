@@ -1,4 +1,4 @@
-package content
+package item
 
 import (
 	"errors"
@@ -7,15 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/captions"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
-// role tells what a part of a pipeline is for.
+// role is the purpose of a part of a pipeline.
 type role string
 
 const (
@@ -33,13 +33,13 @@ const (
 type step struct {
 	role role
 	kind provider.Kind
-	// ratio is the shape of a picture or clip, and seconds the length of a clip or
-	// track that is wanted: it gets the next one that its model can make.
+	// ratio is the aspect ratio of a picture or clip. seconds is the wanted length of
+	// a clip or track; the model makes the next length that it supports.
 	ratio   string
 	seconds int
 }
 
-// pipelines tell what each shape of content is made of.
+// pipelines are the generations of each shape of content.
 var pipelines = map[string][]step{
 	"post":     {{role: roleText, kind: provider.KindText}, {roleItem, provider.KindImage, "4:5", 0}},
 	"carousel": {{role: roleText, kind: provider.KindText}, {roleSlide, provider.KindImage, "1:1", 0}},
@@ -56,9 +56,9 @@ var pipelines = map[string][]step{
 	"music clip": {{role: roleText, kind: provider.KindText}, {roleCover, provider.KindImage, "1:1", 0}, {roleItem, provider.KindMusic, "", 30}},
 }
 
-// shape names the pipeline of an item for which a model is asked, if any: a story is
-// a card unless that films.
-func (r *record) shape(model string) string {
+// shape returns the name of the item's pipeline. A story is a card, or a clip if a
+// video model is asked for.
+func (r *Record) shape(model string) string {
 	switch r.Kind {
 	case Video:
 		return *r.Format + " video"
@@ -72,27 +72,26 @@ func (r *record) shape(model string) string {
 	return string(r.Kind)
 }
 
-// part is one generation of an item, as it was planned when the item was accepted.
+// part is one generation of an item, as planned when the item was accepted.
 type part struct {
 	generate.Part
 	Role  role   `json:"role"`
 	Ratio string `json:"ratio,omitempty"`
-	// Seconds is how long what is made is to be; of a script and a voice, at most.
+	// Seconds is the length of what is made; the greatest length of a script or voice.
 	Seconds int `json:"seconds,omitempty"`
-	// Slide is the number (from 1) of the slide that it is the picture of.
+	// Slide is the number of the slide, from 1; 0 for other parts.
 	Slide int `json:"slide,omitempty"`
-	// FromStill tells that it starts from the picture made before it.
+	// FromStill marks a clip that starts from the picture made before it.
 	FromStill bool `json:"from_still,omitempty"`
 }
 
-// main tells whether the item's model makes the part.
+// main reports whether the item's model makes the part.
 func (r role) main() bool { return r == roleItem || r == roleSlide }
 
-// plan decides what the record's attempt is made of, by which models, and for how
-// much. Model is the one that is asked for; where it is empty, the factory's. The
-// item's model must be able to make the item; for what goes along with it, the
-// factory's model counts where it can be used.
-func (r *record) plan(offer catalog.Offer, model string, live bool) error {
+// Plan sets the parts of the record's attempt, their models and the price. An empty
+// model stands for the factory's. The item's model must be able to make the item. The
+// other parts use the factory's models where these can make them.
+func (r *Record) Plan(offer catalog.Offer, model string, live bool) error {
 	r.Shape = r.shape(model)
 	steps := pipelines[r.Shape]
 	lead := steps[slices.IndexFunc(steps, func(s step) bool { return s.role.main() })]
@@ -126,7 +125,7 @@ func (r *record) plan(offer catalog.Offer, model string, live bool) error {
 }
 
 // choose adds a part that is not made by the item's model.
-func (r *record) choose(offer catalog.Offer, st step, live bool) error {
+func (r *Record) choose(offer catalog.Offer, st step, live bool) error {
 	usual, failure := offer.Default(st.kind, live)
 	candidates := []catalog.Model{usual}
 	if id := r.Brief.Models[string(st.kind)]; id != "" {
@@ -159,7 +158,7 @@ func (r *record) choose(offer catalog.Offer, st step, live bool) error {
 	return failure
 }
 
-// cannot is the refusal of a model that cannot make an item.
+// cannot returns the refusal of a model that cannot make the item.
 func cannot(m catalog.Model, shape, ratio string, cause error) error {
 	why := errs.As(cause)
 	if ratio != "" {
@@ -170,20 +169,19 @@ func cannot(m catalog.Model, shape, ratio string, cause error) error {
 	return e
 }
 
-// ofFactory says of the refusal of a model that the caller did not name where it comes
-// from.
+// ofFactory adds to the refusal of a model that the factory has chosen it.
 func ofFactory(err error, named bool) error {
 	var e *errs.Error
 	if !named || !errors.As(err, &e) {
 		return err
 	}
-	told := *e
-	told.Message += " It is the factory's: send model with the call, or change models of the factory."
-	return &told
+	full := *e
+	full.Message += " It is the factory's: send model with the call, or change models of the factory."
+	return &full
 }
 
-// partOf is a step that a model takes.
-func (r *record) partOf(st step, m catalog.Model) part {
+// partOf returns the part for a step with a model.
+func (r *Record) partOf(st step, m catalog.Model) part {
 	p := part{Part: generate.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider}, Role: st.role, Ratio: st.ratio, Seconds: st.seconds}
 	switch st.kind {
 	case provider.KindText:
@@ -204,8 +202,8 @@ func (r *record) partOf(st step, m catalog.Model) part {
 	return p
 }
 
-// add adds a part with its price; one for each slide where it is of slides.
-func (r *record) add(p part, m catalog.Model, live bool) error {
+// add adds a part with its price, or for slides one part each.
+func (r *Record) add(p part, m catalog.Model, live bool) error {
 	count := 1
 	if p.Role == roleSlide {
 		count = len(r.Slides)
@@ -220,16 +218,16 @@ func (r *record) add(p part, m catalog.Model, live bool) error {
 		}
 		credits, err := m.PriceOf(r.foreseen(p))
 		if err != nil {
-			return fmt.Errorf("content: price of %s: %w", m.ID, err)
+			return fmt.Errorf("item: price of %s: %w", m.ID, err)
 		}
 		r.Credits += credits
 	}
 	return nil
 }
 
-// accepted is the work of the record's current attempt.
-func (r *record) accepted(p *auth.Principal) generate.Order {
-	a := generate.Order{Owner: p.Owner, Subject: r.ID, Attempt: r.Attempt, Credits: r.Credits}
+// Order returns the order of the record's current attempt.
+func (r *Record) Order(o tenant.Owner) generate.Order {
+	a := generate.Order{Owner: o, Subject: r.ID, Attempt: r.Attempt, Credits: r.Credits}
 	for _, planned := range r.Parts {
 		a.Parts = append(a.Parts, planned.Part)
 	}

@@ -1,4 +1,4 @@
-package content
+package item
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
@@ -18,27 +17,27 @@ import (
 var all = catalog.NewOffer("bedrock,polly,fal,replicate,elevenlabs,heygen")
 
 // voiced is a factory with settings of every kind.
-func voiced() factory.Factory {
-	return factory.Factory{
-		Type: factory.Brand, Name: "Acme", Language: "en", Description: "Shoes of nets.", Audience: "Runners", Tone: "warm", Topics: []factory.Topic{"shoes", "sea"},
-		Settings: factory.TypeSettings(`{"brand_name":"Acme","colors":["#ff6600","#003366"],"voice_rules":["say you"],"forbidden_words":["cheap"]}`),
+func voiced() Factory {
+	return Factory{
+		Writer: "a brand", Name: "Acme", Description: "Shoes of nets.", Audience: "Runners", Tone: "warm", Topics: []string{"shoes", "sea"},
+		Settings: []byte(`{"brand_name":"Acme","colors":["#ff6600","#003366"],"voice_rules":["say you"],"forbidden_words":["cheap"]}`),
 		Models:   map[string]string{},
 	}
 }
 
-// recordOf is a record as an item of the kind has it when it is planned.
-func recordOf(t *testing.T, kind Kind, format string, f factory.Factory) *record {
+// recordOf returns a record as it is when an item is planned.
+func recordOf(t *testing.T, kind Kind, format, language string, f Factory) *Record {
 	t.Helper()
-	r := &record{Item: Item{Kind: kind, Prompt: "A shoe for trails", Language: f.Language, Attempt: 1}}
+	r := &Record{Item: Item{Kind: kind, Prompt: "A shoe for trails", Language: language, Attempt: 1}}
 	r.ID = "cnt_1"
 	if format != "" {
 		r.Format = &format
 	}
 	if kind == Carousel {
-		r.setSlides([]slideBody{{}, {Text: "Two"}, {}})
+		r.Slides, r.Given.Slides = []Slide{{}, {Text: "Two"}, {}}, []int{1}
 	}
 	var err error
-	if r.Brief, err = newBrief(f); err != nil {
+	if r.Brief, err = NewBrief(f); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -86,8 +85,8 @@ func shown(p part) string {
 
 func TestWhatEachKindIsMadeOf(t *testing.T) {
 	for name, c := range plans {
-		r := recordOf(t, c.kind, c.format, voiced())
-		if err := r.plan(all, c.model, true); err != nil {
+		r := recordOf(t, c.kind, c.format, "en", voiced())
+		if err := r.Plan(all, c.model, true); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -115,7 +114,7 @@ func TestWhatEachKindIsMadeOf(t *testing.T) {
 		if m, _ := catalog.Find(r.Model); c.model != "" && r.Model != c.model || m.Kind == provider.KindText {
 			t.Errorf("%s is made by %s", name, r.Model)
 		}
-		if err := r.plan(all, r.Model, false); err != nil || r.Credits != 0 {
+		if err := r.Plan(all, r.Model, false); err != nil || r.Credits != 0 {
 			t.Errorf("%s in the sandbox: %d, %v", name, r.Credits, err)
 		}
 	}
@@ -135,9 +134,9 @@ func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 		Slides: []string{strings.Repeat("1", 150), "ignored", "3"},
 	}
 	for name, c := range plans {
-		r := recordOf(t, c.kind, c.format, voiced())
+		r := recordOf(t, c.kind, c.format, "en", voiced())
 		r.Prompt = strings.Repeat("Длинный запрос ", 266)
-		if err := r.plan(all, c.model, true); err != nil {
+		if err := r.Plan(all, c.model, true); err != nil {
 			t.Fatal(err)
 		}
 		var made []generate.Made
@@ -202,10 +201,8 @@ func TestModelsThatCannotAreRefused(t *testing.T) {
 		"nobody who speaks":            {Video, FormatShort, "", "eo", all, "/language", "eo"},
 		"nobody who speaks here":       {Video, FormatShort, "", "af", catalog.NewOffer("bedrock,fal,polly"), "", ""},
 	} {
-		f := voiced()
-		f.Language = c.language
-		r := recordOf(t, c.kind, c.format, f)
-		err := r.plan(c.offer, c.model, true)
+		r := recordOf(t, c.kind, c.format, c.language, voiced())
+		err := r.Plan(c.offer, c.model, true)
 		if name == "nobody who speaks here" {
 			if err != nil || r.Parts[1].Model != "minimax-speech-2-turbo" {
 				t.Errorf("%s: %+v, %v", name, r.Parts, err)
@@ -231,7 +228,7 @@ func TestARefusalOfTheFactorysModelTellsThatItIsTheFactorys(t *testing.T) {
 		"a preview":         {MusicClip, "", true},
 		"one of the caller": {Post, "flux-pro-1.1-ultra", false},
 	} {
-		err := recordOf(t, c.kind, "", f).plan(all, c.model, true)
+		err := recordOf(t, c.kind, "", "en", f).Plan(all, c.model, true)
 		if e := errs.As(err); err == nil || e.Code != errs.UnsupportedModel || e.Param != "/model" || strings.Contains(e.Message, "It is the factory's") != c.tells {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -241,8 +238,8 @@ func TestARefusalOfTheFactorysModelTellsThatItIsTheFactorys(t *testing.T) {
 func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	f := voiced()
 	f.Models = map[string]string{"text": "claude-haiku-4.5", "voice": "polly-neural", "image": "flux-dev", "video": "kling-2.6-pro"}
-	r := recordOf(t, Video, FormatShort, f)
-	if err := r.plan(all, "", true); err != nil {
+	r := recordOf(t, Video, FormatShort, "en", f)
+	if err := r.Plan(all, "", true); err != nil {
 		t.Fatal(err)
 	}
 	var models []string
@@ -254,16 +251,15 @@ func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	}
 	// Those that cannot be used, or cannot do it, are passed over.
 	f.Models = map[string]string{"text": "nova-pro", "voice": "polly-long-form"}
-	f.Language = "de"
-	r = recordOf(t, Video, FormatShort, f)
-	if err := r.plan(catalog.NewOffer("bedrock,fal,elevenlabs"), "", true); err != nil || r.Parts[0].Model != "nova-pro" || r.Parts[1].Model != "eleven-multilingual-2" {
+	r = recordOf(t, Video, FormatShort, "de", f)
+	if err := r.Plan(catalog.NewOffer("bedrock,fal,elevenlabs"), "", true); err != nil || r.Parts[0].Model != "nova-pro" || r.Parts[1].Model != "eleven-multilingual-2" {
 		t.Errorf("%+v, %v", r.Parts, err)
 	}
 }
 
 func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
-	r := recordOf(t, Carousel, "", voiced())
-	if err := r.plan(all, "", true); err != nil {
+	r := recordOf(t, Carousel, "", "en", voiced())
+	if err := r.Plan(all, "", true); err != nil {
 		t.Fatal(err)
 	}
 	text, err := r.request(0, nil, nil)
@@ -285,10 +281,9 @@ func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 			t.Errorf("slide %d: %q, %v", n+1, picture.Prompt, err)
 		}
 	}
-	f := factory.Factory{Type: factory.Musician, Name: "The Examples", Settings: factory.TypeSettings(`{"artist_name":"The Examples","genres":["indie pop","folk"],"mood":"calm"}`)}
-	r = recordOf(t, MusicClip, "", f)
-	r.Language = "en"
-	if err := r.plan(all, "", true); err != nil {
+	f := Factory{Writer: "a musician", Name: "The Examples", Settings: []byte(`{"artist_name":"The Examples","genres":["indie pop","folk"],"mood":"calm"}`)}
+	r = recordOf(t, MusicClip, "", "en", f)
+	if err := r.Plan(all, "", true); err != nil {
 		t.Fatal(err)
 	}
 	track, err := r.request(2, made, nil)
@@ -300,8 +295,8 @@ func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 func TestAFactoryOfTheLongestSettingsIsToldInBounds(t *testing.T) {
 	f := voiced()
 	f.Description = strings.Repeat("д", 2000)
-	f.Settings = factory.TypeSettings(`{"brand_name":"Acme","forbidden_words":["` + strings.Repeat("слово ", 3000) + `"]}`)
-	b, err := newBrief(f)
+	f.Settings = []byte(`{"brand_name":"Acme","forbidden_words":["` + strings.Repeat("слово ", 3000) + `"]}`)
+	b, err := NewBrief(f)
 	if err != nil || utf8.RuneCountInString(b.Voice) > maxInstructions || !strings.Contains(b.Voice, "Acme") || utf8.RuneCountInString(b.Look) > maxManner {
 		t.Errorf("%d characters, %v", utf8.RuneCountInString(b.Voice), err)
 	}

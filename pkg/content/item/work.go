@@ -1,4 +1,4 @@
-package content
+package item
 
 import (
 	"errors"
@@ -22,17 +22,17 @@ var _ generate.Loader = Loader{}
 
 // Open reads a content item.
 func (l Loader) Open(it store.Item) (generate.Work, error) {
-	r, err := decode(&it)
+	r, err := Decode(&it)
 	if err != nil {
 		return nil, err
 	}
 	return &work{it, r, l.Sign}, nil
 }
 
-// work is a content item in the hands of the engine.
+// work is the generation of a content item.
 type work struct {
 	item store.Item
-	*record
+	*Record
 	sign Signer
 }
 
@@ -40,14 +40,14 @@ var _ generate.Work = (*work)(nil)
 
 // Waits implements generate.Work.
 func (w *work) Waits() int {
-	if !w.runs() {
+	if !w.Runs() {
 		return 0
 	}
 	return w.Attempt
 }
 
 // Ticket implements generate.Work.
-func (w *work) Ticket() *generate.Ticket { return &w.record.Ticket }
+func (w *work) Ticket() *generate.Ticket { return &w.Record.Ticket }
 
 // Request implements generate.Work.
 func (w *work) Request(n int, made []generate.Made) (provider.Request, error) {
@@ -77,21 +77,21 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made) error 
 	at := w.UpdatedAt
 	w.GeneratedAt = &at
 	w.CostCredits += w.Credits
-	w.State = Generating // also where the first step was the last
-	if err := errors.Join(w.move(Generated), w.notify(tx, event.ContentGenerated)); err != nil {
+	w.State = Generating // the first step may also be the last
+	if err := errors.Join(w.Move(Generated), w.notify(tx, event.ContentGenerated)); err != nil {
 		return err
 	}
 	if w.Sandbox == nil || w.Sandbox.Outcome != string(Published) {
 		return nil
 	}
 	w.PublishedAt = &at
-	return errors.Join(w.move(Publishing), w.move(Published), w.notify(tx, event.ContentPublished))
+	return errors.Join(w.Move(Publishing), w.Move(Published), w.notify(tx, event.ContentPublished))
 }
 
 // Fail implements generate.Work.
 func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	w.State = Generating // it may fail before its first step is taken
-	if err := w.move(Failed); err != nil {
+	if err := w.Move(Failed); err != nil {
 		return err
 	}
 	w.Failure = &Failure{Stage: "generate", Code: f.Code, Message: f.Message, Retryable: f.Retryable}
@@ -101,14 +101,14 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 
 // Item implements generate.Work.
 func (w *work) Item() (store.Item, error) {
-	w.item.Filters = w.filters()
-	return w.item, w.item.Encode(w.record)
+	w.item.Filters = w.Filters()
+	return w.item, w.item.Encode(w.Record)
 }
 
-// notify adds an event of the item to the transaction. It shows the item as it will
-// be once the transaction is through.
+// notify adds an event of the item to the transaction. It shows the item as it is
+// after the transaction.
 func (w *work) notify(tx *store.Tx, t event.Type) error {
-	shown := w.record.Item
+	shown := w.Record.Item
 	shown.Media = []media.View{}
 	e, err := event.New(w.UpdatedAt, w.item.Owner, t, shown, w.Files)
 	if err == nil {
@@ -117,8 +117,8 @@ func (w *work) notify(tx *store.Tx, t event.Type) error {
 	return err
 }
 
-// assemble fills the item from what its parts made. What the caller has given stays.
-func (r *record) assemble(made []generate.Made) {
+// assemble fills the item with what its parts made. The texts of the caller stay.
+func (r *Record) assemble(made []generate.Made) {
 	t := written(made)
 	if !r.Given.Title {
 		r.Title = t.Title
@@ -143,4 +143,4 @@ func (r *record) assemble(made []generate.Made) {
 	}
 }
 
-func (r *record) givenSlide(i int) bool { return slices.Contains(r.Given.Slides, i) }
+func (r *Record) givenSlide(i int) bool { return slices.Contains(r.Given.Slides, i) }

@@ -1,0 +1,101 @@
+package item
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// The longest texts for models, in characters. A text model reads all settings of a
+// factory. The providers of pictures, clips and tracks accept far less.
+const (
+	maxInstructions = 8000
+	maxPrompt       = 1000
+	maxManner       = 250
+)
+
+// Brief describes an item's factory to the models. It is stored with the item: a later
+// change of the factory does not change an accepted item.
+type Brief struct {
+	// Voice is for text models.
+	Voice string `json:"voice"`
+	// Look is for image and video models, and Sound for music models.
+	Look  string `json:"look,omitempty"`
+	Sound string `json:"sound,omitempty"`
+	// Models are the ids of the factory's models, by kind.
+	Models map[string]string `json:"models,omitempty"`
+}
+
+// Factory is what a brief is written from. It repeats the members of a factory because
+// pkg/factory links the HTTP framework.
+type Factory struct {
+	ID, Name string
+	// Writer says who speaks, such as "a brand".
+	Writer                      string
+	Description, Audience, Tone string
+	Topics                      []string
+	// Settings is a JSON object.
+	Settings []byte
+	Models   map[string]string
+}
+
+// NewBrief writes the brief of a factory.
+func NewBrief(f Factory) (Brief, error) {
+	var settings map[string]any
+	if err := json.Unmarshal(f.Settings, &settings); err != nil {
+		return Brief{}, fmt.Errorf("item: settings of %s: %w", f.ID, err)
+	}
+	voice := []string{fmt.Sprintf("You write for %q, %s.", f.Name, f.Writer)}
+	voice = append(voice, sentence("What it is about", f.Description), sentence("Whom it speaks to", f.Audience), sentence("Its tone", f.Tone), sentence("Its topics", strings.Join(f.Topics, ", ")))
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		voice = append(voice, sentence("Its "+strings.ReplaceAll(name, "_", " "), words(settings[name])))
+	}
+	look := []string{sentence("Mood", f.Tone), sentence("Colors", words(settings["colors"])), sentence("Style", words(settings["style"])), sentence("For", f.Audience)}
+	sound := []string{sentence("Genres", words(settings["genres"])), sentence("Mood", words(settings["mood"]))}
+	if settings["mood"] == nil {
+		sound = append(sound, sentence("Mood", f.Tone))
+	}
+	return Brief{
+		Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
+		Look:  provider.Clip(sentences(" ", look...), maxManner), Sound: provider.Clip(sentences(" ", sound...), maxManner),
+		Models: f.Models,
+	}, nil
+}
+
+// sentence returns a sentence with the value of something, or "" if the value is blank.
+func sentence(what, value string) string {
+	if value = strings.TrimSpace(value); value == "" {
+		return ""
+	}
+	return what + ": " + strings.TrimRight(value, ".") + "."
+}
+
+// words returns a setting as text.
+func words(setting any) string {
+	switch v := setting.(type) {
+	case nil:
+		return ""
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case []any:
+		all := make([]string, len(v))
+		for i, one := range v {
+			all[i] = words(one)
+		}
+		return strings.Join(all, ", ")
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// sentences joins the sentences that are not empty.
+func sentences(separator string, all ...string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" }), separator)
+}

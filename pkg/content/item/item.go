@@ -1,0 +1,90 @@
+// Package item holds content items: their records, states, plans and generation. It
+// is apart from the operations because the worker links no HTTP framework.
+package item
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/resource"
+)
+
+// ItemKind is the kind of a content item in the table.
+const ItemKind = "content_item"
+
+// Kind is the kind of a content item.
+type Kind string
+
+// The five kinds.
+const (
+	Post      Kind = "post"
+	Video     Kind = "video"
+	Carousel  Kind = "carousel"
+	Story     Kind = "story"
+	MusicClip Kind = "music_clip"
+)
+
+// The formats of a video; other kinds have none.
+const (
+	FormatShort = "short" // 9:16
+	FormatLong  = "long"  // 16:9
+)
+
+// Slide is one picture of a carousel.
+type Slide struct {
+	Text    string  `json:"text" maxLength:"200" doc:"Heading of the slide"`
+	MediaID *string `json:"media_id" doc:"Id of its picture in media. Null until generated"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Slide) SchemaName() string { return "ContentSlide" }
+
+// Failure is the reason why an item failed.
+type Failure struct {
+	Stage     string `json:"stage" enum:"generate,publish" doc:"Stage that failed"`
+	Code      string `json:"code" doc:"Machine-readable reason of the failure" example:"generation_failed"`
+	Message   string `json:"message" doc:"What happened and what to do about it"`
+	Retryable bool   `json:"retryable" doc:"Whether regenerating the item may succeed"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Failure) SchemaName() string { return "ContentFailure" }
+
+// Item is a content item as callers see it.
+type Item struct {
+	resource.Resource
+	FactoryID        string       `json:"factory_id" doc:"Factory of the item"`
+	Kind             Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
+	Format           *string      `json:"format" enum:"short,long" doc:"Format of a video: short is 9:16, long is 16:9. Null for other kinds"`
+	Prompt           string       `json:"prompt" doc:"What the content is about"`
+	Title            string       `json:"title" doc:"Title, in one line. Empty until generated"`
+	Caption          string       `json:"caption" doc:"Text of the post. Empty until generated"`
+	Hashtags         []string     `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
+	Language         string       `json:"language" doc:"Language of its texts (BCP 47)"`
+	Model            string       `json:"model" doc:"Id of the model for its picture, clip or track"`
+	Media            []media.View `json:"media" nullable:"false" doc:"Files, in the order of creation. Each GET signs their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded"`
+	Slides           []Slide      `json:"slides" nullable:"false" doc:"Slides of a carousel, in order"`
+	ProductID        *string      `json:"product_id" doc:"Id of its product"`
+	PromotionID      *string      `json:"promotion_id" doc:"Id of its promotion"`
+	ContentPlanID    *string      `json:"content_plan_id" doc:"Id of its content plan"`
+	PublishAt        *time.Time   `json:"publish_at" doc:"Time at which it is published. Null: not scheduled"`
+	SocialAccountIDs []string     `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts to publish to"`
+	State            State        `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" doc:"State of the item"`
+	Failure          *Failure     `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	Attempt          int          `json:"attempt" doc:"Number of the generation attempt, starting at 1"`
+	CostCredits      int64        `json:"cost_credits" doc:"Credits charged for all attempts that succeeded. Always 0 in the sandbox"`
+	GeneratedAt      *time.Time   `json:"generated_at" doc:"Time at which it was generated. Null until then"`
+	PublishedAt      *time.Time   `json:"published_at" doc:"Time at which it was first published. Null until then"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Item) SchemaName() string { return "ContentItem" }
+
+// Rehearsal is the result that a test key asks for.
+type Rehearsal struct {
+	Outcome      string `json:"outcome,omitempty" enum:"generated,failed,published" default:"generated" doc:"Result of the item"`
+	DelaySeconds int    `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds until the result"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Rehearsal) SchemaName() string { return "SandboxRehearsal" }

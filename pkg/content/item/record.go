@@ -1,0 +1,85 @@
+package item
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// Record is the stored document of an item.
+type Record struct {
+	Item
+	Files   []media.File `json:"files,omitempty"`
+	Sandbox *Rehearsal   `json:"sandbox,omitempty"`
+	// Given are the texts of the caller. Generation never overwrites them.
+	Given Given `json:"given,omitzero"`
+	// Brief holds the settings that the factory had when the item was created.
+	Brief Brief `json:"brief"`
+	// Accepted is the time at which the current attempt was accepted. Shape names its
+	// pipeline, Parts are its generations, Credits is its price, and Ticket its
+	// accepted work.
+	Accepted time.Time       `json:"accepted"`
+	Shape    string          `json:"shape"`
+	Parts    []part          `json:"parts"`
+	Credits  int64           `json:"credits,omitempty"`
+	Ticket   generate.Ticket `json:"ticket,omitzero"`
+}
+
+// Given marks the texts that the caller wrote.
+type Given struct {
+	Title    bool `json:"title,omitempty"`
+	Caption  bool `json:"caption,omitempty"`
+	Hashtags bool `json:"hashtags,omitempty"`
+	// Slides are the indexes of the slides whose heading the caller wrote.
+	Slides []int `json:"slides,omitempty"`
+}
+
+// Runs reports whether an attempt is queued or running.
+func (r *Record) Runs() bool { return r.State == Queued || r.State == Generating }
+
+// Entry returns the record as an item of the table.
+func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
+	it, err := store.NewItem(ItemKind, o, r.ID, r)
+	if err != nil {
+		return it, err
+	}
+	it.Parent = store.Key{PK: ParentPartition(o, r.FactoryID), SK: r.ID}
+	it.Filters = r.Filters()
+	return it, nil
+}
+
+// ParentPartition returns the partition of store.ByParent that lists the items of a
+// factory.
+func ParentPartition(o tenant.Owner, factoryID string) string {
+	return store.OwnerPartition(o, ItemKind) + "#" + factoryID
+}
+
+// Filters returns the values by which lists filter the item.
+func (r *Record) Filters() map[string]string {
+	f := map[string]string{"kind": string(r.Kind), "state": string(r.State)}
+	if r.ContentPlanID != nil {
+		f["plan"] = *r.ContentPlanID
+	}
+	return f
+}
+
+// View returns the item as its GET shows it, with signed media.
+func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
+	v := r.Item
+	var err error
+	v.Media, err = signer.Views(ctx, r.Files)
+	return v, err
+}
+
+// Decode reads the record of an item of the table.
+func Decode(it *store.Item) (*Record, error) {
+	var r Record
+	if err := it.Decode(&r); err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
