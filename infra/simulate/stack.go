@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/backoff"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -22,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio"
+	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
@@ -91,7 +93,7 @@ func (s stack) start(name string) func() handler {
 	case "generate":
 		return func() handler {
 			worker := &generate.Worker{
-				DB: s.db, Loaders: map[string]generate.Loader{content.ItemKind: content.Loader{Sign: content.SignedBy(s.signer)}, studio.ItemKind: studio.Loader{}},
+				DB: s.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(s.signer)}, generation.ItemKind: generation.Loader{}},
 				Providers: providers{}, Objects: objects{}, Now: time.Now,
 			}
 			kernel := task.NewKernel(task.Config{DB: s.db, Handlers: worker.Handlers(), Now: time.Now, Name: rand.Text, Chance: backoff.Chance})

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -41,7 +42,7 @@ func (s *Service) prices(ctx context.Context, bodies ...createBody) ([]int64, er
 	for i, b := range bodies {
 		err := b.check(p.Mode)
 		if err == nil {
-			var r *record
+			var r *item.Record
 			if r, err = s.newRecord(b, factories, tenant.Live, s.now()); err == nil {
 				credits[i] = r.Credits
 				continue
