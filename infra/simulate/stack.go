@@ -23,7 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio"
-	"github.com/content-automation/api/pkg/studio/generation"
+	studiogeneration "github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
@@ -93,7 +93,7 @@ func (s stack) start(name string) func() handler {
 	case "generate":
 		return func() handler {
 			worker := &generate.Worker{
-				DB: s.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(s.signer)}, generation.ItemKind: generation.Loader{}},
+				DB: s.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(s.signer)}, studiogeneration.ItemKind: studiogeneration.Loader{}},
 				Providers: providers{}, Objects: objects{}, Now: time.Now,
 			}
 			kernel := task.NewKernel(task.Config{DB: s.db, Handlers: worker.Handlers(), Now: time.Now, Name: rand.Text, Chance: backoff.Chance})
