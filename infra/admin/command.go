@@ -87,7 +87,7 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 		}
 		return show(out, a)
 	}
-	update := &cobra.Command{Use: "update ACCOUNT", Short: "Change an account; its keys follow at once", Args: cobra.ExactArgs(1)}
+	update := &cobra.Command{Use: "update ACCOUNT", Short: "Change an account; its keys follow on the next request", Args: cobra.ExactArgs(1)}
 	changes := accountFlags(update)
 	update.RunE = func(cmd *cobra.Command, args []string) error {
 		set := changes()
@@ -114,7 +114,7 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 		}
 		return show(out, e)
 	}}
-	topUp.Flags().Int64Var(&credits, "credits", 0, "how many credits to add")
+	topUp.Flags().Int64Var(&credits, "credits", 0, "credits to add")
 	_ = topUp.MarkFlagRequired("credits")
 	var signed int64
 	var reason string
@@ -125,8 +125,8 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 		}
 		return show(out, e)
 	}}
-	adjust.Flags().Int64Var(&signed, "credits", 0, "how many credits to add; negative to take some")
-	adjust.Flags().StringVar(&reason, "reason", "", "why, for the log; the customer does not see it")
+	adjust.Flags().Int64Var(&signed, "credits", 0, "credits to add; negative to subtract")
+	adjust.Flags().StringVar(&reason, "reason", "", "reason, for the log; the customer does not see it")
 	_ = adjust.MarkFlagRequired("credits")
 	_ = adjust.MarkFlagRequired("reason")
 	cmd.AddCommand(create, update, list, topUp, adjust)
@@ -177,7 +177,7 @@ func keyCommand(out io.Writer, s *services) *cobra.Command {
 	cmd := group("key", "Make, list and revoke API keys")
 	var kind, name string
 	var scopes []string
-	create := &cobra.Command{Use: "create ACCOUNT", Short: "Make a key; its secret is printed this once", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+	create := &cobra.Command{Use: "create ACCOUNT", Short: "Create a key; its secret is printed only now", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 		mode := tenant.Mode(kind)
 		if mode != tenant.Live && mode != tenant.Test {
 			return errors.New("--kind must be live or test")
@@ -196,8 +196,8 @@ func keyCommand(out io.Writer, s *services) *cobra.Command {
 		return show(out, k)
 	}}
 	create.Flags().StringVar(&kind, "kind", "test", "live or test")
-	create.Flags().StringVar(&name, "name", "Made by the operator", "what the key is for")
-	create.Flags().StringSliceVar(&scopes, "scope", nil, "scope of the key; repeat it; none: all scopes")
+	create.Flags().StringVar(&name, "name", "Created by the operator", "name of the key")
+	create.Flags().StringSliceVar(&scopes, "scope", nil, "scope of the key; may be repeated; default: all scopes")
 	list := &cobra.Command{Use: "list ACCOUNT", Short: "List the keys of an account", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 		return s.keys.All(cmd.Context(), tenant.Account(args[0]), func(k apikey.Key) error {
 			_, err := fmt.Fprintf(out, "%s  %-4s  %-7s  %s…%s  %s\n", k.ID, k.Kind, k.State, k.Prefix, k.Last4, k.Name)

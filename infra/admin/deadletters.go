@@ -18,7 +18,7 @@ import (
 const mostListed = 200
 
 func deadLettersCommand(out io.Writer, open func(context.Context, string) (*work, error)) *cobra.Command {
-	cmd := group("dead-letters", "List and send back what was given up")
+	cmd := group("dead-letters", "List dead letters and send them back")
 	var stack, name string
 	var w *work
 	// In place of that of the root, which wants a table.
@@ -28,8 +28,8 @@ func deadLettersCommand(out io.Writer, open func(context.Context, string) (*work
 		}
 		return err
 	}
-	cmd.PersistentFlags().StringVar(&stack, "stack", os.Getenv("STACK_NAME"), "common beginning of the names of the stacks: <customer>-<region>")
-	list := &cobra.Command{Use: "list", Short: "Count and list the dead letters; they stay", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+	cmd.PersistentFlags().StringVar(&stack, "stack", os.Getenv("STACK_NAME"), "common prefix of the stacks' names: <customer>-<region>")
+	list := &cobra.Command{Use: "list", Short: "Count and list the dead letters without removing them", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		names := slices.Sorted(maps.Keys(w.dead))
 		if name != "" {
 			names = []string{name}
@@ -45,7 +45,7 @@ func deadLettersCommand(out io.Writer, open func(context.Context, string) (*work
 		}
 		return nil
 	}}
-	list.Flags().StringVar(&name, "queue", "", "only those of this queue")
+	list.Flags().StringVar(&name, "queue", "", "only the dead letters of this queue")
 	most := 0
 	redrive := &cobra.Command{Use: "redrive", Short: "Send dead letters back to where they came from", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		url, err := w.find(name)
@@ -57,8 +57,8 @@ func deadLettersCommand(out io.Writer, open func(context.Context, string) (*work
 		}
 		return w.redrive(cmd.Context(), out, url, most)
 	}}
-	redrive.Flags().StringVar(&name, "queue", "", "whose dead letters, as list names it")
-	redrive.Flags().IntVar(&most, "max", 1000, "how many at most")
+	redrive.Flags().StringVar(&name, "queue", "", "source of the dead letters, as shown by list")
+	redrive.Flags().IntVar(&most, "max", 1000, "maximum number of messages")
 	_ = redrive.MarkFlagRequired("queue")
 	cmd.AddCommand(list, redrive)
 	return cmd

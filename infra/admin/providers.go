@@ -41,8 +41,8 @@ func providersCommand(out io.Writer, keep keeper) *cobra.Command {
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
 	var secret string
 	set := &cobra.Command{
-		Use: "set", Short: "Read all credentials as JSON from standard input, and put them in the place of the earlier ones",
-		Long: "Read all credentials as JSON from standard input, and put them in the place of the earlier ones. Functions use them five minutes later at most.",
+		Use: "set", Short: "Read all credentials as JSON from standard input, and replace the earlier ones",
+		Long: "Read all credentials as JSON from standard input, and replace the earlier ones. Functions use them within five minutes.",
 		Example: `  admin providers set < credentials.json
   {"fal": {"key": "…"}, "replicate": {"token": "…"}, "elevenlabs": {"key": "…"}, "heygen": {"key": "…"}}`,
 		Args: cobra.NoArgs,

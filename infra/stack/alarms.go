@@ -36,7 +36,7 @@ type alarms struct {
 // deadLetters is the alarm of messages in a dead-letter queue.
 func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 	a.add(topology.Title(of)+"DeadLettersAlarm", alarm{
-		says:   "Work of " + of + " was given up: look at them by `admin dead-letters list`, mend the cause, send them back by `admin dead-letters redrive --queue " + of + "`.",
+		says:   "There are dead letters of " + of + ". List them with `admin dead-letters list`, fix the cause, and send them back with `admin dead-letters redrive --queue " + of + "`.",
 		metric: queue.MetricApproximateNumberOfMessagesVisible(metric("Maximum")),
 		above:  0,
 	})
@@ -45,7 +45,7 @@ func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 // errors is the alarm of a function that fails.
 func (a alarms) errors(f topology.Function, fn awslambda.IFunction) {
 	a.add(topology.Title(f.Name)+"ErrorsAlarm", alarm{
-		says:   "The function " + f.Name + " fails: read its log.",
+		says:   "The function " + f.Name + " reports errors. Read its log.",
 		metric: fn.MetricErrors(metric("Sum")),
 		above:  0,
 	})
@@ -64,7 +64,7 @@ func (a alarms) age(f topology.Function, fn awslambda.IFunction) {
 // serverErrors is the alarm of 5xx answers.
 func (a alarms) serverErrors(api awsapigateway.RestApi) {
 	a.add("ServerErrorsAlarm", alarm{
-		says:   "Callers get 5xx answers.",
+		says:   "Callers receive 5xx responses.",
 		metric: api.MetricServerError(metric("Sum")),
 		above:  4,
 	})
