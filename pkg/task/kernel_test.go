@@ -228,6 +228,37 @@ func TestALease(t *testing.T) {
 }
 
 // A renewal whose answer was lost changes the task, but not who holds it.
+// What an effect under a lease has led to is written although the table cannot be
+// reached for a while, when the subject is read as when the outcome is committed.
+func TestAnEffectIsNotForgotten(t *testing.T) {
+	for _, operation := range []string{"GetItem", "TransactWriteItems"} {
+		t.Run(operation, func(t *testing.T) {
+			effects := 0
+			h := &handler{}
+			w := newWorld(t, h)
+			h.step = func(ctx context.Context, s *task.Step) (task.Outcome, error) {
+				if err := s.Lease(ctx, nil); err != nil {
+					return task.Outcome{}, err
+				}
+				effects++
+				w.faults.Refuse(operation, "ThrottlingException", storetest.Attempts)
+				return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
+					_, err := w.db.Get(ctx, store.IDKey("subject"))
+					if !errors.Is(err, store.ErrNotFound) {
+						return err
+					}
+					tx.Create(store.Item{Key: store.IDKey("subject"), Kind: "thing"}, nil)
+					return nil
+				}}, nil
+			}
+			w.do(1, 1)
+			if _, state := w.task(); state != "ended" || effects != 1 {
+				t.Errorf("the task is %s after %d effects", state, effects)
+			}
+		})
+	}
+}
+
 func TestALeaseWhoseRenewalIsNotKnown(t *testing.T) {
 	var w *world
 	w = newWorld(t, &handler{step: func(ctx context.Context, s *task.Step) (task.Outcome, error) {

@@ -92,28 +92,19 @@ func (s *Step) write(ctx context.Context, t Task, state string, o Outcome) error
 	it := s.item
 	it.Attributes = map[string]string{writeAttribute: s.k.Name()}
 	for conflicts, try := 0, 0; ; {
-		tx := &store.Tx{}
-		if o.Join != nil {
-			if err := o.Join(ctx, tx); err != nil {
-				return err
-			}
-		}
-		if err := errors.Join(t.encode(o.Payload), t.write(&it, state)); err != nil {
-			return err
-		}
-		tx.Replace(it)
-		err := s.k.DB.Commit(ctx, tx)
+		now, err := s.try(ctx, &it, &t, state, o)
+		var permanent *PermanentError
 		switch {
 		case err == nil:
 			it.Version++
 			s.item, s.Task = it, t
 			return nil
-		case !errors.Is(err, store.ErrConflict):
+		case errors.Is(err, store.ErrConflict):
+		case s.by == "" || errors.Is(err, ErrMoved) || errors.Is(err, ErrOrphaned) || errors.As(err, &permanent):
+			return fmt.Errorf("task: write %s: %w", s.ID, err)
+		default:
 			// What an effect has led to must not be forgotten: that is tried for as long as
 			// the function has time.
-			if s.by == "" {
-				return fmt.Errorf("task: write %s: %w", s.ID, err)
-			}
 			try++
 			if over := backoff.Wait(ctx, try, first, longest); over != nil {
 				return errors.Join(over, err)
@@ -121,10 +112,6 @@ func (s *Step) write(ctx context.Context, t Task, state string, o Outcome) error
 			continue
 		}
 		// Which item was changed: the task, or one of those that the step joins?
-		now, err := s.k.DB.Get(ctx, it.Key)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
 		switch {
 		case now.Version == it.Version:
 			if conflicts++; conflicts == maxLooks {
@@ -139,6 +126,30 @@ func (s *Step) write(ctx context.Context, t Task, state string, o Outcome) error
 			return ErrMoved
 		}
 	}
+}
+
+// try writes the task once, with what the outcome joins. After store.ErrConflict it
+// returns the task's item as it is.
+func (s *Step) try(ctx context.Context, it *store.Item, t *Task, state string, o Outcome) (now store.Item, err error) {
+	tx := &store.Tx{}
+	if o.Join != nil {
+		if err := o.Join(ctx, tx); err != nil {
+			return now, err
+		}
+	}
+	if err := errors.Join(t.encode(o.Payload), t.write(it, state)); err != nil {
+		return now, Permanent(err)
+	}
+	tx.Replace(*it)
+	err = s.k.DB.Commit(ctx, tx)
+	if !errors.Is(err, store.ErrConflict) {
+		return now, err
+	}
+	now, failed := s.k.DB.Get(ctx, it.Key)
+	if failed != nil && !errors.Is(failed, store.ErrNotFound) {
+		return now, failed
+	}
+	return now, err
 }
 
 // ours reports whether the task is still at this step under the lease of this
