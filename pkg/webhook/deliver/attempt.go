@@ -27,7 +27,7 @@ const (
 type attempt struct {
 	place    int // of its message in the batch
 	number   int // of the attempt that the message asks for
-	receiver *health.Receiver
+	receiver *receiver
 	payload  *payload
 	// delivery is the delivery as the message describes it, or as it was last read or
 	// written. Its version is 0 if a write may have failed, so that it must be read, and
@@ -179,13 +179,9 @@ func (b *batch) send(ctx context.Context, a *attempt) (o hook.Outcome, refused h
 		return o, refused, err
 	}
 	r := a.receiver.Record()
-	keys, err := r.Secrets.Keys(b.Box, a.receiver.Ref(), b.Now())
-	if err != nil {
-		return o, refused, err
-	}
 	ref := a.payload.ref()
 	ended := a.receiver.Watch(ctx)
-	o, err = b.destination(&r.Webhook).send(ctx, outgoing{ref.ID, ref.Type, body, keys})
+	o, err = b.destination(&r.Webhook).send(ctx, outgoing{ref.ID, ref.Type, body, a.receiver.keys})
 	ended()
 	if err == nil {
 		err = ctx.Err() // our time was over, not the receiver's

@@ -27,7 +27,7 @@ type batch struct {
 	records  []events.SQSMessage
 	messages []hook.Message // at the places of their records
 	// receivers and payloads are what the attempts are about.
-	receivers map[hook.Ref]*health.Receiver
+	receivers map[hook.Ref]*receiver
 	payloads  map[string]*payload
 	leases    leases
 	updates   *batcher[store.Update]
@@ -42,9 +42,15 @@ type batch struct {
 func newBatch(d *Deliverer, records []events.SQSMessage) *batch {
 	return &batch{
 		Deliverer: d, by: d.Name(), records: records, messages: make([]hook.Message, len(records)), failed: make([]error, len(records)),
-		receivers: map[hook.Ref]*health.Receiver{}, payloads: map[string]*payload{}, leases: leases{held: map[*attempt]bool{}},
+		receivers: map[hook.Ref]*receiver{}, payloads: map[string]*payload{}, leases: leases{held: map[*attempt]bool{}},
 		impatient: make(chan struct{}),
 	}
+}
+
+// receiver is the receiver of a webhook, with the keys that sign for it.
+type receiver struct {
+	*health.Receiver
+	keys hook.Keys
 }
 
 // fail records the error that makes a message come again, if it is one.
@@ -126,7 +132,7 @@ func (b *batch) load(ctx context.Context, due []int) (loaded []int) {
 			for _, k := range health.Keys(to) {
 				about = append(about, items[at[k]])
 			}
-			r, broken := b.monitor.Receiver(to, b.by, about)
+			r, broken := b.newReceiver(to, about)
 			if broken != nil {
 				b.fail(place, broken)
 				continue
@@ -141,6 +147,16 @@ func (b *batch) load(ctx context.Context, due []int) (loaded []int) {
 		loaded = append(loaded, place)
 	}
 	return loaded
+}
+
+func (b *batch) newReceiver(to hook.Ref, items []store.Item) (*receiver, error) {
+	r, err := b.monitor.Receiver(to, b.by, items)
+	if err != nil {
+		return nil, err
+	}
+	w := r.Record()
+	keys, err := w.Secrets.Keys(b.Box, to, b.Now())
+	return &receiver{r, keys}, err
 }
 
 // passOnSlow sends the messages for slow receivers to the deliverers for those, and

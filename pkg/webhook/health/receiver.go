@@ -85,9 +85,6 @@ func (r *Receiver) Record() hook.Record {
 	return r.record
 }
 
-// Ref names the webhook.
-func (r *Receiver) Ref() hook.Ref { return r.ref }
-
 // MayHang reports whether an attempt now would be made and could take long: attempts
 // of other functions do, or the receiver is down and due for a probe. An attempt that
 // would only be put off takes no time, and queues and buses in AWS do not hang.
