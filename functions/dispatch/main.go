@@ -1,5 +1,4 @@
-// Command dispatch is the Lambda function that makes the deliveries of events,
-// those of replays among them.
+// Command dispatch is the Lambda function that makes the deliveries of events.
 package main
 
 import (
@@ -24,6 +23,6 @@ func main() {
 	db := store.Open(cfg, needs.Read[needs.State]().Table)
 	client := sqs.NewFromConfig(cfg)
 	dispatcher := dispatch.New(db, sqsqueue.New(client, needs.QueueURL(topology.Deliver)), time.Now)
-	replayer := dispatch.NewReplayer(dispatcher, sqsqueue.New(client, needs.QueueURL(topology.Dispatch)), queue.Ticker)
-	lambda.Start(replayer.Handle)
+	events := sqsqueue.New(client, needs.QueueURL(topology.Dispatch))
+	lambda.Start(dispatcher.Holding(queue.NewHolder(events, queue.Ticker)))
 }

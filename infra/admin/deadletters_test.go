@@ -317,11 +317,11 @@ func (p *post) stream(items ...map[string]string) func(from, to int) string {
 func TestDeadLettersOfTheRelayAreReadFromTheStreamAgain(t *testing.T) {
 	p := newPost(t)
 	item := func(n int) map[string]string {
-		return map[string]string{"pk": fmt.Sprint("job", n), "kind": "job", "acc": "acc_1", "doc": letterOf(n)}
+		return map[string]string{"pk": fmt.Sprint("job", n), "kind": "outbox", "acc": "acc_1", "doc": letterOf(n)}
 	}
 	letter := p.stream(item(0), item(1), map[string]string{"pk": "thing", "kind": "thing", "doc": "{}"},
 		map[string]string{"pk": "evt_1", "kind": "event", "f_type": "content.generated", "acc": "acc_1", "mode": "test", "doc": "{}"}, item(4), item(5),
-		map[string]string{"pk": "odd", "kind": "job", "acc": "acc_1", "doc": `{"queue":"nowhere"}`})
+		map[string]string{"pk": "odd", "kind": "outbox", "acc": "acc_1", "doc": `{"queue":"nowhere"}`})
 	p.send(p.work.dead["relay"], letter(1, 4), nil)
 	out, err := p.run("list", "--queue", "relay")
 	if err != nil || !strings.Contains(out, "attempt 101") {

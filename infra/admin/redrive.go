@@ -176,5 +176,5 @@ func forgotten(err error, p position) error {
 	if !errors.As(err, &trimmed) {
 		return err
 	}
-	return fmt.Errorf("the stream has forgotten its records of %s, which are older than a day: the sweep has sent the webhooks; what is still queued since then must be started anew", p.At.UTC().Format(time.RFC3339))
+	return fmt.Errorf("the stream has forgotten its records of %s, which are older than a day: the function due has sent the webhooks; what is still queued since then must be started anew", p.At.UTC().Format(time.RFC3339))
 }

@@ -133,7 +133,7 @@ func wipedAndKilled(ctx context.Context, s *scene) error {
 		err = s.during(ctx, func(ctx context.Context) error {
 			_, _ = s.sweep(ctx) // it fails, where it is killed
 			return nil
-		}, &fault{at: []step{{function: "sweep", operation: "SendMessageBatch"}}, do: killBefore})
+		}, &fault{at: []step{{function: "due", operation: "SendMessageBatch"}}, do: killBefore})
 		return s.happened(), err
 	})
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *scene) wipeUntil(ctx context.Context, urls []string, find func(context.
 func (s *scene) sweepUp(ctx context.Context) (found int, err error) {
 	swept, err := s.sweep(ctx)
 	s.happenedNow()
-	return swept.Made + swept.Resent, err
+	return swept.Events.Made + swept.Deliveries.Resent, err
 }
 
 // down lets the receiver answer with 503 for three seconds: the second attempt,

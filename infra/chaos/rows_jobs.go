@@ -67,10 +67,9 @@ func jobRows(sz size) []row {
 // calls the function that finds what was lost.
 func wipedJobs(ctx context.Context, s *scene) error {
 	return s.wipeUntil(ctx, s.urls(topology.Generation...), func(ctx context.Context) (int, error) {
-		var swept struct{ Resent int }
-		err := s.system.Invoke(ctx, "due", `{"now":true}`, &swept)
+		swept, err := s.sweep(ctx)
 		s.happenedNow()
-		return swept.Resent, err
+		return swept.Tasks.Resent, err
 	})
 }
 

@@ -15,9 +15,9 @@ import (
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/due"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
-	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 
 // plenty is a rate limit that is never reached.
@@ -94,10 +94,10 @@ func (w *world) newKey(ctx context.Context, name string, mode tenant.Mode) (stri
 	return k.Secret, err
 }
 
-// sweep calls the function as an operator does who knows that messages were lost.
-func (w *world) sweep(ctx context.Context) (swept dispatch.Swept, err error) {
-	err = w.system.Invoke(ctx, "sweep", `{"now":true}`, &swept)
-	return swept, err
+// sweep calls the function due as an operator does who knows that messages were lost.
+func (w *world) sweep(ctx context.Context) (found due.Result, err error) {
+	err = w.system.Invoke(ctx, "due", `{"now":true}`, &found)
+	return found, err
 }
 
 // wipe empties queues, of what is in work, too.

@@ -11,16 +11,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/content-automation/api/pkg/due"
 	"github.com/content-automation/api/pkg/topology"
-	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 
 // sweep calls the function as an operator does who knows that messages were lost.
-func sweep(t *testing.T) (swept dispatch.Swept) {
+func sweep(t *testing.T) (swept due.Result) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := running.Invoke(ctx, "sweep", `{"now":true}`, &swept); err != nil {
+	if err := running.Invoke(ctx, "due", `{"now":true}`, &swept); err != nil {
 		t.Fatal(err)
 	}
 	return swept
@@ -121,7 +121,7 @@ func TestAnEventThatTheBusLosesIsDelivered(t *testing.T) {
 	eventually(t, "the event", func() bool {
 		return len(into[[]webhookEvent](call(t, key, "GET", "/v1/events", nil), http.StatusOK)) == 1
 	})
-	if swept := sweep(t); swept.Made < 1 {
+	if swept := sweep(t); swept.Events.Made < 1 {
 		t.Errorf("swept %+v", swept)
 	}
 	eventually(t, "the webhook", func() bool { return len(hooks.about(lost.ID)) == 1 })

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/due"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -96,22 +97,21 @@ func (s stack) start(name string) func() handler {
 				DB: s.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(s.signer)}, studiogeneration.ItemKind: studiogeneration.Loader{}},
 				Providers: providers{}, Objects: objects{}, Now: time.Now,
 			}
-			kernel := task.NewKernel(task.Config{DB: s.db, Handlers: worker.Handlers(), Now: time.Now, Name: rand.Text, Chance: backoff.Chance})
-			return handling(task.NewConsumer(kernel, senders(topology.Generation), queue.Ticker).Handle)
+			return s.consumer(worker.Handlers(), topology.Generation)
 		}
 	case "due":
 		return func() handler {
-			sender := task.NewSender(senders(topology.Tasks))
-			return handling(task.NewReconciler(s.db, time.Now, task.OverdueTasks(sender)).Run)
-		}
-	case "sweep":
-		return func() handler {
-			return handling(dispatch.NewSweeper(s.db, sender{topology.Deliver}, time.Now).Handle)
+			return handling(due.New(s.db, senders(topology.Outbox), time.Now).Run)
 		}
 	case "dispatch":
 		return func() handler {
 			dispatcher := dispatch.New(s.db, sender{topology.Deliver}, time.Now)
-			return handling(dispatch.NewReplayer(dispatcher, sender{topology.Dispatch}, queue.Ticker).Handle)
+			return handling(dispatcher.Holding(queue.NewHolder(sender{topology.Dispatch}, queue.Ticker)))
+		}
+	case "replay":
+		return func() handler {
+			replayer := dispatch.Replayer{Dispatcher: dispatch.New(s.db, sender{topology.Deliver}, time.Now)}
+			return s.consumer(map[task.Kind]task.Handler{hook.ReplayKind: replayer}, []topology.Queue{topology.Replay})
 		}
 	case "deliver":
 		return s.deliverer(topology.Deliver, sender{topology.DeliverSlow})
@@ -120,6 +120,11 @@ func (s stack) start(name string) func() handler {
 	default:
 		panic("simulate: no function " + name)
 	}
+}
+
+func (s stack) consumer(handlers map[task.Kind]task.Handler, queues []topology.Queue) handler {
+	kernel := task.NewKernel(task.Config{DB: s.db, Handlers: handlers, Now: time.Now, Name: rand.Text, Chance: backoff.Chance})
+	return handling(task.NewConsumer(kernel, senders(queues), queue.Ticker).Handle)
 }
 
 func (s stack) deliverer(own topology.Queue, slow queue.Sender) func() handler {
@@ -137,4 +142,4 @@ func handling[In, Out any](f func(context.Context, In) (Out, error)) handler {
 }
 
 // scheduled are what the functions of a schedule are invoked with.
-var scheduled = map[string]any{"sweep": dispatch.Sweep{}, "due": false}
+var scheduled = map[string]any{"due": due.Request{}}

@@ -103,9 +103,9 @@ func TestSweepsTakeNothingForLostTooEarly(t *testing.T) {
 	}
 }
 
-func TestTheSweeperMayRepairAndNoMore(t *testing.T) {
+func TestDueMayRepairAndNoMore(t *testing.T) {
 	var actions []string
-	_, policy := named(t, acme[workStack], "AWS::IAM::Policy", "SweepRole")
+	_, policy := named(t, acme[workStack], "AWS::IAM::Policy", "DueRole")
 	for _, statement := range list(policy.at("PolicyDocument", "Statement")) {
 		for _, action := range list(statement.(map[string]any)["Action"]) {
 			actions = append(actions, fmt.Sprint(action))
@@ -113,12 +113,12 @@ func TestTheSweeperMayRepairAndNoMore(t *testing.T) {
 	}
 	for _, service := range []string{"s3:", "events:", "sqs:Receive", "sqs:Delete"} {
 		if slices.ContainsFunc(actions, func(a string) bool { return strings.HasPrefix(a, service) }) {
-			t.Errorf("the sweeper may do %v", actions)
+			t.Errorf("the function due may do %v", actions)
 		}
 	}
 	for _, needed := range []string{"dynamodb:Query", "dynamodb:BatchGetItem", "dynamodb:PutItem", "sqs:SendMessage"} {
 		if !slices.Contains(actions, needed) {
-			t.Errorf("the sweeper may not %s", needed)
+			t.Errorf("the function due may not %s", needed)
 		}
 	}
 }

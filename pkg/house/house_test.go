@@ -221,9 +221,10 @@ func TestWhatFunctionsLink(t *testing.T) {
 // and the double of the worker lie below shared packages, and no worker links them.
 func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 	shared := []string{
-		"pkg/event", "pkg/job", "pkg/ledger", "pkg/queue", "pkg/relay", "pkg/resource", "pkg/store", "pkg/task",
+		"pkg/event", "pkg/ledger", "pkg/queue", "pkg/relay", "pkg/resource", "pkg/store", "pkg/task",
 		"pkg/catalog", "pkg/generate", "pkg/media", "pkg/provider",
 		"pkg/apikey/expiry", "pkg/apikey/key", "pkg/content/item", "pkg/studio/generation",
+		"functions/dispatch", "functions/replay", "functions/deliver", "functions/deliver-slow", "functions/due",
 	}
 	seen := map[string]bool{}
 	for _, p := range packages(t) {

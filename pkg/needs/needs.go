@@ -106,6 +106,6 @@ func Of() map[string]any {
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Area{},
 		"content": Content{}, "studio": Studio{}, "webhook": Webhook{}, "docs": struct{}{},
 		"relay": Relay{}, "generate": Generate{}, "dispatch": State{},
-		"deliver": Deliver{}, "deliver-slow": Deliver{}, "sweep": State{}, "due": State{},
+		"deliver": Deliver{}, "deliver-slow": Deliver{}, "replay": State{}, "due": State{},
 	}
 }

@@ -42,7 +42,7 @@ func TestQueueURLs(t *testing.T) {
 	if urls := QueueURLs([]topology.Queue{topology.DeliverSlow}); !maps.Equal(urls, map[topology.Queue]string{topology.DeliverSlow: "https://sqs/slow"}) {
 		t.Errorf("%v", urls)
 	}
-	if text := panics(func() { QueueURLs(topology.Outbox) }); !strings.Contains(text, "DISPATCH_QUEUE_URL") {
+	if text := panics(func() { QueueURLs(topology.Outbox) }); !strings.Contains(text, "DELIVER_QUEUE_URL") {
 		t.Errorf("without a queue: %s", text)
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -29,7 +28,7 @@ import (
 
 // Kinds are the kinds of items that the relay sends. The stream's filter drops most
 // others.
-var Kinds = []string{task.ItemKind, task.OutboxKind, job.Kind, event.Kind}
+var Kinds = []string{task.ItemKind, task.OutboxKind, event.Kind}
 
 // Source is the source of our events on the bus.
 const Source = "content-automation"
@@ -71,7 +70,7 @@ func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 			continue
 		}
 		switch it.Kind {
-		case task.ItemKind, task.OutboxKind, job.Kind:
+		case task.ItemKind, task.OutboxKind:
 			name, m, err := message(it)
 			if err == nil && r.queues[name] == nil {
 				err = fmt.Errorf("relay: there is no queue %q", name)

@@ -17,10 +17,10 @@ import (
 
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/topology"
 )
@@ -144,10 +144,19 @@ func sequence(i int) string { return fmt.Sprintf("%021d", 100+i) }
 
 var now = apitest.NewClock().Now()
 
-func aJob(t *testing.T, name topology.Queue, account tenant.Account, subject string) store.Item {
+// outgoing is a message that a transaction asks to send.
+type outgoing struct {
+	ID      string         `json:"id"`
+	Queue   topology.Queue `json:"queue"`
+	Subject string         `json:"subject"`
+	Attempt int            `json:"attempt"`
+	tenant.Owner
+}
+
+func aMessage(t *testing.T, name topology.Queue, account tenant.Account, subject string) store.Item {
 	t.Helper()
-	j := job.Job{ID: "job#" + subject + "#1", Queue: name, Subject: subject, Attempt: 1, Owner: tenant.Of(account, tenant.Test)}
-	it, err := job.Item(now, j, j)
+	m := outgoing{"message#" + subject + "#1", name, subject, 1, tenant.Of(account, tenant.Test)}
+	it, err := store.NewItem(task.OutboxKind, m.Owner, m.ID, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +172,7 @@ func anEvent(t *testing.T, kind event.Type) store.Item {
 	return it
 }
 
-func TestJobsGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
+func TestMessagesGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 	p := newPath()
 	other, err := store.NewItem("factory", tenant.Of("acc_1", tenant.Test), "fac_1", struct{}{})
 	if err != nil {
@@ -171,18 +180,18 @@ func TestJobsGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 	}
 	happened := anEvent(t, event.ContentGenerated)
 	failed := p.handle(t, stream(t,
-		other, aJob(t, topology.GenerateText, "acc_1", "cnt_1"), happened, aJob(t, topology.Deliver, "acc_2", "dlv_1"), aJob(t, topology.GenerateText, "acc_2", "cnt_2"),
+		other, aMessage(t, topology.GenerateText, "acc_1", "cnt_1"), happened, aMessage(t, topology.Deliver, "acc_2", "dlv_1"), aMessage(t, topology.GenerateText, "acc_2", "cnt_2"),
 	)...)
 	if len(failed) != 0 {
 		t.Errorf("failed: %v", failed)
 	}
 	var subjects []string
 	for _, m := range append(p.generate.taken, p.deliver.taken...) {
-		var j job.Job
+		var j outgoing
 		if err := json.Unmarshal([]byte(m.Body), &j); err != nil {
 			t.Fatal(err)
 		}
-		if m.Group != string(j.Account) || m.Delay != 0 || j.Attempt != 1 || j.Mode != "test" || j.ID != "job#"+j.Subject+"#1" {
+		if m.Group != string(j.Account) || m.Delay != 0 || j.Attempt != 1 || j.Mode != "test" || j.ID != "message#"+j.Subject+"#1" {
 			t.Errorf("sent %+v", m)
 		}
 		subjects = append(subjects, string(j.Queue)+" "+j.Subject)
@@ -208,7 +217,7 @@ func TestJobsGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 
 func TestChangesAndRemovalsAreNotSent(t *testing.T) {
 	p := newPath()
-	records := stream(t, aJob(t, topology.GenerateText, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated))
+	records := stream(t, aMessage(t, topology.GenerateText, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated))
 	records[0].EventName, records[1].EventName = "MODIFY", "REMOVE"
 	records = append(records, events.DynamoDBEventRecord{EventName: "INSERT", Change: events.DynamoDBStreamRecord{
 		SequenceNumber: "9", NewImage: map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("x"), "n": events.NewNumberAttribute("1")},
@@ -226,7 +235,7 @@ func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 		spoil func(p path, records []events.DynamoDBEventRecord)
 		want  int
 	}{
-		"a job": {func(p path, _ []events.DynamoDBEventRecord) {
+		"a message": {func(p path, _ []events.DynamoDBEventRecord) {
 			p.generate.refuse = func(m queue.Message) error {
 				if strings.Contains(m.Body, "cnt_2") {
 					return errors.New("no")
@@ -243,7 +252,7 @@ func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 			p.generate.refuse = func(queue.Message) error { return errors.New("no") }
 		}, 0},
 		"a queue that there is not": {func(p path, _ []events.DynamoDBEventRecord) { delete(p.queues, topology.Deliver) }, 4},
-		"a job that cannot be read": {func(_ path, records []events.DynamoDBEventRecord) {
+		"a message that cannot be read": {func(_ path, records []events.DynamoDBEventRecord) {
 			records[2].Change.NewImage["doc"] = events.NewStringAttribute("{")
 		}, 2},
 		"an event without a type": {func(_ path, records []events.DynamoDBEventRecord) { delete(records[3].Change.NewImage, "f_type") }, 3},
@@ -251,8 +260,8 @@ func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPath()
 			records := stream(t,
-				aJob(t, topology.GenerateText, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated), aJob(t, topology.GenerateText, "acc_1", "cnt_2"),
-				anEvent(t, event.BalanceLow), aJob(t, topology.Deliver, "acc_1", "dlv_1"),
+				aMessage(t, topology.GenerateText, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated), aMessage(t, topology.GenerateText, "acc_1", "cnt_2"),
+				anEvent(t, event.BalanceLow), aMessage(t, topology.Deliver, "acc_1", "dlv_1"),
 			)
 			c.spoil(p, records)
 			if failed := p.handle(t, records...); !slices.Equal(failed, []string{sequence(c.want)}) {

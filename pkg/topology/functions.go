@@ -20,12 +20,13 @@ var Functions = []Function{
 		State: Write, Media: Write, Sends: Generation, Offers: true, Generates: true},
 	{Name: "dispatch", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Second, Consumes: []Queue{Dispatch}, Batch: 10, Holds: true,
 		State: Write, Sends: []Queue{Deliver, Dispatch}},
+	{Name: "replay", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{Replay}, Batch: 5, Holds: true,
+		State: Write, Sends: []Queue{Deliver, Replay}},
 	// An attempt takes up to 15 seconds.
 	{Name: "deliver", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{Deliver}, Batch: 10, Holds: true, Concurrency: 50,
 		State: Write, Media: Read, Sends: []Queue{Deliver, DeliverSlow}, Webhooks: true, Unseals: true, Assumes: true},
 	{Name: "deliver-slow", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{DeliverSlow}, Batch: 10, Holds: true, Concurrency: 50,
 		State: Write, Media: Read, Sends: []Queue{DeliverSlow}, Webhooks: true, Unseals: true},
-	// These end before they are called again.
-	{Name: "sweep", Trigger: BySchedule, Memory: 512, Timeout: 4 * time.Minute, Every: 5 * time.Minute, State: Write, Sends: []Queue{Deliver}},
-	{Name: "due", Trigger: BySchedule, Memory: 256, Timeout: 4 * time.Minute, Every: 5 * time.Minute, State: Write, Sends: Tasks},
+	// It ends before it is called again.
+	{Name: "due", Trigger: BySchedule, Memory: 512, Timeout: 4 * time.Minute, Every: 5 * time.Minute, State: Write, Sends: Outbox},
 }

@@ -16,7 +16,8 @@ const (
 	GenerateImage Queue = "generate-image" // pictures
 	GenerateAudio Queue = "generate-audio" // speech and music
 	GenerateVideo Queue = "generate-video" // clips and avatars
-	Dispatch      Queue = "dispatch"       // deliveries of events, and replays
+	Replay        Queue = "replay"         // replays of events that webhooks have missed
+	Dispatch      Queue = "dispatch"       // deliveries of events
 	Deliver       Queue = "deliver"        // attempts at webhooks
 	DeliverSlow   Queue = "deliver-slow"   // attempts at webhooks that take long to answer
 )
@@ -25,14 +26,14 @@ const (
 var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVideo}
 
 // Tasks are the queues whose messages ask for steps of tasks.
-var Tasks = Generation
+var Tasks = append([]Queue{Replay}, Generation...)
 
 // Outbox are the queues that the relay sends committed work to.
-var Outbox = append([]Queue{Dispatch, Deliver}, Tasks...)
+var Outbox = append([]Queue{Deliver}, Tasks...)
 
 // Queues are all the queues. Those that are not in Outbox receive messages from
 // other functions alone.
-var Queues = append([]Queue{DeliverSlow}, Outbox...)
+var Queues = append([]Queue{Dispatch, DeliverSlow}, Outbox...)
 
 // A message stays invisible for visibilityFactor times its function's time-out: with
 // fewer than six, Lambda's own retries meet the message again. A function that holds

@@ -40,7 +40,7 @@ func TestNamesAreUnique(t *testing.T) {
 	if distinct := slices.Compact(slices.Sorted(slices.Values(sources))); len(distinct) != len(sources) {
 		t.Errorf("two sources of dead letters share a name: %v", sources)
 	}
-	for _, want := range []string{"event", "generate-video", "deliver-slow", "relay", "sweep"} {
+	for _, want := range []string{"event", "generate-video", "deliver-slow", "relay", "due"} {
 		if !slices.Contains(sources, want) {
 			t.Errorf("%s has no dead letters: %v", want, sources)
 		}

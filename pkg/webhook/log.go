@@ -102,8 +102,7 @@ func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInpu
 	if !made {
 		d.Restart(now)
 	}
-	asked, err := d.Job(now)
-	if err != nil {
+	if err := d.AskIn(tx, now); err != nil {
 		return out, err
 	}
 	if made {
@@ -112,7 +111,6 @@ func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInpu
 		d.WriteTo(&it)
 		tx.Replace(it)
 	}
-	tx.Create(asked, nil)
 	return d.Delivery, nil
 }
 

@@ -188,11 +188,9 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	tx.Replace(it)
 	if moved {
 		// What waits for the receiver before goes to the new one at once.
-		asked, err := hook.WakeJob(&it, now)
-		if err != nil {
+		if err := hook.WakeIn(tx, &it, now); err != nil {
 			return out, err
 		}
-		tx.Create(asked, nil)
 	}
 	return r.View(now), nil
 }

@@ -7,11 +7,8 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/id"
-	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
@@ -62,16 +59,8 @@ func (s *Service) replay(ctx context.Context, tx *store.Tx, in *replayInput) (ou
 	if err := requireEnabled(&w.Webhook); err != nil {
 		return out, err
 	}
-	asked := hook.Replay{
-		Job: job.Job{
-			ID: "job#replay#" + id.New(id.Webhook, now), Queue: topology.Dispatch, Subject: w.ID, Attempt: 1, Owner: ownerOf(ctx),
-		},
-		From: id.First(id.Event, since), To: id.First(id.Event, now),
-	}
-	it, err := job.Item(now, asked.Job, asked)
-	if err != nil {
+	if err := hook.NewReplay(tx, refOf(ctx, w.ID), since, now); err != nil {
 		return out, err
 	}
-	tx.Create(it, nil)
 	return Replay{WebhookID: w.ID, Since: since, Until: resource.Instant(now)}, nil
 }

@@ -81,12 +81,10 @@ func (s *Service) test(ctx context.Context, tx *store.Tx, in *testInput) (out ho
 	if err != nil {
 		return out, err
 	}
-	asked, err := d.Job(now)
-	if err != nil {
+	if err := d.AskIn(tx, now); err != nil {
 		return out, err
 	}
 	tx.Create(sample, nil)
 	tx.Create(it, nil)
-	tx.Create(asked, nil)
 	return d.Delivery, nil
 }

@@ -145,7 +145,7 @@ func decide(d *hook.DeliveryRecord, number int, webhook string, expired bool, no
 		return nothing, "" // the message after this one was there already
 	case number == d.Next-1:
 		return resend, ""
-	case d.Lease != nil && now.Before(d.Lease.Until):
+	case d.Lease.Live(now):
 		return wait, ""
 	case d.NextAttemptAt != nil && now.Before(*d.NextAttemptAt):
 		return resend, "" // it was put off

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 func TestWhatIsDoneWithAMessage(t *testing.T) {
 	now := apitest.NewClock().Now()
-	live, ended := &hook.Lease{By: "x", Until: now.Add(time.Second)}, &hook.Lease{By: "x", Until: now}
+	live, ended := &task.Lease{By: "x", Until: now.Add(time.Second)}, &task.Lease{By: "x", Until: now}
 	type situation struct {
 		delivery hook.DeliveryRecord
 		number   int

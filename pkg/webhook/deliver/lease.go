@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/lock"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
@@ -42,7 +43,7 @@ func (l *leases) release(a *attempt) {
 // lease puts a lease of this batch into the delivery, and returns the update that
 // writes it.
 func (b *batch) lease(a *attempt) store.Update {
-	a.delivery.Lease = &hook.Lease{By: b.by, Until: b.Now().Add(leaseTime)}
+	a.delivery.Lease = &task.Lease{By: b.by, Until: b.Now().Add(leaseTime)}
 	return a.delivery.UpdateLease()
 }
 

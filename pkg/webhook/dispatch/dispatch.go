@@ -58,6 +58,16 @@ func (d *Dispatcher) Handle(ctx context.Context, batch events.SQSEvent) (events.
 	return queue.Response(batch.Records, d.dispatch(ctx, batch.Records)), nil
 }
 
+// Holding returns a handler that also keeps its messages invisible while it lives.
+func (d *Dispatcher) Holding(h *queue.Holder) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
+	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+		held := h.Hold(ctx, batch.Records)
+		failed := d.dispatch(ctx, batch.Records)
+		held.End(ctx, failed)
+		return queue.Response(batch.Records, failed), nil
+	}
+}
+
 // dispatch makes a delivery of each event for each webhook that wants it, first in the
 // table and then in the queue. A crash in between leaves a delivery without a message;
 // the event then comes again, finds the delivery untouched, and sends the message. It

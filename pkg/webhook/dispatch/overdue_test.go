@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
 	"github.com/content-automation/api/pkg/webhook/hook"
+	"github.com/content-automation/api/pkg/webhook/webhooktest"
 )
 
 func TestAMessageOfDispatchThatWasLost(t *testing.T) {
@@ -26,9 +27,9 @@ func TestAMessageOfDispatchThatWasLost(t *testing.T) {
 	w.Events.Wipe()
 
 	w.Clock.Add(dispatch.OverdueGrace - time.Second)
-	sweep(w, dispatch.Swept{Events: 1})
+	sweep(w, webhooktest.Lost{Events: 1})
 	w.Clock.Add(2 * time.Second)
-	sweep(w, dispatch.Swept{Overdue: 1, Resent: 1})
+	sweep(w, webhooktest.Lost{Overdue: 1, Resent: 1})
 	w.Run()
 	w.Delivered(r)
 }
@@ -52,19 +53,19 @@ func TestMessagesThatAWipedQueueLost(t *testing.T) {
 			w.Attempts.Wipe()
 			due := *w.Delivery(ref, r.Hook.ID).NextAttemptAt
 			w.Clock.Add(due.Sub(w.Clock.Now()) + dispatch.OverdueGrace - time.Second)
-			first, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Handle(t.Context(), dispatch.Sweep{})
+			first, err := w.Search(t.Context(), false)
 			if err != nil || first.Resent != 0 || first.Made != 0 {
 				t.Fatalf("swept %+v, %v", first, err)
 			}
 			w.Clock.Add(2 * time.Second)
-			sweep(w, dispatch.Swept{Overdue: 1, Resent: 1})
+			sweep(w, webhooktest.Lost{Overdue: 1, Resent: 1})
 			w.Run()
 			d := w.Delivery(ref, r.Hook.ID)
 			if d.State != hook.DeliveryDelivered || len(d.Attempts) != failures+1 || len(r.Receipts()) != failures+1 {
 				t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 			}
 			w.Clock.Add(24 * time.Hour)
-			sweep(w, dispatch.Swept{}) // what has ended is not looked at any more
+			sweep(w, webhooktest.Lost{}) // what has ended is not looked at any more
 		})
 	}
 }
@@ -79,9 +80,9 @@ func TestAnOperatorNeedNotWaitForTheNextSecond(t *testing.T) {
 	ref := w.Happen(event.ContentGenerated)
 	w.Dispatch()
 	w.Attempts.Wipe() // in the very second in which the message was sent
-	now := func() dispatch.Swept {
+	now := func() webhooktest.Lost {
 		t.Helper()
-		got, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Handle(t.Context(), dispatch.Sweep{Now: true})
+		got, err := w.Search(t.Context(), true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +119,7 @@ func TestADeliveryThatStaysOverdueIsRemindedEverMoreRarely(t *testing.T) {
 	var at []string
 	for range 6 * 12 {
 		w.Clock.Add(5 * time.Minute)
-		if _, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Handle(t.Context(), dispatch.Sweep{}); err != nil {
+		if _, err := w.Search(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
 		if len(w.Attempts.Sent) > 0 {
@@ -135,7 +136,7 @@ func TestAnAttemptUnderWayIsNotReminded(t *testing.T) {
 	w := newWorld(t)
 	r := w.Receive(func(int, http.ResponseWriter) {
 		// A backlog has made it late; just now it is being attempted.
-		sweep(w, dispatch.Swept{Events: 1, Overdue: 1})
+		sweep(w, webhooktest.Lost{Events: 1, Overdue: 1})
 	}, "*")
 	w.Happen(event.ContentGenerated)
 	w.Dispatch()
@@ -154,7 +155,7 @@ func pend(w *world, webhookID string, n int) {
 		if err != nil {
 			w.T.Fatal(err)
 		}
-		it.Due.PK = hook.DuePartition(hook.DueShards - 1)
+		it.Due.PK = "delivery#15"
 		tx := &store.Tx{}
 		tx.Create(it, nil)
 		if err := w.DB.Commit(w.T.Context(), tx); err != nil {
@@ -167,9 +168,9 @@ func TestMoreOverdueDeliveriesThanAPage(t *testing.T) {
 	w := newWorld(t)
 	pend(w, create(t, w.API, hookURL, "*").ID, dispatch.SweepPage+20)
 	w.Clock.Add(dispatch.OverdueGrace + time.Second)
-	sweep(w, dispatch.Swept{Overdue: dispatch.SweepPage + 20, Resent: dispatch.SweepPage + 20})
+	sweep(w, webhooktest.Lost{Overdue: dispatch.SweepPage + 20, Resent: dispatch.SweepPage + 20})
 	w.Clock.Add(time.Second)
-	sweep(w, dispatch.Swept{Overdue: dispatch.SweepPage + 20})
+	sweep(w, webhooktest.Lost{Overdue: dispatch.SweepPage + 20})
 }
 
 func TestAReminderThatIsRefusedIsSentByTheNextSweep(t *testing.T) {
@@ -184,11 +185,11 @@ func TestAReminderThatIsRefusedIsSentByTheNextSweep(t *testing.T) {
 		}
 		return nil
 	}
-	got, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Handle(t.Context(), dispatch.Sweep{})
-	if err == nil || got != (dispatch.Swept{Overdue: 3, Resent: 2}) {
+	got, err := w.Search(t.Context(), false)
+	if err == nil || got != (webhooktest.Lost{Overdue: 3, Resent: 2}) {
 		t.Errorf("swept %+v, %v", got, err)
 	}
 	w.Attempts.Refuse = nil
 	w.Clock.Add(5 * time.Minute)
-	sweep(w, dispatch.Swept{Overdue: 3, Resent: 3}) // which of them was refused, is not kept
+	sweep(w, webhooktest.Lost{Overdue: 3, Resent: 3}) // which of them was refused, is not kept
 }

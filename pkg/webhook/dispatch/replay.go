@@ -2,138 +2,102 @@ package dispatch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
-
-	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/id"
-	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
-// replayPage is how many events one message looks at.
+// replayPage is how many events one step looks at.
 const replayPage = 100
 
-// Replayer handles the messages of the queue of dispatch: it carries out replays
-// itself, and passes everything else to the dispatcher.
-type Replayer struct {
-	dispatcher *Dispatcher
-	queue      queue.Sender
-	holder     *queue.Holder
-}
+// Replayer is the handler of replays.
+type Replayer struct{ *Dispatcher }
 
-// NewReplayer returns a replayer that handles the messages of q.
-func NewReplayer(d *Dispatcher, q queue.Queue, heartbeat queue.Heartbeat) *Replayer {
-	return &Replayer{d, q, queue.NewHolder(q, heartbeat)}
-}
+var _ task.Handler = Replayer{}
 
-// Handle handles a batch of messages.
-func (r *Replayer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
-	held := r.holder.Hold(ctx, batch.Records)
-	failed := make([]error, len(batch.Records))
-	var others []events.SQSMessage
-	var at []int
-	for i, m := range batch.Records {
-		replay, ok := parseReplay(m.Body)
-		if !ok {
-			others, at = append(others, m), append(at, i)
-			continue
-		}
-		if failed[i] = r.page(ctx, replay); failed[i] != nil {
-			slog.Error("page not replayed", "webhook_id", replay.Subject, "message_id", m.MessageId, "error", failed[i])
-		}
+// Step replays a page of events. A step that is taken twice finds what the first one has
+// done, and does what is left. It is tried until the task's deadline.
+func (r Replayer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
+	var replay hook.Replay
+	if err := s.Decode(&replay); err != nil {
+		return task.Outcome{}, task.Permanent(err)
 	}
-	for i, err := range r.dispatcher.dispatch(ctx, others) {
-		failed[at[i]] = err
+	next, err := r.page(ctx, hook.Ref{Owner: s.Owner, ID: s.Subject}, replay)
+	if err != nil {
+		return task.Outcome{}, &task.RetryError{Err: err, Most: task.NoLimit}
 	}
-	held.End(ctx, failed)
-	return queue.Response(batch.Records, failed), nil
+	replay.After = next
+	return task.Outcome{Payload: replay, Done: next == nil}, nil
 }
 
-func parseReplay(body string) (hook.Replay, bool) {
-	var m hook.Replay
-	err := json.Unmarshal([]byte(body), &m)
-	return m, err == nil && m.Queue == topology.Dispatch && m.Subject != "" && m.From != "" && m.To != ""
+// Fail implements task.Handler: what was not replayed can be replayed again.
+func (Replayer) Fail(context.Context, *task.Step, error) (task.Outcome, error) {
+	return task.Outcome{}, nil
 }
 
-// page replays some events and asks for the next page. A page that comes twice finds
-// what the first one has done, and does what is left.
-func (r *Replayer) page(ctx context.Context, m hook.Replay) error {
-	d := r.dispatcher
-	it, err := d.db.Get(ctx, hook.Ref{Owner: m.Owner, ID: m.Subject}.Key())
+// Cancel implements task.Handler: no caller cancels a replay.
+func (Replayer) Cancel(context.Context, *task.Step) error { return nil }
+
+// page replays a page of events and returns where the next one begins; nil after the
+// last. A webhook that is deleted or disabled gets no more.
+func (r Replayer) page(ctx context.Context, to hook.Ref, replay hook.Replay) (*store.Cursor, error) {
+	it, err := r.db.Get(ctx, to.Key())
 	if errors.Is(err, store.ErrNotFound) {
-		return nil
+		return nil, nil
 	}
 	var w hook.Record
 	if err == nil {
 		err = it.Decode(&w)
 	}
-	if err != nil {
-		return err
+	if err != nil || w.State != hook.StateEnabled {
+		return nil, err
 	}
-	if w.State != hook.StateEnabled {
-		return nil
-	}
-	page, err := d.db.List(ctx, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(m.Owner, event.Kind),
-		From: m.From, To: m.To, Limit: replayPage, After: m.After, OldestFirst: true,
+	page, err := r.db.List(ctx, store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(to.Owner, event.Kind),
+		From: replay.From, To: replay.To, Limit: replayPage, After: replay.After, OldestFirst: true,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := d.deliverMissing(ctx, &w, page.Items); err != nil {
-		return err
-	}
-	if page.Next == nil {
-		return nil
-	}
-	m.After = page.Next
-	body, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	return r.queue.Send(ctx, queue.Message{Body: string(body), Group: string(m.Account)})[0]
+	return page.Next, r.deliverMissing(ctx, &w, to, page.Items)
 }
 
 // deliverMissing makes the deliveries of those events that were never delivered to the
 // webhook.
-func (d *Dispatcher) deliverMissing(ctx context.Context, w *hook.Record, items []store.Item) error {
+func (r Replayer) deliverMissing(ctx context.Context, w *hook.Record, to hook.Ref, items []store.Item) error {
 	var all []*fanOut
 	var keys []store.Key
 	for _, it := range items {
 		ref := event.RefOf(it)
 		if at, ok := id.Time(ref.ID); ok && w.Wants(ref) {
-			to := hook.Ref{Owner: ref.Owner, ID: w.ID}
 			all = append(all, &fanOut{ref: ref, to: to})
-			keys = append(keys, to.DeliveryKey(hook.DeliveryID(at, ref.ID, w.ID)))
+			keys = append(keys, to.DeliveryKey(hook.DeliveryID(at, ref.ID, to.ID)))
 		}
 	}
-	there, err := d.db.GetAll(ctx, keys...)
+	there, err := r.db.GetAll(ctx, keys...)
 	if err != nil {
 		return err
 	}
 	var missing, again []*fanOut
 	for i, f := range all {
-		switch {
-		case there[i].Kind == "":
+		if there[i].Kind == "" {
 			missing = append(missing, f)
-		case there[i].Filters[hook.StateFilter] == hook.DeliveryFailed:
-			if f.ask, f.err = d.restart(ctx, there[i]); f.err != nil {
-				return f.err
-			}
-			again = append(again, f)
+			continue
 		}
+		if f.ask, err = r.again(ctx, there[i]); err != nil {
+			return err
+		}
+		again = append(again, f)
 	}
-	d.create(ctx, missing)
+	r.create(ctx, missing)
 	all = append(missing, again...)
-	d.send(ctx, all)
+	r.send(ctx, all)
 	failed := make([]error, len(all))
 	for i, f := range all {
 		failed[i] = f.err
@@ -141,17 +105,23 @@ func (d *Dispatcher) deliverMissing(ctx context.Context, w *hook.Record, items [
 	return errors.Join(failed...)
 }
 
-// restart begins a delivery's schedule anew.
-func (d *Dispatcher) restart(ctx context.Context, it store.Item) (*hook.Ask, error) {
-	old, err := hook.ReadDelivery(&it)
+// again begins the schedule of a failed delivery anew. It also asks for one that waits:
+// an earlier try at this step may have died before it sent the message.
+func (r Replayer) again(ctx context.Context, it store.Item) (*hook.Ask, error) {
+	d, err := hook.ReadDelivery(&it)
 	if err != nil {
 		return nil, err
 	}
-	old.Restart(d.now())
-	if err := d.db.UpdateAll(ctx, old.Update())[0]; err != nil {
-		return nil, fmt.Errorf("webhook: restart delivery %s: %w", old.ID, err)
+	switch now := r.now(); {
+	case d.State == hook.DeliveryFailed:
+		d.Restart(now)
+		if err := r.db.UpdateAll(ctx, d.Update())[0]; err != nil {
+			return nil, fmt.Errorf("webhook: restart delivery %s: %w", d.ID, err)
+		}
+		d.Stored++
+	case !d.Waits(now):
+		return nil, nil
 	}
-	old.Stored++
-	ask := old.Ask(time.Time{})
+	ask := d.Ask(time.Time{})
 	return &ask, nil
 }

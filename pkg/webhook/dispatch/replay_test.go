@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
 	"github.com/content-automation/api/pkg/webhook/hook"
+	"github.com/content-automation/api/pkg/webhook/webhooktest"
 )
 
 func TestReplayFillsWhatWasMissed(t *testing.T) {
@@ -108,4 +109,34 @@ func TestReplayIsRefused(t *testing.T) {
 	if w.Run(); len(r.Receipts()) != 0 {
 		t.Error("a refused call had an effect")
 	}
+}
+
+func TestADeathAtAnyStepOfAReplayLosesNothing(t *testing.T) {
+	w := newWorld(t)
+	r := w.Receive(nil, "content.*")
+	webhooktest.EachDeath(t, w, func(t *testing.T) {
+		var lost []event.Ref
+		before := len(r.Receipts())
+		w.Fuse.Pause(func() {
+			since := w.Clock.Now()
+			lost = []event.Ref{w.Happen(event.ContentGenerated), w.Happen(event.ContentFailed)}
+			w.Events.Wipe()
+			w.Clock.Add(time.Minute)
+			w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/replay", map[string]any{"since": since.Format(time.RFC3339Nano)}).
+				Into(t, http.StatusAccepted, &webhook.Replay{})
+			w.Relay()
+		})
+		w.Run()
+		w.Fuse.Pause(func() {
+			for _, ref := range lost {
+				if d := w.Delivery(ref, r.Hook.ID); d.State != hook.DeliveryDelivered {
+					t.Errorf("delivery %+v", d)
+				}
+			}
+			if n := len(r.Receipts()) - before; n < 2 || n > 4 {
+				t.Errorf("%d requests", n)
+			}
+		})
+		w.Clock.Add(time.Hour)
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
@@ -21,26 +21,21 @@ import (
 // way from there to the delivery usually takes.
 const EventGrace = 3 * time.Minute
 
-// OverdueGrace is how late an attempt must be before its message counts as lost: longer
-// than a message stays invisible whose function died before the first heartbeat.
-const OverdueGrace = 4 * time.Minute
-
 // firstLook is how far back the first sweep looks.
 const firstLook = 24 * time.Hour
 
 // sweepMargin is kept back of the function's time, to write the checkpoint.
 const sweepMargin = 5 * time.Second
 
+// checkpoint names how far the sweeps have come.
+const checkpoint = "events"
+
 // sweepPage is how many items are read and repaired together.
 const sweepPage = 100
 
-// maxShards is how many shards of the pending deliveries are read at a time.
-const maxShards = 4
-
-// Sweeper finds what was lost on the way, and sends it on: events without the
-// deliveries that they should have, and deliveries whose message is gone. It relies on
-// the table alone, so that even an emptied queue loses nothing. Sweepers may run at the
-// same time: what they do twice has one effect.
+// Sweeper finds events without the deliveries that they should have, and makes those. It
+// relies on the table alone. Sweepers may run at the same time: what they do twice has
+// one effect.
 type Sweeper struct {
 	db         *store.DB
 	dispatcher *Dispatcher
@@ -52,71 +47,35 @@ func NewSweeper(db *store.DB, q queue.Sender, now func() time.Time) *Sweeper {
 	return &Sweeper{db, New(db, q, now), now}
 }
 
-// Sweep asks for a sweep.
-type Sweep struct {
-	// Now ignores the graces: an operator who knows that messages were lost need not
-	// wait for them.
-	Now bool `json:"now"`
-}
-
 // Swept is what a sweep found and did.
 type Swept struct {
 	// Events were looked at, and Made is how many deliveries of them were missing.
 	Events int `json:"events"`
 	Made   int `json:"made"`
-	// Overdue deliveries were looked at, and for Resent of them a message was sent.
-	Overdue int `json:"overdue"`
-	Resent  int `json:"resent"`
 	// Unfinished reports that the time did not suffice: the next sweep goes on.
 	Unfinished bool `json:"unfinished"`
 }
 
-func (s *Swept) add(more Swept) {
-	s.Events += more.Events
-	s.Made += more.Made
-	s.Overdue += more.Overdue
-	s.Resent += more.Resent
-	s.Unfinished = s.Unfinished || more.Unfinished
-}
-
-// Handle sweeps once. The error names what could not be repaired; the next sweep tries
-// it again.
-func (s *Sweeper) Handle(ctx context.Context, in Sweep) (Swept, error) {
-	work := ctx
+// Sweep looks at all events since the last sweep, in the order of their time, and makes
+// the deliveries that are missing. After an event that failed it goes on, so that one
+// cannot keep the others from being repaired, but the next sweep begins with it again.
+// With atOnce it ignores the grace: an operator who knows that messages were lost need
+// not wait for it.
+func (s *Sweeper) Sweep(ctx context.Context, atOnce bool) (done Swept, err error) {
+	work, now := ctx, s.now()
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
 		work, cancel = context.WithDeadline(ctx, deadline.Add(-sweepMargin))
 		defer cancel()
 	}
-	now := s.now()
-	// At the same time: neither waits for the other when there is much to do.
-	parts := []func() (Swept, error){
-		func() (Swept, error) { return s.events(ctx, work, now, in) },
-		func() (Swept, error) { return s.deliveries(ctx, work, now, in) },
-	}
-	done, failed := make([]Swept, len(parts)), make([]error, len(parts))
-	concurrently(len(parts), len(parts), func(i int) { done[i], failed[i] = parts[i]() })
-	var all Swept
-	for _, d := range done {
-		all.add(d)
-	}
-	slog.Info("swept", "events", all.Events, "made", all.Made, "overdue", all.Overdue, "resent", all.Resent, "unfinished", all.Unfinished)
-	return all, errors.Join(failed...)
-}
-
-// events looks at all events since the last sweep, in the order of their time,
-// and makes the deliveries that are missing. After an event that failed it goes
-// on, so that one cannot keep the others from being repaired, but the next sweep
-// begins with it again.
-func (s *Sweeper) events(ctx, work context.Context, now time.Time, in Sweep) (done Swept, err error) {
-	m, err := s.checkpoint(work, "events")
+	m, err := task.ReadCheckpoint(work, s.db, checkpoint)
 	if err != nil {
 		return stopped(work, done, err)
 	}
 	// Events up to here may still be on their way to the table.
 	settled := id.First(id.Event, now.Add(-EventGrace))
 	from, until := m.Done, settled
-	if in.Now {
+	if atOnce {
 		until = id.First(id.Event, now.Add(time.Millisecond))
 	}
 	if from == "" {
@@ -149,7 +108,7 @@ func (s *Sweeper) events(ctx, work context.Context, now time.Time, in Sweep) (do
 			case err != nil:
 				failed = append(failed, err)
 			case n > 0 && len(failed) == 0:
-				if err := s.advance(ctx, m, min(page.Items[n-1].PK, settled)); err != nil {
+				if err := m.Advance(ctx, min(page.Items[n-1].PK, settled)); err != nil {
 					return overtaken(done, err)
 				}
 			}
@@ -159,7 +118,7 @@ func (s *Sweeper) events(ctx, work context.Context, now time.Time, in Sweep) (do
 	if len(failed) > 0 {
 		return done, errors.Join(failed...)
 	}
-	return overtaken(done, s.advance(ctx, m, min(until, settled)))
+	return overtaken(done, m.Advance(ctx, min(until, settled)))
 }
 
 // repair makes the missing deliveries of events, and returns how many they were.
@@ -201,7 +160,7 @@ func (s *Sweeper) repair(ctx context.Context, items []store.Item) (made int, err
 	return made, errors.Join(failed...)
 }
 
-// stopped ends a part of a sweep. Running out of time is no error.
+// stopped ends a sweep. Running out of time is no error.
 func stopped(work context.Context, done Swept, err error) (Swept, error) {
 	if work.Err() != nil {
 		done.Unfinished = true
@@ -210,7 +169,7 @@ func stopped(work context.Context, done Swept, err error) (Swept, error) {
 	return done, err
 }
 
-// overtaken ends a part of a sweep whose checkpoint another sweeper has moved: that one
+// overtaken ends a sweep whose checkpoint another sweeper has moved: that one
 // does what is left.
 func overtaken(done Swept, err error) (Swept, error) {
 	if errors.Is(err, store.ErrConflict) {

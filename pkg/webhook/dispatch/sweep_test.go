@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
@@ -21,9 +22,9 @@ import (
 )
 
 // sweep sweeps once, which must find and do what is wanted.
-func sweep(w *world, want dispatch.Swept) {
+func sweep(w *world, want webhooktest.Lost) {
 	w.T.Helper()
-	got, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Handle(w.T.Context(), dispatch.Sweep{})
+	got, err := w.Search(w.T.Context(), false)
 	if err != nil || got != want {
 		w.T.Fatalf("swept %+v, %v; want %+v", got, err, want)
 	}
@@ -32,11 +33,11 @@ func sweep(w *world, want dispatch.Swept) {
 // mark returns how far the sweeps of the events have come.
 func mark(w *world) string {
 	w.T.Helper()
-	done, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).EventsDone(w.T.Context())
+	c, err := task.ReadCheckpoint(w.T.Context(), w.DB, dispatch.Checkpoint)
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	return done
+	return c.Done
 }
 
 func TestAnEventThatTheBusLostIsDelivered(t *testing.T) {
@@ -47,9 +48,9 @@ func TestAnEventThatTheBusLostIsDelivered(t *testing.T) {
 	w.Events.Wipe()
 
 	w.Clock.Add(dispatch.EventGrace - time.Second)
-	sweep(w, dispatch.Swept{}) // it may still be on its way
+	sweep(w, webhooktest.Lost{}) // it may still be on its way
 	w.Clock.Add(2 * time.Second)
-	sweep(w, dispatch.Swept{Events: 1, Made: 1})
+	sweep(w, webhooktest.Lost{Events: 1, Made: 1})
 	w.Run()
 	if n := len(r.Receipts()); n != 1 {
 		t.Errorf("%d requests", n)
@@ -58,7 +59,7 @@ func TestAnEventThatTheBusLostIsDelivered(t *testing.T) {
 		t.Errorf("delivered to one that does not want it: %+v", all)
 	}
 	w.Clock.Add(time.Hour)
-	sweep(w, dispatch.Swept{})
+	sweep(w, webhooktest.Lost{})
 	// What comes after all finds its delivery there.
 	w.Publish(w.Delivered(r))
 	w.Run()
@@ -73,9 +74,9 @@ func TestWhatIsDeliveredIsNotSweptUp(t *testing.T) {
 	w.Happen(event.ContentGenerated)
 	w.Run()
 	w.Clock.Add(time.Hour)
-	sweep(w, dispatch.Swept{Events: 1})
+	sweep(w, webhooktest.Lost{Events: 1})
 	w.Clock.Add(time.Hour)
-	sweep(w, dispatch.Swept{})
+	sweep(w, webhooktest.Lost{})
 	w.Run()
 	if len(r.Receipts()) != 2 || len(w.Attempts.Sent) != 2 {
 		t.Errorf("%d requests, %d messages", len(r.Receipts()), len(w.Attempts.Sent))
@@ -99,7 +100,7 @@ func TestOnlyWebhooksOfThatTimeGetAnEvent(t *testing.T) {
 	var gone hook.Webhook
 	w.API.Call(http.MethodDelete, "/v1/webhooks/"+deleted.ID, nil).Into(t, http.StatusOK, &gone)
 	w.Clock.Add(dispatch.EventGrace)
-	sweep(w, dispatch.Swept{Events: 1, Made: 1})
+	sweep(w, webhooktest.Lost{Events: 1, Made: 1})
 	for _, c := range []struct {
 		wh   webhook.NewWebhook
 		want int
@@ -110,7 +111,7 @@ func TestOnlyWebhooksOfThatTimeGetAnEvent(t *testing.T) {
 	}
 	w.Commit(w.Owner(), 1)
 	w.Clock.Add(dispatch.EventGrace + time.Second)
-	sweep(w, dispatch.Swept{Events: 1, Made: 3})
+	sweep(w, webhooktest.Lost{Events: 1, Made: 3})
 }
 
 func TestEventsOfManyAccountsAndHours(t *testing.T) {
@@ -134,7 +135,7 @@ func TestEventsOfManyAccountsAndHours(t *testing.T) {
 		w.Clock.Add(time.Hour)
 	}
 	each := dispatch.SweepPage/len(owners) + 3
-	want := dispatch.Swept{Events: 10 * each, Made: 15 * each}
+	want := webhooktest.Lost{Events: 10 * each, Made: 15 * each}
 	sweep(w, want)
 	if n := w.Asked(); n != want.Made {
 		t.Errorf("messages ask for %d attempts", n)
@@ -148,7 +149,7 @@ func TestEventsOfManyAccountsAndHours(t *testing.T) {
 	if len(seen) != want.Made {
 		t.Errorf("%d deliveries", len(seen))
 	}
-	sweep(w, dispatch.Swept{})
+	sweep(w, webhooktest.Lost{})
 }
 
 func TestTwoSweepersAtOnce(t *testing.T) {
@@ -160,8 +161,8 @@ func TestTwoSweepersAtOnce(t *testing.T) {
 	var second dispatch.Swept
 	var failed error
 	// The second one does everything between the first one's read and its write.
-	w.Faults.Before("BatchGetItem", func() { second, failed = other.Handle(t.Context(), dispatch.Sweep{}) })
-	first, err := other.Handle(t.Context(), dispatch.Sweep{})
+	w.Faults.Before("BatchGetItem", func() { second, failed = other.Sweep(t.Context(), false) })
+	first, err := other.Sweep(t.Context(), false)
 	if err != nil || failed != nil || first.Events != 30 || second.Events != 30 || second.Made != 30 {
 		t.Fatalf("swept %+v, %v and %+v, %v", first, err, second, failed)
 	}
@@ -171,7 +172,7 @@ func TestTwoSweepersAtOnce(t *testing.T) {
 	}
 }
 
-func TestAFailureLeavesTheMark(t *testing.T) {
+func TestAFailureLeavesTheCheckpoint(t *testing.T) {
 	for name, fail := range map[string]func(w *world) (mend func()){
 		"nothing is listed": func(w *world) func() { w.Faults.Refuse("Query", "InternalServerError", 50); return w.Faults.Reset },
 		"the deliveries are not read": func(w *world) func() {
@@ -188,12 +189,12 @@ func TestAFailureLeavesTheMark(t *testing.T) {
 			w := newWorld(t)
 			r := w.Receive(nil, "*")
 			w.Clock.Add(time.Hour)
-			sweep(w, dispatch.Swept{})
+			sweep(w, webhooktest.Lost{})
 			before := mark(w)
 			w.Commit(w.Owner(), 1)
 			w.Clock.Add(dispatch.EventGrace + time.Second)
 			mend := fail(w)
-			if got, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Handle(t.Context(), dispatch.Sweep{}); err == nil {
+			if got, err := w.Search(t.Context(), false); err == nil {
 				t.Fatalf("swept %+v", got)
 			}
 			mend()
@@ -202,7 +203,7 @@ func TestAFailureLeavesTheMark(t *testing.T) {
 			}
 			// A delivery whose message was refused is found as an overdue one.
 			for range 2 {
-				if _, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Handle(t.Context(), dispatch.Sweep{}); err != nil {
+				if _, err := w.Search(t.Context(), false); err != nil {
 					t.Fatal(err)
 				}
 				w.Clock.Add(dispatch.OverdueGrace + time.Minute)
@@ -228,7 +229,7 @@ func TestOneBadAccountDoesNotHoldBackTheOthers(t *testing.T) {
 	w.Clock.Add(time.Hour)
 	w.Commit(w.Owner(), 1)
 	w.Clock.Add(dispatch.EventGrace + time.Second)
-	got, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Handle(t.Context(), dispatch.Sweep{})
+	got, err := w.Search(t.Context(), false)
 	if err == nil || got.Events != 2 || got.Made != 1 {
 		t.Errorf("swept %+v, %v", got, err)
 	}
@@ -254,14 +255,14 @@ func TestADeathAtAnyStepOfASweepLosesNothing(t *testing.T) {
 		})
 		before := len(r.Receipts())
 		ctx, blown := w.Fuse.Process(t.Context())
-		_, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Handle(ctx, dispatch.Sweep{})
+		_, err := w.Search(ctx, false)
 		if died := blown(); err != nil && !died {
 			t.Fatal(err)
 		}
 		w.Fuse.Pause(func() {
 			w.Run(w.Clock.Now())
 			w.Clock.Add(dispatch.OverdueGrace + time.Second)
-			if _, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Handle(t.Context(), dispatch.Sweep{}); err != nil {
+			if _, err := w.Search(t.Context(), false); err != nil {
 				t.Fatal(err)
 			}
 			w.Run()
@@ -285,11 +286,11 @@ func TestASweepThatHasNoTimeLeft(t *testing.T) {
 	w.Clock.Add(dispatch.EventGrace + time.Second)
 	ctx, cancel := context.WithTimeout(t.Context(), dispatch.SweepMargin)
 	defer cancel()
-	got, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Handle(ctx, dispatch.Sweep{})
+	got, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Sweep(ctx, false)
 	if err != nil || got != (dispatch.Swept{Unfinished: true}) || mark(w) != "" {
 		t.Errorf("swept %+v, %v, mark %s", got, err, mark(w))
 	}
-	sweep(w, dispatch.Swept{Events: 1, Made: 1})
+	sweep(w, webhooktest.Lost{Events: 1, Made: 1})
 }
 
 func TestAnOperatorNeedNotWait(t *testing.T) {
@@ -301,9 +302,9 @@ func TestAnOperatorNeedNotWait(t *testing.T) {
 	w.Clock.Add(6 * time.Second)
 	w.Happen(event.ContentGenerated)
 	w.Events.Wipe()
-	got, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Handle(t.Context(), dispatch.Sweep{Now: true})
+	got, err := w.Search(t.Context(), true)
 	// The delivery that is made is due at once, and may be found to be.
-	if err != nil || got.Events != 2 || got.Made != 1 || got.Overdue < 1 || got.Overdue > 2 || got.Resent != got.Overdue || got.Unfinished {
+	if err != nil || got.Events != 2 || got.Made != 1 || got.Overdue < 1 || got.Overdue > 2 || got.Resent != got.Overdue {
 		t.Errorf("swept %+v, %v", got, err)
 	}
 	w.Run()

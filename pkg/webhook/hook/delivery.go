@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -93,17 +94,9 @@ type DeliveryRecord struct {
 	// Failures counts the attempts that failed since the schedule was begun.
 	Failures int
 	// Lease is held by the function that carries out the next attempt; nil: none does.
-	Lease *Lease
+	Lease *task.Lease
 	// Held is set while the open circuit breaker of the receiver holds it back.
 	Held bool
-}
-
-// Lease is the right to carry out the next attempt.
-type Lease struct {
-	// By names the holder, so that no function takes another's lease for its own.
-	By string
-	// Until is when the holder must have died, and another function may take over.
-	Until time.Time
 }
 
 // NewDelivery returns the delivery of an event that happened at the given time.
@@ -139,6 +132,12 @@ func (d *DeliveryRecord) Key() store.Key { return d.Webhook().DeliveryKey(d.ID) 
 // Untouched reports whether no attempt was begun.
 func (d *DeliveryRecord) Untouched() bool {
 	return d.State == DeliveryPending && d.Next == 1 && d.Lease == nil
+}
+
+// Waits reports whether the next attempt is due and no function makes it: all that it
+// may lack is its message.
+func (d *DeliveryRecord) Waits(now time.Time) bool {
+	return d.State == DeliveryPending && d.NextAttemptAt != nil && !d.NextAttemptAt.After(now) && !d.Lease.Live(now)
 }
 
 // Record takes over the outcome of an attempt. After a failure that is not the last,

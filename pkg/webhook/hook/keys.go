@@ -1,12 +1,11 @@
 package hook
 
 import (
-	"hash/fnv"
-	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -51,27 +50,15 @@ func (d *DeliveryRecord) heldKey() store.Key {
 	return store.Key{PK: d.Webhook().Held(), SK: HeldSince(d.UpdatedAt) + d.ID}
 }
 
-// DueShards is the number of partitions that share the pending deliveries: those of a
-// busy stack would be too many for one.
-const DueShards = 16
+// Due are the pending deliveries, by the time of their next attempt.
+var Due = task.Set{Name: "delivery", Shards: 16}
 
-// DuePartition is the partition of store.ByDue that lists one shard of the pending
-// deliveries.
-func DuePartition(shard int) string { return "due#" + strconv.Itoa(shard) }
-
-// DueAt returns the prefix of the sort keys of what is due in the second of the given
-// time.
-func DueAt(at time.Time) string { return at.UTC().Format(time.RFC3339) + "#" }
-
-// dueKey is the delivery's key in store.ByDue, while it is pending: by the time of its
-// next attempt.
+// dueKey is the delivery's key in Due, while it is pending.
 func (d *DeliveryRecord) dueKey() store.Key {
 	if d.State != DeliveryPending || d.NextAttemptAt == nil {
 		return store.Key{}
 	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(d.ID)) // never fails
-	return store.Key{PK: DuePartition(int(h.Sum32() % DueShards)), SK: DueAt(*d.NextAttemptAt) + d.ID}
+	return Due.Key(d.ID, *d.NextAttemptAt)
 }
 
 // DeliveryID returns the id of the delivery of an event, which happened at the given

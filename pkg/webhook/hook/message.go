@@ -8,17 +8,23 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/topology"
 )
 
 // Message asks a deliver function for attempts at deliveries of one webhook: events
-// that happen at the same time travel together. It is a job whose subject is the
-// first delivery, so that a transaction can ask for an attempt, too.
+// that happen at the same time travel together.
 type Message struct {
-	job.Job
+	ID    string         `json:"id"`
+	Queue topology.Queue `json:"queue"`
+	tenant.Owner
+	// Subject and Attempt are those of the first request, for operators who look at
+	// dead letters.
+	Subject   string    `json:"subject"`
+	Attempt   int       `json:"attempt"`
 	WebhookID string    `json:"webhook_id"`
 	Requests  []Request `json:"requests,omitempty"`
 	// Wake asks for all that the circuit breaker has held back, in place of Requests.
@@ -85,37 +91,36 @@ func (d *DeliveryRecord) request(version int64) Request {
 func newMessage(to Ref, notBefore time.Time, requests ...Request) Message {
 	first := requests[0]
 	return Message{
-		Job: job.Job{
-			ID:    "job#" + first.DeliveryID + "#" + strconv.Itoa(first.Attempt),
-			Queue: topology.Deliver, Subject: first.DeliveryID, Attempt: first.Attempt, Owner: to.Owner,
-		},
+		ID:    "deliver#" + first.DeliveryID + "#" + strconv.Itoa(first.Attempt),
+		Queue: topology.Deliver, Owner: to.Owner, Subject: first.DeliveryID, Attempt: first.Attempt,
 		WebhookID: to.ID, Requests: requests, NotBefore: notBefore,
 	}
 }
 
-// Job returns the item of a job that asks for the next attempt at once, for the
-// transaction that also writes the delivery: the relay sends it on.
-func (d *DeliveryRecord) Job(now time.Time) (store.Item, error) {
-	m := newMessage(d.Webhook(), time.Time{}, d.request(d.Stored+1))
-	// A delivery may be asked for twice before its next attempt.
-	m.ID += "#" + strconv.FormatInt(d.Stored+1, 10)
-	return job.Item(now, m.Job, m)
+// AskIn asks for the next attempt at once, in the transaction that also writes the
+// delivery.
+func (d *DeliveryRecord) AskIn(tx *store.Tx, now time.Time) error {
+	return newMessage(d.Webhook(), time.Time{}, d.request(d.Stored+1)).outbox(tx, now, d.Stored+1)
+}
+
+// outbox adds the message to a transaction that makes the given version of its subject:
+// a subject may be asked for twice before its next attempt.
+func (m Message) outbox(tx *store.Tx, now time.Time, version int64) error {
+	m.ID += "#" + strconv.FormatInt(version, 10)
+	return task.Outbox(tx, now, m.Owner, m.ID, m)
 }
 
 // NewWake returns the message that asks for all that is held back of a webhook.
 func NewWake(to Ref, at time.Time) Message {
 	return Message{
-		Job:       job.Job{ID: "job#wake#" + to.ID, Queue: topology.Deliver, Subject: to.ID, Attempt: 1, Owner: to.Owner},
+		ID: "wake#" + to.ID, Queue: topology.Deliver, Owner: to.Owner, Subject: to.ID, Attempt: 1,
 		WebhookID: to.ID, Wake: &Wake{At: at},
 	}
 }
 
-// WakeJob returns the item of a job that asks for all that is held back of the webhook
-// that the transaction writes.
-func WakeJob(it *store.Item, now time.Time) (store.Item, error) {
-	m := NewWake(Ref{it.Owner, it.SK}, now)
-	m.ID += "#" + strconv.FormatInt(it.Version+1, 10)
-	return job.Item(now, m.Job, m)
+// WakeIn asks for all that is held back of the webhook that the transaction writes.
+func WakeIn(tx *store.Tx, it *store.Item, now time.Time) error {
+	return NewWake(Ref{it.Owner, it.SK}, now).outbox(tx, now, it.Version+1)
 }
 
 // queued returns the message for the queue. Its group is the webhook, so that one with
@@ -188,14 +193,4 @@ func SendAsks(ctx context.Context, q queue.Sender, now time.Time, asks ...Ask) [
 		}
 	}
 	return failed
-}
-
-// Replay is the message that asks for one page of a replay. Its subject is the webhook.
-type Replay struct {
-	job.Job
-	// From and To bound the ids of the events.
-	From string `json:"from"`
-	To   string `json:"to"`
-	// After is the end of the page before.
-	After *store.Cursor `json:"after,omitempty"`
 }

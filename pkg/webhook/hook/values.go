@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // document is the part of a delivery that never changes.
@@ -55,12 +56,12 @@ func (d *DeliveryRecord) values() []store.Value {
 	return []store.Value{
 		{Name: valueNext, Value: strconv.Itoa(d.Next)}, {Name: valueFailures, Value: failures},
 		{Name: valueDue, Value: due}, {Name: valueUpdated, Value: d.UpdatedAt.Format(InstantPattern)},
-		{Name: valueReason, Value: reason}, {Name: valueLease, Value: d.Lease.String()},
+		{Name: valueReason, Value: reason}, {Name: valueLease, Value: leaseText(d.Lease)},
 	}
 }
 
-// String returns the lease as its value; that of no lease is empty.
-func (l *Lease) String() string {
+// leaseText returns the lease as its value; that of no lease is empty.
+func leaseText(l *task.Lease) string {
 	if l == nil {
 		return ""
 	}
@@ -104,7 +105,7 @@ func ReadDelivery(it *store.Item) (d DeliveryRecord, err error) {
 	}
 	if lease, ok := it.Attributes[valueLease]; ok {
 		by, until, _ := strings.Cut(lease, " ")
-		d.Lease = &Lease{By: by, Until: v.parse(until)}
+		d.Lease = &task.Lease{By: by, Until: v.parse(until)}
 	}
 	d.Attempts, d.Held = v.attempts(), it.Parent.PK != ""
 	return d, v.err
@@ -170,7 +171,7 @@ func (d *DeliveryRecord) Update() store.Update {
 
 // UpdateLease returns the update that writes the lease alone.
 func (d *DeliveryRecord) UpdateLease() store.Update {
-	return store.Update{Key: d.Key(), Version: d.Stored, Attributes: []store.Value{{Name: valueLease, Value: d.Lease.String()}}}
+	return store.Update{Key: d.Key(), Version: d.Stored, Attributes: []store.Value{{Name: valueLease, Value: leaseText(d.Lease)}}}
 }
 
 // UpdateAttempt returns the update that writes an attempt, which Record has just taken

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -17,12 +18,12 @@ import (
 
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/job"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
@@ -69,16 +70,18 @@ type World struct {
 	Fuse       *Fuse
 	API        *apitest.Caller
 	Dispatcher *dispatch.Dispatcher
-	Replayer   *dispatch.Replayer
+	Replayer   *task.Consumer
 	Deliverer  *deliver.Deliverer
 	Patient    *deliver.Deliverer // for slow receivers
 	Events     *Queue             // from the bus to dispatch
+	Replays    *Queue             // of the tasks of replays
 	Attempts   *Queue             // from dispatch to deliver
 	Slow       *Queue             // from there to the deliverer for slow receivers
 	Beats      chan time.Time     // of the functions' heartbeat
 	Chance     float64
 	MaxBatch   int
 
+	holder  *queue.Holder // of dispatch
 	relayed map[string]bool
 }
 
@@ -92,7 +95,7 @@ func New(t *testing.T) *World {
 		c.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	})
 	w.API = NewCaller(t, w.DB, w.Clock, hook.NewClient(true))
-	w.Events, w.Attempts, w.Slow = &Queue{world: w}, &Queue{world: w}, &Queue{world: w}
+	w.Events, w.Replays, w.Attempts, w.Slow = &Queue{world: w}, &Queue{world: w}, &Queue{world: w}, &Queue{world: w}
 	signer, err := media.NewSigner(aws.Config{
 		Region: "eu-central-1",
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
@@ -106,16 +109,22 @@ func New(t *testing.T) *World {
 	names := 0
 	heartbeat := func() (<-chan time.Time, func()) { return w.Beats, func() {} }
 	w.Dispatcher = dispatch.New(w.DB, w.Attempts, w.Clock.Now)
-	w.Replayer = dispatch.NewReplayer(w.Dispatcher, w.Events, heartbeat)
+	w.holder = queue.NewHolder(w.Events, heartbeat)
+	name := func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		names++
+		return fmt.Sprint("batch", names)
+	}
+	chance := func() float64 { return w.Chance }
+	kernel := task.NewKernel(task.Config{
+		DB: w.DB, Handlers: map[task.Kind]task.Handler{hook.ReplayKind: dispatch.Replayer{Dispatcher: w.Dispatcher}},
+		Now: w.Clock.Now, Name: name, Chance: chance,
+	})
+	w.Replayer = task.NewConsumer(kernel, map[topology.Queue]*Queue{topology.Replay: w.Replays}, heartbeat)
 	c := deliver.Config{
 		DB: w.DB, Signer: signer, Client: &fusedHTTP{hook.NewClient(true), w.Fuse}, Box: Box(t),
-		Queue: w.Attempts, Slow: w.Slow, Heartbeat: heartbeat, Now: w.Clock.Now, Chance: func() float64 { return w.Chance },
-		Name: func() string {
-			mu.Lock()
-			defer mu.Unlock()
-			names++
-			return fmt.Sprint("batch", names)
-		},
+		Queue: w.Attempts, Slow: w.Slow, Heartbeat: heartbeat, Now: w.Clock.Now, Chance: chance, Name: name,
 		Patience: deliver.Patience,
 	}
 	w.Deliverer = deliver.New(c)
@@ -194,26 +203,27 @@ func (w *World) Publish(ref event.Ref) {
 	w.Events.Put(queue.Message{Body: string(b)})
 }
 
-// Relay sends the jobs that calls have committed to their queues, as the relay does.
+// Relay sends the messages that calls have committed to their queues, as the relay does.
 func (w *World) Relay() {
 	w.T.Helper()
 	for _, row := range storetest.Rows(w.T, w.DB) {
-		if row["kind"] == job.Kind && !w.relayed[row["pk"]] {
-			w.relayed[row["pk"]] = true
-			var j job.Job
-			if err := json.Unmarshal([]byte(row["doc"]), &j); err != nil {
-				w.T.Fatal(err)
-			}
-			q := map[topology.Queue]*Queue{topology.Deliver: w.Attempts, topology.Dispatch: w.Events}[j.Queue]
-			q.Put(queue.Message{Body: row["doc"], Group: row["acc"]})
+		if row["kind"] != task.ItemKind && row["kind"] != task.OutboxKind || w.relayed[row["pk"]] {
+			continue
 		}
+		w.relayed[row["pk"]] = true
+		var m task.Message
+		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
+			w.T.Fatal(err)
+		}
+		q := map[topology.Queue]*Queue{topology.Deliver: w.Attempts, topology.Replay: w.Replays}[m.Queue]
+		q.Put(queue.Message{Body: row["doc"], Group: row["acc"]})
 	}
 }
 
 // Dispatch runs the dispatch function on everything that is on the bus.
 func (w *World) Dispatch() {
 	w.T.Helper()
-	for w.Events.Serve(w.Dispatcher.Handle) {
+	for w.Events.Serve(w.Dispatcher.Holding(w.holder)) {
 	}
 }
 
@@ -221,7 +231,8 @@ func (w *World) Dispatch() {
 func (w *World) Run(until ...time.Time) {
 	w.T.Helper()
 	for range 10_000 {
-		worked := w.Events.Serve(w.Replayer.Handle)
+		worked := w.Events.Serve(w.Dispatcher.Holding(w.holder))
+		worked = w.Replays.Serve(w.Replayer.Handle) || worked
 		worked = w.Attempts.Serve(w.Deliverer.Handle) || worked
 		worked = w.Slow.Serve(w.Patient.Handle) || worked
 		if worked {
@@ -236,9 +247,19 @@ func (w *World) Run(until ...time.Time) {
 	w.T.Fatal("the queues never become empty")
 }
 
+// Lost is what a search for lost events and deliveries found and did.
+type Lost struct{ Events, Made, Overdue, Resent int }
+
+// Search searches for what was lost, as the function due does.
+func (w *World) Search(ctx context.Context, atOnce bool) (Lost, error) {
+	swept, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Sweep(ctx, atOnce)
+	found, failed := task.NewReconciler(w.DB, w.Clock.Now, dispatch.Overdue(w.Attempts, w.Clock.Now)).Run(ctx, atOnce)
+	return Lost{swept.Events, swept.Made, found.Overdue, found.Resent}, errors.Join(err, failed)
+}
+
 // Next returns when the next message of any queue is visible.
 func (w *World) Next() (at time.Time, any bool) {
-	for _, q := range []*Queue{w.Events, w.Attempts, w.Slow} {
+	for _, q := range []*Queue{w.Events, w.Replays, w.Attempts, w.Slow} {
 		if next, some := q.Next(); some && (!any || next.Before(at)) {
 			at, any = next, true
 		}

@@ -1,0 +1,65 @@
+// Package due looks after what is due, on a schedule: it sends messages again that were
+// lost on the way, makes the deliveries of events that were lost, and warns of API keys
+// that are about to expire.
+package due
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/pkg/apikey/expiry"
+	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/webhook/dispatch"
+)
+
+// Request asks for one search.
+type Request struct {
+	// Now treats all that is due as lost: an operator who knows that messages were lost
+	// need not wait until it is overdue.
+	Now bool `json:"now"`
+}
+
+// Result is what a search found and did.
+type Result struct {
+	Tasks      task.Found     `json:"tasks"`
+	Deliveries task.Found     `json:"deliveries"`
+	Events     dispatch.Swept `json:"events"`
+	// Warned is the number of accounts that were warned of a key's expiry.
+	Warned int `json:"warned"`
+}
+
+// Search searches for what is due. Searches may run at the same time.
+type Search struct {
+	db                *store.DB
+	now               func() time.Time
+	tasks, deliveries *task.Reconciler
+	events            *dispatch.Sweeper
+}
+
+// New returns a search that sends to the queues in topology.Outbox.
+func New[Q queue.Sender](db *store.DB, queues map[topology.Queue]Q, now func() time.Time) *Search {
+	deliver := queues[topology.Deliver]
+	return &Search{
+		db: db, now: now,
+		tasks:      task.NewReconciler(db, now, task.OverdueTasks(task.NewSender(queues))),
+		deliveries: task.NewReconciler(db, now, dispatch.Overdue(deliver, now)),
+		events:     dispatch.NewSweeper(db, deliver, now),
+	}
+}
+
+// Run searches once. What fails does not keep the rest from being done.
+func (s *Search) Run(ctx context.Context, in Request) (r Result, err error) {
+	var all sync.WaitGroup
+	var failed [4]error
+	all.Go(func() { r.Tasks, failed[0] = s.tasks.Run(ctx, in.Now) })
+	all.Go(func() { r.Deliveries, failed[1] = s.deliveries.Run(ctx, in.Now) })
+	all.Go(func() { r.Events, failed[2] = s.events.Sweep(ctx, in.Now) })
+	all.Go(func() { r.Warned, failed[3] = expiry.Warn(ctx, s.db, s.now()) })
+	all.Wait()
+	return r, errors.Join(failed[:]...)
+}
