@@ -73,13 +73,13 @@ type ContentPlanItems struct {
 // Training is the making of a fine-tuned model.
 type Training struct {
 	resource.Resource
-	FactoryID   string           `json:"factory_id" doc:"Factory that the model is trained for"`
-	BaseModel   string           `json:"base_model" doc:"Id of the base model"`
-	State       string           `json:"state" enum:"queued,running,completed,failed,canceled" doc:"State of the training. The last three are final"`
-	Samples     int              `json:"samples" doc:"Number of samples"`
-	Progress    int              `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent"`
-	ModelID     *string          `json:"model_id" doc:"Id of the trained model"`
-	CostCredits int64            `json:"cost_credits" doc:"Cost in credits"`
+	FactoryID   string        `json:"factory_id" doc:"Factory that the model is trained for"`
+	BaseModel   string        `json:"base_model" doc:"Id of the base model"`
+	State       string        `json:"state" enum:"queued,running,completed,failed,canceled" doc:"State of the training. The last three are final"`
+	Samples     int           `json:"samples" doc:"Number of samples"`
+	Progress    int           `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent"`
+	ModelID     *string       `json:"model_id" doc:"Id of the trained model"`
+	CostCredits int64         `json:"cost_credits" doc:"Cost in credits"`
 	Failure     *item.Failure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 }
 
