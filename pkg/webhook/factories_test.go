@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/webhook/webhooktest"
 )
 
-// addFactory writes a factory of the caller's account and mode, and gives its id.
+// addFactory writes a factory of the caller's account and mode, and returns its id.
 func addFactory(t *testing.T, db *store.DB, c *apitest.Caller, at time.Time, state string) string {
 	t.Helper()
 	factoryID := id.New(id.Factory, at)

@@ -2,8 +2,6 @@ package webhook_test
 
 import "github.com/content-automation/api/pkg/webhook/webhooktest"
 
-type world = webhooktest.World
-
 const hookURL = webhooktest.HookURL
 
 var (

@@ -27,7 +27,7 @@ func TestBothSecretsSignForADayAfterARotation(t *testing.T) {
 	if second.Secret == first || second.ID != r.Hook.ID || second.Version != 2 {
 		t.Errorf("rotated: %+v", second.Webhook)
 	}
-	// verifies tells which secrets verify the latest request.
+	// verifies reports which secrets verify the latest request.
 	verifies := func() (which []bool) {
 		w.Happen(event.ContentGenerated)
 		w.Run()

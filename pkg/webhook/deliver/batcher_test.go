@@ -88,7 +88,7 @@ func TestNobodyWaitsForThoseWhoCannotCome(t *testing.T) {
 	})
 	g.leave()
 	group.Wait()
-	// One alone lingers for nobody.
+	// A single caller does not linger.
 	alone := newBatcher(1, 10, c.do)
 	if err := alone.do(1); !errors.Is(err, errOdd) {
 		t.Error(err)

@@ -8,6 +8,5 @@ const hookURL = webhooktest.HookURL
 
 var (
 	newWorld = webhooktest.New
-	create   = webhooktest.Create
 	answers  = webhooktest.Answers
 )

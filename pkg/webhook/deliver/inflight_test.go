@@ -157,7 +157,7 @@ func TestAReceiverThatDoesNotUsuallyTakeLongIsTakenToHang(t *testing.T) {
 		if err := w.DB.Commit(t.Context(), tx); err != nil {
 			t.Fatal(err)
 		}
-		strained(w, r, health.HangLimit)
+		slowElsewhere(w, r, health.HangLimit)
 	}
 	w.Happen(event.ContentGenerated)
 	w.Dispatch()

@@ -30,7 +30,7 @@ func TestWhatADeadFunctionLeftArrivesSoon(t *testing.T) {
 			if d := w.Delivery(ref, r.Hook.ID); d.State != hook.DeliveryDelivered {
 				t.Errorf("delivery %+v", d)
 			}
-			// A function that dies before it has said anything is missed by nobody yet.
+			// The messages of a function that dies before its first heartbeat stay invisible.
 			if took := w.Clock.Now().Sub(began); took > soon && !w.Events.Unheard && !w.Attempts.Unheard {
 				t.Errorf("it took %v", took)
 			}

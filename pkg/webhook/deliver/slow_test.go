@@ -20,8 +20,8 @@ func inFlightKey(w *world, r *webhooktest.Receiver) store.Key {
 	return health.Keys(w.Ref(r.Hook.ID))[2]
 }
 
-// strained writes slow attempts of another function at a receiver.
-func strained(w *world, r *webhooktest.Receiver, attempts int) {
+// slowElsewhere writes slow attempts of another function at a receiver.
+func slowElsewhere(w *world, r *webhooktest.Receiver, attempts int) {
 	w.T.Helper()
 	value := ""
 	if attempts > 0 {
@@ -36,7 +36,7 @@ func strained(w *world, r *webhooktest.Receiver, attempts int) {
 func TestWhatGoesToASlowReceiverIsPassedOn(t *testing.T) {
 	w := newWorld(t)
 	slow, quick := w.Receive(nil, "*"), w.Receive(nil, "*")
-	strained(w, slow, 1)
+	slowElsewhere(w, slow, 1)
 	for range 3 {
 		w.Happen(event.ContentGenerated)
 	}
@@ -56,7 +56,7 @@ func TestWhatGoesToASlowReceiverIsPassedOn(t *testing.T) {
 	w.AllDelivered(quick, 3)
 
 	// When the slow attempts have ended, it is a receiver like any other.
-	strained(w, slow, 0)
+	slowElsewhere(w, slow, 0)
 	w.Happen(event.ContentGenerated)
 	w.Dispatch()
 	w.Attempts.Serve(w.Deliverer.Handle)
@@ -105,7 +105,7 @@ func TestWhatGoesToAReceiverThatIsDownIsPassedOn(t *testing.T) {
 func TestWhatIsNotPassedOnComesAgain(t *testing.T) {
 	w := newWorld(t)
 	slow, quick := w.Receive(nil, "*"), w.Receive(nil, "*")
-	strained(w, slow, 1)
+	slowElsewhere(w, slow, 1)
 	refused := 0
 	w.Slow.Refuse = func(queue.Message) error {
 		if refused++; refused == 1 {
@@ -133,7 +133,7 @@ func TestADeathAtAnyStepOfPassingOnLosesNothing(t *testing.T) {
 	webhooktest.EachDeath(t, w, func(t *testing.T) {
 		before := len(r.Receipts())
 		w.Fuse.Pause(func() {
-			strained(w, r, 1)
+			slowElsewhere(w, r, 1)
 			w.Happen(event.ContentGenerated)
 		})
 		w.Run()

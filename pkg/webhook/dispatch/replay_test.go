@@ -24,7 +24,7 @@ func TestReplayFillsWhatWasMissed(t *testing.T) {
 	w.Clock.Add(time.Hour)
 	since := w.Clock.Now()
 	failed := w.Happen(event.ContentGenerated)
-	w.Run() // likewise
+	w.Run() // fails for good, too
 	statuses = answers(200)
 	w.Clock.Add(time.Minute)
 	delivered := w.Happen(event.ContentGenerated)

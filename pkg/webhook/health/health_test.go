@@ -48,7 +48,7 @@ func TestHealthThatAnAttemptTells(t *testing.T) {
 			if r.State != c.after.State || !same(r.FailingSince, c.after.FailingSince) || !same(r.LastSuccessAt, c.after.LastSuccessAt) {
 				t.Errorf("became %+v, want %+v", r.Webhook, c.after)
 			}
-			// A disabled webhook tells nothing any more.
+			// Attempts at a disabled webhook show nothing.
 			r.State, r.FailingSince, r.LastSuccessAt = hook.StateDisabled, nil, nil
 			if note(&r, c.o, now) {
 				t.Error("noted on a disabled webhook")

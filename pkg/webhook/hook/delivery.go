@@ -89,7 +89,7 @@ type DeliveryRecord struct {
 	// Stored is the version of the item in the table; 0: not known, or not written yet.
 	Stored int64
 	// Next is the number of the next attempt, 1 for the first. It grows with each
-	// outcome that is recorded, and tells a message that is due from a repeat.
+	// outcome that is recorded: so a message that is due differs from a repeat.
 	Next int
 	// Failures counts the attempts that failed since the schedule was begun.
 	Failures int
