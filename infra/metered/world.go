@@ -136,10 +136,15 @@ func New(ctx context.Context, with ...func(*aws.Config)) (_ *World, err error) {
 	// Addresses of webhooks are looked up when they are saved: one on the machine
 	// itself needs no look-up.
 	e := function.Env{DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader, Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"}}
+	routers := map[string]*httpapi.Router{} // a function may serve several areas
 	for _, area := range api.Areas {
-		router := httpapi.NewRouter(state, w.recorder, w.Now)
-		area.Mount(router, e)
-		w.functions[area.Function] = lambda.NewHandler(httpapi.Lambda(router))
+		if routers[area.Function] == nil {
+			routers[area.Function] = httpapi.NewRouter(state, w.recorder, w.Now)
+		}
+		area.Mount(routers[area.Function], e)
+	}
+	for name, router := range routers {
+		w.functions[name] = lambda.NewHandler(httpapi.Lambda(router))
 	}
 	for _, r := range api.Routes() {
 		w.Routes[r.OperationID] = r
