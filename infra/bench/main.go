@@ -102,7 +102,7 @@ func (r *report) measureOperations(ctx context.Context) (err error) {
 }
 
 // build builds the functions for this machine, and with the same flags the two
-// programs that they are compared with; it returns those first. Beside them it gives
+// programs that they are compared with; it returns those first. Beside them it returns
 // what measures deliveries.
 func build(ctx context.Context) ([]program, deliveryPrograms, error) {
 	target := system.Machine()

@@ -19,7 +19,7 @@ type measured struct {
 }
 
 // operations measures every registered operation: the units of one call, and the
-// median of the time of as many as told. The round trips are the most of any.
+// median of the time of as many as asked. The round trips are the most of any.
 func operations(ctx context.Context, w *metered.World, calls int) ([]measured, error) {
 	var all []measured
 	examples := w.Examples()
@@ -76,7 +76,7 @@ const (
 	auditTrips      = 1
 )
 
-// broken tells in one line each which bounds an operation does not keep.
+// broken returns in one line each which bounds an operation does not keep.
 func (m measured) broken() (faults []string) {
 	most := writeTrips
 	if m.route.Method == http.MethodGet {

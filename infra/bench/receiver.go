@@ -85,7 +85,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// counted tells what came since the last call: it must be so many webhooks, each
+// counted returns what came since the last call: it must be so many webhooks, each
 // once, with good signatures.
 func (r *receiver) counted(want int) (bytes int, err error) {
 	r.mu.Lock()

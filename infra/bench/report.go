@@ -64,7 +64,7 @@ func (r *report) sdk() startTimes {
 	return startTimes{}
 }
 
-// broken tells which bounds do not hold; nil where all do.
+// broken returns which bounds do not hold; nil where all do.
 func (r *report) broken() error {
 	var all []error
 	for _, m := range r.operations {

@@ -41,7 +41,7 @@ func (s startTimes) against(other startTimes) float64 {
 	return float64(median(s.times)) / float64(median(other.times))
 }
 
-// measureStarts starts each program as often as told.
+// measureStarts starts each program as often as asked.
 func measureStarts(ctx context.Context, programs []program, rounds int) (_ []startTimes, err error) {
 	api, err := newRuntimeAPI(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (api *runtimeAPI) serve(ctx context.Context, handler http.Handler) (err err
 		return err
 	}
 	api.server = &http.Server{Handler: handler, ReadHeaderTimeout: startLimit}
-	go func() { _ = api.server.Serve(api.listener) }() // gives ErrServerClosed, when closed
+	go func() { _ = api.server.Serve(api.listener) }() // returns ErrServerClosed, when closed
 	return nil
 }
 

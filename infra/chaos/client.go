@@ -31,7 +31,7 @@ func (c *client) call(ctx context.Context, method, path, idempotencyKey string, 
 	return err
 }
 
-// page is call, and also gives the cursor of the page that follows.
+// page is call, and also returns the cursor of the page that follows.
 func (c *client) page(ctx context.Context, method, path, idempotencyKey string, body, into any) (next string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 40*time.Second)
 	defer cancel()
@@ -95,7 +95,7 @@ func list[T any](ctx context.Context, c *client, path string, filters ...string)
 	}
 }
 
-// undelivered tells how many events a webhook has yet to get, as the service itself
+// undelivered returns how many events a webhook has yet to get, as the service itself
 // knows them.
 func (c *client) undelivered(ctx context.Context, webhook string) (int, error) {
 	all, err := list[struct{}](ctx, c, "/v1/webhooks/"+webhook+"/deliveries", "state", "undelivered")

@@ -34,7 +34,7 @@ func (w *world) fakes(ctx context.Context, method, path string, order, into any)
 	return json.NewDecoder(resp.Body).Decode(into)
 }
 
-// bought tells how many generations the providers have accepted.
+// bought returns how many generations the providers have accepted.
 func (w *world) bought(ctx context.Context) (int, error) {
 	var log struct{ Accepted []control.Acceptance }
 	err := w.fakes(ctx, http.MethodGet, "/log", nil, &log)

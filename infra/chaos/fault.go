@@ -20,7 +20,7 @@ var sends = []step{{operation: "SendMessageBatch"}, {operation: "SendMessage"}, 
 // doing is what a fault does to a call.
 type doing = func(c call, w http.ResponseWriter, pass func(http.ResponseWriter))
 
-// nobody is who gets an answer that is lost.
+// nobody receives an answer that is lost.
 func nobody() http.ResponseWriter { return httptest.NewRecorder() }
 
 // killBefore ends the function before what it asks for is done.
@@ -75,7 +75,7 @@ func answer(status int) doing {
 	}
 }
 
-// hangUp lets a receiver close the connection, as if nobody were there.
+// hangUp lets a receiver close the connection, as if it were down.
 func hangUp(call, http.ResponseWriter, func(http.ResponseWriter)) { panic(http.ErrAbortHandler) }
 
 // silence lets a receiver take nothing and say nothing, until its caller gives up.

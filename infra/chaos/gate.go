@@ -50,7 +50,7 @@ type fault struct {
 	seen, hits int
 }
 
-// due counts a call, and tells whether the fault meets it.
+// due counts a call, and reports whether the fault meets it.
 func (f *fault) due(c call) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,14 +91,14 @@ func (g *gate) remove(f *fault) {
 	g.faults = slices.DeleteFunc(g.faults, func(other *fault) bool { return other == f })
 }
 
-// calls tells how many calls have passed, by function and operation.
+// calls returns how many calls have passed, by function and operation.
 func (g *gate) calls() map[step]int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return maps.Clone(g.passed)
 }
 
-// meet counts a call, and gives the fault that it meets, if any.
+// meet counts a call, and returns the fault that it meets, if any.
 func (g *gate) meet(c call) *fault {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -151,7 +151,7 @@ func (g *gate) server() *http.Server {
 	}
 }
 
-// sender tells which function is behind a connection.
+// sender returns which function is behind a connection.
 type sender struct{ process func() process }
 
 type senderKey struct{}

@@ -42,7 +42,7 @@ func newBehindProxy(t *testing.T) *behindProxy {
 	return b
 }
 
-// post makes a call of AWS; lost tells that no answer came.
+// post makes a call of AWS; lost reports that no answer came.
 func (b *behindProxy) post(t *testing.T, target, body string) (status int, answer string, lost bool) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.address+"/path?query=1", strings.NewReader(body))

@@ -72,13 +72,13 @@ func (w *world) order(factory string, n int) (path string, body map[string]any) 
 	return o.path, body
 }
 
-// The lists of work, and the types of the events that tell of its ends.
+// The lists of work, and the types of the events of its ends.
 var works = []struct{ path, generated, failed string }{
 	{"/v1/content-items", "content.generated", "content.failed"},
 	{"/v1/studio/generations", "studio.generated", "studio.failed"},
 }
 
-// noneWaits tells whether no work is queued or under way. It takes its time: the
+// noneWaits reports whether no work is queued or under way. It takes its time: the
 // calls for it compete with the work.
 func (s *scene) noneWaits(ctx context.Context) (bool, error) {
 	if err := pause(ctx, time.Second/2); err != nil {

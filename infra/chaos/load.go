@@ -22,10 +22,10 @@ type accepted struct {
 // or with a 5xx, is asked for again, with the same Idempotency-Key.
 type load struct {
 	client *client
-	// ask gives the n-th call to make.
+	// ask returns the n-th call to make.
 	ask    func(n int) (path string, body map[string]any)
 	events int
-	// while has it ask for more than these as long as it gives true; nil: for no more.
+	// while has it ask for more than these as long as it returns true; nil: for no more.
 	while   func() bool
 	every   time.Duration // from the first asking for one thing to that for the next
 	callers int
@@ -109,7 +109,7 @@ func (l *load) accept(id string) {
 	}
 }
 
-// accepted gives what was accepted so far, and a channel that is closed when there
+// accepted returns what was accepted so far, and a channel that is closed when there
 // is more.
 func (l *load) accepted() ([]accepted, <-chan struct{}) {
 	l.mu.Lock()

@@ -17,7 +17,7 @@ type neighbour struct {
 	webhook string
 }
 
-// besides gives rows in which a second webhook gets the same events. The first of
+// besides returns rows in which a second webhook gets the same events. The first of
 // them, in which it is well, is what the others are measured by: what a second
 // webhook costs is not what a dead one costs.
 func besides() []row {

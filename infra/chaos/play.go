@@ -39,7 +39,7 @@ func (w *world) playWebhooks(ctx context.Context, rows []row, sz size, out io.Wr
 	return all
 }
 
-// playJobs likewise runs rows about generations.
+// playJobs runs rows about generations in the same way.
 func (w *world) playJobs(ctx context.Context, rows []row, sz size, out io.Writer) []verdict {
 	var all []verdict
 	for _, r := range rows {

@@ -40,10 +40,10 @@ func (p process) resume() error { return p.handle.Signal(syscall.SIGCONT) }
 // they find AWS, which only that system's functions have in their environment.
 type processes struct {
 	endpoint string
-	proc     string // where the kernel tells of processes
+	proc     string // where the kernel lists processes
 }
 
-// function gives the name of the function that a process runs; empty where it is
+// function returns the name of the function that a process runs; empty where it is
 // none of the system's.
 func (s processes) function(pid int) string {
 	env, err := os.ReadFile(filepath.Join(s.proc, strconv.Itoa(pid), "environ"))
@@ -66,7 +66,7 @@ func (s processes) function(pid int) string {
 	return parts[len(parts)-1]
 }
 
-// open gives a process by its number; false where it is none of the system's.
+// open returns a process by its number; false where it is none of the system's.
 func (s processes) open(pid int) (process, bool) {
 	handle, err := os.FindProcess(pid)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s processes) pids(function string) []int {
 	return all
 }
 
-// behind gives the process at the other end of a connection to this one.
+// behind returns the process at the other end of a connection to this one.
 func (s processes) behind(conn net.Conn) (process, bool) {
 	here, err := netip.ParseAddrPort(conn.LocalAddr().String())
 	if err != nil {

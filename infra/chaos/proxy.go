@@ -41,11 +41,11 @@ func newProxy(ctx context.Context, aws string, operation func(*http.Request) str
 		ErrorLog:  slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	p.server = p.gate.server()
-	go func() { _ = p.server.Serve(listener) }() // gives ErrServerClosed, when closed
+	go func() { _ = p.server.Serve(listener) }() // returns ErrServerClosed, when closed
 	return p, nil
 }
 
-// through sets the target, and gives the proxy's own address.
+// through sets the target, and returns the proxy's own address.
 func (p *proxy) through(endpoint string) (string, error) {
 	target, err := url.Parse(endpoint)
 	if err != nil {

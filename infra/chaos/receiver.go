@@ -63,7 +63,7 @@ func (m *mailbox) take(header http.Header, body []byte, at time.Time) {
 	m.receipts[id].times++
 }
 
-// all gives what came so far, and an error where some of it was no good webhook.
+// all returns what came so far, and an error where some of it was no good webhook.
 func (m *mailbox) all() ([]receipt, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,7 +99,7 @@ func newReceiver(ctx context.Context, endpoint string) (*receiver, error) {
 	r.operation = func(*http.Request) string { return receiving }
 	r.next = http.HandlerFunc(r.receive)
 	r.server = r.gate.server()
-	go func() { _ = r.server.Serve(listener) }() // gives ErrServerClosed, when closed
+	go func() { _ = r.server.Serve(listener) }() // returns ErrServerClosed, when closed
 	return r, nil
 }
 

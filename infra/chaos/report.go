@@ -54,7 +54,7 @@ func (r result) markdown() string {
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// broken tells which bounds do not hold; nil where all do.
+// broken returns which bounds do not hold; nil where all do.
 func (r *report) broken() error {
 	var all []error
 	for _, row := range r.webhooks {

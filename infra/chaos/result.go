@@ -21,13 +21,13 @@ type bounds struct {
 type result struct {
 	name      string
 	bounds    bounds
-	trouble   error // why there is no more to tell
+	trouble   error // why there is no result
 	accepted  int
 	delivered int // at least once
 	lost      int
 	repeats   int
 	doubled   int // items of which more than one event came
-	strangers int // events of items that nobody asked for
+	strangers int // events of items that were not asked for
 	pending   int // deliveries that the service itself knows to be missing
 	hits      int // how often the fault happened
 	inFlight  int // events that were on their way to the receiver at the fault
@@ -105,7 +105,7 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 // failIf notes that a bound is broken, if it is.
 type failIf = func(is bool, format string, args ...any)
 
-// broken tells which bounds of a row do not hold, as check finds them; nil where all do.
+// broken returns which bounds of a row do not hold, as check finds them; nil where all do.
 // A row that came to grief is not checked.
 func broken(row string, trouble error, check func(failIf)) error {
 	if trouble != nil {
@@ -120,12 +120,12 @@ func broken(row string, trouble error, check func(failIf)) error {
 	return errors.Join(all...)
 }
 
-// broken tells which bounds do not hold; nil where all do.
+// broken returns which bounds do not hold; nil where all do.
 func (r result) broken() error {
 	return broken(r.name, r.trouble, r.check)
 }
 
-// check calls fail for each bound, and tells whether it is broken.
+// check calls fail for each bound, and reports whether it is broken.
 func (r result) check(fail failIf) {
 	fail(r.accepted == 0, "nothing was accepted")
 	fail(r.lost > 0, "%d of %d accepted events never came", r.lost, r.accepted)

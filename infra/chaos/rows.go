@@ -21,12 +21,12 @@ const (
 type place struct {
 	name string
 	at   []step
-	// held tells that the function holds messages there.
+	// held reports that the function holds messages there.
 	held bool
 	// hidden is how long the queue hides a message whose function died before it could
 	// say that it needs it no longer than it lives.
 	hidden time.Duration
-	// claimed tells that a submission to a provider may be under way, which has to be
+	// claimed reports that a submission to a provider may be under way, which has to be
 	// taken for lost, after up to 70 s, before another is made.
 	claimed bool
 }
@@ -127,7 +127,7 @@ func wiped(ctx context.Context, s *scene) error {
 	return s.wipeUntil(ctx, s.path(), s.sweepUp)
 }
 
-// wipedAndKilled likewise, but kills the first sweep in the middle of its work.
+// wipedAndKilled does the same, and kills the first sweep in the middle of its work.
 func wipedAndKilled(ctx context.Context, s *scene) error {
 	err := s.wipeUntil(ctx, s.path(), func(ctx context.Context) (found int, err error) {
 		err = s.during(ctx, func(ctx context.Context) error {
@@ -174,7 +174,7 @@ func (s *scene) wipeUntil(ctx context.Context, urls []string, find func(context.
 	return errors.New("nothing was lost")
 }
 
-// sweepUp sweeps once, and tells how much was lost.
+// sweepUp sweeps once, and returns how much was lost.
 func (s *scene) sweepUp(ctx context.Context) (found int, err error) {
 	swept, err := s.sweep(ctx)
 	s.happenedNow()

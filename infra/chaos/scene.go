@@ -33,7 +33,7 @@ type scene struct {
 	*world
 	client *client
 	load   *load
-	// through tells whether all that was accepted has come to its end.
+	// through reports whether all that was accepted has come to its end.
 	through func(context.Context) (bool, error)
 	// mailbox gets the events of a webhook, if there is one.
 	mailbox *mailbox
@@ -189,7 +189,7 @@ func (s *scene) times(n int) func(context.Context) error {
 func (s *scene) caught(ctx context.Context, do doing) doing {
 	return func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
 		_ = c.stop() // it may have ended by itself
-		// Where it cannot be told nothing is taken for in flight: the bound is the narrower.
+		// Where it is unknown nothing is taken for in flight: the bound is the narrower.
 		_ = s.meet(ctx)
 		do(c, w, pass)
 	}
@@ -243,7 +243,7 @@ func (s *scene) endedNow() {
 	s.ended = time.Now()
 }
 
-// happened tells how often a fault has happened and ended.
+// happened returns how often a fault has happened and ended.
 func (s *scene) happened() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -260,7 +260,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// until polls until f tells that it is so.
+// until polls until f reports that it is so.
 func until(ctx context.Context, f func() (bool, error)) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -278,7 +278,7 @@ func until(ctx context.Context, f func() (bool, error)) error {
 
 // settle waits until everything that was accepted has come to its end, and no
 // message is left that might do something once more. What is not through within the
-// time is lost: the counts tell it.
+// time is lost: the counts show it.
 func (s *scene) settle(ctx context.Context, within time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -299,7 +299,7 @@ func (s *scene) settle(ctx context.Context, within time.Duration) error {
 	return err
 }
 
-// missing tells whether anything that was accepted has not come.
+// missing reports whether anything that was accepted has not come.
 func missing(done []accepted, came []receipt) bool {
 	there := map[string]bool{}
 	for _, r := range came {

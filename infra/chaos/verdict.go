@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// ending is what became of a piece of work, as the API tells it.
+// ending is what became of a piece of work, as the API shows it.
 type ending struct {
 	ID          string
 	State       string
@@ -27,7 +27,7 @@ type file struct {
 	SHA256 string
 }
 
-// told is an event that tells of the end of work.
+// told is an event of the end of work.
 type told struct {
 	Type      string
 	CreatedAt time.Time `json:"created_at"`
@@ -41,7 +41,7 @@ type entry struct {
 	State         *string
 }
 
-// books is all that the API tells of a scene's account.
+// books is all that the API shows of a scene's account.
 type books struct {
 	endings map[string]ending
 	events  []told
@@ -104,13 +104,13 @@ func fetch(ctx context.Context, f file) error {
 type verdict struct {
 	name              string
 	bounds            bounds
-	trouble           error // why there is no more to tell
+	trouble           error // why there is no result
 	hits              int
 	accepted          int
 	generated, failed int
 	unended           int // neither
-	strangers         int // work that nobody asked for
-	events            int // pieces of work of which not exactly one fitting event tells
+	strangers         int // work that was not asked for
+	events            int // pieces of work without exactly one fitting event
 	media             int // generated work without files, and files that cannot be fetched
 	charged           int64
 	money             []string // what does not add up
@@ -133,7 +133,7 @@ func (s *scene) verdict(ctx context.Context, r row) (verdict, error) {
 	return v, err
 }
 
-// judge compares what was accepted with what the account tells.
+// judge compares what was accepted with what the account shows.
 func judge(done []accepted, a books, ended time.Time) verdict {
 	v := verdict{accepted: len(done), media: a.broken}
 	tells := map[string][]told{}
@@ -208,12 +208,12 @@ func settled(a books) (charged int64, wrong []string) {
 	return charged, wrong
 }
 
-// broken tells which bounds do not hold; nil where all do.
+// broken returns which bounds do not hold; nil where all do.
 func (v verdict) broken() error {
 	return broken(v.name, v.trouble, v.check)
 }
 
-// check calls fail for each bound, and tells whether it is broken.
+// check calls fail for each bound, and reports whether it is broken.
 func (v verdict) check(fail failIf) {
 	fail(v.accepted == 0, "nothing was accepted")
 	fail(v.unended > 0, "%d of %d pieces of work have not ended", v.unended, v.accepted)

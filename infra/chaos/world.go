@@ -77,7 +77,7 @@ func (w *world) close() error {
 	return all
 }
 
-// newKey makes an account with credits, and gives the secret of a key of it that may
+// newKey makes an account with credits, and returns the secret of a key of it that may
 // do everything.
 func (w *world) newKey(ctx context.Context, name string, mode tenant.Mode) (string, error) {
 	db := store.Open(w.system.AWS(), w.system.Table)
@@ -110,7 +110,7 @@ func (w *world) wipe(ctx context.Context, urls ...string) error {
 	return all
 }
 
-// messages tells how many messages the queues hold, whatever their state.
+// messages returns how many messages the queues hold, whatever their state.
 func (w *world) messages(ctx context.Context, urls ...string) (n int, err error) {
 	for _, url := range urls {
 		out, err := w.queues.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})

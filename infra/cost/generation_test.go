@@ -46,7 +46,7 @@ type want struct {
 	calls, records, events          int
 	submits, polls, fetches, cancel int
 	puts, lists                     int
-	// spends tells that it costs the customer something.
+	// spends reports that it costs the customer something.
 	spends bool
 }
 

@@ -5,14 +5,14 @@ type price struct {
 	service, what string
 	// per is how many of them the price is for.
 	per float64
-	// The regions that are told of.
+	// The regions that are priced.
 	virginia, frankfurt float64
 	// of returns how many of them a generation uses.
 	of     func(u *usage) float64
 	source string
 }
 
-// pricesAsOf tells of when the prices are, and how sure.
+// pricesAsOf says of when the prices are, and how sure.
 const pricesAsOf = "August 2026. Those of API Gateway, DynamoDB, SQS, EventBridge, S3 and CloudWatch were compared with the price list behind the pages. " +
 	"Those of Lambda in eu-central-1, KMS, Secrets Manager and X-Ray were not: check them before you rely on them."
 

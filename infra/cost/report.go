@@ -60,7 +60,7 @@ func row(b *strings.Builder, name string, bills []bill, of func(bill) float64) {
 
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// assumptions tells what the cost rests on that was not counted.
+// assumptions lists what the cost rests on that was not counted.
 func assumptions() string {
 	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + " ms" }
 	megabytes := func(n int64) string { return number(float64(n)/1e6) + " MB" }

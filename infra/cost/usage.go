@@ -44,7 +44,7 @@ const (
 	queueWait  = 10 * time.Millisecond
 	busWait    = 15 * time.Millisecond
 	objectWait = 50 * time.Millisecond
-	// Waiting for a provider that only notes or tells something.
+	// Waiting for a provider that only notes or reports something.
 	quickWait = 300 * time.Millisecond
 	// Waiting for one that answers with what it made.
 	textWait  = 4 * time.Second
@@ -56,7 +56,7 @@ const (
 	beatEvery = time.Second
 	// logged is what the log gets of one run: its own lines and those of Lambda.
 	logged = 1_000
-	// traced is the part of runs that are traced, as X-Ray does unless told otherwise.
+	// traced is the part of runs that are traced, as X-Ray does by default.
 	traced = 0.05
 )
 

@@ -133,7 +133,7 @@ func (described) Save(_ context.Context, place media.Place, n int, body io.Reade
 	}, err
 }
 
-// Try makes the call of an example, weighed if told, and takes away what it made.
+// Try makes the call of an example, weighed if asked, and takes away what it made.
 func (w *World) Try(ctx context.Context, operation string, e Example, weigh bool) (Cost, error) {
 	r := Request{Operation: operation, Body: e.Body, Live: e.Live}
 	if e.ID != nil {

@@ -21,7 +21,7 @@ const (
 
 type attributes = map[string]types.AttributeValue
 
-// scale tells what calls consume from the sizes of the items, because the local
+// scale computes what calls consume from the sizes of the items, because the local
 // engine counts a read as one unit, however large it is, and a condition of a
 // transaction as nothing.
 type scale struct {

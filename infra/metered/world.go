@@ -42,7 +42,7 @@ import (
 )
 
 // listed is how many resources of each kind the account has: one page of a list,
-// and one more that tells that the list goes on.
+// and one more that reports that the list goes on.
 const listed = 21
 
 // webhooksListed is how many webhooks it has: one less than there may be.

@@ -38,7 +38,7 @@ type call struct {
 	// refused is the answer of a call that is not carried out, and lost that of one whose
 	// answer does not arrive.
 	refused, lost error
-	// unheard, where it is set, is told that the answer did not arrive.
+	// unheard, where it is set, is called where the answer did not arrive.
 	unheard func()
 	answer  chan error
 }

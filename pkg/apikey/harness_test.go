@@ -96,7 +96,7 @@ func (w *world) patch(k apikey.NewKey, body any, headers ...string) apikey.Key {
 	return got
 }
 
-// rotate gives a key a new secret through the API.
+// rotate replaces the secret of a key through the API.
 func (w *world) rotate(k apikey.NewKey, overlap time.Duration) apikey.NewKey {
 	w.t.Helper()
 	var got apikey.NewKey

@@ -36,7 +36,7 @@ func (s *Service) End(ctx context.Context, accountID tenant.Account, keyID strin
 	return k, s.db.Commit(ctx, tx)
 }
 
-// All gives every key of an account, oldest first.
+// All returns every key of an account, oldest first.
 func (s *Service) All(ctx context.Context, accountID tenant.Account, each func(Key) error) error {
 	q := store.Query{Index: store.Table, Partition: credential.Keys(accountID), Limit: 100, OldestFirst: true}
 	return s.db.Each(ctx, q, func(it store.Item) error {

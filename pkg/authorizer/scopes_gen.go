@@ -4,7 +4,7 @@ package authorizer
 
 import "github.com/content-automation/api/pkg/auth"
 
-// Scopes gives the scope that each operation needs.
+// Scopes returns the scope that each operation needs.
 var Scopes = map[string]auth.Scope{
 	"GET /v1/api-keys":                                                  "account:manage",
 	"POST /v1/api-keys":                                                 "account:manage",

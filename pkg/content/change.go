@@ -188,7 +188,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	return s.write(ctx, tx, it, r)
 }
 
-// write adds the changed record to the transaction, and gives the item as it then is.
+// write adds the changed record to the transaction, and returns the item as it then is.
 func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record) (item.Item, error) {
 	r.Touch(s.now())
 	if err := it.Encode(r); err != nil {

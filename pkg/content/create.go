@@ -168,7 +168,7 @@ type refusals struct {
 	details []errs.Detail
 }
 
-// add notes the refusal of the i-th item. It gives an error back that is none.
+// add notes the refusal of the i-th item. It returns an error back that is none.
 func (f *refusals) add(i int, err error) error {
 	var e *errs.Error
 	if !errors.As(err, &e) {

@@ -130,7 +130,7 @@ func (a all) For(name string, mode tenant.Mode) (provider.Provider, error) {
 	return a.Only.For(name, mode)
 }
 
-// do has the worker take the steps of an item's job until it has to wait, and gives
+// do has the worker take the steps of an item's job until it has to wait, and returns
 // for how long; 0 where it is done.
 func (w *world) do(itemID string) (wait time.Duration) {
 	w.t.Helper()
@@ -167,7 +167,7 @@ func (w *world) generated(members ...any) item.Item {
 	return w.get(it.ID)
 }
 
-// events gives the events of an item, as they lie in the table.
+// events returns the events of an item, as they lie in the table.
 func (w *world) events(itemID string) (types map[event.Type]int) {
 	w.t.Helper()
 	types = map[event.Type]int{}

@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 )
 
-// Gateway is what API Gateway tells of a request beside the HTTP message.
+// Gateway is what API Gateway adds to the HTTP message of a request.
 type Gateway struct {
 	RequestID  string
 	SourceIP   string

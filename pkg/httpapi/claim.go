@@ -52,7 +52,7 @@ type held struct {
 
 // claimRef names a claim in a task.
 type claimRef struct {
-	// Record is the id of the item that the claim is in, and Token tells it from a later
+	// Record is the id of the item that the claim is in, and Token distinguishes it from a later
 	// one of the same key.
 	Record string `json:"record"`
 	Token  string `json:"token"`

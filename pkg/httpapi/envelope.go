@@ -56,7 +56,7 @@ type ErrorResponse struct {
 	status int
 }
 
-// ErrorBody tells what went wrong, and what to do.
+// ErrorBody says what went wrong, and what to do.
 type ErrorBody struct {
 	Code    errs.Code     `json:"code" doc:"Machine-readable code. It never changes" example:"validation_failed"`
 	Message string        `json:"message" doc:"What is wrong and what to do about it, for a developer" example:"/name: is required"`

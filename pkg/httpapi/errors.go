@@ -71,7 +71,7 @@ func (c *call) fail(err error) *ErrorResponse {
 	return r
 }
 
-// briefly is how long to wait where something is unavailable and nobody knows for
+// briefly is how long to wait where something is unavailable and it is not known for
 // how long.
 const briefly = time.Second
 

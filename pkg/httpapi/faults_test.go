@@ -20,7 +20,7 @@ func fragile(t *testing.T) (*fixture, *storetest.Faults) {
 }
 
 // Where even the table's answer to the last try is lost, the record of the answer
-// tells that the call had its effect.
+// reports that the call had its effect.
 func TestALostAnswerIsFoundAgain(t *testing.T) {
 	f, faults := fragile(t)
 	key := []string{"Idempotency-Key", "order-17"}

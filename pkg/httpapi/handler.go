@@ -17,7 +17,7 @@ import (
 )
 
 // ServeHTTP serves one call: who calls, whether the authorizer refused it, which
-// operation it is, and its body, in the order that the contract gives refusals in.
+// operation it is, and its body, in the order of the contract's refusals.
 // Every call of a known key is put into the audit log, refused ones too.
 func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	g, _ := req.Context().Value(gatewayKey{}).(Gateway)
@@ -95,7 +95,7 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 // match returns the operation of a request, the zero Route where there is none.
 func (r *Router) match(req *http.Request) Route {
 	// The mux would redirect an unclean path, which is none of ours. It takes HEAD
-	// for GET, as RFC 9110, 9.1 wants: the gateway leaves the body out and tells its
+	// for GET, as RFC 9110, 9.1 wants: the gateway leaves the body out and sends its
 	// length, which it could not if we left it out.
 	if path.Clean(req.URL.Path) != req.URL.Path {
 		return Route{}

@@ -43,10 +43,10 @@ func idempotencyKey(h http.Header) (string, error) {
 	return "", e
 }
 
-// errRepeated tells that the call's Idempotency-Key was used before.
+// errRepeated reports that the call's Idempotency-Key was used before.
 var errRepeated = errors.New("httpapi: the idempotency key was used before")
 
-// errInProgress tells that the first call with the same Idempotency-Key is about to
+// errInProgress reports that the first call with the same Idempotency-Key is about to
 // commit.
 var errInProgress = &errs.Error{
 	Code: errs.IdempotencyInProgress, RetryAfter: time.Second,
@@ -124,7 +124,7 @@ func (r *Router) commit(ctx context.Context, run func(*store.Tx) (*answer, error
 // that comes too late meets it, and can overwrite nothing.
 type remembered struct {
 	// Token is that of the run that made the answer: by it the run knows its own
-	// record again, where it was not told whether the commit succeeded.
+	// record again, where the answer to the commit was lost.
 	Token       string `json:"token"`
 	Fingerprint string `json:"fingerprint"`
 	// Claim is set as long as the call is being carried out; see Act.
@@ -213,7 +213,7 @@ func answerKey(p *auth.Principal, key string) store.Key {
 // runs are never mixed.
 func partsOf(record store.Key, token string) string { return record.PK + "#" + token }
 
-// callFingerprint tells calls apart by all that decides their effect.
+// callFingerprint distinguishes calls by all that decides their effect.
 func callFingerprint(c *call) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %s\n", c.method, c.path)

@@ -20,13 +20,13 @@ type PageInput struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the previous page. The filters must be the same"`
 }
 
-// Page is what a list operation gives.
+// Page is what a list operation returns.
 type Page[T any] struct {
 	Items []T
 	Next  string // empty at the end
 }
 
-// cursor is what next_cursor carries, readable to nobody but us by promise only:
+// cursor is what next_cursor carries. It is opaque by convention, not encrypted:
 // it holds no more than ids, and the partition is always that of the caller.
 type cursor struct {
 	At store.Cursor `json:"a"`
@@ -100,7 +100,7 @@ func Slice[T any](ctx context.Context, all []T, filters map[string]string, in Pa
 	return page, nil
 }
 
-// fingerprint tells lists apart: a cursor works with the list that gave it only.
+// fingerprint distinguishes lists: a cursor works only with the list that returned it.
 func fingerprint(ctx context.Context, q store.Query) string {
 	p := auth.FromContext(ctx)
 	b, _ := json.Marshal([]any{callFrom(ctx).operation, p.Account, p.Mode, q.Partition, q.From, q.To, q.Filters, q.Prefixes})

@@ -53,7 +53,7 @@ type Router struct {
 	db     *store.DB
 	audit  Recorder
 	now    func() time.Time
-	// sealSecret is told by SealWith.
+	// sealSecret is set by SealWith.
 	sealSecret []byte
 	// actions are what ends the claims of operations that Act has registered.
 	actions map[string]ender

@@ -1,5 +1,5 @@
 // Command inprocess carries out deliveries as the function deliver does, from the
-// batches on its input, one a line, and tells what that allocates: a function
+// batches on its input, one a line, and prints what that allocates: a function
 // cannot be asked. With -profile it writes a CPU profile of it, too.
 package main
 

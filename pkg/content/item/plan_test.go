@@ -120,7 +120,7 @@ func TestWhatEachKindIsMadeOf(t *testing.T) {
 	}
 }
 
-// tooLong tells whether a model would refuse its prompt.
+// tooLong reports whether a model would refuse its prompt.
 func tooLong(p part, req provider.Request) bool {
 	m, _ := catalog.Find(p.Model)
 	bounds := m.Capabilities.PromptCharacters

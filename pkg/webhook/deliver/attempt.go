@@ -133,7 +133,7 @@ const (
 //     crash in between no message for the next attempt exists, but the last one was not
 //     deleted from the queue. It comes again, and as its attempt is the one just before
 //     the next, the next is sent then. In the other order the next message could come
-//     before the outcome, and could not be told from one under way.
+//     before the outcome, and could not be distinguished from one under way.
 //   - The lease is written before the request is sent, so that a message that comes
 //     twice makes one request. After a crash during an attempt, it is unknown whether
 //     the receiver got the event: the lease ends, and the attempt is made again.
