@@ -26,9 +26,9 @@ type place struct {
 	// hidden is how long the queue hides a message whose function died before it could
 	// say that it needs it no longer than it lives.
 	hidden time.Duration
-	// claimed reports that a submission to a provider may be under way, which has to be
-	// taken for lost, after up to 70 s, before another is made.
-	claimed bool
+	// leased reports that a submission to a provider may be under way, whose lease has
+	// to end, up to 15 s later, before another is made.
+	leased bool
 }
 
 // holding is the call by which a function hides its messages for as long as it lives,

@@ -13,7 +13,7 @@ import (
 // step after which another takes over soon, all in one run.
 func everywhere(places []place) row {
 	steps := slices.DeleteFunc(slices.Clone(places), func(p place) bool {
-		return p.at[0].operation == holding || p.claimed // that takes a minute
+		return p.at[0].operation == holding || p.leased // its lease has to end first
 	})
 	begin := func(_ context.Context, s *scene) error {
 		// Much comes by a step at once after a death: some steps would not be met again.
