@@ -20,7 +20,7 @@ var sends = []step{{operation: "SendMessageBatch"}, {operation: "SendMessage"}, 
 // doing is what a fault does to a call.
 type doing = func(c call, w http.ResponseWriter, pass func(http.ResponseWriter))
 
-// nobody receives an answer that is lost.
+// nobody is the writer of an answer that is lost.
 func nobody() http.ResponseWriter { return httptest.NewRecorder() }
 
 // killBefore ends the function before what it asks for is done.

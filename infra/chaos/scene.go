@@ -33,7 +33,7 @@ type scene struct {
 	*world
 	client *client
 	load   *load
-	// through reports whether all that was accepted has come to its end.
+	// through reports whether all that was accepted has ended.
 	through func(context.Context) (bool, error)
 	// mailbox gets the events of a webhook, if there is one.
 	mailbox *mailbox

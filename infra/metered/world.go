@@ -285,7 +285,7 @@ func (w *World) list(ctx context.Context, r Request, into any) error {
 		return err
 	}
 	if err := json.Unmarshal(a.Data, into); err != nil || string(a.Data) == "[]" {
-		return fmt.Errorf("%s gives nothing: %s: %w", r.Operation, strconv.Quote(string(a.Data)), err)
+		return fmt.Errorf("%s returns no resource: %s: %w", r.Operation, strconv.Quote(string(a.Data)), err)
 	}
 	return nil
 }

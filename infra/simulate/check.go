@@ -19,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// longest is how long after the last fault everything must have come to its end.
+// longest is how long after the last fault everything must have ended.
 const longest = 48 * time.Hour
 
 // quiet reports whether nothing is left to do, or has been for too long.

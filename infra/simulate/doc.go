@@ -16,7 +16,7 @@
 // Callers create content and generations, alone and in batches, cancel, change, delete
 // and regenerate them, and have events delivered again. They repeat a call that was not
 // answered with the same Idempotency-Key. When they are done there are no more faults,
-// and everything must come to its end. Then the invariants are checked (check.go).
+// and everything must end. Then the invariants are checked (check.go).
 //
 // Not simulated: the gateway and the authorizer, the SDK's own code (its repeats and
 // time-outs are), the table's limits of throughput, an index that is behind its table,

@@ -113,7 +113,7 @@ func (h *Hold) End(ctx context.Context, failed []error) {
 	late := map[time.Duration][]string{}
 	for i, err := range failed {
 		if err != nil {
-			wait := again(receives(h.batch[i]))
+			wait := again(Receives(h.batch[i]))
 			late[wait] = append(late[wait], h.receipts[i])
 		}
 	}
@@ -143,7 +143,8 @@ func again(receives int) time.Duration {
 	return time.Duration(min(seconds, longestAgain.Seconds())) * time.Second
 }
 
-func receives(m events.SQSMessage) int {
+// Receives returns how often a message was received, 0 if that is unknown.
+func Receives(m events.SQSMessage) int {
 	n, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"]) // 0 if it is absent
 	return n
 }

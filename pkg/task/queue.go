@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -108,23 +107,20 @@ func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQ
 	var all sync.WaitGroup
 	for i, r := range batch.Records {
 		if failed[i] == nil {
-			all.Go(func() { failed[i] = c.one(ctx, messages[i], receives(r)) })
+			all.Go(func() { failed[i] = c.one(ctx, messages[i], queue.Receives(r)) })
 		}
 	}
 	all.Wait()
 	if held != nil {
 		held.End(answer, failed)
 	}
-	// An empty list means that all went well; null would mean that none did.
-	out := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	for i, err := range failed {
 		if err != nil {
 			r := batch.Records[i]
-			slog.Error("message of a task failed", "message_id", r.MessageId, "task", messages[i].ID, "receives", receives(r), "error", err)
-			out.BatchItemFailures = append(out.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: r.MessageId})
+			slog.Error("message of a task failed", "message_id", r.MessageId, "task", messages[i].ID, "receives", queue.Receives(r), "error", err)
 		}
 	}
-	return out, nil
+	return queue.Response(batch.Records, failed), nil
 }
 
 func (c *Consumer) one(ctx context.Context, m Message, receives int) error {
@@ -135,11 +131,6 @@ func (c *Consumer) one(ctx context.Context, m Message, receives int) error {
 	// The next message goes out before this one is deleted. A crash in between leaves
 	// both, which is harmless; the other order would leave none.
 	return c.sender.SendAll(ctx, *next)[0]
-}
-
-func receives(m events.SQSMessage) int {
-	n, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
-	return n
 }
 
 // OutboxKind is the kind of an item that holds one message for a queue whose
