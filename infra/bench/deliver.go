@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
@@ -145,7 +146,7 @@ func (c *courier) environment() []string {
 func (c *courier) prepare(ctx context.Context, deliveries int) ([][]byte, error) {
 	db := store.Open(c.double.config(), stateTable)
 	now := time.Now().UTC()
-	box, err := hook.NewBox([]byte(sealSecret))
+	box, err := hook.NewBox(ctx, seal.Fixed([]byte(sealSecret)))
 	if err != nil {
 		return nil, err
 	}

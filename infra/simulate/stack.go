@@ -48,7 +48,7 @@ var build = sync.OnceValue(func() stack {
 		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
 	})}, "media", time.Now)
 	must(err)
-	s.box, err = hook.NewBox([]byte("a secret of the simulation's own, long enough"))
+	s.box, err = hook.NewBox(context.Background(), seal.Fixed([]byte("a secret of the simulation's own, long enough")))
 	must(err)
 	r := httpapi.NewRouter(s.db, silent{}, time.Now)
 	factories := factory.NewService(s.db, time.Now)

@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/needs"
+	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -27,8 +28,8 @@ type Env struct {
 	Media  *media.Signer
 	Now    func() time.Time
 	Random io.Reader
-	// Seal is the secret that remembered answers are sealed with.
-	Seal []byte
+	// Seal is the system's secret, which remembered answers are sealed with.
+	Seal seal.Secret
 	// Providers are those that live keys may use, separated by commas.
 	Providers string
 	// Loopback permits webhooks to the loopback address.
@@ -47,7 +48,7 @@ func Open(n needs.Area) Env {
 		AWS:   cfg,
 		DB:    store.Open(cfg, n.Table),
 		Audit: audit.New(store.Open(cfg, n.AuditTable), time.Now),
-		Now:   time.Now, Random: rand.Reader, Seal: []byte(n.SealSecret),
+		Now:   time.Now, Random: rand.Reader, Seal: seal.Fixed([]byte(n.SealSecret)),
 	}
 }
 

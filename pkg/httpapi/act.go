@@ -152,7 +152,7 @@ func (a Action[I, P, R, T]) end(ctx context.Context, op Op, tx *store.Tx, h held
 			return nil, err
 		}
 	}
-	if err := remember(tx, &h.item, h.record, h.secret, out); err != nil {
+	if err := remember(tx, &h.item, h.record, [][]byte{h.key}, out); err != nil {
 		return nil, err
 	}
 	tx.Replace(h.item)

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -99,7 +100,7 @@ func newActing(t *testing.T, find bool) *acting {
 		Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
 	})
 	for _, r := range []*httpapi.Router{w.router, other} {
-		r.SealWith([]byte("the system's secret"))
+		r.SealWith(seal.Fixed([]byte("the system's secret")))
 		httpapi.Act(r, httpapi.Op{ID: "orderThing", Method: http.MethodPost, Path: "/v1/things/order", Scope: auth.FactoriesWrite, Function: "things", Status: http.StatusCreated}, w.action(find))
 	}
 	tx := &store.Tx{}

@@ -36,8 +36,8 @@ type claim struct {
 
 // claimed is what a claim holds encrypted.
 type claimed struct {
-	// Secret is what the answer is to be encrypted by.
-	Secret []byte `json:"secret"`
+	// Key is what the answer is to be encrypted by.
+	Key []byte `json:"key"`
 	// Prepared is what the operation has prepared for its effect.
 	Prepared json.RawMessage `json:"prepared"`
 }
@@ -46,7 +46,7 @@ type claimed struct {
 type held struct {
 	item     store.Item
 	record   remembered
-	secret   []byte // of the answer
+	key      []byte // of the answer
 	prepared json.RawMessage
 }
 
@@ -67,18 +67,20 @@ func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, queue topology.
 	if h.prepared, err = json.Marshal(prepared); err != nil {
 		return held{}, err
 	}
-	if h.secret, err = r.answerSecret(key); err != nil {
-		return held{}, err
-	}
-	plain, err := json.Marshal(claimed{h.secret, h.prepared})
+	answerKeys, err := r.answerKeys(ctx, key)
 	if err != nil {
 		return held{}, err
 	}
-	secret, err := r.claimSecret()
+	h.key = answerKeys[0]
+	plain, err := json.Marshal(claimed{h.key, h.prepared})
 	if err != nil {
 		return held{}, err
 	}
-	sealed, err := sealBody(secret, plain)
+	claimKeys, err := r.claimKeys(ctx)
+	if err != nil {
+		return held{}, err
+	}
+	sealed, err := sealBody(claimKeys, plain)
 	if err != nil {
 		return held{}, err
 	}
@@ -166,11 +168,11 @@ func (r *Router) readClaim(ctx context.Context, ref claimRef) (*held, error) {
 	if h.record.Claim == nil || h.record.Token != ref.Token {
 		return nil, nil
 	}
-	secret, err := r.claimSecret()
+	keys, err := r.claimKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := unsealBody(secret, h.record.Claim.Sealed)
+	plain, err := unsealBody(keys, h.record.Claim.Sealed)
 	if err != nil {
 		return nil, err
 	}
@@ -178,6 +180,6 @@ func (r *Router) readClaim(ctx context.Context, ref claimRef) (*held, error) {
 	if err := json.Unmarshal(plain, &c); err != nil {
 		return nil, err
 	}
-	h.secret, h.prepared = c.Secret, c.Prepared
+	h.key, h.prepared = c.Key, c.Prepared
 	return h, nil
 }

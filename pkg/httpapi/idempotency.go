@@ -102,12 +102,12 @@ func (r *Router) commit(ctx context.Context, run func(*store.Tx) (*answer, error
 		if a, err = run(tx); err != nil || c.idempotencyKey == "" {
 			return err
 		}
-		secret, err := r.answerSecret(c.idempotencyKey)
+		keys, err := r.answerKeys(ctx, c.idempotencyKey)
 		if err != nil {
 			return err
 		}
 		it := r.recordOf(auth.FromContext(ctx), c.idempotencyKey)
-		if err := remember(tx, &it, remembered{Token: token, Fingerprint: callFingerprint(c)}, secret, a); err != nil {
+		if err := remember(tx, &it, remembered{Token: token, Fingerprint: callFingerprint(c)}, keys, a); err != nil {
 			return err
 		}
 		tx.Claim(it, r.now().Unix(), errRepeated, errInProgress)
@@ -143,9 +143,9 @@ func (r *Router) recordOf(p *auth.Principal, key string) store.Item {
 }
 
 // remember puts an answer into its record.
-func remember(tx *store.Tx, it *store.Item, record remembered, secret []byte, a *answer) error {
+func remember(tx *store.Tx, it *store.Item, record remembered, keys [][]byte, a *answer) error {
 	record.Claim, record.Status, record.Code, record.ETag = nil, a.Status, a.code, a.ETag
-	sealed, err := sealBody(secret, a.Body)
+	sealed, err := sealBody(keys, a.Body)
 	if err != nil {
 		return err
 	}
@@ -196,11 +196,11 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 		a.Replayed = "true"
 	}
 	c.code = first.Code
-	secret, err := r.answerSecret(key)
+	keys, err := r.answerKeys(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	a.Body, err = unsealBody(secret, first.Sealed)
+	a.Body, err = unsealBody(keys, first.Sealed)
 	return a, err
 }
 

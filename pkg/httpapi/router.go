@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/humafix"
+	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -53,8 +54,8 @@ type Router struct {
 	db     *store.DB
 	audit  Recorder
 	now    func() time.Time
-	// sealSecret is set by SealWith.
-	sealSecret []byte
+	// secret is set by SealWith.
+	secret seal.Secret
 	// actions are what ends the claims of operations that Act has registered.
 	actions map[string]ender
 	// api, when set, describes all operations, and serves none.

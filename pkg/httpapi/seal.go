@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"compress/flate"
+	"context"
 	"io"
 	"sync"
 
@@ -14,24 +15,24 @@ import (
 // Idempotency-Key of a caller that uses no random ones, and so read the answer. The
 // look-up of a record does not depend on it: with another secret a repeat fails, and
 // does not have a second effect.
-func (r *Router) SealWith(secret []byte) { r.sealSecret = secret }
+func (r *Router) SealWith(secret seal.Secret) { r.secret = secret }
 
-// answerSecret returns the secret that a call's answer is encrypted by. It is made from
+// answerKeys returns the keys that a call's answer is encrypted by. They are made from
 // the Idempotency-Key, which itself is stored as a hash only: an answer may hold a
 // secret that is shown once, and only who sends the same key may see it again.
-func (r *Router) answerSecret(idempotencyKey string) ([]byte, error) {
-	return seal.Derive([]byte(idempotencyKey), r.sealSecret, "answer")
+func (r *Router) answerKeys(ctx context.Context, idempotencyKey string) ([][]byte, error) {
+	return r.secret.Keys(ctx, []byte(idempotencyKey), "answer")
 }
 
-// claimSecret returns the secret that claims are encrypted by: who ends the claim of a
+// claimKeys returns the keys that claims are encrypted by: who ends the claim of a
 // call that died does not know its Idempotency-Key.
-func (r *Router) claimSecret() ([]byte, error) {
-	return seal.Derive(r.sealSecret, nil, "claim")
+func (r *Router) claimKeys(ctx context.Context) ([][]byte, error) {
+	return r.secret.Keys(ctx, nil, "claim")
 }
 
-// sealBody compresses and encrypts what is stored.
-func sealBody(secret, body []byte) ([]byte, error) {
-	box, err := seal.New(secret)
+// sealBody compresses what is stored, and encrypts it by the first key.
+func sealBody(keys [][]byte, body []byte) ([]byte, error) {
+	box, err := seal.New(keys...)
 	if err != nil {
 		return nil, err
 	}
@@ -42,9 +43,9 @@ func sealBody(secret, body []byte) ([]byte, error) {
 	return box.Seal(small, ""), nil
 }
 
-// unsealBody decrypts and expands what was stored.
-func unsealBody(secret, data []byte) ([]byte, error) {
-	box, err := seal.New(secret)
+// unsealBody decrypts what was stored by one of the keys, and expands it.
+func unsealBody(keys [][]byte, data []byte) ([]byte, error) {
+	box, err := seal.New(keys...)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
@@ -110,7 +111,7 @@ func TestAnAnswerThatCannotBeKeptHasNoEffect(t *testing.T) {
 // carried out once more.
 func TestAnswersAreSealedByTheSystemsSecret(t *testing.T) {
 	f := newFixture(t)
-	f.router.SealWith([]byte("a secret"))
+	f.router.SealWith(seal.Fixed([]byte("a secret")))
 	first := f.create("a")
 	if again := f.create("a"); again.raw != first.raw || again.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%d %s", again.status, again.raw)
@@ -118,7 +119,12 @@ func TestAnswersAreSealedByTheSystemsSecret(t *testing.T) {
 	if table := storetest.Snapshot(t, f.things.db); strings.Contains(table, orderKey[1]) {
 		t.Error("the table tells the Idempotency-Key")
 	}
-	f.router.SealWith([]byte("another one"))
+	versions := [][]byte{[]byte("another one"), []byte("a secret")}
+	f.router.SealWith(func(context.Context) ([][]byte, error) { return versions, nil })
+	if again := f.create("a"); again.raw != first.raw || again.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("after a rotation of the secret: %d %s", again.status, again.raw)
+	}
+	versions = versions[:1]
 	if a := f.create("a"); a.status != http.StatusInternalServerError || a.code() != "internal" {
 		t.Errorf("%d %s", a.status, a.raw)
 	}

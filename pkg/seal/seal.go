@@ -3,12 +3,14 @@
 package seal
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ErrOpen is the error of sealed data that is damaged, or was sealed by another key or
@@ -17,8 +19,38 @@ var ErrOpen = errors.New("seal: cannot open sealed data")
 
 const keyBytes = 32 // AES-256
 
-// Box seals and opens data by one key.
-type Box struct{ gcm cipher.AEAD }
+// Secret returns the versions of the system's secret, the current one first. Data is
+// sealed by the first and opened by any of them, so that the secret can be rotated.
+// The zero value has one empty version; it serves to describe operations.
+type Secret func(ctx context.Context) ([][]byte, error)
+
+// Fixed returns a secret of one version.
+func Fixed(b []byte) Secret {
+	versions := [][]byte{slices.Clone(b)}
+	return func(context.Context) ([][]byte, error) { return versions, nil }
+}
+
+// Keys derives the keys of a salt and a purpose, one from each version of the secret,
+// the current one first.
+func (s Secret) Keys(ctx context.Context, salt []byte, purpose string) ([][]byte, error) {
+	if s == nil {
+		s = Fixed(nil)
+	}
+	versions, err := s(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("seal: read secret: %w", err)
+	}
+	keys := make([][]byte, len(versions))
+	for i, version := range versions {
+		if keys[i], err = Derive(version, salt, purpose); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// Box seals data by one key, and opens what was sealed by any of its keys.
+type Box struct{ gcms []cipher.AEAD }
 
 // Derive derives a key from a secret. A salt, which may be empty, and a purpose lead to
 // different keys. All keys come from here: a key service would take its place.
@@ -30,30 +62,38 @@ func Derive(secret, salt []byte, purpose string) ([]byte, error) {
 	return key, nil
 }
 
-// New returns a box with a derived key.
-func New(key []byte) (*Box, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, fmt.Errorf("seal: make cipher: %w", err)
+// New returns a box with derived keys. It seals by the first of them.
+func New(keys ...[]byte) (*Box, error) {
+	if len(keys) == 0 {
+		return nil, errors.New("seal: a box needs a key")
 	}
-	gcm, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		return nil, fmt.Errorf("seal: make cipher: %w", err)
+	b := &Box{}
+	for _, key := range keys {
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, fmt.Errorf("seal: make cipher: %w", err)
+		}
+		gcm, err := cipher.NewGCMWithRandomNonce(block)
+		if err != nil {
+			return nil, fmt.Errorf("seal: make cipher: %w", err)
+		}
+		b.gcms = append(b.gcms, gcm)
 	}
-	return &Box{gcm}, nil
+	return b, nil
 }
 
 // Seal encrypts data for a context, such as its owner, which Open must be given again.
 func (b *Box) Seal(data []byte, context string) []byte {
-	return b.gcm.Seal(nil, nil, data, []byte(context))
+	return b.gcms[0].Seal(nil, nil, data, []byte(context))
 }
 
-// Open decrypts sealed data. It returns ErrOpen unless it was sealed by the same key
-// for the same context.
+// Open decrypts sealed data. It returns ErrOpen unless it was sealed by one of the
+// box's keys for the same context.
 func (b *Box) Open(sealed []byte, context string) ([]byte, error) {
-	data, err := b.gcm.Open(nil, nil, sealed, []byte(context))
-	if err != nil {
-		return nil, ErrOpen
+	for _, gcm := range b.gcms {
+		if data, err := gcm.Open(nil, nil, sealed, []byte(context)); err == nil {
+			return data, nil
+		}
 	}
-	return data, nil
+	return nil, ErrOpen
 }

@@ -2,6 +2,7 @@ package seal_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"testing"
 
@@ -61,5 +62,43 @@ func TestTheSameDataIsNeverSealedAlike(t *testing.T) {
 func TestOnlyDerivedKeysAreTaken(t *testing.T) {
 	if _, err := seal.New([]byte("short")); err == nil {
 		t.Error("a key of 5 bytes was taken")
+	}
+}
+
+func TestRotationOfTheSecret(t *testing.T) {
+	before, after := []byte("before"), []byte("after")
+	box := func(versions ...[]byte) *seal.Box {
+		t.Helper()
+		secret := seal.Secret(func(context.Context) ([][]byte, error) { return versions, nil })
+		keys, err := secret.Keys(t.Context(), []byte("salt"), "purpose")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := seal.New(keys...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	old := box(before).Seal([]byte("data"), "owner")
+	if got, err := box(after, before).Open(old, "owner"); err != nil || string(got) != "data" {
+		t.Errorf("sealed by the version before: opened %q, %v", got, err)
+	}
+	if _, err := box(after).Open(old, "owner"); !errors.Is(err, seal.ErrOpen) {
+		t.Errorf("sealed by a version that is gone: %v", err)
+	}
+	if got, err := open(t, "after", "salt", "purpose").Open(box(after, before).Seal([]byte("data"), "owner"), "owner"); err != nil || string(got) != "data" {
+		t.Errorf("not sealed by the current version: %q, %v", got, err)
+	}
+}
+
+func TestAnUnreadableSecretIsAnError(t *testing.T) {
+	unreachable := errors.New("unreachable")
+	secret := seal.Secret(func(context.Context) ([][]byte, error) { return nil, unreachable })
+	if _, err := secret.Keys(t.Context(), nil, "purpose"); !errors.Is(err, unreachable) {
+		t.Errorf("%v", err)
+	}
+	if _, err := seal.New(); err == nil {
+		t.Error("a box without a key was made")
 	}
 }

@@ -1,6 +1,8 @@
 package webhook
 
 import (
+	"context"
+
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -9,6 +11,6 @@ import (
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e function.Env) {
-	box := awsenv.Must(hook.NewBox(e.Seal))
+	box := awsenv.Must(hook.NewBox(context.Background(), e.Seal))
 	NewService(e.DB, hook.NewClient(e.Loopback), e.DeliverRole, box, e.Now, e.Random).Register(r)
 }

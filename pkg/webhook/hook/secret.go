@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -31,13 +32,13 @@ type Secrets []Secret
 // overlap is how long the secret before a rotation still signs.
 const overlap = 24 * time.Hour
 
-// NewBox returns the box that seals signing keys, from the stack's sealing secret.
-func NewBox(secret []byte) (*seal.Box, error) {
-	key, err := seal.Derive(secret, nil, "webhook signing keys")
+// NewBox returns the box that seals signing keys, from the system's secret.
+func NewBox(ctx context.Context, secret seal.Secret) (*seal.Box, error) {
+	keys, err := secret.Keys(ctx, nil, "webhook signing keys")
 	if err != nil {
 		return nil, err
 	}
-	return seal.New(key)
+	return seal.New(keys...)
 }
 
 // NewSecret makes a signing key for a webhook. It returns it sealed and in clear.

@@ -17,7 +17,7 @@ import (
 
 func testBox(t *testing.T) *seal.Box {
 	t.Helper()
-	box, err := NewBox([]byte("sealing secret"))
+	box, err := NewBox(t.Context(), seal.Fixed([]byte("sealing secret")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestASecretOpensForItsWebhookOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := NewBox([]byte("another sealing secret"))
+	other, err := NewBox(t.Context(), seal.Fixed([]byte("another sealing secret")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ var DeliverRole = arn.ARN{Partition: "aws", Service: "iam", AccountID: "44445555
 // Box returns the box that seals signing keys.
 func Box(t *testing.T) *seal.Box {
 	t.Helper()
-	box, err := hook.NewBox([]byte("the stack's sealing secret"))
+	box, err := hook.NewBox(t.Context(), seal.Fixed([]byte("the stack's sealing secret")))
 	if err != nil {
 		t.Fatal(err)
 	}
