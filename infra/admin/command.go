@@ -177,6 +177,7 @@ func keyCommand(out io.Writer, s *services) *cobra.Command {
 	cmd := group("key", "Make, list and revoke API keys")
 	var kind, name string
 	var scopes []string
+	var spend int64
 	create := &cobra.Command{Use: "create ACCOUNT", Short: "Create a key; its secret is printed only now", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 		mode := tenant.Mode(kind)
 		if mode != tenant.Live && mode != tenant.Test {
@@ -189,12 +190,16 @@ func keyCommand(out io.Writer, s *services) *cobra.Command {
 		if len(scopes) == 0 {
 			set.Scopes = auth.AllScopes()
 		}
+		if cmd.Flags().Changed("spend-limit") {
+			set.SpendLimit = &spend
+		}
 		k, err := s.keys.Issue(cmd.Context(), tenant.Account(args[0]), mode, set)
 		if err != nil {
 			return err
 		}
 		return show(out, k)
 	}}
+	create.Flags().Int64Var(&spend, "spend-limit", 0, "credits that the key may spend in a calendar month; default: no limit")
 	create.Flags().StringVar(&kind, "kind", "test", "live or test")
 	create.Flags().StringVar(&name, "name", "Created by the operator", "name of the key")
 	create.Flags().StringSliceVar(&scopes, "scope", nil, "scope of the key; may be repeated; default: all scopes")

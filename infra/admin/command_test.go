@@ -144,11 +144,11 @@ func TestKeys(t *testing.T) {
 	if mode, ok := auth.ParseKey(all.Secret); !ok || mode != tenant.Test || len(all.Scopes) != 13 || all.CreatedBy != "operator" || all.Name == "" {
 		t.Errorf("%+v", all)
 	}
-	o.run(&few, "key", "create", a.ID, "--kind", "live", "--name", "CRM", "--scope", "content:read", "--scope", "studio:use,account:read")
-	if mode, ok := auth.ParseKey(few.Secret); !ok || mode != tenant.Live || len(few.Scopes) != 3 || few.Name != "CRM" {
+	o.run(&few, "key", "create", a.ID, "--kind", "live", "--name", "CRM", "--spend-limit", "0", "--scope", "content:read", "--scope", "studio:use,account:read")
+	if mode, ok := auth.ParseKey(few.Secret); !ok || mode != tenant.Live || len(few.Scopes) != 3 || few.Name != "CRM" || few.SpendLimit == nil || *few.SpendLimit != 0 {
 		t.Errorf("%+v", few)
 	}
-	if s := o.secret(few.Secret); s.Limit != 600 || s.KeyID != few.ID || len(s.Scopes) != 3 {
+	if s := o.secret(few.Secret); s.Limit != 600 || s.KeyID != few.ID || len(s.Scopes) != 3 || s.SpendLimit == nil {
 		t.Errorf("%+v", *s)
 	}
 	// A change of the account reaches its keys at once.

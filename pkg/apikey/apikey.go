@@ -22,6 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
@@ -52,6 +53,7 @@ type Settings struct {
 	Scopes      []auth.Scope      `json:"scopes"`
 	IPAllowList []string          `json:"ip_allow_list"`
 	ExpiresAt   *time.Time        `json:"expires_at"`
+	SpendLimit  *int64            `json:"spend_limit_credits"`
 	Metadata    resource.Metadata `json:"metadata"`
 }
 
@@ -257,7 +259,7 @@ func (s *Service) replace(tx *store.Tx, r *key.Record, it store.Item) error {
 func apply(r *key.Record, set Settings, now time.Time) {
 	expiry.Plan(r, set.ExpiresAt, now)
 	r.Name, r.Scopes, r.IPAllowList = set.Name, set.Scopes, set.IPAllowList
-	r.ExpiresAt = set.ExpiresAt
+	r.ExpiresAt, r.SpendLimit = set.ExpiresAt, set.SpendLimit
 	r.Metadata = set.Metadata.OrEmpty()
 }
 
@@ -270,7 +272,7 @@ func show(r *key.Record, secret string) {
 func credentialOf(r *key.Record, a account.Account, hash string) credential.Credential {
 	sec := credential.Credential{
 		Hash: hash, KeyID: r.ID, Owner: tenant.Of(tenant.Account(a.ID), r.Kind), Plan: a.Plan,
-		KeyIPs: r.IPAllowList, AccountIPs: a.IPAllowList, Limit: a.RateLimits.Of(r.Kind),
+		KeyIPs: r.IPAllowList, AccountIPs: a.IPAllowList, Limit: a.RateLimits.Of(r.Kind), SpendLimit: r.SpendLimit,
 	}
 	for _, scope := range r.Scopes {
 		sec.Scopes = append(sec.Scopes, string(scope))
@@ -304,6 +306,9 @@ func (s *Service) validate(set *Settings, end *time.Time) error {
 		return err
 	}
 	set.IPAllowList = list
+	if n := set.SpendLimit; n != nil && (*n < 0 || *n > ledger.MaxCredits) {
+		return errs.Invalid("/spend_limit_credits", "must be between 0 and %d, or null", int64(ledger.MaxCredits))
+	}
 	if set.ExpiresAt != nil {
 		at := resource.Instant(*set.ExpiresAt)
 		set.ExpiresAt = &at

@@ -34,6 +34,9 @@ func TestPatchChangesWhatItNames(t *testing.T) {
 		{"no addresses", object{"ip_allow_list": nil}, func(k *apikey.Key) { k.IPAllowList = []string{} }},
 		{"the expiry", object{"expires_at": later}, func(k *apikey.Key) { k.ExpiresAt = &later }},
 		{"no expiry", object{"expires_at": nil}, func(k *apikey.Key) { k.ExpiresAt = nil }},
+		{"a limit of spending", object{"spend_limit_credits": 500}, func(k *apikey.Key) { k.SpendLimit = new(int64(500)) }},
+		{"a limit of nothing", object{"spend_limit_credits": 0}, func(k *apikey.Key) { k.SpendLimit = new(int64(0)) }},
+		{"no limit of spending", object{"spend_limit_credits": nil}, func(k *apikey.Key) { k.SpendLimit = nil }},
 		{"a pair", object{"metadata": object{"team": "support"}}, func(k *apikey.Key) { k.Metadata["team"] = "support" }},
 		{"a pair less", object{"metadata": object{"team": nil}}, func(k *apikey.Key) { delete(k.Metadata, "team") }},
 		{"no pairs", object{"metadata": nil}, func(k *apikey.Key) { k.Metadata = resource.Metadata{} }},
@@ -54,7 +57,7 @@ func TestPatchChangesWhatItNames(t *testing.T) {
 			for _, scope := range s.Scopes {
 				scopes = append(scopes, auth.Scope(scope))
 			}
-			if !works || !slices.Equal(scopes, want.Scopes) || !slices.Equal(s.KeyIPs, want.IPAllowList) || s.ExpiresAt.IsZero() != (want.ExpiresAt == nil) {
+			if !works || !slices.Equal(scopes, want.Scopes) || !slices.Equal(s.KeyIPs, want.IPAllowList) || s.ExpiresAt.IsZero() != (want.ExpiresAt == nil) || !reflect.DeepEqual(s.SpendLimit, want.SpendLimit) {
 				t.Errorf("the authorizer learns %+v", *s)
 			}
 		})
@@ -82,6 +85,8 @@ func TestPatchIsRefused(t *testing.T) {
 		invalid("the secret", "/secret", object{"secret": "svc_test_x"}),
 		invalid("no address", "/ip_allow_list/0", object{"ip_allow_list": []string{"here"}}),
 		invalid("an expiry in the past", "/expires_at", object{"expires_at": w.clock.Now().Add(-time.Hour)}),
+		invalid("spending below nothing", "/spend_limit_credits", object{"spend_limit_credits": -1}),
+		invalid("spending above all bounds", "/spend_limit_credits", object{"spend_limit_credits": 1_000_000_000_001}),
 		invalid("a pair that is no text", "/metadata/k", object{"metadata": object{"k": 1}}),
 		invalid("not an object", "", []string{}),
 		{"no body", patch, at, nil, 400, errs.MalformedJSON, ""},

@@ -21,6 +21,7 @@ type createBody struct {
 	Scopes      []auth.Scope      `json:"scopes" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key. The calling key must have all of them"`
 	IPAllowList []string          `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"false" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Empty: all" example:"[\"203.0.113.0/24\"]"`
 	ExpiresAt   *time.Time        `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the key expires (RFC 3339). Absent or null: never"`
+	SpendLimit  *int64            `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" doc:"Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402 spend_limit_reached. Test keys spend none. Absent or null: no limit of its own" example:"5000"`
 	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
@@ -32,6 +33,7 @@ type patchBody struct {
 	Scopes      []auth.Scope           `json:"scopes,omitempty" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key. The calling key must have all of them"`
 	IPAllowList []string               `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"true" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Null or empty: all"`
 	ExpiresAt   *time.Time             `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the key expires. Null: never"`
+	SpendLimit  *int64                 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" doc:"Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402 spend_limit_reached. Test keys spend none. Null: no limit of its own"`
 	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
 
@@ -128,7 +130,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		e.Param = "/kind"
 		return out, e
 	}
-	set := Settings{b.Name, b.Scopes, b.IPAllowList, b.ExpiresAt, b.Metadata}
+	set := Settings{b.Name, b.Scopes, b.IPAllowList, b.ExpiresAt, b.SpendLimit, b.Metadata}
 	if err := s.mayGive(p, &set, nil); err != nil {
 		return out, err
 	}
@@ -174,7 +176,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err != nil {
 		return out, err
 	}
-	set, err := httpapi.MergePatch(ctx, Settings{k.Name, k.Scopes, k.IPAllowList, k.ExpiresAt, k.Metadata})
+	set, err := httpapi.MergePatch(ctx, Settings{k.Name, k.Scopes, k.IPAllowList, k.ExpiresAt, k.SpendLimit, k.Metadata})
 	if err != nil {
 		return out, err
 	}

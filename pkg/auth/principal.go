@@ -60,10 +60,13 @@ func Key(keyID string) Actor { return Actor{APIKey, keyID} }
 // Principal is who makes a call: an owner's data, an actor, and what it may do.
 type Principal struct {
 	tenant.Owner
-	Actor   Actor    `json:"actor"`
-	Scopes  []Scope  `json:"scopes"`
-	Rate    Rate     `json:"rate"`
-	Refusal *Refusal `json:"refusal,omitempty"`
+	Actor  Actor   `json:"actor"`
+	Scopes []Scope `json:"scopes"`
+	Rate   Rate    `json:"rate"`
+	// SpendLimit is how many credits the key may spend in a calendar month (UTC); nil:
+	// as many as the account has.
+	SpendLimit *int64   `json:"spend_limit,omitempty"`
+	Refusal    *Refusal `json:"refusal,omitempty"`
 }
 
 // KeyID returns the id of the API key that makes the call; empty for a person.

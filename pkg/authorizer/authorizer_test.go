@@ -47,6 +47,7 @@ func (s *secrets) Count(_ context.Context, hash string, window int64, ip string)
 func good() credential.Credential {
 	return credential.Credential{
 		KeyID: "key_1", Owner: tenant.Of("acc_1", ""), Plan: "enterprise", Scopes: []string{"content:read", "factories:write"}, Limit: 60, Count: 1,
+		SpendLimit: new(int64(5000)),
 	}
 }
 
@@ -118,7 +119,7 @@ func TestAGoodKeyIsAllowed(t *testing.T) {
 		}
 		want := &auth.Principal{
 			Owner: tenant.Of("acc_1", mode), Actor: auth.Key("key_1"), Scopes: []auth.Scope{auth.ContentRead, auth.FactoriesWrite},
-			Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 17},
+			Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 17}, SpendLimit: new(int64(5000)),
 		}
 		if !reflect.DeepEqual(p, want) {
 			t.Errorf("got  %+v\nwant %+v", p, want)

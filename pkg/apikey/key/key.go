@@ -30,9 +30,11 @@ type Key struct {
 	IPAllowList []string     `json:"ip_allow_list" nullable:"false" doc:"Address ranges that may use the key. Empty: all"`
 	State       string       `json:"state" enum:"active,revoked,expired" doc:"State of the key. A request with a revoked or expired key fails with 401"`
 	ExpiresAt   *time.Time   `json:"expires_at" doc:"Time at which the key expires. Null: never"`
-	LastUsedAt  *time.Time   `json:"last_used_at" doc:"Time of the last request, to the minute. Null: never used"`
-	LastUsedIP  *string      `json:"last_used_ip" doc:"Address of the first request of that minute"`
-	CreatedBy   string       `json:"created_by" doc:"Id of the key that created it, or operator"`
+	// SpendLimit is enforced by what reserves credits.
+	SpendLimit *int64     `json:"spend_limit_credits" doc:"Credits that the key may spend in a calendar month (UTC). Null: no limit of its own"`
+	LastUsedAt *time.Time `json:"last_used_at" doc:"Time of the last request, to the minute. Null: never used"`
+	LastUsedIP *string    `json:"last_used_ip" doc:"Address of the first request of that minute"`
+	CreatedBy  string     `json:"created_by" doc:"Id of the key that created it, or operator"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

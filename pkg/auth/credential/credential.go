@@ -31,6 +31,8 @@ type Credential struct {
 	KeyIPs, AccountIPs []string
 	// Limit is the number of calls a minute.
 	Limit int
+	// SpendLimit is the number of credits a calendar month; nil: no limit.
+	SpendLimit *int64
 	// ExpiresAt is when the key ends; zero: never.
 	ExpiresAt time.Time
 	// Revoked keys are kept, so that calls with them are known and audited.
@@ -63,6 +65,7 @@ const (
 	lastCall   = "last_call"
 	// Numbers of it; times are in milliseconds since 1970.
 	limit   = "limit"
+	spend   = "spend_limit"
 	expires = "expires"
 	until   = "until"
 	window  = "window"
@@ -106,6 +109,9 @@ func (c *Credential) texts() map[string]string {
 
 func (c *Credential) numbers() map[string]int64 {
 	n := map[string]int64{limit: int64(c.Limit)}
+	if c.SpendLimit != nil {
+		n[spend] = *c.SpendLimit
+	}
 	for name, at := range map[string]time.Time{expires: c.ExpiresAt, until: c.UntilAt} {
 		if !at.IsZero() {
 			n[name] = at.UnixMilli()
@@ -132,7 +138,7 @@ func Change(tx *store.Tx, c Credential) {
 		u = set(u, store.Attribute(name), value)
 	}
 	numbers := c.numbers()
-	for _, name := range []string{limit, expires, until} {
+	for _, name := range []string{limit, spend, expires, until} {
 		if value, ok := numbers[name]; ok {
 			u = u.Set(store.Number(name), expression.Value(value))
 		} else {
@@ -175,9 +181,13 @@ func read(hash string, it store.Item) *Credential {
 		return t
 	}
 	a := it.Attributes
+	var spendLimit *int64
+	if n, ok := it.Numbers[spend]; ok {
+		spendLimit = &n
+	}
 	return &Credential{
 		Hash: hash, KeyID: a[keyID], Owner: it.Owner, Plan: a[plan], Scopes: strings.Fields(a[scopes]),
-		KeyIPs: strings.Fields(a[keyIPs]), AccountIPs: strings.Fields(a[accountIPs]), Limit: int(it.Numbers[limit]),
+		KeyIPs: strings.Fields(a[keyIPs]), AccountIPs: strings.Fields(a[accountIPs]), Limit: int(it.Numbers[limit]), SpendLimit: spendLimit,
 		ExpiresAt: at(expires), Revoked: a[revoked] != "", MovedTo: a[movedTo], UntilAt: at(until), Count: int(it.Numbers[calls]),
 	}
 }

@@ -84,12 +84,14 @@ func (w *world) unchanged(do func()) {
 // owner is the owner of the key.
 var owner = tenant.Of("acc_1", tenant.Test)
 
+var spendLimit int64 = 5000
+
 // secret makes the credential of a key that may do everything.
 func secret(hash string) credential.Credential {
 	return credential.Credential{
 		Hash: hash, KeyID: "key_1", Owner: owner, Plan: "enterprise",
 		Scopes: []string{"content:read", "content:write"}, KeyIPs: []string{"10.0.0.0/8"}, AccountIPs: []string{"10.1.0.0/16", "2001:db8::/32"},
-		Limit: 60,
+		Limit: 60, SpendLimit: &spendLimit,
 	}
 }
 
@@ -425,7 +427,7 @@ func TestAChangeOfASecretKeepsItsCount(t *testing.T) {
 	w.call("hash", window)
 	want := credential.Credential{
 		Hash: "hash", KeyID: "key_1", Owner: owner, Plan: "enterprise",
-		Scopes: []string{"account:read"}, KeyIPs: []string{}, AccountIPs: []string{}, Limit: 7,
+		Scopes: []string{"account:read"}, KeyIPs: []string{}, AccountIPs: []string{}, Limit: 7, SpendLimit: new(int64),
 		ExpiresAt: w.clock.Now().Add(time.Hour),
 	}
 	w.commit(func(tx *store.Tx) { credential.Change(tx, want) })
