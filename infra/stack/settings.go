@@ -12,6 +12,7 @@ import (
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/webhook"
 )
 
 // StageLocal is the stage of the local system: nothing in it is worth keeping,
@@ -143,6 +144,8 @@ func (s Settings) validate() error {
 	switch {
 	case !nameShape.MatchString(s.Customer):
 		return fmt.Errorf("the customer name %q is not made of lower-case letters, digits and hyphens", s.Customer)
+	case strings.HasPrefix(s.Customer+"-", webhook.RolePrefix):
+		return fmt.Errorf("the customer name %q begins with %s: customers' own roles are named so, and deliver may assume them; choose another name", s.Customer, strings.TrimSuffix(webhook.RolePrefix, "-"))
 	case !regionShape.MatchString(s.Region):
 		return fmt.Errorf("%q is not an AWS region: add -c region=<region>", s.Region)
 	case !nameShape.MatchString(s.Stage):

@@ -73,8 +73,12 @@ func TestRefusedSettings(t *testing.T) {
 	}{
 		"no customer":      {nil, "add -c customer=<name>; cdk.json knows acme, globex"},
 		"unknown customer": {map[string]any{"customer": "initech"}, `no customer "initech": cdk.json knows acme, globex`},
-		"no region":        {map[string]any{"customer": "acme", "region": "europe"}, `"europe" is not an AWS region`},
-		"bad stage":        {map[string]any{"customer": "acme", "stage": "Prod!"}, "the stage"},
+		"a name as of the roles that deliver assumes": {map[string]any{"customer": "content-automation-acme", "customers": map[string]any{
+			"content-automation-acme": map[string]any{"region": "eu-central-1"}}}, "begins with content-automation"},
+		"the beginning of these names": {map[string]any{"customer": "content-automation", "customers": map[string]any{
+			"content-automation": map[string]any{"region": "eu-central-1"}}}, "begins with content-automation"},
+		"no region": {map[string]any{"customer": "acme", "region": "europe"}, `"europe" is not an AWS region`},
+		"bad stage": {map[string]any{"customer": "acme", "stage": "Prod!"}, "the stage"},
 		"long names": {map[string]any{"customer": "a-customer-with-quite-a-name", "stage": "production-like", "customers": map[string]any{
 			"a-customer-with-quite-a-name": map[string]any{"region": "ap-southeast-1"}}}, "are too long"},
 		"bad architecture":       {map[string]any{"customer": "acme", "arch": "mips"}, "neither arm64 nor x86_64"},

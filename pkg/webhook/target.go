@@ -87,6 +87,10 @@ func (s *Service) aim(t *hook.Target, set targetSettings) error {
 	if err != nil {
 		return err
 	}
+	// The role is in the same account: checkRole refuses another one.
+	if at.AccountID == s.principal.AccountID {
+		return errs.Invalid("/destination/arn", "must be in an AWS account of your own, not in the account of this service, %s", at.AccountID)
+	}
 	if err := checkRole(set.RoleARN, at); err != nil {
 		return err
 	}
