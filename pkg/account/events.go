@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -46,21 +47,36 @@ func (s *Events) Register(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{
 		ID: "listEvents", Method: http.MethodGet, Path: "/v1/events", Scope: auth.AccountRead, Function: "account", Tag: "Events",
 		Summary:     "List the events of the last 30 days",
-		Description: "Lists the events that webhooks receive, newest first. Use it to find what a receiver missed.",
+		Description: "Lists the events that webhooks receive, newest first. Use it to find what a receiver missed. An event is listed only if the key has the scope that reads what the event is about, such as `content:read` for `content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and `*` leave out what it may not read.",
 		Errors:      []errs.Code{errs.InvalidCursor},
 	}, s.list)
 	httpapi.Read(r, httpapi.Op{
 		ID: "getEvent", Method: http.MethodGet, Path: "/v1/events/{event_id}", Scope: auth.AccountRead, Function: "account", Tag: "Events",
-		Summary: "Get an event with its payload",
+		Summary: "Get an event with its payload", Description: "An event about a resource that the key may not read is not found.",
 	}, s.get)
 }
 
 func (s *Events) list(ctx context.Context, in *eventsInput) (httpapi.Page[event.Event], error) {
+	none := httpapi.Page[event.Event]{Items: []event.Event{}}
+	pattern, scopes := event.Pattern(in.Type), auth.FromContext(ctx).Scopes
+	if scope := event.Type(pattern).Scope(); scope != "" && !slices.Contains(scopes, scope) {
+		e := errs.New(errs.InsufficientScope, "%s", auth.MessageScope(scope))
+		e.Param = "type"
+		return none, e
+	}
+	readable, all := pattern.Types(scopes)
+	if len(readable) == 0 {
+		return none, nil
+	}
 	q, err := httpapi.Owned(ctx, event.Kind, id.Event, in.Period, nil)
 	if err != nil {
-		return httpapi.Page[event.Event]{}, err
+		return none, err
 	}
-	q.Prefixes = map[string]string{"type": event.Pattern(in.Type).Prefix()}
+	q.Prefixes = map[string]string{"type": pattern.Prefix()}
+	if !all {
+		// It is no part of what a cursor is bound to: that outlives a change of scopes.
+		q.OneOf = map[string][]string{"type": texts(readable)}
+	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (event.Event, error) { return event.Render(ctx, it, s.signer) })
 }
 
@@ -69,5 +85,16 @@ func (s *Events) get(ctx context.Context, in *eventInput) (event.Event, error) {
 	if err != nil {
 		return event.Event{}, err
 	}
+	if !event.RefOf(it).Type.Readable(auth.FromContext(ctx).Scopes) {
+		return event.Event{}, errs.Missing("event", in.ID)
+	}
 	return event.Render(ctx, it, s.signer)
+}
+
+func texts(types []event.Type) []string {
+	all := make([]string, len(types))
+	for i, t := range types {
+		all[i] = string(t)
+	}
+	return all
 }

@@ -75,7 +75,7 @@ func describeWebhooks(r *httpapi.Router) {
 		doc.Webhooks[string(t.Type)] = &huma.PathItem{Post: &huma.Operation{
 			OperationID: "on" + title(string(t.Type)), Tags: []string{"Webhooks"},
 			Summary:     t.Summary,
-			Description: "Signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event is sent again. Events are delivered at least once and in any order: ignore ids that you have processed.",
+			Description: "Sent to webhooks whose creator has the scope `" + string(t.Scope) + "`. Signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event is sent again. Events are delivered at least once and in any order: ignore ids that you have processed.",
 			Security:    []map[string][]string{},
 			Parameters: []*huma.Param{
 				header("webhook-id", "Id of the event; the same in every attempt", "evt_01h455vb4pex5vsknk084sn02q"),

@@ -7,8 +7,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
@@ -38,27 +40,46 @@ const (
 	APIKeyExpiring              Type = "api_key.expiring"
 )
 
-// Types lists all types in the order of the documents, with a summary of each.
+// Types lists all types in the order of the documents, with a summary of each and the
+// scope that reads what it is about: an event reaches only those that have it.
 var Types = []struct {
 	Type    Type
+	Scope   auth.Scope
 	Summary string
 }{
-	{ContentGenerated, "A content item was generated: its media are ready"},
-	{ContentPublished, "A content item was published; it lists every publication"},
-	{ContentFailed, "A content item failed; failure has the stage and the reason"},
-	{ProposalCreated, "A proposal for a factory was created"},
-	{ProposalApplied, "A proposal was applied to its factory"},
-	{BalanceLow, "The balance fell below the account's threshold"},
-	{ContentPlanCompleted, "All items of a content plan have reached a final state"},
-	{StudioGenerated, "A studio generation has succeeded: its media are ready"},
-	{StudioFailed, "A studio generation failed"},
-	{TrainingCompleted, "A fine-tuned model is ready"},
-	{TrainingFailed, "A training failed"},
-	{DiagnosisCompleted, "The diagnosis of a factory is ready"},
-	{SocialAccountConnected, "A social account was connected"},
-	{SocialAccountNeedsReconnect, "The access to a social account has ended: connect it again"},
-	{WebhookDisabled, "A webhook was disabled: it failed for five days, or its receiver returned 410"},
-	{APIKeyExpiring, "An API key expires in seven days"},
+	{ContentGenerated, auth.ContentRead, "A content item was generated: its media are ready"},
+	{ContentPublished, auth.ContentRead, "A content item was published; it lists every publication"},
+	{ContentFailed, auth.ContentRead, "A content item failed; failure has the stage and the reason"},
+	{ProposalCreated, auth.FactoriesRead, "A proposal for a factory was created"},
+	{ProposalApplied, auth.FactoriesRead, "A proposal was applied to its factory"},
+	{BalanceLow, auth.AccountRead, "The balance fell below the account's threshold"},
+	{ContentPlanCompleted, auth.FactoriesRead, "All items of a content plan have reached a final state"},
+	{StudioGenerated, auth.StudioUse, "A studio generation has succeeded: its media are ready"},
+	{StudioFailed, auth.StudioUse, "A studio generation failed"},
+	{TrainingCompleted, auth.FactoriesRead, "A fine-tuned model is ready"},
+	{TrainingFailed, auth.FactoriesRead, "A training failed"},
+	{DiagnosisCompleted, auth.FactoriesRead, "The diagnosis of a factory is ready"},
+	{SocialAccountConnected, auth.SocialManage, "A social account was connected"},
+	{SocialAccountNeedsReconnect, auth.SocialManage, "The access to a social account has ended: connect it again"},
+	{WebhookDisabled, auth.WebhooksManage, "A webhook was disabled: it failed for five days, or its receiver returned 410"},
+	{APIKeyExpiring, auth.AccountManage, "An API key expires in seven days"},
+}
+
+// Scope returns the scope that reads what events of the type are about; it is empty for
+// an unknown type.
+func (t Type) Scope() auth.Scope {
+	for _, known := range Types {
+		if known.Type == t {
+			return known.Scope
+		}
+	}
+	return ""
+}
+
+// Readable reports whether the scopes permit reading events of the type.
+func (t Type) Readable(scopes []auth.Scope) bool {
+	needed := t.Scope()
+	return needed != "" && slices.Contains(scopes, needed)
 }
 
 // Kind is the kind of an event's item; the relay acts on it.

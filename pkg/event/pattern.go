@@ -3,6 +3,8 @@ package event
 import (
 	"slices"
 	"strings"
+
+	"github.com/content-automation/api/pkg/auth"
 )
 
 // everything is the pattern that every event matches.
@@ -34,6 +36,22 @@ func areaPattern(t Type) string {
 // Matches reports whether the pattern chooses events of the type.
 func (p Pattern) Matches(t Type) bool {
 	return p == everything || p == Pattern(t) || string(p) == areaPattern(t)
+}
+
+// Types returns the types that the pattern chooses and the scopes permit reading, and
+// reports whether these are all that it chooses. The empty pattern chooses all types.
+func (p Pattern) Types(scopes []auth.Scope) (readable []Type, all bool) {
+	all = true
+	for _, known := range Types {
+		switch {
+		case p != "" && !p.Matches(known.Type):
+		case known.Type.Readable(scopes):
+			readable = append(readable, known.Type)
+		default:
+			all = false
+		}
+	}
+	return readable, all
 }
 
 // Prefix returns what the types begin with that the pattern chooses. That of a type is

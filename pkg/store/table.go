@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -125,7 +126,9 @@ type Query struct {
 	// Prefixes keep the items whose values begin with these only; empty ones do not
 	// filter.
 	Prefixes map[string]string
-	Limit    int
+	// OneOf keep the items that have one of these values only; empty lists do not filter.
+	OneOf map[string][]string
+	Limit int
 	// After continues behind the item with this cursor, from Page.Next.
 	After *Cursor
 	// OldestFirst reverses the order; lists are newest first.
@@ -294,6 +297,19 @@ func (q Query) input(db *DB) *dynamodb.QueryInput {
 	}
 	keep(q.Filters, "%s = %s")
 	keep(q.Prefixes, "begins_with(%s, %s)")
+	for name, list := range q.OneOf {
+		if len(list) == 0 {
+			continue
+		}
+		at, to := fmt.Sprint("#f", n), make([]string, len(list))
+		for i, value := range list {
+			to[i] = fmt.Sprint(":f", n, "_", i)
+			values[to[i]] = str(value)
+		}
+		n++
+		names[at] = filterPrefix + name
+		filter += " AND " + at + " IN (" + strings.Join(to, ", ") + ")"
+	}
 	// Without a filter, one item beyond the limit shows whether the list continues.
 	// With one, larger reads find the items that pass in fewer round trips.
 	read := int32(q.Limit + 1)

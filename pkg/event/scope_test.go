@@ -1,0 +1,93 @@
+package event_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+)
+
+// An event is read by the scope that reads what it is about.
+func TestAnEventIsReadByTheScopeOfItsObject(t *testing.T) {
+	want := map[string]auth.Scope{
+		"content.": auth.ContentRead, "studio.": auth.StudioUse, "content_plan.": auth.FactoriesRead, "proposal.": auth.FactoriesRead,
+		"diagnosis.": auth.FactoriesRead, "training.": auth.FactoriesRead, "balance.": auth.AccountRead, "social_account.": auth.SocialManage,
+		"webhook.": auth.WebhooksManage, "api_key.": auth.AccountManage,
+	}
+	for _, known := range event.Types {
+		area, _, _ := strings.Cut(string(known.Type), ".")
+		if known.Type.Scope() != want[area+"."] || known.Type.Scope() == "" {
+			t.Errorf("%s is read by %q", known.Type, known.Type.Scope())
+		}
+	}
+	if event.Type("content.unknown").Readable(auth.AllScopes()) || event.Type("content.unknown").Readable([]auth.Scope{""}) {
+		t.Error("an unknown type is readable")
+	}
+}
+
+func TestACallerReadsTheEventsOfItsScopes(t *testing.T) {
+	w := newWorld(t)
+	mine := map[string]string{}
+	var order []string
+	for range 3 {
+		for _, known := range event.Types {
+			it := w.happen("test", known.Type, object{"id": "x"})
+			mine[it.PK] = string(known.Type)
+			order = append(order, it.PK)
+		}
+	}
+	slices.Reverse(order)
+	for _, scope := range auth.AllScopes() {
+		c := w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.AccountRead, scope} })
+		readable := func(id string) bool { return event.Type(mine[id]).Readable([]auth.Scope{auth.AccountRead, scope}) }
+		for _, query := range []string{"", "type=*", "type=content.*", "type=api_key.*", "type=balance.*"} {
+			pattern := event.Pattern(strings.TrimPrefix(query, "type="))
+			want := slices.DeleteFunc(slices.Clone(order), func(id string) bool {
+				return !readable(id) || pattern != "" && !pattern.Matches(event.Type(mine[id]))
+			})
+			for _, limit := range []int{1, 4, 100} {
+				var got []string
+				for _, e := range apitest.All[event.Event](c, "/v1/events?"+query, limit) {
+					got = append(got, e.ID)
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%s lists %d events of %q, not %d", scope, len(got), query, len(want))
+				}
+			}
+		}
+		for _, id := range order[:len(event.Types)] {
+			one := c.Call(http.MethodGet, "/v1/events/"+id, nil)
+			list := c.Call(http.MethodGet, "/v1/events?limit=1&type="+mine[id], nil)
+			if readable(id) {
+				one.Into(t, http.StatusOK, new(event.Event))
+				list.Into(t, http.StatusOK, new([]event.Event))
+				continue
+			}
+			one.Refused(t, 404, errs.NotFound, "")
+			list.Refused(t, 403, errs.InsufficientScope, "type")
+			if lacks := string(event.Type(mine[id]).Scope()); !strings.Contains(list.Error.Message, lacks) {
+				t.Errorf("the refusal of %s does not name %s: %s", mine[id], lacks, list.Error.Message)
+			}
+		}
+	}
+}
+
+// A list that a key is reading goes on when its scopes change.
+func TestACursorOutlivesAChangeOfScopes(t *testing.T) {
+	w := newWorld(t)
+	balance := w.happen("test", event.BalanceLow, object{"id": "acc_1"})
+	w.happen("test", event.ContentGenerated, object{"id": "cnt_1"})
+	w.happen("test", event.ContentGenerated, object{"id": "cnt_2"})
+	first := w.Call(http.MethodGet, "/v1/events?limit=1", nil)
+	narrowed := w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.AccountRead} })
+	var rest []event.Event
+	narrowed.Call(http.MethodGet, "/v1/events?limit=1&cursor="+*first.NextCursor, nil).Into(t, http.StatusOK, &rest)
+	if len(rest) != 1 || rest[0].ID != balance.PK {
+		t.Errorf("listed %+v", rest)
+	}
+}
