@@ -41,8 +41,21 @@ type Key = key.Key
 // NewKey is a key together with its secret.
 type NewKey struct {
 	Key
-	Secret string `json:"secret" doc:"The secret, to be sent as Authorization: Bearer …. It is not shown again"`
+	Secret        string     `json:"secret" nullable:"true" doc:"The secret, to be sent as Authorization: Bearer …. It is not shown again. Null in a repeat later than 10 minutes"`
+	SecretShownAt *time.Time `json:"secret_shown_at,omitempty" doc:"Time at which the secret was made and shown. Only in a repeat that leaves it out"`
 }
+
+// Concealed returns the key without its secret.
+func (k NewKey) Concealed(made time.Time) any {
+	k.SecretShownAt = &made
+	return struct {
+		NewKey
+		Secret *string `json:"secret"`
+	}{NewKey: k}
+}
+
+// Grants returns the scopes of the key.
+func (k NewKey) Grants() []auth.Scope { return k.Scopes }
 
 // SchemaName names the schema in the OpenAPI document.
 func (NewKey) SchemaName() string { return "ApiKeyWithSecret" }

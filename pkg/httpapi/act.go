@@ -58,7 +58,7 @@ func Act[I, P, R, T any](r *Router, op Op, a Action[I, P, R, T]) {
 		r.actions = map[string]ender{}
 	}
 	r.actions[op.ID] = func(ctx context.Context, h held, find bool) (func(context.Context, *store.Tx, held) error, error) {
-		return a.resolve(ctx, op, h, find)
+		return a.resolve(ctx, r, op, h, find)
 	}
 }
 
@@ -89,7 +89,7 @@ func (a Action[I, P, R, T]) serve(ctx context.Context, r *Router, op Op, in *I) 
 		tx := &store.Tx{}
 		tx.Until(h.record.Claim.Until)
 		var out *answer
-		if out, err = a.end(ctx, op, tx, h, p, result, failure); err == nil {
+		if out, err = a.end(ctx, r, op, tx, h, p, result, failure); err == nil {
 			err = r.db.Commit(ctx, tx)
 		}
 		if err == nil {
@@ -128,12 +128,12 @@ func (a Action[I, P, R, T]) do(ctx context.Context, p P, began time.Time, now fu
 }
 
 // end adds the end of a claim: what the effect has led to, and the record of the answer.
-func (a Action[I, P, R, T]) end(ctx context.Context, op Op, tx *store.Tx, h held, p P, result R, failure error) (out *answer, err error) {
+func (a Action[I, P, R, T]) end(ctx context.Context, r *Router, op Op, tx *store.Tx, h held, p P, result R, failure error) (out *answer, err error) {
 	if failure == nil {
 		data, err := a.Settle(ctx, tx, p, result)
 		switch {
 		case err == nil:
-			if out, err = render(ctx, op, data); err != nil {
+			if out, err = r.answer(ctx, op, data); err != nil {
 				return nil, err
 			}
 		case isFinal(err):
@@ -180,7 +180,7 @@ func (c *call) failure(err error) (*answer, error) {
 }
 
 // resolve finds out how a claim ends whose call died, and returns what ends it.
-func (a Action[I, P, R, T]) resolve(ctx context.Context, op Op, h held, find bool) (func(context.Context, *store.Tx, held) error, error) {
+func (a Action[I, P, R, T]) resolve(ctx context.Context, r *Router, op Op, h held, find bool) (func(context.Context, *store.Tx, held) error, error) {
 	var p P
 	if err := json.Unmarshal(h.prepared, &p); err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func (a Action[I, P, R, T]) resolve(ctx context.Context, op Op, h held, find boo
 		}
 	}
 	return func(ctx context.Context, tx *store.Tx, h held) error {
-		_, err := a.end(ctx, op, tx, h, p, result, failure)
+		_, err := a.end(ctx, r, op, tx, h, p, result, failure)
 		return err
 	}, nil
 }

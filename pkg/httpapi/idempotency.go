@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -76,7 +77,8 @@ func (r *Router) once(ctx context.Context, key string, run func(tx *store.Tx, to
 		if errors.Is(err, store.ErrConflict) {
 			continue
 		}
-		if key == "" {
+		if status, _ := Status(errs.CodeOf(err)); key == "" || status == http.StatusForbidden {
+			// Who may no longer call the operation gets no earlier answer of it either.
 			return nil, err
 		}
 		first, err := r.recall(ctx, key, token)
@@ -135,6 +137,8 @@ type remembered struct {
 	// Sealed is the body; one that is too large is in as many items as Parts says.
 	Sealed []byte `json:"sealed,omitempty"`
 	Parts  int    `json:"parts,omitempty"`
+	// Secret is set where the answer had a secret.
+	Secret *confidence `json:"secret,omitempty"`
 }
 
 // recordOf returns the item of the record of a key, which is empty still.
@@ -144,10 +148,18 @@ func (r *Router) recordOf(p *auth.Principal, key string) store.Item {
 
 // remember puts an answer into its record.
 func remember(tx *store.Tx, it *store.Item, record remembered, keys [][]byte, a *answer) error {
-	record.Claim, record.Status, record.Code, record.ETag = nil, a.Status, a.code, a.ETag
+	record.Claim, record.Status, record.Code, record.ETag, record.Secret = nil, a.Status, a.code, a.ETag, a.secret
 	sealed, err := sealBody(keys, a.Body)
 	if err != nil {
 		return err
+	}
+	if a.secret != nil {
+		if err := keepWhole(tx, *it, record.Token, a.secret.Until, sealed); err != nil {
+			return err
+		}
+		if sealed, err = sealBody(keys, a.secret.concealed); err != nil {
+			return err
+		}
 	}
 	if len(sealed) <= store.PartSize {
 		record.Sealed = sealed
@@ -191,6 +203,9 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 			return nil, err
 		}
 	}
+	if err := r.reveal(ctx, at, &first); err != nil {
+		return nil, err
+	}
 	a := &answer{Status: first.Status, ContentType: "application/json", ETag: first.ETag, code: first.Code}
 	if first.Token != token {
 		a.Replayed = "true"
@@ -204,9 +219,11 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 	return a, err
 }
 
+// answerKey is the key of the record of an Idempotency-Key, which belongs to its caller
+// alone: another caller's repeat is a new call.
 func answerKey(p *auth.Principal, key string) store.Key {
 	sum := sha256.Sum256([]byte(key))
-	return store.IDKey("answer#" + p.Owner.String() + "#" + hex.EncodeToString(sum[:]))
+	return store.IDKey(strings.Join([]string{"answer", p.Owner.String(), string(p.Actor.Kind), p.Actor.ID, hex.EncodeToString(sum[:])}, "#"))
 }
 
 // partsOf names the parts of an answer: each run has its own, so that those of two

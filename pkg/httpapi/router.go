@@ -126,7 +126,7 @@ func Write[I, T any](r *Router, op Op, handle func(context.Context, *store.Tx, *
 			if err != nil {
 				return nil, err
 			}
-			return render(ctx, op, data)
+			return r.answer(ctx, op, data)
 		})
 	})
 }
@@ -138,7 +138,8 @@ type answer struct {
 	ETag        string `header:"ETag"`
 	Replayed    string `header:"Idempotent-Replayed"`
 	Body        []byte
-	code        errs.Code // of a failure
+	code        errs.Code   // of a failure
+	secret      *confidence // nil where the body has no secret
 }
 
 // versioned is a resource that has an ETag.
@@ -159,6 +160,16 @@ func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 		etag = ETag(v.ResourceVersion())
 	}
 	return encode(op.status(), etag, Envelope[any]{Data: data, RequestID: callFrom(ctx).RequestID})
+}
+
+// answer renders the answer of an operation that is remembered.
+func (r *Router) answer(ctx context.Context, op Op, data any) (*answer, error) {
+	a, err := render(ctx, op, data)
+	if err != nil {
+		return nil, err
+	}
+	a.secret, err = conceal(ctx, op, data, r.now())
+	return a, err
 }
 
 func (op Op) status() int {

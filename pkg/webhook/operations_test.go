@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
@@ -69,6 +70,37 @@ func TestARepeatedCreateAnswersTheSameSecret(t *testing.T) {
 	c.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 {
 		t.Errorf("%d webhooks", len(all))
+	}
+}
+
+// Another key with webhooks:manage makes a webhook of its own; it does not get the
+// secret of the first one.
+func TestARepeatIsOfItsCallerAlone(t *testing.T) {
+	_, clock, c := webhooktest.On(t)
+	body := map[string]any{"url": hookURL, "event_types": []string{"*"}}
+	var mine, others, late webhook.NewWebhook
+	c.Call(http.MethodPost, "/v1/webhooks", body, "Idempotency-Key", "k").Into(t, http.StatusCreated, &mine)
+	other := c.As(func(p *auth.Principal) { p.Actor = auth.Key("key_other") })
+	other.Call(http.MethodPost, "/v1/webhooks", body, "Idempotency-Key", "k").Into(t, http.StatusCreated, &others)
+	if others.ID == mine.ID || others.Secret == mine.Secret {
+		t.Errorf("the other caller got %+v", others)
+	}
+	var rotated webhook.NewWebhook
+	rotate := "/v1/webhooks/" + mine.ID + "/rotate-secret"
+	c.Call(http.MethodPost, rotate, nil, "Idempotency-Key", "r", "If-Match", `"1"`).Into(t, http.StatusOK, &rotated)
+	if a := other.Call(http.MethodPost, rotate, nil, "Idempotency-Key", "r", "If-Match", `"1"`); a.Status != http.StatusPreconditionFailed {
+		t.Errorf("the other caller repeats the rotation: %d %s", a.Status, a.Raw)
+	}
+	clock.Add(10 * time.Minute)
+	late.Secret = "unset" // as null leaves it
+	c.Call(http.MethodPost, "/v1/webhooks", body, "Idempotency-Key", "k").Into(t, http.StatusCreated, &late)
+	if late.ID != mine.ID || late.Secret != "unset" || late.SecretShownAt == nil {
+		t.Errorf("created, after ten minutes: %+v", late)
+	}
+	late = webhook.NewWebhook{Secret: "unset"}
+	c.Call(http.MethodPost, rotate, nil, "Idempotency-Key", "r", "If-Match", `"1"`).Into(t, http.StatusOK, &late)
+	if late.ID != mine.ID || late.Secret != "unset" || late.SecretShownAt == nil {
+		t.Errorf("rotated, after ten minutes: %+v", late)
 	}
 }
 

@@ -27,8 +27,21 @@ import (
 // NewWebhook is a webhook together with its signing secret.
 type NewWebhook struct {
 	hook.Webhook
-	Secret string `json:"secret" doc:"Signing secret, for a Standard Webhooks library. It is not shown again" example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
+	Secret        string     `json:"secret" nullable:"true" doc:"Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes" example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
+	SecretShownAt *time.Time `json:"secret_shown_at,omitempty" doc:"Time at which the secret was made and shown. Only in a repeat that leaves it out"`
 }
+
+// Concealed returns the webhook without its secret.
+func (w NewWebhook) Concealed(made time.Time) any {
+	w.SecretShownAt = &made
+	return struct {
+		NewWebhook
+		Secret *string `json:"secret"`
+	}{NewWebhook: w}
+}
+
+// Grants returns nothing: the secret verifies what is sent to the webhook's address.
+func (w NewWebhook) Grants() []auth.Scope { return nil }
 
 // SchemaName names the schema in the OpenAPI document.
 func (NewWebhook) SchemaName() string { return "WebhookWithSecret" }
