@@ -20,6 +20,9 @@ PACKAGES := ./... ./testdata/providers/... ./testdata/receiver
 # see the functions that they build.
 DEPLOYED := /infra/\(e2e\|chaos\)$$
 
+# The database of known vulnerabilities.
+VULNDB := https://vuln.go.dev
+
 CDK := .tools/node/node_modules/.bin/cdk
 REDOCLY := .tools/node/node_modules/.bin/redocly
 
@@ -52,7 +55,7 @@ explorer-assets:
 	@node infra/tools/explorer-assets.mjs
 
 .PHONY: test
-test: explorer-assets generate-check lint ## Run everything that must pass: generated files, static analysis, all tests
+test: explorer-assets generate-check lint vuln ## Run everything that must pass: generated files, static analysis, known vulnerabilities, all tests
 	$(GO) test $$($(GO) list $(PACKAGES) | grep -v '$(DEPLOYED)')
 	$(GO) test -count=1 $$($(GO) list $(PACKAGES) | grep '$(DEPLOYED)')
 
@@ -92,6 +95,18 @@ lint: tools explorer-assets ## Analyse the code and lint the OpenAPI document
 	$(GO) vet $(PACKAGES)
 	$(GO) tool staticcheck $(PACKAGES)
 	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(REDOCLY) lint --config infra/tools/redocly.yaml clients/openapi.json
+
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities in what the functions call, where the database can be reached
+	@if curl --silent --fail --output /dev/null --max-time 10 $(VULNDB)/index/db.json; then \
+		$(GO) tool -modfile=infra/tools/vuln.mod govulncheck -db $(VULNDB) ./functions/...; \
+	else \
+		echo "vuln: not checked, because $(VULNDB) cannot be reached"; \
+	fi
+
+.PHONY: sbom
+sbom: explorer-assets ## Write the functions' bill of materials (CycloneDX) and licences into build/sbom
+	$(GO) run ./infra/sbom
 
 .PHONY: synth
 synth: tools build ## Synthesise a customer's stacks into cdk.out; CUSTOMER=acme
