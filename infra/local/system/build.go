@@ -86,10 +86,11 @@ func Build(ctx context.Context, root string, target Target) error {
 }
 
 // Compile builds commands of the checkout into a folder, as functions are built:
-// each becomes a binary of its own name there.
+// each becomes a binary of its own name there. The same sources lead to the same
+// binaries, whatever the folder and the state of the repository.
 func Compile(ctx context.Context, root string, target Target, folder string, packages ...string) error {
 	env := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+target.OS, "GOARCH="+target.Arch)
-	args := []string{"build", "-tags", "lambda.norpc", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Clean(folder) + string(filepath.Separator)}
+	args := []string{"build", "-buildvcs=false", "-tags", "lambda.norpc", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Clean(folder) + string(filepath.Separator)}
 	log := filepath.Clean(folder) + ".log"
 	if err := run(ctx, root, log, env, "go", append(args, packages...)...); err != nil {
 		return logged(err, "building "+strings.Join(packages, " "), log)

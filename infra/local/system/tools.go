@@ -152,7 +152,7 @@ func installPython(ctx context.Context, pins, dir, log string) error {
 		return err
 	}
 	return run(ctx, dir, log, withTools(), filepath.Join(dir, "bin", "python"), "-m", "pip", "install",
-		"--quiet", "--disable-pip-version-check", "-r", filepath.Join(pins, "requirements.txt"))
+		"--quiet", "--disable-pip-version-check", "--require-hashes", "-r", filepath.Join(pins, "requirements.txt"))
 }
 
 // fingerprint is a hash over files, their names included.
