@@ -8,13 +8,17 @@ import (
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/safehttp"
+	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/seal/kmsseal"
 	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 func main() {
 	n := needs.Read[needs.Webhook]()
 	e := function.Open(n.Area)
 	e.Loopback = awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))
+	e.Envelope = seal.NewEnvelope(kmsseal.New(e.AWS, n.SecretsKey, hook.SealPurpose), e.Now)
 	e.DeliverRole = awsenv.Must(arn.Parse(n.DeliverRole))
 	function.Serve(webhook.Mount, e)
 }

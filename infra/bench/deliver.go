@@ -20,7 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/resource"
-	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/seal/sealtest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
@@ -116,7 +116,7 @@ type courier struct {
 // owner is the owner of what is measured.
 var owner = tenant.Of("acc_01h455vb4pex5vsknk084sn02q", tenant.Test)
 
-// sealSecret is the SEAL_SECRET of all functions.
+// sealSecret is the SEAL_SECRET of all functions, and what data keys are made from.
 const sealSecret = "bench"
 
 var signingKey = bytes.Repeat([]byte("bench it"), 4)
@@ -146,12 +146,8 @@ func (c *courier) environment() []string {
 func (c *courier) prepare(ctx context.Context, deliveries int) ([][]byte, error) {
 	db := store.Open(c.double.config(), stateTable)
 	now := time.Now().UTC()
-	box, err := hook.NewBox(ctx, seal.Fixed([]byte(sealSecret)))
-	if err != nil {
-		return nil, err
-	}
 	to := hook.Ref{Owner: owner, ID: id.New(id.Webhook, now)}
-	secret, _, err := hook.NewSecret(bytes.NewReader(signingKey), box, to)
+	secret, _, err := hook.NewSecret(ctx, bytes.NewReader(signingKey), sealtest.Envelope(sealSecret), to)
 	if err != nil {
 		return nil, err
 	}

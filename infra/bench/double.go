@@ -19,11 +19,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/content-automation/api/pkg/seal/sealtest"
 	"github.com/content-automation/api/pkg/store/memtable"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// double stands in for DynamoDB and SQS where the function is what is measured: the
+// double stands in for DynamoDB, SQS and KMS where the function is what is measured: the
 // local AWS takes some hundred times as long for a call as the function does.
 type double struct {
 	tables   *memtable.Engine
@@ -83,12 +84,21 @@ func (d *double) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_, _ = io.Copy(w, resp.Body) // fails when the caller has gone
 }
 
-// Do answers one call of the JSON 1.0 protocol.
+// Do answers one call of the JSON protocols.
 func (d *double) Do(req *http.Request) (*http.Response, error) {
 	service, operation, _ := strings.Cut(req.Header.Get("X-Amz-Target"), ".")
-	if service != "AmazonSQS" {
+	switch service {
+	case "AmazonSQS":
+		return d.queue(req, operation)
+	case "TrentService":
+		return unwrap(req)
+	default:
 		return d.tables.Do(req)
 	}
+}
+
+// queue answers a call of SQS.
+func (d *double) queue(req *http.Request, operation string) (*http.Response, error) {
 	var in struct {
 		Entries []struct{ Id, MessageBody string }
 	}
@@ -106,9 +116,29 @@ func (d *double) Do(req *http.Request) (*http.Response, error) {
 			d.mu.Unlock()
 		}
 	}
-	body, err := json.Marshal(map[string]any{"Successful": done, "Failed": []string{}})
+	return answer(req, map[string]any{"Successful": done, "Failed": []string{}})
+}
+
+// unwrap answers a call of KMS, which opens a data key.
+func unwrap(req *http.Request) (*http.Response, error) {
+	var in struct {
+		CiphertextBlob    []byte
+		EncryptionContext map[string]string
+	}
+	if err := json.NewDecoder(req.Body).Decode(&in); err != nil {
+		return nil, err
+	}
+	key, err := sealtest.Keys(sealSecret).Unwrap(req.Context(), in.EncryptionContext["account"], in.CiphertextBlob)
+	if err != nil {
+		return nil, err
+	}
+	return answer(req, map[string]any{"Plaintext": key})
+}
+
+func answer(req *http.Request, out any) (*http.Response, error) {
+	body, err := json.Marshal(out)
 	return &http.Response{
-		StatusCode: http.StatusOK, Request: req, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		StatusCode: http.StatusOK, Request: req, Header: http.Header{"Content-Type": {req.Header.Get("Content-Type")}},
 		Body: io.NopCloser(strings.NewReader(string(body))), ContentLength: int64(len(body)),
 	}, err
 }

@@ -32,6 +32,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider/registry"
 	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/seal/sealtest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/studio/generation"
@@ -135,7 +136,7 @@ func New(ctx context.Context, with ...func(*aws.Config)) (_ *World, err error) {
 	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), authorizer.Scopes, w.Now).Handle)
 	// Addresses of webhooks are looked up when they are saved: one on the machine
 	// itself needs no look-up.
-	e := function.Env{DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader, Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"}}
+	e := function.Env{DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader, Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"}, Envelope: sealtest.Envelope("the stack's key")}
 	routers := map[string]*httpapi.Router{} // a function may serve several areas
 	for _, area := range api.Areas {
 		if routers[area.Function] == nil {

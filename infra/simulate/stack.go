@@ -22,6 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/seal/sealtest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio"
 	studiogeneration "github.com/content-automation/api/pkg/studio/generation"
@@ -38,7 +39,8 @@ type stack struct {
 	db     *store.DB
 	router http.Handler
 	signer *media.Signer
-	box    *seal.Box
+	// envelope seals the signing keys of webhooks.
+	envelope *seal.Envelope
 }
 
 var build = sync.OnceValue(func() stack {
@@ -48,15 +50,14 @@ var build = sync.OnceValue(func() stack {
 		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
 	})}, "media", time.Now)
 	must(err)
-	s.box, err = hook.NewBox(context.Background(), seal.Fixed([]byte("a secret of the simulation's own, long enough")))
-	must(err)
+	s.envelope = sealtest.Envelope("the simulation's key")
 	r := httpapi.NewRouter(s.db, silent{}, time.Now)
 	factories := factory.NewService(s.db, time.Now)
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs")
 	factories.Register(r)
 	content.NewService(s.db, factories, s.signer, offer, time.Now).Register(r)
 	studio.NewService(s.db, s.signer, allowed{}, offer, time.Now).Register(r)
-	webhook.NewService(s.db, allowed{}, arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/deliver"}, s.box, time.Now, rand.Reader).Register(r)
+	webhook.NewService(s.db, allowed{}, arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/deliver"}, s.envelope, time.Now, rand.Reader).Register(r)
 	s.router = r
 	return s
 })
@@ -130,7 +131,7 @@ func (s stack) consumer(handlers map[task.Kind]task.Handler, queues []topology.Q
 func (s stack) deliverer(own topology.Queue, slow queue.Sender) func() handler {
 	return func() handler {
 		return handling(deliver.New(deliver.Config{
-			DB: s.db, Signer: s.signer, Client: receivers{}, Box: s.box, Queue: sender{own}, Slow: slow,
+			DB: s.db, Signer: s.signer, Client: receivers{}, Envelope: s.envelope, Queue: sender{own}, Slow: slow,
 			Heartbeat: queue.Ticker, Now: time.Now, Chance: backoff.Chance, Name: rand.Text, Patience: deliver.Patience,
 		}).Handle)
 	}

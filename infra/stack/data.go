@@ -17,6 +17,7 @@ type data struct {
 	stack     awscdk.Stack
 	settings  Settings
 	key       awskms.Key
+	secrets   awskms.Key // of what customers' secrets are sealed with
 	state     awsdynamodb.Table
 	audit     awsdynamodb.Table
 	media     awss3.Bucket
@@ -30,6 +31,7 @@ func newData(app constructs.Construct, s Settings) *data {
 	stack := newStack(app, s, "data", "what is kept: tables, media, the customer's event bus")
 	d := &data{stack: stack, settings: s}
 	d.key = newKey(stack, s)
+	d.secrets = newSecretsKey(stack, s)
 	d.state = newStateTable(stack, s, d.key)
 	d.audit = newAuditTable(stack, s, d.key)
 	d.media = newMediaBucket(stack, s, d.key)

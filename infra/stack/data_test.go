@@ -122,13 +122,13 @@ func TestMediaIsPrivate(t *testing.T) {
 	}
 }
 
-func TestKeyRotates(t *testing.T) {
+func TestKeysRotate(t *testing.T) {
 	for id, r := range acme.of("AWS::KMS::Key") {
 		if r.Properties["EnableKeyRotation"] != true || r.DeletionPolicy != "Retain" {
 			t.Errorf("%s: rotation %v, deletion %s", id, r.Properties["EnableKeyRotation"], r.DeletionPolicy)
 		}
 	}
-	if n := len(acme.of("AWS::KMS::Key")); n != 1 {
+	if n := len(acme.of("AWS::KMS::Key")); n != 2 {
 		t.Errorf("there are %d keys", n)
 	}
 }

@@ -51,3 +51,15 @@ func newKey(stack awscdk.Stack, s Settings) awskms.Key {
 	}), nil)
 	return key
 }
+
+// newSecretsKey makes the key that the data keys of customers' secrets are wrapped under.
+// It is apart from the customer's key: who may read the tables must use that one, by way
+// of DynamoDB, and cannot use this one.
+func newSecretsKey(stack awscdk.Stack, s Settings) awskms.Key {
+	return awskms.NewKey(stack, jsii.String("SecretsKey"), &awskms.KeyProps{
+		Description:       jsii.String("Secrets of " + s.Customer + " in " + s.Region),
+		Alias:             jsii.String("alias/" + s.Customer + "-" + s.Stage + "-secrets"),
+		EnableKeyRotation: jsii.Bool(true),
+		RemovalPolicy:     kept(s),
+	})
+}

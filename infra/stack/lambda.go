@@ -91,7 +91,10 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	if f.Media != topology.None {
 		env["MEDIA_BUCKET"] = l.data.media.BucketName()
 	}
-	if f.Unseals || f.Trigger == topology.ByGateway && f.State != topology.None {
+	if f.Seals || f.Unseals {
+		env["SECRETS_KEY_ARN"] = l.data.secrets.KeyArn()
+	}
+	if f.Trigger == topology.ByGateway && f.State != topology.None {
 		env["SEAL_SECRET"] = l.data.seal.SecretValue().UnsafeUnwrap() // a reference to it
 	}
 	if f.Publishes {

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 var (
@@ -57,6 +58,12 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.Generates {
 		all = append(all, l.providers()...)
 	}
+	if f.Seals {
+		all = append(all, l.forPurpose("kms:GenerateDataKey"))
+	}
+	if f.Unseals {
+		all = append(all, l.forPurpose("kms:Decrypt"))
+	}
 	switch {
 	case f.State == topology.Write || f.Audit == topology.Write || f.Audit == topology.Append || f.Media == topology.Write:
 		all = append(all, allow(keyWrites, d.key.KeyArn()))
@@ -64,6 +71,15 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, allow(keyReads, d.key.KeyArn()))
 	}
 	return all
+}
+
+// forPurpose permits an action with the data keys of webhooks' signing keys.
+func (l lambdas) forPurpose(action string) awsiam.PolicyStatement {
+	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions:    jsii.Strings(action),
+		Resources:  &[]*string{l.data.secrets.KeyArn()},
+		Conditions: &map[string]any{"StringEquals": map[string]any{"kms:EncryptionContext:purpose": hook.SealPurpose}},
+	})
 }
 
 func table(access topology.Access, table awsdynamodb.Table, indexes []store.Index) []awsiam.PolicyStatement {

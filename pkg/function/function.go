@@ -30,6 +30,8 @@ type Env struct {
 	Random io.Reader
 	// Seal is the system's secret, which remembered answers are sealed with.
 	Seal seal.Secret
+	// Envelope seals what is kept of customers' secrets.
+	Envelope *seal.Envelope
 	// Providers are those that live keys may use, separated by commas.
 	Providers string
 	// Loopback permits webhooks to the loopback address.

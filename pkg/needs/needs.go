@@ -23,6 +23,11 @@ type Seal struct {
 	SealSecret string `env:"SEAL_SECRET,notEmpty"`
 }
 
+// Secrets is the key that customers' secrets are sealed under.
+type Secrets struct {
+	SecretsKey string `env:"SECRETS_KEY_ARN,notEmpty"`
+}
+
 // Offers are the providers that live keys may use, separated by commas; it may be
 // empty.
 type Offers struct {
@@ -74,6 +79,7 @@ type Studio struct {
 type Webhook struct {
 	Area
 	Loopback
+	Secrets
 	DeliverRole string `env:"DELIVER_ROLE_ARN,notEmpty"`
 }
 
@@ -96,7 +102,7 @@ type Deliver struct {
 	State
 	Media
 	Loopback
-	Seal
+	Secrets
 }
 
 // Of returns the needs of each function, by its name.

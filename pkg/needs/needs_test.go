@@ -21,9 +21,9 @@ func TestRead(t *testing.T) {
 	t.Setenv("TABLE_NAME", "state")
 	t.Setenv("MEDIA_BUCKET", "media")
 	t.Setenv("STAGE", "local")
-	t.Setenv("SEAL_SECRET", "seal")
+	t.Setenv("SECRETS_KEY_ARN", "key")
 	t.Setenv("ALLOW_LOOPBACK_WEBHOOKS", "true")
-	if n := Read[Deliver](); n != (Deliver{State{"state"}, Media{"media"}, Loopback{"local", "true"}, Seal{"seal"}}) {
+	if n := Read[Deliver](); n != (Deliver{State{"state"}, Media{"media"}, Loopback{"local", "true"}, Secrets{"key"}}) {
 		t.Errorf("%+v", n)
 	}
 	t.Setenv("ALLOW_LOOPBACK_WEBHOOKS", "")

@@ -69,8 +69,9 @@ type Function struct {
 	// their own AWS accounts. Its own role then has a name of its own, which stays:
 	// customers trust it.
 	Assumes bool
-	// Unseals lets it open what the areas have sealed; they themselves always can.
-	Unseals bool
+	// Seals lets it seal secrets of customers, and Unseals open them. No other function
+	// can do either.
+	Seals, Unseals bool
 	// Introduces lets it name the role of the function that assumes.
 	Introduces bool
 	// Offers marks the functions that need to know which providers live keys may use,

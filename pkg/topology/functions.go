@@ -12,7 +12,7 @@ var Functions = []Function{
 	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append},
 	{Name: "content", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append, Media: Read, Offers: true},
 	{Name: "studio", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append, Media: Read, Webhooks: true, Offers: true},
-	{Name: "webhook", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append, Webhooks: true, Introduces: true},
+	{Name: "webhook", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append, Webhooks: true, Seals: true, Introduces: true},
 	{Name: "docs", Trigger: ByGateway, Memory: 256, Timeout: 10 * time.Second},
 
 	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100, Sends: Outbox, Publishes: true},

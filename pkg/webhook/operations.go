@@ -122,7 +122,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := s.checkFactories(ctx, to.Owner, in.Body.FactoryIDs); err != nil {
 		return out, err
 	}
-	secret, key, err := hook.NewSecret(s.random, s.box, to)
+	secret, key, err := hook.NewSecret(ctx, s.random, s.envelope, to)
 	if err != nil {
 		return out, err
 	}
@@ -210,7 +210,7 @@ func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *rotateInput) (ou
 	if err != nil {
 		return out, err
 	}
-	secret, key, err := hook.NewSecret(s.random, s.box, refOf(ctx, r.ID))
+	secret, key, err := hook.NewSecret(ctx, s.random, s.envelope, refOf(ctx, r.ID))
 	if err != nil {
 		return out, err
 	}

@@ -148,7 +148,7 @@ func TestAnExternalIDNeedsRandomness(t *testing.T) {
 	// Not enough for the external id, and enough for it but not for the secret.
 	for _, n := range []int{16 - 1, 16 + 32 - 1} {
 		db := storetest.Open(t, c.Now)
-		s := webhook.NewService(db, hook.NewClient(true), webhooktest.DeliverRole, webhooktest.Box(t), c.Now, strings.NewReader(strings.Repeat("k", n)))
+		s := webhook.NewService(db, hook.NewClient(true), webhooktest.DeliverRole, webhooktest.Envelope(), c.Now, strings.NewReader(strings.Repeat("k", n)))
 		a := apitest.New(t, db, &apitest.Log{}, c.Now, s).Call(http.MethodPost, "/v1/webhooks", webhooktest.Aimed(hook.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN))
 		if a.Status != http.StatusInternalServerError {
 			t.Errorf("with %d bytes: %d %s", n, a.Status, a.Raw)

@@ -79,16 +79,16 @@ type Service struct {
 	db        *store.DB
 	urls      URLChecker
 	principal arn.ARN
-	box       *seal.Box
+	envelope  *seal.Envelope
 	now       func() time.Time
 	random    io.Reader
 }
 
 // NewService returns the service. The principal is the role of the deliver function,
 // which customers let assume roles of theirs. Secrets are drawn from random and sealed
-// by the box.
-func NewService(db *store.DB, urls URLChecker, principal arn.ARN, box *seal.Box, now func() time.Time, random io.Reader) *Service {
-	return &Service{db, urls, principal, box, now, random}
+// by the envelope.
+func NewService(db *store.DB, urls URLChecker, principal arn.ARN, envelope *seal.Envelope, now func() time.Time, random io.Reader) *Service {
+	return &Service{db, urls, principal, envelope, now, random}
 }
 
 func ownerOf(ctx context.Context) tenant.Owner { return auth.FromContext(ctx).Owner }

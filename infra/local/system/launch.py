@@ -1,4 +1,4 @@
-"""Starts the local AWS (ministack) with nine things set right for this project."""
+"""Starts the local AWS (ministack) with ten things set right for this project."""
 
 import json
 import os
@@ -46,6 +46,21 @@ def checks_of_statements(action, body, region, account):
 
 checks_of_transaction = iam_actions.dynamodb_transaction_checks
 iam_actions.dynamodb_transaction_checks = checks_of_statements
+
+# Nor the condition keys of KMS for the context that a data key is bound to.
+request_tag_context = iam_actions.request_tag_context
+
+
+def context_of_request(service, action, body, params):
+    context = request_tag_context(service, action, body, params)
+    if service == "kms":
+        bound = json.loads(body or b"{}").get("EncryptionContext") or {}
+        context.update({f"kms:EncryptionContext:{name}": value for name, value in bound.items()})
+    return context
+
+
+iam_actions.request_tag_context = context_of_request
+
 
 # It knows of queues that a function may name what failed of a batch, but not of
 # streams: it would go on and leave those records out. Here the batch comes again.

@@ -132,7 +132,7 @@ func (b *batch) load(ctx context.Context, due []int) (loaded []int) {
 			for _, k := range health.Keys(to) {
 				about = append(about, items[at[k]])
 			}
-			r, broken := b.newReceiver(to, about)
+			r, broken := b.newReceiver(ctx, to, about)
 			if broken != nil {
 				b.fail(place, broken)
 				continue
@@ -149,13 +149,13 @@ func (b *batch) load(ctx context.Context, due []int) (loaded []int) {
 	return loaded
 }
 
-func (b *batch) newReceiver(to hook.Ref, items []store.Item) (*receiver, error) {
+func (b *batch) newReceiver(ctx context.Context, to hook.Ref, items []store.Item) (*receiver, error) {
 	r, err := b.monitor.Receiver(to, b.by, items)
 	if err != nil {
 		return nil, err
 	}
 	w := r.Record()
-	keys, err := w.Secrets.Keys(b.Box, to, b.Now())
+	keys, err := w.Secrets.Keys(ctx, b.Envelope, to, b.Now())
 	return &receiver{r, keys}, err
 }
 

@@ -32,8 +32,8 @@ type Config struct {
 	Signer *media.Signer
 	Client Caller
 	AWS    AWSSender
-	// Box opens the signing keys of webhooks.
-	Box *seal.Box
+	// Envelope opens the signing keys of webhooks.
+	Envelope *seal.Envelope
 	// Queue is the queue whose messages the deliverer handles.
 	Queue queue.Queue
 	// Slow is the queue of the deliverers for slow receivers; nil in those themselves.

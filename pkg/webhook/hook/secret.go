@@ -32,22 +32,20 @@ type Secrets []Secret
 // overlap is how long the secret before a rotation still signs.
 const overlap = 24 * time.Hour
 
-// NewBox returns the box that seals signing keys, from the system's secret.
-func NewBox(ctx context.Context, secret seal.Secret) (*seal.Box, error) {
-	keys, err := secret.Keys(ctx, nil, "webhook signing keys")
-	if err != nil {
-		return nil, err
-	}
-	return seal.New(keys...)
-}
+// SealPurpose is the purpose of the data keys that seal signing keys.
+const SealPurpose = "webhook-signing-keys"
 
 // NewSecret makes a signing key for a webhook. It returns it sealed and in clear.
-func NewSecret(random io.Reader, box *seal.Box, to Ref) (Secret, Key, error) {
+func NewSecret(ctx context.Context, random io.Reader, envelope *seal.Envelope, to Ref) (Secret, Key, error) {
 	k := make(Key, keyBytes)
 	if _, err := io.ReadFull(random, k); err != nil {
 		return Secret{}, nil, fmt.Errorf("webhook: read randomness: %w", err)
 	}
-	return Secret{Sealed: box.Seal(k, to.sealedFor())}, k, nil
+	sealed, err := envelope.Seal(ctx, string(to.Owner.Account), k, to.sealedFor())
+	if err != nil {
+		return Secret{}, nil, fmt.Errorf("webhook: seal secret: %w", err)
+	}
+	return Secret{Sealed: sealed}, k, nil
 }
 
 // sealedFor is the context that the webhook's keys are sealed for: a secret that is
@@ -63,13 +61,13 @@ func (ss Secrets) Rotate(made Secret, now time.Time) Secrets {
 }
 
 // Keys returns the keys that sign at the given time.
-func (ss Secrets) Keys(box *seal.Box, to Ref, at time.Time) (Keys, error) {
+func (ss Secrets) Keys(ctx context.Context, envelope *seal.Envelope, to Ref, at time.Time) (Keys, error) {
 	var keys Keys
 	for _, s := range ss {
 		if s.Until != nil && !at.Before(*s.Until) {
 			continue
 		}
-		k, err := box.Open(s.Sealed, to.sealedFor())
+		k, err := envelope.Open(ctx, string(to.Owner.Account), s.Sealed, to.sealedFor())
 		if err != nil {
 			return nil, fmt.Errorf("webhook: secret of %s: %w", to.ID, err)
 		}

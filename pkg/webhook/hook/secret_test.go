@@ -12,17 +12,11 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/seal/sealtest"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-func testBox(t *testing.T) *seal.Box {
-	t.Helper()
-	box, err := NewBox(t.Context(), seal.Fixed([]byte("sealing secret")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return box
-}
+func testEnvelope() *seal.Envelope { return sealtest.Envelope("key") }
 
 var testRef = Ref{tenant.Of("acc_1", tenant.Test), "whk_1"}
 
@@ -32,14 +26,14 @@ func TestTheOfficialLibraryVerifiesEachSecret(t *testing.T) {
 	var ss Secrets
 	var revealed []Key
 	for _, until := range []*time.Time{nil, &later, &ended} {
-		s, k, err := NewSecret(rand.Reader, testBox(t), testRef)
+		s, k, err := NewSecret(t.Context(), rand.Reader, testEnvelope(), testRef)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Until = until
 		ss, revealed = append(ss, s), append(revealed, k)
 	}
-	keys, err := ss.Keys(testBox(t), testRef, now)
+	keys, err := ss.Keys(t.Context(), testEnvelope(), testRef, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,29 +63,25 @@ func TestTheOfficialLibraryVerifiesEachSecret(t *testing.T) {
 }
 
 func TestASecretOpensForItsWebhookOnly(t *testing.T) {
-	s, _, err := NewSecret(rand.Reader, testBox(t), testRef)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := NewBox(t.Context(), seal.Fixed([]byte("another sealing secret")))
+	s, _, err := NewSecret(t.Context(), rand.Reader, testEnvelope(), testRef)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		box *seal.Box
-		ref Ref
+		envelope *seal.Envelope
+		ref      Ref
 	}{
-		"another webhook": {testBox(t), Ref{testRef.Owner, "whk_2"}}, "another mode": {testBox(t), Ref{tenant.Of("acc_1", tenant.Live), "whk_1"}},
-		"another account": {testBox(t), Ref{tenant.Of("acc_2", tenant.Test), "whk_1"}}, "another stack": {other, testRef},
+		"another webhook": {testEnvelope(), Ref{testRef.Owner, "whk_2"}}, "another mode": {testEnvelope(), Ref{tenant.Of("acc_1", tenant.Live), "whk_1"}},
+		"another account": {testEnvelope(), Ref{tenant.Of("acc_2", tenant.Test), "whk_1"}}, "another stack": {sealtest.Envelope("another key"), testRef},
 	} {
-		if keys, err := (Secrets{s}).Keys(c.box, c.ref, time.Now()); !errors.Is(err, seal.ErrOpen) {
+		if keys, err := (Secrets{s}).Keys(t.Context(), c.envelope, c.ref, time.Now()); !errors.Is(err, seal.ErrOpen) {
 			t.Errorf("%s: %d keys, %v", name, len(keys), err)
 		}
 	}
 }
 
 func TestSecretsNeverShowInPrint(t *testing.T) {
-	s, k, err := NewSecret(strings.NewReader(strings.Repeat("k", keyBytes)), testBox(t), testRef)
+	s, k, err := NewSecret(t.Context(), strings.NewReader(strings.Repeat("k", keyBytes)), testEnvelope(), testRef)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +95,7 @@ func TestSecretsNeverShowInPrint(t *testing.T) {
 			t.Errorf("%s shows %s", f, out)
 		}
 	}
-	if _, _, err := NewSecret(strings.NewReader("short"), testBox(t), testRef); err == nil {
+	if _, _, err := NewSecret(t.Context(), strings.NewReader("short"), testEnvelope(), testRef); err == nil {
 		t.Error("a secret was made of too little randomness")
 	}
 }

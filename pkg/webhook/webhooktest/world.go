@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/seal/sealtest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -38,19 +39,12 @@ const HookURL = "http://127.0.0.1:9/hook"
 // DeliverRole is the role of the deliver function.
 var DeliverRole = arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/acme-prod-eu-central-1-deliver"}
 
-// Box returns the box that seals signing keys.
-func Box(t *testing.T) *seal.Box {
-	t.Helper()
-	box, err := hook.NewBox(t.Context(), seal.Fixed([]byte("the stack's sealing secret")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return box
-}
+// Envelope returns the envelope that seals signing keys.
+func Envelope() *seal.Envelope { return sealtest.Envelope("the stack's key") }
 
 // NewCaller returns a caller of the operations of the area.
 func NewCaller(t *testing.T, db *store.DB, c *apitest.Clock, urls webhook.URLChecker) *apitest.Caller {
-	return apitest.New(t, db, &apitest.Log{}, c.Now, webhook.NewService(db, urls, DeliverRole, Box(t), c.Now, rand.Reader))
+	return apitest.New(t, db, &apitest.Log{}, c.Now, webhook.NewService(db, urls, DeliverRole, Envelope(), c.Now, rand.Reader))
 }
 
 // Create makes a webhook.
@@ -123,7 +117,7 @@ func New(t *testing.T) *World {
 	})
 	w.Replayer = task.NewConsumer(kernel, map[topology.Queue]*Queue{topology.Replay: w.Replays}, heartbeat)
 	c := deliver.Config{
-		DB: w.DB, Signer: signer, Client: &fusedHTTP{hook.NewClient(true), w.Fuse}, Box: Box(t),
+		DB: w.DB, Signer: signer, Client: &fusedHTTP{hook.NewClient(true), w.Fuse}, Envelope: Envelope(),
 		Queue: w.Attempts, Slow: w.Slow, Heartbeat: heartbeat, Now: w.Clock.Now, Chance: chance, Name: name,
 		Patience: deliver.Patience,
 	}

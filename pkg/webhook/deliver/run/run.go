@@ -4,7 +4,6 @@
 package run
 
 import (
-	"context"
 	"crypto/rand"
 	"runtime"
 	"runtime/debug"
@@ -23,6 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/seal/kmsseal"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/deliver"
 	"github.com/content-automation/api/pkg/webhook/hook"
@@ -58,7 +58,7 @@ func New(own, slow string, toAWS func(aws.Config) deliver.AWSSender) *deliver.De
 		DB:        store.Open(cfg, n.Table),
 		Signer:    awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now)),
 		Client:    hook.NewClient(awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))),
-		Box:       awsenv.Must(hook.NewBox(context.Background(), seal.Fixed([]byte(n.SealSecret)))),
+		Envelope:  seal.NewEnvelope(kmsseal.New(cfg, n.SecretsKey, hook.SealPurpose), time.Now),
 		Queue:     sqsqueue.New(queues, own),
 		Heartbeat: queue.Ticker,
 		Now:       time.Now, Chance: backoff.Chance, Name: rand.Text, Patience: deliver.Patience,

@@ -1,0 +1,74 @@
+// Package kmsseal makes data keys with AWS KMS. It is apart from pkg/seal so that only
+// functions that use it link the client.
+package kmsseal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+
+	"github.com/content-automation/api/pkg/seal"
+)
+
+// callTimeout bounds a call with its retries.
+const callTimeout = 8 * time.Second
+
+// Keys makes data keys under one key of KMS for one purpose. KMS refuses to unwrap a
+// data key for another account or purpose, and policies can permit purposes apart.
+type Keys struct {
+	client       func() *kms.Client
+	key, purpose string
+}
+
+var _ seal.DataKeys = (*Keys)(nil)
+
+// New returns data keys under the KMS key of that ARN. The client is made at the first
+// call, so that a cold start does not wait for it.
+func New(cfg aws.Config, keyARN, purpose string) *Keys {
+	return &Keys{sync.OnceValue(func() *kms.Client { return kms.NewFromConfig(cfg) }), keyARN, purpose}
+}
+
+// Generate implements seal.DataKeys.
+func (k *Keys) Generate(ctx context.Context, account string) (key, wrapped []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	out, err := k.client().GenerateDataKey(ctx, &kms.GenerateDataKeyInput{
+		KeyId: &k.key, KeySpec: types.DataKeySpecAes256, EncryptionContext: k.context(account),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return out.Plaintext, out.CiphertextBlob, nil
+}
+
+// Unwrap implements seal.DataKeys.
+func (k *Keys) Unwrap(ctx context.Context, account string, wrapped []byte) ([]byte, error) {
+	if len(wrapped) == 0 {
+		return nil, seal.ErrOpen
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	out, err := k.client().Decrypt(ctx, &kms.DecryptInput{
+		KeyId: &k.key, CiphertextBlob: wrapped, EncryptionContext: k.context(account),
+	})
+	var invalid *types.InvalidCiphertextException
+	var other *types.IncorrectKeyException
+	if errors.As(err, &invalid) || errors.As(err, &other) {
+		return nil, fmt.Errorf("%w: %w", seal.ErrOpen, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out.Plaintext, nil
+}
+
+// context is authenticated, and CloudTrail logs it in clear.
+func (k *Keys) context(account string) map[string]string {
+	return map[string]string{"account": account, "purpose": k.purpose}
+}
