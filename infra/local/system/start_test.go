@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/provider/credentials"
+	"github.com/content-automation/api/pkg/secret"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -74,7 +75,7 @@ func TestStartAndStop(t *testing.T) {
 		if res, body := send(t, request(t, http.MethodGet, s.Providers+"/_control/log", nil)); res.StatusCode != http.StatusOK || !strings.Contains(body, "accepted") {
 			t.Errorf("got %s %s", res.Status, body)
 		}
-		stored := credentials.New(credentials.SecretsManager(s.AWS(), s.ProviderSecret), time.Now)
+		stored := credentials.New(secret.Manager(s.AWS(), s.ProviderSecret), time.Now)
 		for _, name := range credentials.Providers() {
 			if key, err := stored.Key(name)(t.Context()); err != nil || key == "" {
 				t.Errorf("%s: %q, %v", name, key, err)

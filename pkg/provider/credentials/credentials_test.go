@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/pkg/secret"
 )
 
 func TestASecretShowsNothingOfItself(t *testing.T) {
@@ -91,45 +91,10 @@ func TestACredentialIsKeptForAWhile(t *testing.T) {
 		}
 	}
 	src.value = `{"fal": {"key": "two"}}`
-	c.at = c.at.Add(lifetime - 1)
+	c.at = c.at.Add(secret.Lifetime - 1)
 	wantKey(t, s, src, "one", 1)
 	c.at = c.at.Add(1)
 	wantKey(t, s, src, "two", 2)
-}
-
-func TestARefusedCredentialIsReadAgain(t *testing.T) {
-	s, src, c := newStore(`{"fal": {"key": "one"}}`)
-	wantKey(t, s, src, "one", 1)
-	s.Forget(t.Context()) // so soon after it was read, it is not what has changed
-	wantKey(t, s, src, "one", 1)
-	c.at = c.at.Add(shortest)
-	src.value = `{"fal": {"key": "two"}}`
-	s.Forget(t.Context())
-	wantKey(t, s, src, "two", 2)
-	wantKey(t, s, src, "two", 2)
-}
-
-func TestASecretStoreThatIsAway(t *testing.T) {
-	away := errors.New("no route to host")
-	s, src, c := newStore(`{"fal": {"key": "one"}}`)
-	src.err = away
-	if key, err := s.Get(t.Context(), "fal"); !errors.Is(err, away) {
-		t.Errorf("got %v, %v", key, err)
-	}
-	src.err = nil
-	wantKey(t, s, src, "one", 2)
-	// What was read before goes on counting, and is asked for now and then.
-	src.err = away
-	c.at = c.at.Add(lifetime)
-	wantKey(t, s, src, "one", 3)
-	wantKey(t, s, src, "one", 3)
-	c.at = c.at.Add(grace)
-	wantKey(t, s, src, "one", 4)
-	// But not what was refused.
-	s.Forget(t.Context())
-	if key, err := s.Get(t.Context(), "fal"); !errors.Is(err, away) {
-		t.Errorf("got %v, %v", key, err)
-	}
 }
 
 func TestASecretThatIsNone(t *testing.T) {
@@ -142,30 +107,6 @@ func TestASecretThatIsNone(t *testing.T) {
 	}
 	s, src, _ := newStore(`{}`)
 	wantKey(t, s, src, "", 1)
-}
-
-func TestWaitingForTheSecretMindsTheContext(t *testing.T) {
-	reading, release := make(chan struct{}), make(chan struct{})
-	s := New(func(context.Context) (string, error) {
-		close(reading)
-		<-release
-		return `{"fal": {"key": "one"}}`, nil
-	}, time.Now)
-	var wait sync.WaitGroup
-	wait.Go(func() {
-		if _, err := s.Get(t.Context(), "fal"); err != nil {
-			t.Error(err)
-		}
-	})
-	<-reading
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.Get(ctx, "fal"); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	s.Forget(ctx)
-	close(release)
-	wait.Wait()
 }
 
 func TestCheckTellsTheOperatorWhatIsWrong(t *testing.T) {

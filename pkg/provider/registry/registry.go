@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/provider/credentials"
 	"github.com/content-automation/api/pkg/provider/sandbox"
+	"github.com/content-automation/api/pkg/secret"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -56,7 +57,7 @@ func New(cfg Config) *Registry {
 	}
 	return &Registry{
 		cfg:     cfg,
-		secrets: credentials.New(credentials.SecretsManager(cfg.AWS, cfg.Secret), cfg.Now),
+		secrets: credentials.New(secret.Manager(cfg.AWS, cfg.Secret), cfg.Now),
 		built:   map[string]provider.Provider{},
 	}
 }

@@ -1,4 +1,4 @@
-package credentials
+package secret
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 )
 
-func TestSecretsManager(t *testing.T) {
+func TestManager(t *testing.T) {
 	type asked struct{ SecretId string }
 	var calls []asked
 	answers := []func(http.ResponseWriter){
@@ -47,7 +47,7 @@ func TestSecretsManager(t *testing.T) {
 		answers[n](w)
 	}))
 	t.Cleanup(server.Close)
-	read := SecretsManager(aws.Config{
+	read := Manager(aws.Config{
 		Region: "eu-central-1", BaseEndpoint: aws.String(server.URL),
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "a", SecretAccessKey: "b"}, nil
@@ -95,12 +95,12 @@ func TestTheSecretIsAskedForInItsRegion(t *testing.T) {
 			return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxBackoff, o.MaxAttempts = time.Millisecond, 4 })
 		},
 	}
-	if _, err := SecretsManager(cfg, "s")(t.Context()); !errors.Is(err, away) || len(asked) != 4 || asked[0] != "https://secretsmanager.us-east-1.amazonaws.com/" {
+	if _, err := Manager(cfg, "s")(t.Context()); !errors.Is(err, away) || len(asked) != 4 || asked[0] != "https://secretsmanager.us-east-1.amazonaws.com/" {
 		t.Errorf("asked %v: %v", asked, err)
 	}
 	// China is a partition of its own.
 	cfg.Region, asked = "cn-north-1", nil
-	if _, err := SecretsManager(cfg, "s")(t.Context()); !errors.Is(err, away) || asked[0] != "https://secretsmanager.cn-north-1.amazonaws.com.cn/" {
+	if _, err := Manager(cfg, "s")(t.Context()); !errors.Is(err, away) || asked[0] != "https://secretsmanager.cn-north-1.amazonaws.com.cn/" {
 		t.Errorf("asked %v: %v", asked, err)
 	}
 	// No repeat is waited for that comes too late.
@@ -110,12 +110,12 @@ func TestTheSecretIsAskedForInItsRegion(t *testing.T) {
 		cancel()
 		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxBackoff = time.Hour })
 	}
-	if _, err := SecretsManager(cfg, "s")(ctx); err == nil || len(asked) > 1 {
+	if _, err := Manager(cfg, "s")(ctx); err == nil || len(asked) > 1 {
 		t.Errorf("asked %v: %v", asked, err)
 	}
 	cfg.Retryer = nil
 	cfg.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, away })
-	if _, err := SecretsManager(cfg, "s")(t.Context()); !errors.Is(err, away) {
+	if _, err := Manager(cfg, "s")(t.Context()); !errors.Is(err, away) {
 		t.Errorf("without credentials: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package credentials
+package secret
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 )
 
-// SecretsManager reads the secret of that ARN or name.
-func SecretsManager(cfg aws.Config, id string) func(context.Context) (string, error) {
+// Manager returns a function that reads the secret of that ARN or name.
+func Manager(cfg aws.Config, id string) func(context.Context) (string, error) {
 	client := secretsmanager.NewFromConfig(cfg)
 	return func(ctx context.Context) (string, error) {
 		out, err := client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &id})

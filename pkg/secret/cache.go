@@ -1,0 +1,108 @@
+// Package secret reads secrets from AWS Secrets Manager when they are first needed, and
+// keeps them for a few minutes.
+package secret
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+const (
+	// Lifetime is how long a secret is cached, and so the longest delay until a new
+	// value is used.
+	Lifetime = 5 * time.Minute
+	// grace extends the lifetime while the secret cannot be read again: most likely
+	// it is unchanged.
+	grace = 30 * time.Second
+	// shortest is the age from which a refused value is read again: a wrong one must
+	// not cost a call to the secret store each time.
+	shortest = 10 * time.Second
+	// readTimeout bounds a read with its retries.
+	readTimeout = 8 * time.Second
+)
+
+// Cache keeps what was parsed from the value of one secret. It is safe for concurrent
+// use.
+type Cache[T any] struct {
+	read  func(context.Context) (string, error)
+	parse func(string) (T, error)
+	now   func() time.Time
+
+	// turn is a mutex, for the fields below, that a context can interrupt, since a
+	// read takes time.
+	turn    chan struct{}
+	value   T
+	has     bool
+	readAt  time.Time
+	until   time.Time
+	refused bool // the cached value is no longer valid
+}
+
+// NewCache returns a cache of the secret whose value read returns; see Manager.
+func NewCache[T any](read func(context.Context) (string, error), parse func(string) (T, error), now func() time.Time) *Cache[T] {
+	return &Cache[T]{read: read, parse: parse, now: now, turn: make(chan struct{}, 1)}
+}
+
+// Get returns the value. An error means that the secret could not be read; it is
+// transient.
+func (c *Cache[T]) Get(ctx context.Context) (value T, err error) {
+	if err := c.enter(ctx); err != nil {
+		return value, err
+	}
+	defer c.leave()
+	if c.refused || !c.now().Before(c.until) {
+		if err := c.refresh(ctx); err != nil {
+			return value, err
+		}
+	}
+	return c.value, nil
+}
+
+// Forget makes the next Get read the secret again. It is called when the value was
+// refused: it may have been replaced since it was read.
+func (c *Cache[T]) Forget(ctx context.Context) {
+	if c.enter(ctx) != nil {
+		return // the next refusal calls it again
+	}
+	defer c.leave()
+	if c.now().Sub(c.readAt) >= shortest {
+		c.refused = true
+	}
+}
+
+func (c *Cache[T]) enter(ctx context.Context) error {
+	select {
+	case c.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *Cache[T]) leave() { <-c.turn }
+
+// refresh reads the secret.
+func (c *Cache[T]) refresh(ctx context.Context) error {
+	bounded, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	text, err := c.read(bounded)
+	var value T
+	if err == nil {
+		value, err = c.parse(text)
+	}
+	now := c.now()
+	switch {
+	case err == nil:
+		c.value, c.has, c.readAt, c.until, c.refused = value, true, now, now.Add(Lifetime), false
+		return nil
+	case !c.has || c.refused || ctx.Err() != nil:
+		return fmt.Errorf("secret: %w", errors.Join(ctx.Err(), err))
+	default:
+		slog.Warn("a secret could not be read again; its earlier value stays in use", "error", err)
+		c.until = now.Add(grace)
+		return nil
+	}
+}
