@@ -104,6 +104,24 @@ func TestProxyHandsTheCallOn(t *testing.T) {
 	}
 }
 
+// An answer to HEAD has no body to know it by.
+func TestProxyHandsOnFailuresOfHEAD(t *testing.T) {
+	for id, want := range map[string]int{"req-1": http.StatusTooManyRequests, "": http.StatusInternalServerError} {
+		url := face(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Retry-After", "7")
+			if id != "" {
+				w.Header().Set("X-Request-Id", id)
+			}
+			w.WriteHeader(http.StatusTooManyRequests)
+		})
+		res, _ := send(t, request(t, http.MethodHead, url+"/v1/me", nil))
+		if res.StatusCode != want || (want == http.StatusTooManyRequests) != (res.Header.Get("Retry-After") == "7") {
+			t.Errorf("with the id %q: %s %v", id, res.Status, res.Header)
+		}
+	}
+}
+
 func TestProxyHidesHowAFunctionFailed(t *testing.T) {
 	for name, status := range map[string]int{"crash": http.StatusBadGateway, "emulator": http.StatusInternalServerError, "throttled": http.StatusTooManyRequests} {
 		t.Run(name, func(t *testing.T) {
