@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/headers"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
@@ -32,7 +33,7 @@ func (a Response) Status() int {
 
 // Headers returns the headers other than the content type and the request's id.
 func (a Response) Headers() map[string]string {
-	h := map[string]string{"Cache-Control": "no-store"}
+	h := headers.Always()
 	switch a.Code {
 	case errs.MissingAPIKey, errs.InvalidAPIKey:
 		h["WWW-Authenticate"] = "Bearer" // RFC 6750, 3

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/headers"
 )
 
 // RequestIDHeader carries the id of a request, in and out.
@@ -36,8 +37,6 @@ var (
 )
 
 const (
-	// Asked for again each time, and answered in full only where it changed.
-	revalidate = "public, max-age=0, must-revalidate"
 	// Never asked for again: the name changes with the content.
 	forever = "public, max-age=31536000, immutable"
 
@@ -76,7 +75,7 @@ type page struct {
 	status   int
 	kind     string // Content-Type
 	encoding string // Content-Encoding
-	caching  string // Cache-Control
+	caching  string // Cache-Control, where it may be cached
 	policy   string // Content-Security-Policy
 	shared   bool   // may be read by scripts of other origins
 	// content returns the body and its entity tag. Reading and hashing a megabyte
@@ -104,8 +103,8 @@ func New(o Options) http.Handler {
 		o.Assets = embedded
 	}
 	h := handler{
-		"/openapi.json": {content: fixed(o.JSON), kind: "application/json", caching: revalidate, shared: true},
-		"/openapi.yaml": {content: fixed(o.YAML), kind: "application/yaml", caching: revalidate, shared: true}, // RFC 9512
+		"/openapi.json": {content: fixed(o.JSON), kind: "application/json", shared: true},
+		"/openapi.yaml": {content: fixed(o.YAML), kind: "application/yaml", shared: true}, // RFC 9512
 	}
 	h.addExplorer(o.Assets)
 	for _, p := range h {
@@ -126,13 +125,13 @@ func (h handler) addExplorer(assets fs.FS) {
 	found, err := fs.Glob(assets, "assets/scalar-*.js.gz")
 	if err != nil || len(found) == 0 {
 		slog.Error("the explorer's script is not built in", "error", err)
-		h[at] = &page{status: http.StatusServiceUnavailable, content: fixed([]byte(missingPage)), kind: htmlType, caching: "no-store"}
+		h[at] = &page{status: http.StatusServiceUnavailable, content: fixed([]byte(missingPage)), kind: htmlType}
 		return
 	}
 	scalar := strings.TrimSuffix(path.Base(found[0]), ".gz") // has the version in it
 	own := "explorer-" + digest(explorerScript) + ".js"
 	html := strings.NewReplacer("{{scalar}}", scalar, "{{explorer}}", own).Replace(string(explorerPage))
-	h[at] = &page{content: fixed([]byte(html)), kind: htmlType, caching: revalidate, policy: explorerPolicy}
+	h[at] = &page{content: fixed([]byte(html)), kind: htmlType, policy: explorerPolicy}
 	h["/api-docs/assets/"+own] = &page{content: fixed(explorerScript), kind: scriptType, caching: forever}
 	h["/api-docs/assets/"+scalar] = &page{kind: scriptType, encoding: "gzip", caching: forever, content: content(func() []byte {
 		script, err := fs.ReadFile(assets, found[0])
@@ -152,7 +151,7 @@ func digest(b []byte) string {
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set(RequestIDHeader, r.Header.Get(RequestIDHeader))
-	header.Set("X-Content-Type-Options", "nosniff")
+	headers.Set(header)
 	header.Set("X-Frame-Options", "DENY")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Content-Security-Policy", nothing)
@@ -177,7 +176,9 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) {
 	body, etag := p.content()
 	header := w.Header()
 	header.Set("Content-Security-Policy", p.policy)
-	header.Set("Cache-Control", p.caching)
+	if p.caching != "" {
+		header.Set("Cache-Control", p.caching)
+	}
 	header.Set("ETag", etag)
 	if p.shared {
 		header.Set("Access-Control-Allow-Origin", "*")
@@ -230,7 +231,6 @@ func answer(w http.ResponseWriter, r *http.Request, status int, e envelope) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
 	write(w, r, status, body.Bytes())
 }
 

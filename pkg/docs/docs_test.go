@@ -235,7 +235,8 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 		for _, method := range []string{"GET", "HEAD", "PUT"} {
 			resp := call(builtIn(), method, path)
 			for name, want := range map[string]string{
-				"X-Request-Id": requestID, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+				"X-Request-Id": requestID, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
+				"Strict-Transport-Security": "max-age=63072000; includeSubDomains", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
 			} {
 				if got := resp.Header.Get(name); got != want {
 					t.Errorf("%s %s: %s %q, want %q", method, path, name, got, want)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/seal"
 )
 
 // Gateway is what API Gateway adds to the HTTP message of a request.
@@ -52,6 +53,8 @@ type Recorder interface {
 // call is the state of the call that is being served.
 type call struct {
 	Gateway
+	// secret authenticates cursors.
+	secret    seal.Secret
 	began     time.Time
 	operation string // operationId
 	method    string

@@ -75,8 +75,8 @@ func (c *call) fail(err error) *ErrorResponse {
 // how long.
 const briefly = time.Second
 
-// headers returns the headers that an error asks for.
-func headers(e *errs.Error) http.Header {
+// errorHeaders returns the headers that an error asks for.
+func errorHeaders(e *errs.Error) http.Header {
 	h := http.Header{}
 	if status, _ := Status(e.Code); status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", "Bearer") // RFC 6750, 3

@@ -14,6 +14,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/headers"
 )
 
 // ServeHTTP serves one call: who calls, whether the authorizer refused it, which
@@ -21,10 +22,10 @@ import (
 // Every call of a known key is put into the audit log, refused ones too.
 func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	g, _ := req.Context().Value(gatewayKey{}).(Gateway)
-	c := &call{Gateway: g, began: r.now(), method: req.Method, path: req.URL.Path}
+	c := &call{Gateway: g, secret: r.secret, began: r.now(), method: req.Method, path: req.URL.Path}
 	ctx := context.WithValue(req.Context(), callKey{}, c)
 	w.Header().Set("X-Request-Id", c.RequestID)
-	w.Header().Set("Cache-Control", "no-store")
+	headers.Set(w.Header())
 
 	out := &recorder{ResponseWriter: w, status: http.StatusOK}
 	p, err := auth.Decode(c.Authorizer)
@@ -138,7 +139,7 @@ func (e *methodError) Unwrap() error { return e.error }
 func (c *call) write(w http.ResponseWriter, err error) {
 	r := c.fail(err)
 	h := w.Header()
-	for name, values := range headers(errs.As(err)) {
+	for name, values := range errorHeaders(errs.As(err)) {
 		h[name] = values
 	}
 	if m, ok := err.(*methodError); ok {

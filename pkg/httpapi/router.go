@@ -197,7 +197,7 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		}
 		a, err := handle(ctx, in)
 		if err != nil {
-			return nil, huma.ErrorWithHeaders(c.fail(err), headers(errs.As(err)))
+			return nil, huma.ErrorWithHeaders(c.fail(err), errorHeaders(errs.As(err)))
 		}
 		return a, nil
 	}

@@ -133,7 +133,7 @@ func (l *log) Record(_ context.Context, c httpapi.Call) error {
 }
 
 type fixture struct {
-	t      *testing.T
+	t      testing.TB
 	router *httpapi.Router
 	things *things
 	log    *log
@@ -142,12 +142,12 @@ type fixture struct {
 	within time.Duration
 }
 
-func newFixture(t *testing.T, with ...func(*aws.Config)) *fixture {
+func newFixture(t testing.TB, with ...func(*aws.Config)) *fixture {
 	return newFixtureAt(t, clock, with...)
 }
 
 // newFixtureAt is newFixture with a clock of the test's own.
-func newFixtureAt(t *testing.T, clock func() time.Time, with ...func(*aws.Config)) *fixture {
+func newFixtureAt(t testing.TB, clock func() time.Time, with ...func(*aws.Config)) *fixture {
 	db := storetest.Open(t, clock, with...)
 	f := &fixture{t: t, things: &things{db: db}, log: &log{}}
 	f.router = httpapi.NewRouter(db, f.log, clock)
@@ -248,6 +248,14 @@ func (f *fixture) callAs(authorizer map[string]any, method, path, body string, h
 	}
 	if a.RequestID != "req-1" || a.header.Get("X-Request-Id") != "req-1" {
 		f.t.Errorf("%s %s: request id %q, header %q", method, path, a.RequestID, a.header.Get("X-Request-Id"))
+	}
+	want := map[string]string{
+		"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Strict-Transport-Security": "max-age=63072000; includeSubDomains",
+	}
+	for name, value := range want {
+		if got := a.header.Get(name); got != value {
+			f.t.Errorf("%s %s: the header %s is %q", method, path, name, got)
+		}
 	}
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(w.Body.Bytes(), &members)
