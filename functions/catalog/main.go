@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/catalog/listing"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/needs"
+	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -16,5 +17,5 @@ func main() {
 	n := needs.Read[needs.Catalog]()
 	// The catalog reads no table: what it answers is part of the function.
 	log := audit.New(store.Open(awsenv.Must(awsenv.Config()), n.AuditTable), time.Now)
-	function.Serve(listing.Mount, function.Env{Audit: log, Now: time.Now, Providers: n.Providers})
+	function.Serve(listing.Mount, function.Env{Audit: log, Now: time.Now, Seal: seal.Fixed([]byte(n.SealSecret)), Providers: n.Providers})
 }

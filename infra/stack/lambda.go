@@ -94,7 +94,7 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	if f.Seals || f.Unseals {
 		env["SECRETS_KEY_ARN"] = l.data.secrets.KeyArn()
 	}
-	if f.Trigger == topology.ByGateway && f.State != topology.None {
+	if f.Trigger == topology.ByGateway && f.Audit != topology.None {
 		env["SEAL_SECRET"] = l.data.seal.SecretValue().UnsafeUnwrap() // a reference to it
 	}
 	if f.Publishes {

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"time"
@@ -26,27 +24,13 @@ type Page[T any] struct {
 	Next  string // empty at the end
 }
 
-// cursor is what next_cursor carries. It is opaque by convention, not encrypted:
-// it holds no more than ids, and the partition is always that of the caller.
-type cursor struct {
-	At store.Cursor `json:"a"`
-	// Check is a hash over the place and the list that it belongs to: operation,
-	// caller, filters. A place that was tampered with would fail in the table.
-	Check string `json:"c"`
-}
-
-func newCursor(at store.Cursor, list string) cursor {
-	sum := sha256.Sum256([]byte(list + "\x00" + at.PK + "\x00" + at.SK + "\x00" + at.Sort))
-	return cursor{At: at, Check: base64.RawURLEncoding.EncodeToString(sum[:9])}
-}
-
 // ListItems reads a page of a query and renders its items. What identifies the
 // list beside the query (nothing, as a rule) goes into the query's filters.
 func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageInput, render func(store.Item) (T, error)) (Page[T], error) {
 	list := fingerprint(ctx, q)
 	q.Limit = in.Limit
 	if in.Cursor != "" {
-		after, err := parseCursor(in.Cursor, list)
+		after, err := parseCursor(ctx, in.Cursor, list)
 		if err != nil {
 			return Page[T]{}, err
 		}
@@ -65,9 +49,9 @@ func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageI
 		page.Items = append(page.Items, v)
 	}
 	if found.Next != nil {
-		page.Next = formatCursor(*found.Next, list)
+		page.Next, err = formatCursor(ctx, *found.Next, list)
 	}
-	return page, nil
+	return page, err
 }
 
 // Owned returns the query of the caller's resources of a kind that were made in the
@@ -82,7 +66,7 @@ func Owned(ctx context.Context, kind, prefix string, made Period, filters map[st
 func Slice[T any](ctx context.Context, all []T, filters map[string]string, in PageInput, key func(T) string) (Page[T], error) {
 	list := fingerprint(ctx, store.Query{Filters: filters})
 	if in.Cursor != "" {
-		after, err := parseCursor(in.Cursor, list)
+		after, err := parseCursor(ctx, in.Cursor, list)
 		if err != nil {
 			return Page[T]{}, err
 		}
@@ -95,7 +79,10 @@ func Slice[T any](ctx context.Context, all []T, filters map[string]string, in Pa
 	page := Page[T]{Items: all}
 	if len(all) > in.Limit {
 		page.Items = all[:in.Limit]
-		page.Next = formatCursor(store.Cursor{SK: key(page.Items[in.Limit-1])}, list)
+		var err error
+		if page.Next, err = formatCursor(ctx, store.Cursor{SK: key(page.Items[in.Limit-1])}, list); err != nil {
+			return Page[T]{}, err
+		}
 	}
 	return page, nil
 }
@@ -105,29 +92,6 @@ func fingerprint(ctx context.Context, q store.Query) string {
 	p := auth.FromContext(ctx)
 	b, _ := json.Marshal([]any{callFrom(ctx).operation, p.Account, p.Mode, q.Partition, q.From, q.To, q.Filters, q.Prefixes})
 	return string(b)
-}
-
-func formatCursor(at store.Cursor, list string) string {
-	b, _ := json.Marshal(newCursor(at, list))
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
-func parseCursor(s, list string) (*store.Cursor, error) {
-	var c cursor
-	b, err := base64.RawURLEncoding.DecodeString(s)
-	if err == nil {
-		err = json.Unmarshal(b, &c)
-	}
-	if err != nil || c != newCursor(c.At, list) {
-		return nil, errInvalidCursor()
-	}
-	return &c.At, nil
-}
-
-func errInvalidCursor() error {
-	e := errs.New(errs.InvalidCursor, "The cursor does not belong to this list with these filters. Use next_cursor unchanged, or start without a cursor.")
-	e.Param = "cursor"
-	return e
 }
 
 // Period holds the query parameters from and to. Embed it where a list is

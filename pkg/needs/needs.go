@@ -57,6 +57,7 @@ type Account struct {
 // Catalog is what the function catalog needs: its answers are part of it.
 type Catalog struct {
 	Audit
+	Seal
 	Offers
 }
 
