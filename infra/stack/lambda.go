@@ -45,6 +45,10 @@ func (l lambdas) new(f topology.Function) awslambda.Function {
 	if s.Arch == "x86_64" {
 		architecture = awslambda.Architecture_X86_64()
 	}
+	loop := awslambda.RecursiveLoop_TERMINATE
+	if f.Loops() {
+		loop = awslambda.RecursiveLoop_ALLOW
+	}
 	fn := awslambda.NewFunction(l.stack, jsii.String(topology.Title(f.Name)+"Function"), &awslambda.FunctionProps{
 		FunctionName: jsii.String(s.Customer + "-" + s.Stage + "-" + f.Name),
 		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Dir(s.bootstrap(f.Name))), nil),
@@ -57,9 +61,26 @@ func (l lambdas) new(f topology.Function) awslambda.Function {
 		Role:         role,
 		LogGroup:     logs,
 		Tracing:      awslambda.Tracing_ACTIVE,
+		// Lambda would end a chain of about 16 steps, which a long generation has.
+		RecursiveLoop:                loop,
+		EphemeralStorageSize:         awscdk.Size_Mebibytes(jsii.Number(float64(max(f.Storage, leastStorage)))),
+		ReservedConcurrentExecutions: reserved(f),
 	})
 	l.alarms.errors(f, fn)
+	l.alarms.loops(f, fn)
 	return fn
+}
+
+// leastStorage is the least that /tmp has, in MiB.
+const leastStorage = 512
+
+// reserved returns the concurrency that is kept free for the function; nil: it shares
+// what the account has.
+func reserved(f topology.Function) *float64 {
+	if f.Reserved == 0 {
+		return nil
+	}
+	return jsii.Number(float64(f.Reserved))
 }
 
 func newLogGroup(stack awscdk.Stack, s Settings, key awskms.Key, id string) awslogs.LogGroup {

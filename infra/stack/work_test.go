@@ -125,6 +125,67 @@ func TestSlowReceiversDoNotTakeAllFunctions(t *testing.T) {
 	}
 }
 
+// TestABacklogLeavesRoomForOthers checks that each queue has a cap, and that all caps
+// together leave half of what AWS gives an account to the API.
+func TestABacklogLeavesRoomForOthers(t *testing.T) {
+	sum := 0.0
+	for id, r := range acme.of("AWS::Lambda::EventSourceMapping") {
+		if strings.HasSuffix(id, "RelaySource") || r.Properties["StartingPosition"] != nil {
+			continue
+		}
+		most, _ := r.Properties.at("ScalingConfig", "MaximumConcurrency").(float64)
+		if most < 2 {
+			t.Errorf("%s has no cap: %v", id, r.Properties["ScalingConfig"])
+		}
+		sum += most
+	}
+	if sum > 500 {
+		t.Errorf("the queues take up to %v of the 1,000 functions at once that an account has", sum)
+	}
+	_, authorizer := named(t, acme["acme-eu-central-1-api"], "AWS::Lambda::Function", "AuthorizerFunction")
+	if kept, _ := authorizer["ReservedConcurrentExecutions"].(float64); kept < 100 {
+		t.Errorf("nothing is kept free for the authorizer: %v", authorizer["ReservedConcurrentExecutions"])
+	}
+}
+
+// Lambda ends chains of about 16 calls unless it is told that they are meant.
+func TestStepsAreNoEndlessLoop(t *testing.T) {
+	for _, f := range topology.Functions {
+		want := "Terminate"
+		for _, q := range f.Consumes {
+			if slices.Contains(f.Sends, q) {
+				want = "Allow"
+			}
+		}
+		found := 0
+		for id, r := range acme.of("AWS::Lambda::Function") {
+			if r.Properties["FunctionName"] != "acme-prod-"+f.Name {
+				continue
+			}
+			found++
+			if r.Properties["RecursiveLoop"] != want {
+				t.Errorf("%s: recursive loops are %v, want %s", id, r.Properties["RecursiveLoop"], want)
+			}
+		}
+		if found != 1 {
+			t.Errorf("%d functions are named for %s", found, f.Name)
+		}
+	}
+	function, _ := named(t, acme[workStack], "AWS::Lambda::Function", "GenerateFunction")
+	if !alarmOn(acme, workStack, "RecursiveInvocationsDropped", function) {
+		t.Error("no alarm watches the chains that Lambda ends")
+	}
+}
+
+func TestFilesOfABatchFitIntoStorage(t *testing.T) {
+	const largest = 256 // MiB
+	_, function := named(t, acme[workStack], "AWS::Lambda::Function", "GenerateFunction")
+	batch := topology.Named("generate").Batch
+	if size, _ := function.at("EphemeralStorage", "Size").(float64); size < float64(batch*largest) {
+		t.Errorf("%v MiB for %d files of %d MiB", size, batch, largest)
+	}
+}
+
 func TestRelayReadsItsOwnKindsAlone(t *testing.T) {
 	_, source := named(t, acme[workStack], "AWS::Lambda::EventSourceMapping", "RelaySource")
 	filters, _ := source.at("FilterCriteria", "Filters").([]any)

@@ -4,7 +4,10 @@
 // A new queue is a constant and an entry in Outbox, its worker an entry in Functions.
 package topology
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Access is what a function may do with a table or the bucket.
 type Access int
@@ -52,9 +55,14 @@ type Function struct {
 	// fails returns soon, and more often. If it dies before the first extension, they
 	// stay invisible for its time-out, which is short where it can be.
 	Holds bool
-	// Concurrency is how many batches of its queues are in work at a time at most; 0:
-	// as many as the account permits.
+	// Concurrency is how many batches of each of its queues are in work at a time at most:
+	// a backlog leaves room for the other functions of the account.
 	Concurrency int
+	// Reserved is the concurrency that the account keeps free for the function, and that
+	// it never exceeds; 0: none.
+	Reserved int
+	// Storage is the size of /tmp in MiB; 0: what Lambda has by default.
+	Storage int
 	// Every is the period of its schedule.
 	Every time.Duration
 	// State, Audit and Media are the state table, the audit table and the bucket.
@@ -77,6 +85,11 @@ type Function struct {
 	// Offers marks the functions that need to know which providers live keys may use,
 	// and Generates those that call them.
 	Offers, Generates bool
+}
+
+// Loops reports whether the function sends to a queue that it consumes.
+func (f Function) Loops() bool {
+	return slices.ContainsFunc(f.Consumes, func(q Queue) bool { return slices.Contains(f.Sends, q) })
 }
 
 // Named returns the function of a name. It panics if there is none.

@@ -4,7 +4,7 @@ import "time"
 
 // Functions are all the functions of the service.
 var Functions = []Function{
-	{Name: "authorizer", Trigger: AsAuthorizer, Memory: 512, Timeout: 5 * time.Second, State: Write},
+	{Name: "authorizer", Trigger: AsAuthorizer, Memory: 512, Timeout: 5 * time.Second, Reserved: 200, State: Write},
 
 	{Name: "account", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Read, Audit: Write, Media: Read},
 	{Name: "apikey", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append},
@@ -16,11 +16,12 @@ var Functions = []Function{
 	{Name: "docs", Trigger: ByGateway, Memory: 256, Timeout: 10 * time.Second},
 
 	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100, Sends: Outbox, Publishes: true},
-	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Consumes: Generation, Batch: 5, Holds: true,
+	// Each message of a batch may store a file of up to 256 MiB.
+	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Storage: 2048, Consumes: Generation, Batch: 5, Holds: true, Concurrency: 50,
 		State: Write, Media: Write, Sends: Generation, Offers: true, Generates: true},
-	{Name: "dispatch", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Second, Consumes: []Queue{Dispatch}, Batch: 10, Holds: true,
+	{Name: "dispatch", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Second, Consumes: []Queue{Dispatch}, Batch: 10, Holds: true, Concurrency: 20,
 		State: Write, Sends: []Queue{Deliver, Dispatch}},
-	{Name: "replay", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{Replay}, Batch: 5, Holds: true,
+	{Name: "replay", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{Replay}, Batch: 5, Holds: true, Concurrency: 5,
 		State: Write, Sends: []Queue{Deliver, Replay}},
 	// An attempt takes up to 15 seconds.
 	{Name: "deliver", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{Deliver}, Batch: 10, Holds: true, Concurrency: 50,

@@ -47,10 +47,12 @@ const (
 
 // A message is received so many times before it becomes a dead letter. One that its
 // function holds returns within seconds at first, and so more often while a failure
-// lasts.
+// lasts. Where Lambda throttles the function each receive counts, too, though nothing was
+// tried: so there are enough of them for leastTime.
 const (
 	receives     = 5
 	receivesHeld = 15
+	leastTime    = 15 * time.Minute
 )
 
 // EnvName returns the name of the environment variable that holds the queue's address.
@@ -78,10 +80,11 @@ func (q Queue) Visibility() time.Duration {
 // Receives returns how many times a message is received before it becomes a dead
 // letter.
 func (q Queue) Receives() int {
+	least := receives
 	if q.Consumer().Holds {
-		return receivesHeld
+		least = receivesHeld
 	}
-	return receives
+	return max(least, int(leastTime/q.Visibility()))
 }
 
 // EventRule names the dead letters of the rule that sends the bus's events to Dispatch.

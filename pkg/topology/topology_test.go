@@ -60,10 +60,29 @@ func TestTimesOfAQueue(t *testing.T) {
 	for holds, want := range map[bool]struct {
 		visibility time.Duration
 		receives   int
-	}{true: {time.Minute, 15}, false: {6 * time.Minute, 5}} {
-		Functions = []Function{{Name: "f", Timeout: time.Minute, Consumes: []Queue{"q"}, Holds: holds}}
+	}{true: {2 * time.Minute, 15}, false: {12 * time.Minute, 5}} {
+		Functions = []Function{{Name: "f", Timeout: 2 * time.Minute, Consumes: []Queue{"q"}, Holds: holds}}
 		if q := Queue("q"); q.Visibility() != want.visibility || q.Receives() != want.receives {
 			t.Errorf("holds: %v; invisible for %v, received %d times", holds, q.Visibility(), q.Receives())
+		}
+	}
+}
+
+// While the functions of an account are throttled, messages are received and hidden
+// again without a try.
+func TestNoMessageDiesOfThrottling(t *testing.T) {
+	for _, q := range Queues {
+		if lasts := time.Duration(q.Receives()) * q.Visibility(); lasts < 15*time.Minute || q.Receives() > 1000 {
+			t.Errorf("a message of %s is dead after %d receives, %v", q, q.Receives(), lasts)
+		}
+	}
+}
+
+func TestEveryConsumerOfQueuesHasACap(t *testing.T) {
+	for _, f := range Functions {
+		// Lambda takes 2 to 1,000.
+		if capped := f.Concurrency >= 2 && f.Concurrency <= 1000; capped != (f.Trigger == ByQueue) {
+			t.Errorf("%s has the concurrency %d", f.Name, f.Concurrency)
 		}
 	}
 }
