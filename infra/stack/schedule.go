@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdadestinations"
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/pkg/topology"
@@ -24,12 +25,18 @@ func (w *work) schedule(fn awslambda.Function, f topology.Function, s Settings) 
 		every = everyLocally
 	}
 	period := awscdk.Duration_Minutes(jsii.Number(every.Minutes()))
+	dead := w.newDeadLetterQueue(f.Name)
+	// EventBridge calls the function asynchronously: what the function itself fails at is
+	// for Lambda to report. It does not try again, because the next call does the same.
+	fn.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
+		MaxEventAge: period, RetryAttempts: jsii.Number(0), OnFailure: awslambdadestinations.NewSqsDestination(dead),
+	})
 	awsevents.NewRule(w.stack, jsii.String(topology.Title(f.Name)+"Schedule"), &awsevents.RuleProps{
 		Description: jsii.String("Calls the function " + f.Name + " regularly"),
 		Schedule:    awsevents.Schedule_Rate(period),
 		Targets: &[]awsevents.IRuleTarget{
 			awseventstargets.NewLambdaFunction(fn, &awseventstargets.LambdaFunctionProps{
-				DeadLetterQueue: w.newDeadLetterQueue(f.Name),
+				DeadLetterQueue: dead,
 				MaxEventAge:     period,
 				RetryAttempts:   jsii.Number(2),
 			}),

@@ -67,6 +67,10 @@ func TestSchedulesCallTheirFunctions(t *testing.T) {
 			if retries < 1 || age != c.every(f).Seconds() {
 				t.Errorf("%s: %s is repeated %v times for %v s", stage, rule, retries, age)
 			}
+			_, async := named(t, work, "AWS::Lambda::EventInvokeConfig", title+"Function")
+			if again, ok := async["MaximumRetryAttempts"].(float64); !ok || again != 0 || !pointsAt(async.at("DestinationConfig", "OnFailure", "Destination"), dead) {
+				t.Errorf("%s: what %s fails at is lost: %v", stage, function, async)
+			}
 			if !calledBy(work, function, rule) {
 				t.Errorf("%s: %s may not call %s", stage, rule, function)
 			}
