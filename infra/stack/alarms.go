@@ -5,6 +5,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
@@ -21,6 +22,15 @@ func newAlarmTopic(stack awscdk.Stack, s Settings, key awskms.Key) awssns.Topic 
 		MasterKey:  key,
 		EnforceSSL: jsii.Bool(true),
 	})
+	// A topic with a policy has no other permissions: without this statement no alarm
+	// could be published.
+	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Sid:        jsii.String("Alarms"),
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)},
+		Actions:    jsii.Strings("sns:Publish"),
+		Resources:  &[]*string{topic.TopicArn()},
+		Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": stack.Account()}},
+	}))
 	if s.AlarmEmail != "" {
 		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(s.AlarmEmail), nil))
 	}
@@ -47,6 +57,19 @@ func (a alarms) errors(f topology.Function, fn awslambda.IFunction) {
 	a.add(topology.Title(f.Name)+"ErrorsAlarm", alarm{
 		says:   "The function " + f.Name + " reports errors. Read its log.",
 		metric: fn.MetricErrors(metric("Sum")),
+		above:  0,
+	})
+}
+
+// loops is the alarm of messages that Lambda dropped because it took a chain of calls for
+// an endless loop.
+func (a alarms) loops(f topology.Function, fn awslambda.IFunction) {
+	if f.Trigger != topology.ByQueue && f.Trigger != topology.ByStream {
+		return
+	}
+	a.add(topology.Title(f.Name)+"LoopsAlarm", alarm{
+		says:   "Lambda has dropped messages of " + f.Name + ", because it takes its steps for an endless loop. The function needs RecursiveLoop: Allow.",
+		metric: fn.Metric(jsii.String("RecursiveInvocationsDropped"), metric("Sum")),
 		above:  0,
 	})
 }

@@ -51,6 +51,20 @@ func TestWhatGoesWrongRaisesAnAlarm(t *testing.T) {
 	}
 }
 
+// publishes reports whether a topic's policy lets the alarms of this account publish, and
+// no others.
+func publishes(policy properties) bool {
+	statements, _ := policy.at("PolicyDocument", "Statement").([]any)
+	for _, s := range statements {
+		s := properties(s.(map[string]any))
+		if s["Effect"] == "Allow" && s["Action"] == "sns:Publish" && s.at("Principal", "Service") == "cloudwatch.amazonaws.com" &&
+			s.at("Condition", "StringEquals", "aws:SourceAccount") != nil {
+			return true
+		}
+	}
+	return false
+}
+
 func TestAlarmsReachSomebody(t *testing.T) {
 	for id, r := range acme.of("AWS::CloudWatch::Alarm") {
 		if actions, _ := r.Properties["AlarmActions"].([]any); len(actions) != 1 {
@@ -58,6 +72,11 @@ func TestAlarmsReachSomebody(t *testing.T) {
 		}
 		if fmt.Sprint(r.Properties["AlarmDescription"]) == "" || r.Properties["TreatMissingData"] != "notBreaching" {
 			t.Errorf("%s: %v, missing data %v", id, r.Properties["AlarmDescription"], r.Properties["TreatMissingData"])
+		}
+	}
+	for id, r := range acme.of("AWS::SNS::TopicPolicy") {
+		if !publishes(r.Properties) {
+			t.Errorf("%s does not let CloudWatch publish: %v", id, r.Properties)
 		}
 	}
 	for customer, email := range map[string]string{"acme": "operations@acme.example", "globex": "alerts@globex.example"} {

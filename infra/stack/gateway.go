@@ -34,18 +34,27 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.Function) *gat
 		// Bodies pass as the bytes that they are, both ways: a body that is not
 		// UTF-8 is refused rather than repaired, and assets may be compressed.
 		BinaryMediaTypes: jsii.Strings("*/*"),
-		CloudWatchRole:   jsii.Bool(true),
+		// The role belongs to the account and the region, not to the stack: that of the last
+		// customer deployed serves all of them, and must outlive it.
+		CloudWatchRole:              jsii.Bool(true),
+		CloudWatchRoleRemovalPolicy: kept(s),
 		DeployOptions: &awsapigateway.StageOptions{
-			StageName:            jsii.String(s.Stage),
-			TracingEnabled:       jsii.Bool(true),
-			MetricsEnabled:       jsii.Bool(true),
-			LoggingLevel:         awsapigateway.MethodLoggingLevel_ERROR,
+			StageName:      jsii.String(s.Stage),
+			TracingEnabled: jsii.Bool(true),
+			// No alarm needs the metrics of each method. Execution logs would be kept for ever,
+			// under AWS's key; the access log has the errors.
+			MetricsEnabled:       jsii.Bool(false),
+			LoggingLevel:         awsapigateway.MethodLoggingLevel_OFF,
 			ThrottlingRateLimit:  jsii.Number(2000),
 			ThrottlingBurstLimit: jsii.Number(1000),
 			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(newLogGroup(stack, s, d.key, "AccessLog")),
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLogFormat)),
 		},
 	})
+	// Without it the gateway's own name takes TLS 1.0.
+	rest := api.Node().DefaultChild().(awsapigateway.CfnRestApi)
+	rest.SetSecurityPolicy(jsii.String("SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09"))
+	rest.SetEndpointAccessMode(jsii.String("STRICT"))
 	return &gateway{
 		api: api,
 		authorizer: awsapigateway.NewRequestAuthorizer(stack, jsii.String("Authorizer"), &awsapigateway.RequestAuthorizerProps{

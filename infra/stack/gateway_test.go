@@ -189,6 +189,9 @@ func TestGatewayIsRegionalTracedAndLogged(t *testing.T) {
 		if !slices.Equal(types, []any{"REGIONAL"}) {
 			t.Errorf("%s has the endpoint types %v", id, types)
 		}
+		if policy := fmt.Sprint(r.Properties["SecurityPolicy"]); !strings.HasPrefix(policy, "SecurityPolicy_TLS13_1_2_") || r.Properties["EndpointAccessMode"] != "STRICT" {
+			t.Errorf("%s takes connections by %s, %v", id, policy, r.Properties["EndpointAccessMode"])
+		}
 		if binary, _ := r.Properties["BinaryMediaTypes"].([]any); !slices.Equal(binary, []any{"*/*"}) {
 			t.Errorf("%s passes %v as bytes", id, binary)
 		}
@@ -216,7 +219,7 @@ func TestGatewayIsRegionalTracedAndLogged(t *testing.T) {
 		if s["DataTraceEnabled"] != false && s["DataTraceEnabled"] != nil {
 			t.Errorf("%s writes bodies and headers, and so keys, into its log", id)
 		}
-		if s["ThrottlingRateLimit"] == nil || s["ThrottlingBurstLimit"] == nil || s["LoggingLevel"] != "ERROR" || s["MetricsEnabled"] != true {
+		if s["ThrottlingRateLimit"] == nil || s["ThrottlingBurstLimit"] == nil || s["LoggingLevel"] != "OFF" || s["MetricsEnabled"] != false {
 			t.Errorf("%s has the settings %v", id, s)
 		}
 	}

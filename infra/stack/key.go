@@ -26,8 +26,9 @@ func newKey(stack awscdk.Stack, s Settings) awskms.Key {
 	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Sid:        jsii.String("LogGroups"),
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("logs."+s.Region+".amazonaws.com"), nil)},
-		Actions:    jsii.Strings(keyWrites...),
-		Resources:  jsii.Strings("*"),
+		// CloudWatch Logs asks for data keys without their plain text, too.
+		Actions:   jsii.Strings("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"),
+		Resources: jsii.Strings("*"),
 		Conditions: &map[string]any{
 			"ArnLike": map[string]any{
 				"kms:EncryptionContext:aws:logs:arn": stack.FormatArn(&awscdk.ArnComponents{

@@ -11,7 +11,6 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/bedrock"
 	"github.com/content-automation/api/pkg/provider/polly"
 )
@@ -58,7 +57,7 @@ func (l lambdas) bedrock() []awsiam.PolicyStatement {
 	arn := func(region, account, resource string) *string {
 		return jsii.String(fmt.Sprintf("arn:%s:bedrock:%s:%s:%s", *l.stack.Partition(), region, account, resource))
 	}
-	var models, videos []*string
+	var models []*string
 	for _, m := range catalog.Models(catalog.Filter{Provider: bedrock.Name}) {
 		if m.State == catalog.Retired {
 			continue
@@ -72,14 +71,11 @@ func (l lambdas) bedrock() []awsiam.PolicyStatement {
 			}
 		}
 		models = append(models, arns...)
-		if m.Kind == provider.KindVideo {
-			videos = append(videos, arns...)
-		}
 	}
 	invocations := arn(region, *l.stack.Account(), "async-invoke/*")
 	return []awsiam.PolicyStatement{
-		allow([]string{"bedrock:InvokeModel"}, models...),
-		allow([]string{"bedrock:StartAsyncInvoke"}, append(videos, invocations)...),
+		// StartAsyncInvoke has no action of its own.
+		allow([]string{"bedrock:InvokeModel"}, append(models, invocations)...),
 		allow([]string{"bedrock:GetAsyncInvoke"}, invocations),
 	}
 }

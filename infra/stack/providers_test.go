@@ -100,11 +100,11 @@ func TestModelsOfBedrockArePermittedOneByOne(t *testing.T) {
 	if us := strings.Join(permitted(t, globex, "Generate", "bedrock:InvokeModel"), "\n"); !strings.Contains(us, "inference-profile/us.deepseek.r1-v1:0") || strings.Contains(us, "eu-") {
 		t.Errorf("in the US it is permitted\n%s", us)
 	}
-	started := strings.Join(permitted(t, acme, "Generate", "bedrock:StartAsyncInvoke"), "\n")
-	if !strings.Contains(started, "luma.ray-v2:0") || !strings.Contains(started, ":async-invoke/*") || strings.Contains(started, "nova") {
-		t.Errorf("videos are permitted by\n%s", started)
+	// IAM knows no action StartAsyncInvoke.
+	if !strings.Contains(invoked, ":async-invoke/*") || len(permitted(t, acme, "Generate", "bedrock:StartAsyncInvoke")) > 0 {
+		t.Errorf("videos are permitted by\n%s", invoked)
 	}
-	for action, want := range map[string]int{"bedrock:InvokeModel": 0, "bedrock:StartAsyncInvoke": 0, "bedrock:GetAsyncInvoke": 0, "polly:SynthesizeSpeech": 0} {
+	for action, want := range map[string]int{"bedrock:InvokeModel": 0, "bedrock:GetAsyncInvoke": 0, "polly:SynthesizeSpeech": 0} {
 		if got := permitted(t, initech, "Generate", action); len(got) != want {
 			t.Errorf("without providers, %s is permitted on %v", action, got)
 		}
