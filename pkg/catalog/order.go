@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -13,10 +14,6 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 )
 
-// charactersPerSecond is how fast speech is taken to be where its length decides
-// the price before it is spoken.
-const charactersPerSecond = 12
-
 // The lengths that are asked for where none is given and the model has no list.
 const (
 	usualVideo = 5
@@ -26,9 +23,14 @@ const (
 )
 
 // PriceOf returns the price of a request in credits, or ErrNoPrice if the model has
-// none. It depends on the request alone: the estimate, the reservation and the charge
-// are equal.
-func (m Model) PriceOf(req provider.Request) (int64, error) { return m.Cost(m.quantity(req)) }
+// none. It depends on the request alone, so that the estimate and the reservation are
+// equal.
+func (m Model) PriceOf(req provider.Request) (int64, error) {
+	if m.Kind == provider.KindAvatar && req.AudioURL != "" && req.Spoken <= 0 {
+		return 0, fmt.Errorf("catalog: a recording for %s was not measured", m.ID)
+	}
+	return m.Cost(m.quantity(req))
+}
 
 func (m Model) quantity(req provider.Request) Quantity {
 	q := Quantity{Tracks: 1}
@@ -40,25 +42,16 @@ func (m Model) quantity(req provider.Request) Quantity {
 	case provider.KindImage:
 		q.Images = max(req.Count, 1)
 	case provider.KindVoice:
-		q.Characters = utf8.RuneCountInString(req.Prompt)
+		q.Characters = m.billedCharacters(req.Prompt)
 	case provider.KindVideo, provider.KindMusic:
 		q.Length = seconds(m.Length(req.Seconds))
 	case provider.KindAvatar:
-		q.Length = seconds(SpokenSeconds(req))
+		q.Length = spoken(req)
 	}
 	return q
 }
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
-
-// SpokenSeconds returns the estimated length of an avatar's speech: the request's
-// Seconds for a recording, otherwise by the length of the text.
-func SpokenSeconds(req provider.Request) int {
-	if req.Seconds > 0 {
-		return req.Seconds
-	}
-	return max(1, int(ceil(int64(utf8.RuneCountInString(req.Prompt)), charactersPerSecond)))
-}
 
 // Length is the length in seconds that a model makes where asked is wanted: itself
 // where the model can, else the shortest that is longer, else the longest; 0 asks
@@ -159,12 +152,14 @@ func (m Model) Check(req provider.Request, prefix string) error {
 		if c.MaxSeconds > 0 {
 			most = c.MaxSeconds
 		}
-		if n := SpokenSeconds(req); n > most {
-			if req.Seconds > 0 {
-				return refuse("/seconds", "must be at most %d for the model %s", most, m.ID)
-			}
-			return refuse("/text", "takes about %d seconds to speak; the model %s speaks at most %d", n, m.ID, most)
+		length := spoken(req)
+		if length <= seconds(most) {
+			break
 		}
+		if req.Spoken > 0 {
+			return refuse("/audio_url", "is %.1f seconds long; the model %s speaks at most %d", length.Seconds(), m.ID, most)
+		}
+		return refuse("/text", "takes about %.0f seconds to speak; the model %s speaks at most %d", math.Ceil(length.Seconds()), m.ID, most)
 	case provider.KindVoice:
 		if n := utf8.RuneCountInString(req.Prompt); c.MaxCharacters > 0 && n > c.MaxCharacters {
 			return refuse("/text", "has %d characters; the model %s speaks at most %d", n, m.ID, c.MaxCharacters)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
@@ -36,8 +37,8 @@ func TestPriceOfRequests(t *testing.T) {
 		"a short voice":           {"eleven-multilingual-2", request{Prompt: "ä"}, 1},
 		"a track":                 {"stable-audio-2.5", request{Prompt: "calm", Seconds: 90}, 20},
 		"music by the second":     {"ace-step", request{Prompt: "calm", Seconds: 101}, 3},
-		"an avatar by its text":   {"heygen-avatar-4", request{Prompt: strings.Repeat("x", 121)}, 110},
-		"an avatar by its speech": {"heygen-avatar-4", request{AudioURL: "https://example.com/a.mp3", Seconds: 7}, 70},
+		"an avatar by its text":   {"heygen-avatar-4", request{Prompt: strings.Repeat("x", 121)}, 101},
+		"an avatar by its speech": {"heygen-avatar-4", request{AudioURL: "https://example.com/a.mp3", Seconds: 1, Spoken: 7200 * time.Millisecond}, 72},
 		"a text":                  {"claude-sonnet-4.5", request{Kind: provider.KindText, Prompt: "A shoe"}, 2},
 	} {
 		m := model(t, c.model)
@@ -52,6 +53,9 @@ func TestPriceOfRequests(t *testing.T) {
 	long, _ := m.PriceOf(request{Kind: provider.KindText, Prompt: "A shoe", Slides: 10, ScriptSeconds: 60})
 	if short >= long {
 		t.Errorf("%d and %d", short, long)
+	}
+	if got, err := model(t, "heygen-avatar-4").PriceOf(request{AudioURL: "https://example.com/a.mp3", Seconds: 7}); err == nil {
+		t.Errorf("a recording that was not measured costs %d", got)
 	}
 	if _, err := model(t, "lyria-2").PriceOf(request{}); !errors.Is(err, ErrNoPrice) {
 		t.Errorf("a model without a price: %v", err)
@@ -116,7 +120,7 @@ func TestCheckNamesTheMember(t *testing.T) {
 		"no language":            {"eleven-multilingual-2", request{Prompt: "x", Language: "en-!!"}, "/input/language"},
 		"none of an avatar":      {"heygen-avatar-4", request{Prompt: "x", ImageURL: url, Language: "%%%"}, "/input/language"},
 		"one of an avatar":       {"heygen-avatar-4", request{Prompt: "x", ImageURL: url, Language: "de-AT"}, ""},
-		"speech that is long":    {"omnihuman-1.5", request{ImageURL: url, AudioURL: url, Seconds: 61}, "/input/seconds"},
+		"speech that is long":    {"omnihuman-1.5", request{ImageURL: url, AudioURL: url, Seconds: 1, Spoken: 61 * time.Second}, "/input/audio_url"},
 		"a text that is long":    {"heygen-avatar-4", request{Prompt: strings.Repeat("x", 12*301), ImageURL: url}, "/input/text"},
 		"no speech":              {"omnihuman-1.5", request{Prompt: "x", ImageURL: url}, "/input/audio_url"},
 	} {

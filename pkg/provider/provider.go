@@ -104,7 +104,8 @@ type Request struct {
 	AudioURL    string // avatar: the speech to move to, instead of Prompt
 	VideoURL    string // avatar: the video whose lips move to the speech
 	Lyrics      string // music: what is sung
-	// Spoken is for captions: how long the prompt takes to be spoken.
+	// Spoken is for captions, how long the prompt takes to be spoken, and for avatars
+	// with AudioURL, how long the recording is.
 	Spoken time.Duration
 	Voice  string // voice, avatar: the provider's id of the voice; the model's default if empty
 	Avatar string // avatar: the provider's id of who speaks; the model's default if empty

@@ -1,6 +1,10 @@
 package generation
 
-import "github.com/content-automation/api/pkg/provider"
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/provider"
+)
 
 // Input is the input of a generation. Each kind uses some of the members.
 type Input struct {
@@ -29,6 +33,9 @@ func (in Input) Request(kind provider.Kind) provider.Request {
 	}
 	if in.Text != "" {
 		req.Prompt = in.Text
+	}
+	if kind == provider.KindAvatar && in.AudioURL != "" {
+		req.Spoken = time.Duration(in.Seconds) * time.Second
 	}
 	return req
 }
