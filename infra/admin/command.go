@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -143,6 +144,7 @@ func accountFlags(cmd *cobra.Command) func() account.Settings {
 	live := f.Int("live-limit", account.DefaultRateLimits.Live, "calls a minute of a live key")
 	ips := f.StringSlice("ip-allow", nil, "address range that calls may come from; repeat it, or give it empty to allow all")
 	low := f.Int64("low-threshold", 1000, "credits below which balance.low is sent")
+	lost := f.Int64("lost-spend-limit", ledger.DefaultLostLimit, "credits that work which failed or was canceled may cost a day without being charged")
 	return func() account.Settings {
 		var set account.Settings
 		if f.Changed("name") {
@@ -168,6 +170,9 @@ func accountFlags(cmd *cobra.Command) func() account.Settings {
 		}
 		if f.Changed("low-threshold") {
 			set.LowThreshold = low
+		}
+		if f.Changed("lost-spend-limit") {
+			set.LostSpendLimit = lost
 		}
 		return set
 	}

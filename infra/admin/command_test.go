@@ -82,7 +82,7 @@ func TestAccounts(t *testing.T) {
 	o := newOperator(t)
 	var a, b, c account.Account
 	o.run(&a, "account", "create", "--name", "Acme & Co")
-	if !id.Valid(id.Account, a.ID) || a.Name != "Acme & Co" || a.Plan != "enterprise" || a.RateLimits != (account.RateLimits{Test: 60, Live: 600}) || len(a.IPAllowList) != 0 || a.LowThreshold != 1000 {
+	if !id.Valid(id.Account, a.ID) || a.Name != "Acme & Co" || a.Plan != "enterprise" || a.RateLimits != (account.RateLimits{Test: 60, Live: 600}) || len(a.IPAllowList) != 0 || a.LowThreshold != 1000 || a.LostSpendLimit != ledger.DefaultLostLimit {
 		t.Errorf("%+v", a)
 	}
 	o.run(&b, "account", "create", "--name", "Beta", "--plan", "growth", "--test-limit", "7", "--live-limit", "70", "--ip-allow", "203.0.113.0/24", "--ip-allow", "2001:db8::/32,192.0.2.1", "--low-threshold", "5")
@@ -94,8 +94,11 @@ func TestAccounts(t *testing.T) {
 	if c.Plan != "enterprise" || c.RateLimits != b.RateLimits || len(c.IPAllowList) != 3 || c.Name != "Beta" || c.LowThreshold != 5 || c.Version != 2 {
 		t.Errorf("%+v", c)
 	}
-	o.run(&c, "account", "update", b.ID, "--ip-allow", "", "--low-threshold", "0")
-	if len(c.IPAllowList) != 0 || c.LowThreshold != 0 || c.Plan != "enterprise" {
+	o.run(&c, "account", "update", b.ID, "--ip-allow", "", "--low-threshold", "0", "--lost-spend-limit", "70")
+	if it, err := o.db.Get(t.Context(), ledger.BalanceKey(tenant.Account(b.ID))); err != nil || ledger.BalanceOf(it).LostLimit != 70 {
+		t.Errorf("the limit beside the balance is %d, %v", ledger.BalanceOf(it).LostLimit, err)
+	}
+	if len(c.IPAllowList) != 0 || c.LowThreshold != 0 || c.LostSpendLimit != 70 || c.Plan != "enterprise" {
 		t.Errorf("%+v", c)
 	}
 	list := strings.Split(strings.TrimSpace(o.run(nil, "account", "list")), "\n")
@@ -199,6 +202,7 @@ func TestMistakesAreToldInASentence(t *testing.T) {
 		{"account create --name x --ip-allow here", "/ip_allow_list/0: is not an address range"},
 		{"account create --name x --ip-allow 10.0.0.1/8", "did you mean 10.0.0.0/8?"},
 		{"account create --name x --low-threshold -1", "/low_threshold: must not be negative"},
+		{"account create --name x --lost-spend-limit -1", "/lost_spend_limit: must not be negative"},
 		{"account update", "accepts 1 arg(s), received 0"},
 		{"account update " + a.ID, "nothing to change"},
 		{"account update " + unknown + " --plan starter", "There is no account"},

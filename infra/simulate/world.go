@@ -207,7 +207,7 @@ func (w *world) makeCaller(n int) {
 	}
 	w.callers = append(w.callers, c)
 	tx := &store.Tx{}
-	if err := ledger.Open(tx, c.principal.Account, 20, object{}); err != nil {
+	if err := ledger.Open(tx, c.principal.Account, 20, ledger.DefaultLostLimit, object{}); err != nil {
 		panic(err)
 	}
 	must(w.db().Commit(context.Background(), tx))

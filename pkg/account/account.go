@@ -57,17 +57,20 @@ type Account struct {
 	RateLimits   RateLimits `json:"rate_limits"`
 	IPAllowList  []string   `json:"ip_allow_list"`
 	LowThreshold int64      `json:"low_threshold"`
+	// LostSpendLimit is how many credits it may lose a day: see ledger.Lose.
+	LostSpendLimit int64 `json:"lost_spend_limit"`
 }
 
 // Settings are what an operator sets of an account. Members that are nil keep their
 // value, or get the default for a new account.
 type Settings struct {
-	Name         *string
-	Plan         *string
-	TestLimit    *int
-	LiveLimit    *int
-	IPAllowList  *[]string
-	LowThreshold *int64
+	Name           *string
+	Plan           *string
+	TestLimit      *int
+	LiveLimit      *int
+	IPAllowList    *[]string
+	LowThreshold   *int64
+	LostSpendLimit *int64
 }
 
 // Service creates and changes accounts.
@@ -84,7 +87,7 @@ func (s *Service) Create(ctx context.Context, set Settings) (Account, error) {
 	now := s.now()
 	a := Account{
 		Resource: resource.New(id.New(id.Account, now), now, nil),
-		Plan:     auth.EnterprisePlan, RateLimits: DefaultRateLimits, IPAllowList: []string{}, LowThreshold: 1000,
+		Plan:     auth.EnterprisePlan, RateLimits: DefaultRateLimits, IPAllowList: []string{}, LowThreshold: 1000, LostSpendLimit: ledger.DefaultLostLimit,
 	}
 	if err := a.apply(set); err != nil {
 		return Account{}, err
@@ -96,7 +99,7 @@ func (s *Service) Create(ctx context.Context, set Settings) (Account, error) {
 	it.Listed = store.Key{PK: listPartition, SK: a.ID}
 	tx := &store.Tx{}
 	tx.Create(it, nil)
-	if err := ledger.Open(tx, tenant.Account(a.ID), a.LowThreshold, a.view(tenant.Live)); err != nil {
+	if err := ledger.Open(tx, tenant.Account(a.ID), a.LowThreshold, a.LostSpendLimit, a.view(tenant.Live)); err != nil {
 		return Account{}, err
 	}
 	return a, s.db.Commit(ctx, tx)
@@ -118,6 +121,9 @@ func (a *Account) apply(set Settings) error {
 	if set.LowThreshold != nil {
 		a.LowThreshold = *set.LowThreshold
 	}
+	if set.LostSpendLimit != nil {
+		a.LostSpendLimit = *set.LostSpendLimit
+	}
 	if set.IPAllowList != nil {
 		list, err := auth.ParseCIDRs(*set.IPAllowList, "/ip_allow_list")
 		if err != nil {
@@ -134,6 +140,8 @@ func (a *Account) apply(set Settings) error {
 		return errs.Invalid("/rate_limits", "must be between 1 and 1000000 calls a minute")
 	case a.LowThreshold < 0 || a.LowThreshold > ledger.MaxCredits:
 		return errs.Invalid("/low_threshold", "must not be negative, nor above %d", int64(ledger.MaxCredits))
+	case a.LostSpendLimit < 0 || a.LostSpendLimit > ledger.MaxCredits:
+		return errs.Invalid("/lost_spend_limit", "must not be negative, nor above %d", int64(ledger.MaxCredits))
 	}
 	return nil
 }
@@ -163,6 +171,7 @@ func decode(accountID tenant.Account, it store.Item) (a Account, err error) {
 	if it.Kind != Kind {
 		return Account{}, errs.New(errs.NotFound, "There is no account %q.", accountID)
 	}
+	a.LostSpendLimit = ledger.DefaultLostLimit // of accounts that were made without one
 	return a, it.Decode(&a)
 }
 
@@ -215,7 +224,7 @@ func (s *Service) update(ctx context.Context, accountID tenant.Account, set Sett
 	tx := &store.Tx{}
 	tx.Replace(it)
 	tx.Counted(SecretsKey(tenant.Account(a.ID)), secrets.Count())
-	if err := ledger.Change(tx, s.now(), tenant.Account(a.ID), balance, a.LowThreshold, a.view(tenant.Live)); err != nil {
+	if err := ledger.Change(tx, s.now(), tenant.Account(a.ID), balance, a.LowThreshold, a.LostSpendLimit, a.view(tenant.Live)); err != nil {
 		return Account{}, err
 	}
 	q := store.Query{Index: store.Table, Partition: credential.Keys(tenant.Account(a.ID)), Limit: 100}

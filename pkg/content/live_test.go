@@ -19,7 +19,7 @@ import (
 func (w *world) live(credits int64) {
 	w.t.Helper()
 	tx := &store.Tx{}
-	if err := ledger.Open(tx, w.Principal.Account, 10, object{}); err != nil {
+	if err := ledger.Open(tx, w.Principal.Account, 10, ledger.DefaultLostLimit, object{}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.commit(tx)

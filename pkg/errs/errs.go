@@ -24,6 +24,7 @@ const (
 	InvalidAPIKey Code = "invalid_api_key"
 
 	InsufficientBalance Code = "insufficient_balance" // 402
+	SpendLimitReached   Code = "spend_limit_reached"
 
 	InsufficientScope Code = "insufficient_scope" // 403
 	PlanNotAllowed    Code = "plan_not_allowed"

@@ -21,7 +21,7 @@ func Status(code errs.Code) (status int, kind string) {
 		return http.StatusBadRequest, "invalid_request_error"
 	case errs.MissingAPIKey, errs.InvalidAPIKey:
 		return http.StatusUnauthorized, "authentication_error"
-	case errs.InsufficientBalance:
+	case errs.InsufficientBalance, errs.SpendLimitReached:
 		return http.StatusPaymentRequired, "payment_error"
 	case errs.InsufficientScope, errs.PlanNotAllowed, errs.IPNotAllowed, errs.ScopeEscalation:
 		return http.StatusForbidden, "permission_error"

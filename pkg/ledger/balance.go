@@ -26,6 +26,9 @@ type Balance struct {
 	// Low reports whether the credits are below the threshold and the account was
 	// notified of it.
 	Low bool
+	// Lost is what providers were paid today for work that was not charged, and
+	// LostLimit what the account may lose a day.
+	Lost, LostLimit int64
 	// account is the account in the event balance.low, without its balance.
 	account json.RawMessage
 }
@@ -35,7 +38,10 @@ func BalanceKey(account tenant.Account) store.Key { return store.IDKey("balance#
 
 // BalanceOf returns the balance of its item; the zero item has none.
 func BalanceOf(it store.Item) Balance {
-	b := Balance{Credits: it.Numbers[creditsNumber], Above: it.Numbers[aboveNumber], account: it.Doc}
+	b := Balance{Credits: it.Numbers[creditsNumber], Above: it.Numbers[aboveNumber], LostLimit: DefaultLostLimit, account: it.Doc}
+	if limit, ok := it.Numbers[lostLimitNumber]; ok {
+		b.LostLimit = limit
+	}
 	// A notice expires once the credits have risen to the threshold.
 	b.Low = it.Attributes[lowAttribute] != "" && b.Above < 0
 	return b
@@ -43,29 +49,30 @@ func BalanceOf(it store.Item) Balance {
 
 // Open creates the balance of a new account. Shown is the account in its events,
 // without its balance.
-func Open(tx *store.Tx, account tenant.Account, threshold int64, shown any) error {
+func Open(tx *store.Tx, account tenant.Account, threshold, lostLimit int64, shown any) error {
 	doc, err := json.Marshal(shown)
 	if err != nil {
 		return fmt.Errorf("ledger: encode account %s: %w", account, err)
 	}
 	tx.Create(store.Item{
 		Key: BalanceKey(account), Kind: balanceKind, Owner: tenant.Of(account, ""), Doc: doc,
-		Numbers: map[string]int64{creditsNumber: 0, aboveNumber: -threshold},
+		Numbers: map[string]int64{creditsNumber: 0, aboveNumber: -threshold, lostLimitNumber: lostLimit},
 	}, nil)
 	return nil
 }
 
-// Change sets the low threshold of an account and the account in its events, shown.
+// Change sets the low threshold of an account, what it may lose a day, and the
+// account in its events, shown.
 // If the new threshold makes the balance low, it adds the event balance.low. The
 // commit returns store.ErrConflict if the balance has changed so that this decision
 // no longer holds.
-func Change(tx *store.Tx, now time.Time, account tenant.Account, b Balance, threshold int64, shown any) error {
+func Change(tx *store.Tx, now time.Time, account tenant.Account, b Balance, threshold, lostLimit int64, shown any) error {
 	doc, err := json.Marshal(shown)
 	if err != nil {
 		return fmt.Errorf("ledger: encode account %s: %w", account, err)
 	}
 	notify := b.Above >= 0 && b.Credits < threshold
-	setThreshold(tx, BalanceKey(account), threshold, doc, notify, b.Credits)
+	setThreshold(tx, BalanceKey(account), threshold, lostLimit, doc, notify, b.Credits)
 	if !notify {
 		return nil
 	}

@@ -33,13 +33,14 @@ func notified(u expression.UpdateBuilder) expression.UpdateBuilder {
 	return u.Set(low, expression.Value("true"))
 }
 
-// setThreshold moves the low threshold of a balance, and replaces the document that
-// is kept beside it. With notify, the account is notified in the same transaction
+// setThreshold moves the low threshold of a balance, and replaces the limit of what may
+// be lost and the document that are kept beside it. With notify, the account is notified in the same transaction
 // that the move makes its balance low: the commit returns store.ErrConflict unless
 // the move does that and the credits are those that were read. Without notify, it
 // returns store.ErrConflict if the move does it.
-func setThreshold(tx *store.Tx, key store.Key, threshold int64, doc json.RawMessage, notify bool, read int64) {
-	u := expression.Set(above, expression.Minus(credits.IfNotExists(value(0)), value(threshold))).Set(store.Document, expression.Value(string(doc)))
+func setThreshold(tx *store.Tx, key store.Key, threshold, lostLimit int64, doc json.RawMessage, notify bool, read int64) {
+	u := expression.Set(above, expression.Minus(credits.IfNotExists(value(0)), value(threshold))).
+		Set(store.Number(lostLimitNumber), value(lostLimit)).Set(store.Document, expression.Value(string(doc)))
 	c := expression.Or(above.AttributeNotExists(), above.LessThan(value(0)), credits.GreaterThanEqual(value(threshold)))
 	if notify {
 		u = notified(u)

@@ -51,7 +51,7 @@ type purse struct {
 func newPurse(t *testing.T, threshold, credits int64) purse {
 	p := purse{t, storetest.Open(t, time.Now)}
 	commit(t, p.db, func(tx *store.Tx) {
-		is(t, "open", Open(tx, "acc_1", threshold, map[string]string{"name": "Acme"}), nil)
+		is(t, "open", Open(tx, "acc_1", threshold, 0, map[string]string{"name": "Acme"}), nil)
 	})
 	if credits > 0 {
 		commit(t, p.db, func(tx *store.Tx) { addCredits(tx, balanceKey, credits, credits, nil) })
@@ -73,7 +73,7 @@ func TestABalanceIsOpenedOnce(t *testing.T) {
 	p := newPurse(t, 10, 0)
 	p.is("at first", 0, -10, false)
 	unchanged(t, p.db, func() {
-		is(t, "again", try(t, p.db, func(tx *store.Tx) { is(t, "open", Open(tx, "acc_1", 5, nil), nil) }), store.ErrConflict)
+		is(t, "again", try(t, p.db, func(tx *store.Tx) { is(t, "open", Open(tx, "acc_1", 5, 0, nil), nil) }), store.ErrConflict)
 	})
 }
 
@@ -172,7 +172,7 @@ func TestALowBalanceThatRises(t *testing.T) {
 func TestTheThresholdIsSet(t *testing.T) {
 	set := func(p purse, threshold int64, notify bool, read int64) error {
 		return try(p.T, p.db, func(tx *store.Tx) {
-			setThreshold(tx, balanceKey, threshold, json.RawMessage(`{"name":"Other"}`), notify, read)
+			setThreshold(tx, balanceKey, threshold, 0, json.RawMessage(`{"name":"Other"}`), notify, read)
 		})
 	}
 	p := newPurse(t, 10, 30)

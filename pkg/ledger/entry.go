@@ -31,10 +31,10 @@ const (
 // reservation changes once.
 type Entry struct {
 	resource.Resource
-	Kind    string  `json:"kind" enum:"top_up,reserve,release,adjust" doc:"Reason of the change. top_up: credits were bought. reserve: credits were reserved for accepted work. release: reserved credits were returned, because the work failed or was canceled. adjust: the operator corrected the balance" example:"reserve"`
+	Kind    string  `json:"kind" enum:"top_up,reserve,release,adjust" doc:"Reason of the change. top_up: credits were bought. reserve: credits were reserved for accepted work, or charged for a result that cost more. release: reserved credits were returned, because the work failed or was canceled. adjust: the operator corrected the balance" example:"reserve"`
 	Credits int64   `json:"credits" doc:"Change of the balance in credits. Negative if credits were taken" example:"-12"`
 	Subject string  `json:"subject" doc:"Id of the resource that was paid for, or of the account" example:"cnt_01h455vb4pex5vsknk084sn02q"`
-	State   *string `json:"state" enum:"held,charged,released" doc:"State of a reserve. held: the work is running. charged: it has succeeded. released: the credits were returned. Null for other kinds"`
+	State   *string `json:"state" enum:"held,charged,released" doc:"State of a reserve. held: the work is running. charged: it has succeeded, or was canceled when a part was completed; then a release returns the rest. released: the credits were returned. Null for other kinds"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -53,7 +53,7 @@ func (w *world) must(fill func(tx *store.Tx) error) {
 func (w *world) open(threshold, credits int64) {
 	w.t.Helper()
 	w.must(func(tx *store.Tx) error {
-		return ledger.Open(tx, acc, threshold, map[string]any{"id": acc, "name": "Acme"})
+		return ledger.Open(tx, acc, threshold, ledger.DefaultLostLimit, map[string]any{"id": acc, "name": "Acme"})
 	})
 	if credits > 0 {
 		w.topUp(credits)
@@ -105,7 +105,7 @@ func (w *world) charge(h ledger.Hold) error {
 
 func (w *world) release(h ledger.Hold) error {
 	w.t.Helper()
-	return w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), acc, h) })
+	return w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), acc, h, 0) })
 }
 
 func (w *world) split(batch ledger.Hold, parts ...ledger.Part) (rest ledger.Hold, holds []ledger.Hold, err error) {
@@ -121,7 +121,7 @@ func (w *world) split(batch ledger.Hold, parts ...ledger.Part) (rest ledger.Hold
 func (w *world) setThreshold(threshold int64, b ledger.Balance) error {
 	w.t.Helper()
 	return w.try(func(tx *store.Tx) error {
-		return ledger.Change(tx, w.clock.Now(), acc, b, threshold, map[string]any{"id": acc, "name": "Acme Ltd"})
+		return ledger.Change(tx, w.clock.Now(), acc, b, threshold, ledger.DefaultLostLimit, map[string]any{"id": acc, "name": "Acme Ltd"})
 	})
 }
 

@@ -69,6 +69,7 @@ type Reservation struct {
 	Account tenant.Account
 	Subject string // id of the work
 	Credits int64
+	Payer   Payer
 }
 
 // Hold is a reservation that is not settled yet. The work keeps it and settles it
@@ -77,24 +78,28 @@ type Hold struct {
 	Entry   string `json:"entry"`
 	Subject string `json:"subject"`
 	Credits int64  `json:"credits"`
+	Payer   Payer  `json:"payer,omitzero"`
 }
 
 // Reserve takes the price of work from a balance and holds it. If the balance is
-// insufficient, the commit returns insufficient_balance. If the balance has changed
-// since it was read, so that a notice of a low balance became due or is no longer
-// due, the commit returns store.ErrConflict: read the balance again and retry. Work
-// that costs nothing has no entry.
+// insufficient, the commit returns insufficient_balance, and if the payer's limit would
+// be exceeded, spend_limit_reached. If the balance has changed since it was read, so
+// that a notice of a low balance became due or is no longer due, the commit returns
+// store.ErrConflict: read the balance again and retry. Reserve returns rate_limited if
+// the account has lost more today than it may. Work that costs nothing has no entry.
 func Reserve(tx *store.Tx, now time.Time, r Reservation, b Balance) (Hold, error) {
 	if r.Credits == 0 {
 		return Hold{}, nil
+	}
+	if b.Lost > b.LostLimit {
+		return Hold{}, errLost(now, b)
 	}
 	h, err := hold(tx, now, r)
 	if err != nil {
 		return Hold{}, err
 	}
-	return h, take(tx, now, r.Account, b, r.Credits, func(balance int64) error {
-		return errs.New(errs.InsufficientBalance, "This costs %d credits, and the balance is %d. Top up the account, or request something that costs less.", r.Credits, balance)
-	})
+	spend(tx, r.Account, r.Payer, r.Credits, spendLimitReached(r.Credits, r.Payer))
+	return h, take(tx, now, r.Account, b, r.Credits, insufficient(r.Credits))
 }
 
 // hold writes the entry of a reservation.
@@ -108,7 +113,7 @@ func hold(tx *store.Tx, now time.Time, r Reservation) (Hold, error) {
 	}
 	it.Attributes = map[string]string{attrState: stateHeld, attrHeld: strconv.FormatInt(r.Credits, 10)}
 	tx.Create(it, nil)
-	return Hold{Entry: e.ID, Subject: r.Subject, Credits: r.Credits}, nil
+	return Hold{Entry: e.ID, Subject: r.Subject, Credits: r.Credits, Payer: r.Payer}, nil
 }
 
 // Charge settles the reservation of work that succeeded. The commit returns
@@ -119,15 +124,38 @@ func Charge(tx *store.Tx, now time.Time, account tenant.Account, h Hold) {
 	}
 }
 
-// Release settles the reservation of work that failed or was canceled, and returns
-// its credits to the balance. The commit returns store.ErrConflict if it is already
-// settled.
-func Release(tx *store.Tx, now time.Time, account tenant.Account, h Hold) error {
-	if h == (Hold{}) {
+// Release settles the reservation of work that failed or was canceled. It charges the
+// given part of it, for what was completed, and returns the rest to the balance. The
+// commit returns store.ErrConflict if it is already settled.
+func Release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, charged int64) error {
+	switch {
+	case charged < 0 || charged > h.Credits:
+		return fmt.Errorf("ledger: %s cannot be charged %d of %d credits", h.Subject, charged, h.Credits)
+	case charged == h.Credits:
+		Charge(tx, now, account, h)
 		return nil
 	}
-	settle(tx, now, account, h, stateReleased, 0)
-	return release(tx, now, account, h.Subject, h.Credits, h.Credits)
+	state, rest := stateReleased, h.Credits-charged
+	if charged > 0 {
+		state = stateCharged
+	}
+	settle(tx, now, account, h, state, 0)
+	spend(tx, account, h.Payer, -rest, nil)
+	return release(tx, now, account, h.Subject, rest, rest)
+}
+
+// ChargeMore charges what work has cost beyond its reservation, which the same
+// transaction charges. The commit returns store.ErrConflict if the balance or the
+// payer's limit does not cover it, or if the balance has changed since it was read.
+func ChargeMore(tx *store.Tx, now time.Time, account tenant.Account, h Hold, credits int64, b Balance) error {
+	_, it, err := newEntry(now, account, kindReserve, h.Subject, -credits)
+	if err != nil {
+		return err
+	}
+	it.Attributes = map[string]string{attrState: stateCharged, attrHeld: "0"}
+	tx.Create(it, nil)
+	spend(tx, account, h.Payer, credits, store.Conflict)
+	return take(tx, now, account, b, credits, func(int64) error { return store.ErrConflict })
 }
 
 // release writes an entry of released credits, and adds those that are not reserved
@@ -164,7 +192,7 @@ type Part struct {
 	Free bool
 }
 
-// MaxParts bounds the parts of one split. A split takes three writes more than it has
+// MaxParts bounds the parts of one split. A split takes four writes more than it has
 // parts, of the 100 writes of a transaction; the rest is left for the caller.
 const MaxParts = 45
 
@@ -200,11 +228,12 @@ func Split(tx *store.Tx, now time.Time, account tenant.Account, batch Hold, part
 	if err := release(tx, now, account, batch.Subject, all, free); err != nil {
 		return Hold{}, nil, err
 	}
+	spend(tx, account, batch.Payer, -free, nil)
 	for i, p := range parts {
 		if p.Free || p.Credits == 0 {
 			continue
 		}
-		if holds[i], err = hold(tx, now, Reservation{Account: account, Subject: p.Subject, Credits: p.Credits}); err != nil {
+		if holds[i], err = hold(tx, now, Reservation{Account: account, Subject: p.Subject, Credits: p.Credits, Payer: batch.Payer}); err != nil {
 			return Hold{}, nil, err
 		}
 	}

@@ -118,7 +118,7 @@ func TestAReservationIsSettledOnce(t *testing.T) {
 		wrong.Credits = 50
 		conflict(t, "another amount", w.release(wrong))
 		conflict(t, "what was never made", w.release(ledger.Hold{Entry: id.New(id.LedgerEntry, w.clock.Now()), Credits: 5}))
-		conflict(t, "another account's", w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), "acc_2", other) }))
+		conflict(t, "another account's", w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), "acc_2", other, 0) }))
 	})
 }
 

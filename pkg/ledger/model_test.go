@@ -16,7 +16,12 @@ type books struct {
 	notified bool
 	lows     []low
 	holds    map[string]held // by entry
+	// spent is what the key has spent, of its limit.
+	spent int64
 }
+
+// spendLimit is what the key of each account may spend.
+const spendLimit int64 = 120
 
 // low is one event balance.low.
 type low struct{ credits, threshold int64 }
@@ -35,7 +40,7 @@ func (b *books) clone() *books {
 
 // same reports whether both are alike; events have no order.
 func (b *books) same(o *books) bool {
-	return b.credits == o.credits && b.threshold == o.threshold && b.notified == o.notified && maps.Equal(b.holds, o.holds) &&
+	return b.credits == o.credits && b.threshold == o.threshold && b.notified == o.notified && b.spent == o.spent && maps.Equal(b.holds, o.holds) &&
 		slices.Equal(sorted(b.lows), sorted(o.lows))
 }
 
@@ -46,7 +51,7 @@ func sorted(all []low) []low {
 }
 
 func (b *books) String() string {
-	return fmt.Sprintf("%d credits, threshold %d, notified %v, events %v, holds %v", b.credits, b.threshold, b.notified, b.lows, b.holds)
+	return fmt.Sprintf("%d credits, %d spent, threshold %d, notified %v, events %v, holds %v", b.credits, b.spent, b.threshold, b.notified, b.lows, b.holds)
 }
 
 func (b *books) tell() {
@@ -88,24 +93,30 @@ func (b *books) reserve(h ledger.Hold) bool {
 	if h.Credits == 0 {
 		return true
 	}
-	if !b.take(h.Credits) {
+	if b.spent+h.Credits > spendLimit || !b.take(h.Credits) {
 		return false
 	}
+	b.spent += h.Credits
 	b.holds[h.Entry] = held{"held", h.Credits}
 	return true
 }
 
-// settle ends a reservation, if its amount is unchanged.
-func (b *books) settle(h ledger.Hold, state string) bool {
+// settle ends a reservation, if its amount is unchanged, and charges part of it.
+func (b *books) settle(h ledger.Hold, charged int64) bool {
 	if h == (ledger.Hold{}) {
 		return true
 	}
 	if b.holds[h.Entry] != (held{"held", h.Credits}) {
 		return false
 	}
+	state := "released"
+	if charged > 0 {
+		state = "charged"
+	}
 	b.holds[h.Entry] = held{state, 0}
-	if state == "released" {
-		b.add(h.Credits)
+	b.spent -= h.Credits - charged
+	if charged < h.Credits {
+		b.add(h.Credits - charged)
 	}
 	return true
 }
@@ -136,6 +147,7 @@ func (b *books) split(batch ledger.Hold, parts []ledger.Part, holds []ledger.Hol
 	}
 	if free > 0 {
 		b.add(free)
+		b.spent -= free
 	}
 	return true
 }

@@ -16,6 +16,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/ledger"
@@ -92,7 +94,7 @@ func newGame(t *testing.T, rt *rapid.T) *game {
 		account := tenant.Account(fmt.Sprintf("acc_%d", i))
 		b := &books{threshold: rapid.Int64Range(0, 40).Draw(rt, "threshold"), holds: map[string]held{}}
 		tx := &store.Tx{}
-		if err := ledger.Open(tx, account, b.threshold, map[string]any{"id": account}); err != nil {
+		if err := ledger.Open(tx, account, b.threshold, ledger.DefaultLostLimit, map[string]any{"id": account}); err != nil {
 			t.Fatal(err)
 		}
 		if err := db.Commit(t.Context(), tx); err != nil {
@@ -144,7 +146,7 @@ func (g *game) draw(rt *rapid.T) *deed {
 			return true
 		}
 	case "reserve":
-		r := ledger.Reservation{Account: d.account, Subject: g.unique("cnt"), Credits: rapid.Int64Range(0, 40).Draw(rt, "price")}
+		r := ledger.Reservation{Account: d.account, Subject: g.unique("cnt"), Credits: rapid.Int64Range(0, 40).Draw(rt, "price"), Payer: ledger.PayerOf(g.now, "key_1", aws.Int64(spendLimit))}
 		d.what, d.again = fmt.Sprintf("reserve %d for %s", r.Credits, r.Subject), true
 		d.fill = func(tx *store.Tx, b ledger.Balance) error {
 			h, err := ledger.Reserve(tx, g.now, r, b)
@@ -156,19 +158,23 @@ func (g *game) draw(rt *rapid.T) *deed {
 		to := rapid.Int64Range(0, 40).Draw(rt, "to")
 		d.what, d.again = fmt.Sprintf("threshold to %d", to), true
 		d.fill = func(tx *store.Tx, b ledger.Balance) error {
-			return ledger.Change(tx, g.now, d.account, b, to, map[string]any{"id": d.account})
+			return ledger.Change(tx, g.now, d.account, b, to, ledger.DefaultLostLimit, map[string]any{"id": d.account})
 		}
 		d.apply = func(b *books) bool { return b.move(to) }
 	case "charge":
 		h := hold()
 		d.what = fmt.Sprintf("charge %+v", h)
 		d.fill = func(tx *store.Tx, _ ledger.Balance) error { ledger.Charge(tx, g.now, d.account, h); return nil }
-		d.apply = func(b *books) bool { return b.settle(h, "charged") }
+		d.apply = func(b *books) bool { return b.settle(h, h.Credits) }
 	case "release":
 		h := hold()
 		d.what = fmt.Sprintf("release %+v", h)
-		d.fill = func(tx *store.Tx, _ ledger.Balance) error { return ledger.Release(tx, g.now, d.account, h) }
-		d.apply = func(b *books) bool { return b.settle(h, "released") }
+		charged := rapid.Int64Range(0, h.Credits).Draw(rt, "charged")
+		d.what += fmt.Sprintf(" but for %d", charged)
+		d.fill = func(tx *store.Tx, _ ledger.Balance) error {
+			return ledger.Release(tx, g.now, d.account, h, charged)
+		}
+		d.apply = func(b *books) bool { return b.settle(h, charged) }
 	case "split":
 		g.drawSplit(rt, d, hold())
 	}
@@ -257,7 +263,7 @@ func (g *game) judge(rt *rapid.T, deeds []*deed) {
 	for _, d := range deeds {
 		d.committed = marks[d.mark]
 		code := errs.CodeOf(d.err)
-		refused := code == errs.InsufficientBalance || code == errs.ValidationFailed || errors.Is(d.err, store.ErrConflict)
+		refused := code == errs.InsufficientBalance || code == errs.SpendLimitReached || code == errs.ValidationFailed || errors.Is(d.err, store.ErrConflict)
 		switch {
 		case d.err == nil && !d.committed, refused && d.committed, d.fate == diesBefore && d.committed:
 			rt.Fatalf("%s of %s, whose doer %s: committed %v, error %v", d.what, d.account, d.fate, d.committed, d.err)
@@ -308,7 +314,7 @@ func explain(from map[tenant.Account]*books, deeds []*deed, ends func(map[tenant
 			if !d.apply(to[d.account]) {
 				continue
 			}
-		case code == errs.InsufficientBalance || code == errs.ValidationFailed || !d.again && errors.Is(d.err, store.ErrConflict):
+		case code == errs.InsufficientBalance || code == errs.SpendLimitReached || code == errs.ValidationFailed || !d.again && errors.Is(d.err, store.ErrConflict):
 			// It was refused for what the books say.
 			if d.apply(to[d.account]) {
 				continue
@@ -343,6 +349,9 @@ func (g *game) read(rt *rapid.T) (map[tenant.Account]*books, map[string]bool) {
 	}
 	sums, reserved, released := map[tenant.Account]int64{}, map[string]reservation{}, map[string]int64{}
 	for _, row := range storetest.Rows(g.t, g.db) {
+		if account, ok := strings.CutPrefix(strings.TrimSuffix(row["pk"], "#key_1#"+g.now.Format("2006-01")), "spend#"); ok {
+			all[tenant.Account(account)].spent = number(row["n_count"])
+		}
 		account := tenant.Account(row["acc"])
 		b := all[account]
 		switch row["kind"] {

@@ -26,16 +26,22 @@ func SetOutput(w io.Writer) (before io.Writer) {
 // Count counts one event. A dimension may have few values only: each combination
 // is a metric that is paid for.
 func Count(name, dimension, value string) {
-	line, err := json.Marshal(map[string]any{
-		name: 1, dimension: value,
-		"_aws": map[string]any{
-			"Timestamp": time.Now().UnixMilli(),
-			"CloudWatchMetrics": []any{map[string]any{
-				"Namespace": Namespace, "Dimensions": [][]string{{dimension}},
-				"Metrics": []any{map[string]string{"Name": name, "Unit": "Count"}},
-			}},
-		},
-	})
+	write(name, map[string]any{name: 1, dimension: value}, []string{dimension})
+}
+
+// Add counts n of something, without a dimension.
+func Add(name string, n int64) { write(name, map[string]any{name: n}, []string{}) }
+
+// write writes a line with the members, and how CloudWatch is to read them.
+func write(name string, members map[string]any, dimensions []string) {
+	members["_aws"] = map[string]any{
+		"Timestamp": time.Now().UnixMilli(),
+		"CloudWatchMetrics": []any{map[string]any{
+			"Namespace": Namespace, "Dimensions": [][]string{dimensions},
+			"Metrics": []any{map[string]string{"Name": name, "Unit": "Count"}},
+		}},
+	}
+	line, err := json.Marshal(members)
 	if err == nil {
 		_, err = out.Write(append(line, '\n'))
 	}

@@ -6,6 +6,24 @@ import (
 	"testing"
 )
 
+func TestAddIsALineWithoutDimensions(t *testing.T) {
+	var b bytes.Buffer
+	defer SetOutput(SetOutput(&b))
+	Add("LostSpendCredits", 42)
+	var line struct {
+		LostSpendCredits int
+		AWS              struct {
+			CloudWatchMetrics []struct{ Dimensions [][]string }
+		} `json:"_aws"`
+	}
+	if err := json.Unmarshal(b.Bytes(), &line); err != nil {
+		t.Fatal(err)
+	}
+	if m := line.AWS.CloudWatchMetrics; line.LostSpendCredits != 42 || len(m) != 1 || len(m[0].Dimensions) != 1 || len(m[0].Dimensions[0]) != 0 {
+		t.Errorf("%s", b.Bytes())
+	}
+}
+
 func TestCountIsALineThatCloudWatchReads(t *testing.T) {
 	var b bytes.Buffer
 	was := out

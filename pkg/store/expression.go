@@ -16,6 +16,8 @@ var (
 	Account = expression.Name(attrAccount)
 	// Document is the item's document.
 	Document = expression.Name(attrDoc)
+	// Expiry is when the item ends, in seconds since 1970.
+	Expiry = expression.Name(attrTTL)
 	// Exists is the condition that there is an item.
 	Exists = expression.AttributeExists(expression.Name(attrPK))
 )

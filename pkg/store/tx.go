@@ -96,6 +96,9 @@ func (tx *Tx) check(key Key, x condition, failed error) {
 // countNumber is the number that Tx.Count counts in.
 const countNumber = "count"
 
+// CountValue is the value of a counter in expressions.
+var CountValue = Number(countNumber)
+
 // Count returns the value of a counter's item; 0 where there is none.
 func (it *Item) Count() int64 { return it.Numbers[countNumber] }
 

@@ -1,0 +1,190 @@
+package ledger_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// spent is what a key has spent in the month of the clock, and when its counter ends.
+func (w *world) spent(key string) (int64, time.Time) {
+	w.t.Helper()
+	it, err := w.db.Get(w.t.Context(), ledger.SpendKey(acc, key, w.clock.Now()))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		w.t.Fatal(err)
+	}
+	return it.Count(), it.ExpireAt
+}
+
+// buy tries a reservation for a key with a limit.
+func (w *world) buy(key string, limit *int64, credits int64) (h ledger.Hold, err error) {
+	w.t.Helper()
+	b := w.balance()
+	err = w.try(func(tx *store.Tx) (err error) {
+		now := w.clock.Now()
+		h, err = ledger.Reserve(tx, now, ledger.Reservation{Account: acc, Subject: "cnt_1", Credits: credits, Payer: ledger.PayerOf(now, key, limit)}, b)
+		return err
+	})
+	return h, err
+}
+
+func TestAKeySpendsUpToItsLimit(t *testing.T) {
+	w := newWorld(t)
+	w.open(0, 1000)
+	limit := aws.Int64(100)
+	buy := func(credits int64) (ledger.Hold, errs.Code) {
+		h, err := w.buy("key_1", limit, credits)
+		if err == nil {
+			return h, ""
+		}
+		return h, errs.CodeOf(err)
+	}
+	w.unchanged("more than the limit at once", func() {
+		if _, code := buy(101); code != errs.SpendLimitReached {
+			t.Errorf("101 of 100: %s", code)
+		}
+	})
+	first, _ := buy(60)
+	if _, code := buy(40); code != "" {
+		t.Errorf("the rest: %s", code)
+	}
+	if _, code := buy(1); code != errs.SpendLimitReached {
+		t.Errorf("more than the rest: %s", code)
+	}
+	if n, end := w.spent("key_1"); n != 100 || end.Before(w.clock.Now().AddDate(1, 0, 0)) {
+		t.Errorf("%d, kept until %v", n, end)
+	}
+	// A release gives the key back what was not charged, and no more.
+	if err := w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), acc, first, 25) }); err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := w.spent("key_1"); n != 65 || w.balance().Credits != 1000-65 {
+		t.Errorf("%d, the balance is %d", n, w.balance().Credits)
+	}
+	// Another key, and the next month, have a count of their own.
+	if _, err := w.buy("key_2", limit, 100); err != nil {
+		t.Error(err)
+	}
+	w.clock.Add(32 * 24 * time.Hour)
+	if _, code := buy(100); code != "" {
+		t.Errorf("next month: %s", code)
+	}
+}
+
+// What a key without a limit spends is counted, for a limit that it gets later. A
+// person has none.
+func TestSpendingIsCountedWithoutALimit(t *testing.T) {
+	w := newWorld(t)
+	w.open(0, 1000)
+	for _, key := range []string{"key_1", ""} {
+		if _, err := w.buy(key, nil, 70); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, _ := w.spent("key_1"); n != 70 {
+		t.Errorf("%d", n)
+	}
+	if n, _ := w.spent(""); n != 0 {
+		t.Errorf("a person's spending is counted: %d", n)
+	}
+	if _, err := w.buy("key_1", aws.Int64(100), 31); errs.CodeOf(err) != errs.SpendLimitReached {
+		t.Errorf("a limit set later: %v", err)
+	}
+}
+
+// What a split frees is given back; what it moves stays counted once.
+func TestASplitKeepsItsPayer(t *testing.T) {
+	w := newWorld(t)
+	w.open(0, 1000)
+	batch, err := w.buy("key_1", nil, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, holds, err := w.split(batch, ledger.Part{Subject: "cnt_1", Credits: 30}, ledger.Part{Subject: "cnt_2", Credits: 20, Free: true})
+	if err != nil || holds[0].Payer != batch.Payer {
+		t.Fatalf("%+v, %v", holds, err)
+	}
+	if n, _ := w.spent("key_1"); n != 80 {
+		t.Errorf("%d, want 80", n)
+	}
+}
+
+func TestWhatCostsMoreIsChargedWithIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		more    int64
+		limit   int64
+		want    error
+		balance int64
+	}{
+		"covered":        {50, 150, nil, 850},
+		"no balance":     {901, 2000, store.ErrConflict, 900},
+		"over the limit": {51, 150, store.ErrConflict, 900},
+	} {
+		w := newWorld(t)
+		w.open(0, 1000)
+		h, err := w.buy("key_1", &c.limit, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := w.balance()
+		err = w.try(func(tx *store.Tx) error {
+			ledger.Charge(tx, w.clock.Now(), acc, h)
+			return ledger.ChargeMore(tx, w.clock.Now(), acc, h, c.more, b)
+		})
+		var sum int64
+		for _, e := range w.entries() {
+			sum += e.Credits
+		}
+		if n, _ := w.spent("key_1"); !errors.Is(err, c.want) || w.balance().Credits != c.balance || sum != c.balance || n != 1000-c.balance {
+			t.Errorf("%s: %v; the balance is %d, the entries add up to %d, %d are spent", name, err, w.balance().Credits, sum, n)
+		}
+		if covers := h.Payer.Covers(b, store.Item{Numbers: map[string]int64{"count": 100}}, c.more); (covers == nil) != (c.want == nil) {
+			t.Errorf("%s: %v", name, covers)
+		}
+	}
+}
+
+func TestAnAccountThatLosesTooMuchIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.open(0, 1000)
+	w.must(func(tx *store.Tx) error {
+		return ledger.Change(tx, w.clock.Now(), acc, w.balance(), 0, 30, map[string]any{"id": acc})
+	})
+	funds := func() ledger.Balance {
+		items, err := w.db.GetAll(t.Context(), ledger.FundsKeys(acc, w.clock.Now())...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ledger.FundsOf(items)
+	}
+	reserve := func() error { _, err := w.reserve("cnt_1", 10, funds()); return err }
+	lose := func(n int64) {
+		w.must(func(tx *store.Tx) error { ledger.Lose(tx, w.clock.Now(), acc, n); return nil })
+	}
+	lose(20)
+	lose(10)
+	if err := reserve(); err != nil {
+		t.Errorf("at the limit: %v", err)
+	}
+	lose(1)
+	if b := funds(); b.Lost != 31 || b.LostLimit != 30 {
+		t.Errorf("%+v", b)
+	}
+	tx := &store.Tx{}
+	_, err := ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Subject: "cnt_1", Credits: 10}, funds())
+	midnight := w.clock.Now().Truncate(24 * time.Hour).Add(24 * time.Hour)
+	var e *errs.Error
+	if !errors.As(err, &e) || e.Code != errs.RateLimited || !w.clock.Now().Add(e.RetryAfter).Equal(midnight) || tx.Len() != 0 {
+		t.Errorf("above it: %v, %d writes", err, tx.Len())
+	}
+	w.clock.Add(e.RetryAfter)
+	if err := reserve(); err != nil {
+		t.Errorf("the next day: %v", err)
+	}
+}
