@@ -92,7 +92,8 @@ func (w *world) check() (broken []string) {
 			fail("dead letter of %s: %s", name, m.body)
 		}
 	}
-	type accountState struct{ sum, held int64 }
+	// paid is what the entries say was paid for work, and spent what its key has counted.
+	type accountState struct{ sum, held, paid, spent int64 }
 	accounts := map[tenant.Account]*accountState{}
 	for _, c := range w.callers {
 		accounts[c.principal.Account] = &accountState{}
@@ -144,13 +145,21 @@ func (w *world) check() (broken []string) {
 				fail("the delivery %s is %s", textOf(it, "sk"), state)
 			}
 		case ledger.Kind:
-			var doc struct{ Credits int64 }
+			var doc struct {
+				Kind    string
+				Credits int64
+			}
 			must(json.Unmarshal([]byte(textOf(it, "doc")), &doc))
 			a := accounts[tenant.Account(textOf(it, "acc"))]
-			a.sum += doc.Credits
+			if a.sum += doc.Credits; doc.Kind != "top_up" {
+				a.paid -= doc.Credits
+			}
 			if textOf(it, "x_state") == "held" {
 				a.held++
 			}
+		}
+		if of := strings.Split(pk, "#"); of[0] == "spend" {
+			accounts[tenant.Account(of[1])].spent += numberOf(it, "n_count")
 		}
 		for name := range it {
 			if strings.HasPrefix(pk, "waiting#") && strings.HasPrefix(name, "n_") && numberOf(it, name) != 0 {
@@ -164,6 +173,9 @@ func (w *world) check() (broken []string) {
 		a, b := accounts[c.principal.Account], ledger.BalanceOf(it)
 		if a.sum != b.Credits || a.held != 0 || b.Credits < 0 {
 			fail("the balance of %s is %d, its entries add up to %d, and %d are held", c.name, b.Credits, a.sum, a.held)
+		}
+		if a.paid != a.spent {
+			fail("%s has paid %d, and its key counts %d", c.name, a.paid, a.spent)
 		}
 	}
 	for token, all := range w.submissions {

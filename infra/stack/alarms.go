@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/pkg/ledger"
+	metrics "github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -90,6 +92,16 @@ func (a alarms) serverErrors(api awsapigateway.RestApi) {
 		says:   "Callers receive 5xx responses.",
 		metric: api.MetricServerError(metric("Sum")),
 		above:  4,
+	})
+}
+
+// lostSpend is the alarm of work that cost providers money and was not charged.
+func (a alarms) lostSpend() {
+	m := metric("Sum")
+	a.add("LostSpendAlarm", alarm{
+		says:   "Work that failed or was canceled has cost more than 2,000 credits in five minutes without being charged. Find the account by the log of the function generate, and lower its limit with `admin account update --lost-spend-limit`.",
+		metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String(metrics.Namespace), MetricName: jsii.String(ledger.LostSpend), Statistic: m.Statistic, Period: m.Period}),
+		above:  2000,
 	})
 }
 

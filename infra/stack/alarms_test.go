@@ -42,6 +42,13 @@ func TestWhatGoesWrongRaisesAnAlarm(t *testing.T) {
 	if !alarmOn(acme, workStack, "IteratorAge", relay) {
 		t.Error("nobody hears that the stream is late")
 	}
+	lost := false
+	for _, r := range acme[workStack].Resources {
+		lost = lost || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == "LostSpendCredits" && r.Properties["Namespace"] == "ContentAutomation"
+	}
+	if !lost {
+		t.Error("nobody hears of spending that is lost")
+	}
 	found := false
 	for _, r := range acme["acme-eu-central-1-api"].Resources {
 		found = found || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == "5XXError"

@@ -75,6 +75,19 @@ func (m Model) Cost(q Quantity) (int64, error) {
 	}
 }
 
+// Excess returns what a result has cost beyond the price that was reserved for it, or
+// 0 if it is within what the service bears: one unit of the price, or a tenth.
+func (m Model) Excess(reserved, cost int64) int64 {
+	borne := reserved / 10
+	if m.Price != nil {
+		borne = max(borne, ceil(m.Price.Credits, m.Price.Per))
+	}
+	if cost <= reserved+borne {
+		return 0
+	}
+	return cost - reserved
+}
+
 // sizes is how often one image of the quantity counts.
 func (p Price) sizes(q Quantity) int64 {
 	if p.Megapixels == 0 {

@@ -65,19 +65,19 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	httpapi.Write(r, update, s.update)
 
 	remove := op("deleteContentItem", http.MethodDelete, one, auth.ContentWrite, "Delete a content item",
-		"Cancels the item if it is still being generated, and releases its reserved credits at once. The media of all attempts are deleted. An item cannot be deleted while it is being published.")
+		"Cancels the item if it is still being generated. The parts that were completed are charged; the rest of the reserved credits is released at once. The media of all attempts are deleted. An item cannot be deleted while it is being published.")
 	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, s.remove)
 
 	regenerate := op("regenerateContentItem", http.MethodPost, one+"/regenerate", auth.ContentWrite, "Regenerate a content item",
 		"Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new item. It uses the settings that the factory had when the item was created, and keeps the texts that you have set. The media and texts of the earlier attempt are shown until the new one has succeeded. The files of all attempts are kept until the item is deleted.")
 	regenerate.Status = http.StatusAccepted
-	regenerate.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.QueueFull}
+	regenerate.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
 	regenerate.Example = map[string]any{"prompt": "Our new trail running shoe, on a muddy path"}
 	httpapi.Write(r, regenerate, s.regenerate)
 
 	cancel := op("cancelContentItem", http.MethodPost, one+"/cancel", auth.ContentWrite, "Cancel a content item",
-		"Stops an item that is queued or being generated, and releases its reserved credits at once. An item that is generated or scheduled will not be published. Once publishing has begun, the item cannot be canceled.")
+		"Stops an item that is queued or being generated. The parts that were completed are charged; the rest of the reserved credits is released at once. An item that is generated or scheduled will not be published. Once publishing has begun, the item cannot be canceled.")
 	cancel.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, cancel, s.cancel)
 }
@@ -113,23 +113,51 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 }
 
 func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out item.Item, err error) {
-	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+	r, it, work, err := s.findWork(ctx, in)
 	if err != nil {
 		return out, err
 	}
-	if err := s.stop(tx, it, r); err != nil {
+	if err := s.stop(tx, it, r, work); err != nil {
 		return out, err
 	}
 	return s.write(ctx, tx, it, r)
 }
 
+// findWork reads an item and the task of its current attempt; the first attempt's is
+// read in the same round trip.
+func (s *Service) findWork(ctx context.Context, in *endInput) (r *item.Record, it, work store.Item, err error) {
+	if !id.Valid(id.ContentItem, in.ID) {
+		return nil, it, work, errs.Missing("content item", in.ID)
+	}
+	found, beside, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{in.ID}, generate.TaskKey(in.ID, 1))
+	if err != nil {
+		return nil, it, work, err
+	}
+	it, ok := found[in.ID]
+	if !ok {
+		return nil, it, work, errs.Missing("content item", in.ID)
+	}
+	if r, err = item.Decode(&it); err == nil {
+		err = in.Check(r.Version)
+	}
+	if err != nil || r.Attempt == 1 || !r.Runs() {
+		return r, it, beside[0], err
+	}
+	items, err := s.db.GetAll(ctx, generate.TaskKey(r.ID, r.Attempt))
+	if err == nil {
+		work = items[0]
+	}
+	return r, it, work, err
+}
+
 // stop cancels an item in the transaction, and its work where that runs.
-func (s *Service) stop(tx *store.Tx, it store.Item, r *item.Record) error {
+func (s *Service) stop(tx *store.Tx, it store.Item, r *item.Record, work store.Item) error {
 	ran := r.Runs()
 	if err := r.Move(item.Canceled); err != nil || !ran {
 		return err
 	}
-	err := generate.Cancel(tx, s.now(), it.Owner, r.ID, r.Attempt, &r.Ticket)
+	charged, err := generate.Cancel(tx, s.now(), it.Owner, &r.Ticket, work)
+	r.CostCredits += charged
 	r.Ticket = generate.Ticket{}
 	return err
 }
@@ -146,7 +174,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	}
 	var beside []store.Key
 	if live {
-		beside = []store.Key{ledger.BalanceKey(p.Account)}
+		beside = ledger.FundsKeys(p.Account, now)
 	}
 	found, others, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{in.ID}, beside...)
 	if err != nil {
@@ -180,9 +208,9 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	r.Sandbox, r.Accepted, r.Failure = b.Sandbox, now, nil
 	var balance ledger.Balance
 	if live {
-		balance = ledger.BalanceOf(others[0])
+		balance = ledger.FundsOf(others)
 	}
-	if r.Ticket, err = generate.Accept(tx, now, r.Order(p.Owner), balance); err != nil {
+	if r.Ticket, err = generate.Accept(tx, now, r.Order(p.Owner), ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance); err != nil {
 		return out, err
 	}
 	return s.write(ctx, tx, it, r)
@@ -202,7 +230,7 @@ func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *ite
 // remove deletes an item. The answer shows it as it was left: without media, for
 // those are gone, and canceled where it still ran.
 func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out item.Item, err error) {
-	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+	r, it, work, err := s.findWork(ctx, in)
 	if err != nil {
 		return out, err
 	}
@@ -212,7 +240,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	now := s.now()
 	tx.Delete(it)
 	if r.Runs() {
-		if err := s.stop(tx, it, r); err != nil {
+		if err := s.stop(tx, it, r, work); err != nil {
 			return out, err
 		}
 	}

@@ -74,6 +74,9 @@ var states = []item.State{
 	item.Queued, item.Generating, item.Generated, item.Scheduled, item.Publishing, item.Published, item.Failed, item.Canceled,
 }
 
+// textCost is what has been completed of an item in a state.
+var textCost = map[item.State]int64{item.Generating: 1}
+
 func TestCancelInEachState(t *testing.T) {
 	may := []item.State{item.Queued, item.Generating, item.Generated, item.Scheduled}
 	for _, state := range states {
@@ -97,16 +100,17 @@ func TestCancelInEachState(t *testing.T) {
 		var got item.Item
 		a := w.Call(http.MethodPost, path(itemID, "cancel"), nil, "Idempotency-Key", "stop")
 		a.Into(t, http.StatusOK, &got)
-		if ops := w.faults.Operations(); ops != "GetItem TransactWriteItems" {
+		if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 			t.Errorf("%s: it took %s", state, ops)
 		}
 		again := w.Call(http.MethodPost, path(itemID, "cancel"), nil, "Idempotency-Key", "stop")
 		if got.State != item.Canceled || again.Raw != a.Raw || w.get(itemID).State != item.Canceled {
 			t.Errorf("%s: %+v, repeated %s", state, got, again.Raw)
 		}
-		// What ran is paid back at once; what was generated was charged, and stays so.
+		// What ran is paid back at once, but for the text; what was generated was charged,
+		// and stays so.
 		if state == item.Queued || state == item.Generating {
-			if w.credits() != 1000 || got.CostCredits != 0 {
+			if w.credits() != 1000-textCost[state] || got.CostCredits != textCost[state] {
 				t.Errorf("%s: there are %d credits, %+v", state, w.credits(), got)
 			}
 			w.do(itemID) // a message that is still under way ends the run, and no more
@@ -280,14 +284,14 @@ func TestDeleteInEachState(t *testing.T) {
 		w.faults.Reset()
 		var got item.Item
 		w.Call(http.MethodDelete, path(itemID), nil, "If-Match", etag).Into(t, http.StatusOK, &got)
-		if ops := w.faults.Operations(); ops != "GetItem TransactWriteItems" {
+		if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 			t.Errorf("%s: it took %s", state, ops)
 		}
 		runs := state == item.Queued || state == item.Generating
 		if want := map[bool]item.State{true: item.Canceled, false: state}[runs]; got.ID != itemID || got.State != want || len(got.Media) != 0 {
 			t.Errorf("%s: %+v", state, got)
 		}
-		if want := map[bool]int64{true: 1000, false: had}[runs]; w.credits() != want {
+		if want := map[bool]int64{true: 1000 - textCost[state], false: had}[runs]; w.credits() != want {
 			t.Errorf("%s: there are %d credits, want %d", state, w.credits(), want)
 		}
 		w.Call(http.MethodGet, path(itemID), nil).Refused(t, 404, errs.NotFound, "")
@@ -310,9 +314,10 @@ func (w *world) clearFiles(itemID string) {
 }
 
 // A cancellation or deletion that comes between any two steps of the worker wins, or
-// finds the item generated; the money is right either way.
+// finds the item generated. It charges what was completed: nothing, the text, or all.
 func TestCancelingAtEachStepOfTheWorker(t *testing.T) {
 	for _, method := range []string{http.MethodPost, http.MethodDelete} {
+		charged := []int64{}
 		for n := 1; ; n++ {
 			w := newWorld(t)
 			w.live(1000)
@@ -333,16 +338,19 @@ func TestCancelingAtEachStepOfTheWorker(t *testing.T) {
 			if w.faults.After != nil {
 				break
 			}
-			charged := int64(0)
-			if w.events(it.ID)[event.ContentGenerated] == 1 {
-				charged = postPrice
+			if w.events(it.ID)[event.ContentGenerated] == 1 && it.CostCredits != postPrice {
+				t.Errorf("%s after round trip %d: it was generated for %d credits", method, n, it.CostCredits)
 			}
-			if got := w.entries(); w.credits() != 1000-charged || got["charged"] != charged || got["held"] != 0 {
+			if got := w.entries(); w.credits() != 1000-it.CostCredits || got["held"] != 0 {
 				t.Errorf("%s after round trip %d: there are %d credits, the entries are %v", method, n, w.credits(), got)
 			}
+			charged = append(charged, it.CostCredits)
 			if method == http.MethodPost && w.get(it.ID).State != item.Canceled {
 				t.Errorf("canceled after round trip %d, it is %s", n, w.get(it.ID).State)
 			}
+		}
+		if !slices.IsSorted(charged) || !slices.Equal(slices.Compact(charged), []int64{0, postPrice - 4, postPrice}) {
+			t.Errorf("%s charges %v", method, charged)
 		}
 	}
 }

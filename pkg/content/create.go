@@ -79,10 +79,10 @@ func (batch) Schema(r huma.Registry) *huma.Schema {
 
 // registerCreate puts the operations that create items into the router.
 func (s *Service) registerCreate(r *httpapi.Router) {
-	refusals := []errs.Code{errs.NotFound, errs.UnsupportedModel, errs.InsufficientBalance, errs.QueueFull}
+	refusals := []errs.Code{errs.NotFound, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
 	example := map[string]any{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"}
 	create := op("createContentItem", http.MethodPost, "/v1/content-items", auth.ContentWrite, "Create a content item",
-		"The item is generated in the background, with the current settings of the factory. The event `content.generated` or `content.failed` reports its end. The cost depends on the request: it is reserved now, charged when the item is generated, and released if it fails or is canceled. With a test key nothing is spent, and `sandbox` selects the result.")
+		"The item is generated in the background, with the current settings of the factory. The event `content.generated` or `content.failed` reports its end. The cost depends on the request: it is reserved now, charged when the item is generated, and released if it fails. Canceling charges the parts that were completed and releases the rest. With a test key nothing is spent, and `sandbox` selects the result.")
 	create.Status, create.Errors, create.Example = http.StatusAccepted, refusals, example
 	httpapi.Write(r, create, s.create)
 
@@ -105,7 +105,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
-	if r.Ticket, err = generate.Accept(tx, now, r.Order(p.Owner), balance); err != nil {
+	if r.Ticket, err = generate.Accept(tx, now, r.Order(p.Owner), ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance); err != nil {
 		return out, err
 	}
 	it, err := r.Entry(p.Owner)
@@ -142,7 +142,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	if err := bad.err(); err != nil {
 		return out, err
 	}
-	ticket, err := generate.AcceptBatch(tx, now, works, balance)
+	ticket, err := generate.AcceptBatch(tx, now, works, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance)
 	if err != nil {
 		return out, err
 	}
@@ -208,11 +208,11 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 		factories, _, err := s.factories.FindAll(ctx, ids)
 		return factories, ledger.Balance{}, err
 	}
-	factories, beside, err := s.factories.FindAll(ctx, ids, ledger.BalanceKey(p.Account))
+	factories, beside, err := s.factories.FindAll(ctx, ids, ledger.FundsKeys(p.Account, s.now())...)
 	if err != nil {
 		return nil, ledger.Balance{}, err
 	}
-	return factories, ledger.BalanceOf(beside[0]), nil
+	return factories, ledger.FundsOf(beside), nil
 }
 
 // check refuses what does not fit the kind or the key.

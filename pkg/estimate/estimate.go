@@ -82,7 +82,7 @@ func Mount(r *httpapi.Router, e function.Env) {
 		ID: "createEstimate", Method: http.MethodPost, Path: "/v1/balance/estimates", Scope: auth.AccountRead, Function: "studio", Tag: "Account",
 		Summary: "Estimate a cost",
 		Description: "Returns what the body of an operation would cost with a live key. Nothing is spent or created. The body is validated as that operation validates it, so what has an estimate is accepted if the balance suffices, " +
-			"and the cost depends on the body and its factory alone: the estimate is exactly what is reserved and charged.",
+			"and the cost depends on the body and its factory alone: the estimate is exactly what is reserved. Only a result that is far longer than reserved for is charged more.",
 		Errors:  []errs.Code{errs.UnsupportedModel, errs.ProviderUnavailable, errs.NotFound},
 		Example: map[string]any{"operation": "createContentItem", "body": map[string]any{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"}},
 	}, func(ctx context.Context, _ *store.Tx, in *input) (out Estimate, err error) {

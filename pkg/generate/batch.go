@@ -29,20 +29,20 @@ const startAtOnce = 20
 // AcceptBatch is Accept for several resources of one owner, all or none. One
 // reservation pays for all; the ticket that each gets names the task that starts
 // them. There is at least one.
-func AcceptBatch(tx *store.Tx, now time.Time, orders []Order, b ledger.Balance) (Ticket, error) {
+func AcceptBatch(tx *store.Tx, now time.Time, orders []Order, payer ledger.Payer, b ledger.Balance) (Ticket, error) {
 	first := orders[0]
-	together := Order{Owner: first.Owner, Subject: first.Subject}
+	var credits int64
 	for _, o := range orders {
-		together.Credits += o.Credits
+		credits += o.price()
 	}
-	hold, err := reserve(tx, now, together, b)
+	hold, err := reserve(tx, now, first, credits, payer, b)
 	if err != nil {
 		return Ticket{}, err
 	}
 	m := task.Message{
 		ID: task.ID(Start, first.Subject, first.Attempt), Kind: Start, Queue: topology.GenerateText, Subject: first.Subject, Owner: first.Owner,
 	}
-	enter(tx, together, int64(len(orders)))
+	enter(tx, first, int64(len(orders)))
 	return Ticket{Batch: m.ID}, task.Create(tx, now, task.Task{Message: m}, batch{Hold: hold, Orders: orders})
 }
 
@@ -84,7 +84,7 @@ func (w starter) start(ctx context.Context, tx *store.Tx, b *batch) error {
 				return err
 			}
 		}
-		parts[i] = ledger.Part{Subject: o.Subject, Credits: o.Credits, Free: wanted[i] == nil}
+		parts[i] = ledger.Part{Subject: o.Subject, Credits: o.price(), Free: wanted[i] == nil}
 	}
 	var holds []ledger.Hold
 	if b.Hold, holds, err = ledger.Split(tx, now, some[0].Account, b.Hold, parts); err != nil {

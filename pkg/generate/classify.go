@@ -35,6 +35,18 @@ var unavailable = Failure{
 	Retryable: true,
 }
 
+// unanswered reports whether the answer to a submission was lost.
+func unanswered(cause error) bool {
+	var e *provider.Error
+	return errors.As(cause, &e) && e.Kind == provider.UnknownOutcome
+}
+
+// refused reports whether the provider has refused or failed a generation.
+func refused(cause error) bool {
+	var e *provider.Error
+	return errors.As(cause, &e) && (e.Kind == provider.BadInput || e.Kind == provider.Rejected)
+}
+
 // failureOf returns why the work fails, by the error that ends its task.
 func failureOf(cause error) Failure {
 	var f *failed

@@ -27,6 +27,8 @@ type Part struct {
 	Model string `json:"model,omitempty"`
 	// Provider is the name of the provider that makes it for live keys.
 	Provider string `json:"provider"`
+	// Credits is its price; 0 with a test key.
+	Credits int64 `json:"credits,omitempty"`
 }
 
 // Made is what a part has made.
@@ -80,8 +82,8 @@ type Work interface {
 	// shows it, so that it is worth a write.
 	Progress(now time.Time, percent int) bool
 	// Succeed puts the parts together, and adds its events, and what else changes with
-	// it, to the transaction.
-	Succeed(tx *store.Tx, now time.Time, made []Made) error
+	// it, to the transaction. cost is what is charged for it.
+	Succeed(tx *store.Tx, now time.Time, made []Made, cost int64) error
 	// Fail ends the work, and adds to the transaction as Succeed does.
 	Fail(tx *store.Tx, now time.Time, f Failure) error
 	// Item returns the item to write: the one that was read, with the changes.

@@ -281,7 +281,11 @@ func TestErrorsThatPassAreBorne(t *testing.T) {
 	}
 }
 
+// Canceling charges what was completed: the text, and the picture once its provider
+// has made it. What else was submitted is lost.
 func TestCancel(t *testing.T) {
+	costs := []int64{0, 3, 3, 3, 10, 10}
+	lost := []int64{0, 0, 7, 7, 0, 0}
 	for steps := range 12 {
 		w := newWorld(t)
 		w.accept("thing_1")
@@ -296,20 +300,23 @@ func TestCancel(t *testing.T) {
 			}
 		}
 		if v, _ := w.read("thing_1"); v.State == "generated" {
-			if steps < 5 {
-				t.Errorf("it took %d steps only", steps)
+			if steps != len(costs) {
+				t.Errorf("it took %d steps", steps)
 			}
 			return
 		}
 		w.cancel("thing_1")
-		if b := w.balance(); b.Credits != 1000 {
+		if b := w.balance(); b.Credits != 1000-costs[steps] {
 			t.Errorf("after %d steps: canceled, the balance is %d", steps, b.Credits)
 		}
 		w.drain()
 		w.ended("thing_1", "canceled")
-		w.settled(0)
-		if v, _ := w.read("thing_1"); v.State != "canceled" {
+		w.settled(costs[steps])
+		if v, _ := w.read("thing_1"); v.State != "canceled" || v.Cost != costs[steps] {
 			t.Errorf("after %d steps: %+v", steps, v)
+		}
+		if got := w.balance().Lost; got != lost[steps] {
+			t.Errorf("after %d steps: %d credits are lost, want %d", steps, got, lost[steps])
 		}
 		// The picture that was not there yet is stopped at its provider.
 		for h, g := range w.fake.live {
@@ -330,7 +337,10 @@ func TestCancelWhileItIsSubmitted(t *testing.T) {
 	if w.fake.count(provider.KindImage) != 1 || w.fake.running() != 0 {
 		t.Errorf("%d pictures were submitted, %d run on", w.fake.count(provider.KindImage), w.fake.running())
 	}
-	w.settled(0)
+	w.settled(3) // the text
+	if got := w.balance().Lost; got != 7 {
+		t.Errorf("%d credits are lost", got)
+	}
 }
 
 func TestTheResourceMayChangeMeanwhile(t *testing.T) {
@@ -380,13 +390,13 @@ func TestWhatIsRefused(t *testing.T) {
 	w := newWorld(t)
 	refused := func(a generate.Order) errs.Code {
 		tx := &store.Tx{}
-		if _, err := generate.Accept(tx, w.clock.Now(), a, w.balance()); err != nil {
+		if _, err := generate.Accept(tx, w.clock.Now(), a, payer, w.balance()); err != nil {
 			return errs.CodeOf(err)
 		}
 		return errs.CodeOf(w.db.Commit(t.Context(), tx))
 	}
 	dear := work("thing_1")
-	dear.Credits = 1001
+	dear.Parts[0].Credits = 1001
 	before := storetest.Snapshot(t, w.db)
 	if code := refused(dear); code != errs.InsufficientBalance {
 		t.Errorf("more than there is: %s", code)
@@ -406,9 +416,9 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 	other := work("thing_3")
 	other.Account = "acc_2"
-	other.Credits = 0
+	other.Parts[0].Credits, other.Parts[1].Credits = 0, 0
 	tx = &store.Tx{}
-	if _, err := generate.Accept(tx, w.clock.Now(), other, w.balance()); err != nil || w.db.Commit(t.Context(), tx) != nil {
+	if _, err := generate.Accept(tx, w.clock.Now(), other, payer, w.balance()); err != nil || w.db.Commit(t.Context(), tx) != nil {
 		t.Errorf("another account is refused, too: %v", err)
 	}
 }

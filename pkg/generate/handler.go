@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -43,7 +44,7 @@ func (w handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 		return o, err
 	}
 	if a.n = a.current(); a.n == len(a.Parts) {
-		return w.finish(a), nil
+		return w.finish(ctx, a)
 	}
 	switch p := a.Parts[a.n]; {
 	case p.Ready:
@@ -70,14 +71,54 @@ func (w handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 }
 
 // finish ends the work well: the resource, its events, its charge and its place
-// among the waiting work.
-func (w handler) finish(a attempt) task.Outcome {
-	made := a.made()
-	return task.Outcome{Done: true, Join: w.join(a.Step, a.Attempt, func(tx *store.Tx, work Work) error {
-		ledger.Charge(tx, w.Now(), a.Owner.Account, work.Ticket().Hold)
+// among the waiting work. If the result has cost more than was reserved, that is
+// charged, too, or the work fails.
+func (w handler) finish(ctx context.Context, a attempt) (o task.Outcome, err error) {
+	made, extra := a.made(), a.extra()
+	if extra > 0 {
+		if err := w.covered(ctx, a, extra); err != nil {
+			return o, err
+		}
+	}
+	o.Done = true
+	o.Join = w.join(a.Step, a.Attempt, func(tx *store.Tx, work Work) error {
+		hold := work.Ticket().Hold
+		ledger.Charge(tx, w.Now(), a.Owner.Account, hold)
+		if extra > 0 {
+			balance, err := w.DB.Get(ctx, ledger.BalanceKey(a.Owner.Account))
+			if err != nil {
+				return err
+			}
+			if err := ledger.ChargeMore(tx, w.Now(), a.Owner.Account, hold, extra, ledger.BalanceOf(balance)); err != nil {
+				return err
+			}
+		}
 		leave(tx, a.Owner)
-		return work.Succeed(tx, w.Now(), made)
-	})}
+		return work.Succeed(tx, w.Now(), made, hold.Credits+extra)
+	})
+	return o, nil
+}
+
+// covered returns the failure of work whose result has cost more than the balance or
+// the limit of the API key covers.
+func (w handler) covered(ctx context.Context, a attempt, extra int64) error {
+	work, err := w.work(ctx, a.Step, a.Attempt)
+	if err != nil || work == nil {
+		return err // without a resource the commit finds the task canceled
+	}
+	payer := work.Ticket().Hold.Payer
+	items, err := w.DB.GetAll(ctx, ledger.BalanceKey(a.Owner.Account), payer.Counter(a.Owner.Account))
+	if err != nil {
+		return err
+	}
+	if err := payer.Covers(ledger.BalanceOf(items[0]), items[1], extra); err != nil {
+		e := errs.As(err)
+		return task.Permanent(&failed{Failure{
+			Code:    string(e.Code),
+			Message: fmt.Sprintf("The result is longer or larger than was reserved for, and was removed. It costs %d credits more. %s Nothing was charged.", extra, e.Message),
+		}, err})
+	}
+	return nil
 }
 
 // Fail ends the work badly, and releases its money.
@@ -91,11 +132,21 @@ func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 	}
 	w.clear(ctx, &a)
 	f := failureOf(cause)
+	lost := a.paid(false)
+	if n := a.current(); n < len(a.Parts) {
+		switch {
+		case unanswered(cause):
+			lost += a.Parts[n].Credits
+		case refused(cause) && a.Parts[n].Handle != "":
+			lost -= a.Parts[n].Credits + a.Parts[n].Extra // providers do not bill what they refuse
+		}
+	}
 	o.Join = w.join(s, a.Attempt, func(tx *store.Tx, work Work) error {
 		leave(tx, s.Owner)
-		if err := ledger.Release(tx, w.Now(), s.Owner.Account, work.Ticket().Hold); err != nil {
+		if err := ledger.Release(tx, w.Now(), s.Owner.Account, work.Ticket().Hold, 0); err != nil {
 			return err
 		}
+		ledger.Lose(tx, w.Now(), s.Owner.Account, lost)
 		return work.Fail(tx, w.Now(), f)
 	})
 	return o, nil

@@ -31,6 +31,9 @@ const account = "acc_1"
 
 var owner = tenant.Of(account, tenant.Live)
 
+// payer is the key that pays for all work.
+var payer = ledger.Payer{Key: "key_1", Month: "2026-01"}
+
 var errInjected = errors.New("injected")
 
 // thing is a resource that the engine works for. Its id names it.
@@ -40,6 +43,7 @@ type thing struct {
 	Attempt int
 	Percent int
 	Made    []generate.Made
+	Cost    int64
 	Failure generate.Failure
 	Ticket  generate.Ticket
 }
@@ -72,8 +76,8 @@ func (w *thingWork) Progress(_ time.Time, percent int) bool {
 	w.Percent = max(w.Percent, percent)
 	return changed
 }
-func (w *thingWork) Succeed(tx *store.Tx, _ time.Time, made []generate.Made) error {
-	w.State, w.Made = "generated", made
+func (w *thingWork) Succeed(tx *store.Tx, _ time.Time, made []generate.Made, cost int64) error {
+	w.State, w.Made, w.Cost = "generated", made, cost
 	return w.notify(tx)
 }
 func (w *thingWork) Fail(tx *store.Tx, _ time.Time, f generate.Failure) error {
@@ -140,11 +144,11 @@ func (w *world) topUp(credits int64) {
 
 func (w *world) balance() ledger.Balance {
 	w.t.Helper()
-	items, err := w.db.GetAll(w.t.Context(), ledger.BalanceKey(account))
+	items, err := w.db.GetAll(w.t.Context(), ledger.FundsKeys(account, w.clock.Now())...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return ledger.BalanceOf(items[0])
+	return ledger.FundsOf(items)
 }
 
 // entries returns the sum of the ledger's entries, and how many reservations there
@@ -174,11 +178,11 @@ func (w *world) entries() (sum int64, states map[string]int) {
 
 // parts are a text and a picture.
 func parts() []generate.Part {
-	return []generate.Part{{Kind: provider.KindText, Provider: "fake"}, {Kind: provider.KindImage, Provider: "fake"}}
+	return []generate.Part{{Kind: provider.KindText, Provider: "fake", Credits: 3}, {Kind: provider.KindImage, Provider: "fake", Credits: 7}}
 }
 
 func work(id string) generate.Order {
-	return generate.Order{Owner: owner, Subject: id, Attempt: 1, Parts: parts(), Credits: 10}
+	return generate.Order{Owner: owner, Subject: id, Attempt: 1, Parts: parts()}
 }
 
 func item(t *testing.T, v thing) store.Item {
@@ -196,7 +200,7 @@ func (w *world) accept(id string) { w.acceptWork(work(id)) }
 func (w *world) acceptWork(a generate.Order) {
 	w.t.Helper()
 	tx := &store.Tx{}
-	ticket, err := generate.Accept(tx, w.clock.Now(), a, w.balance())
+	ticket, err := generate.Accept(tx, w.clock.Now(), a, payer, w.balance())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -213,7 +217,7 @@ func (w *world) acceptAll(ids ...string) {
 		all = append(all, work(id))
 	}
 	tx := &store.Tx{}
-	ticket, err := generate.AcceptBatch(tx, w.clock.Now(), all, w.balance())
+	ticket, err := generate.AcceptBatch(tx, w.clock.Now(), all, payer, w.balance())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -233,7 +237,13 @@ func (w *world) cancel(id string) {
 			w.t.Fatalf("%s cannot be canceled: %s", id, v.State)
 		}
 		tx := &store.Tx{}
-		if err := generate.Cancel(tx, w.clock.Now(), owner, id, v.Attempt, &v.Ticket); err != nil {
+		items, err := w.db.GetAll(w.t.Context(), generate.TaskKey(id, v.Attempt))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if v.Cost, err = generate.Cancel(tx, w.clock.Now(), owner, &v.Ticket, items[0]); errors.Is(err, store.ErrConflict) {
+			continue
+		} else if err != nil {
 			w.t.Fatal(err)
 		}
 		v.State = "canceled"
@@ -241,7 +251,7 @@ func (w *world) cancel(id string) {
 			w.t.Fatal(err)
 		}
 		tx.Replace(it)
-		err := w.db.Commit(w.t.Context(), tx)
+		err = w.db.Commit(w.t.Context(), tx)
 		if err == nil {
 			return
 		}
@@ -366,6 +376,9 @@ func (w *world) settled(cost int64) {
 	if it, err := w.db.Get(w.t.Context(), store.IDKey("waiting#"+account+"#live")); err == nil && it.Count() != 0 {
 		w.t.Errorf("%d pieces of work still wait", it.Count())
 	}
+	if it, err := w.db.Get(w.t.Context(), payer.Counter(account)); err == nil && it.Count() != cost {
+		w.t.Errorf("the key has spent %d, want %d", it.Count(), cost)
+	}
 	for _, row := range storetest.Rows(w.t, w.db) {
 		if row["kind"] == task.ItemKind && row["due_pk"] != "" {
 			w.t.Errorf("%s is still due", row["pk"])
@@ -380,6 +393,8 @@ type memory struct {
 	after func(step string) error
 	err   error
 	typ   media.Type
+	// seconds is how long what is saved plays.
+	seconds float64
 }
 
 func (m *memory) Save(_ context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
@@ -395,7 +410,7 @@ func (m *memory) Save(_ context.Context, place media.Place, n int, body io.Reade
 		m.saved = map[string]int{}
 	}
 	m.saved[place.Key(n, "png")]++
-	f := media.File{ID: place.ID(n), Type: media.Image, Key: place.Key(n, "png"), Width: 8, Height: 8, Bytes: 1}
+	f := media.File{ID: place.ID(n), Type: media.Image, Key: place.Key(n, "png"), Width: 8, Height: 8, Bytes: 1, DurationSeconds: m.seconds}
 	if m.typ != "" {
 		f.Type = m.typ
 	}

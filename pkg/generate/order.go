@@ -27,8 +27,6 @@ type Order struct {
 	Attempt int    `json:"attempt"`
 	// Parts are what is to be made, in order; at least one.
 	Parts []Part `json:"parts"`
-	// Credits is the price of all parts together; 0 with a test key.
-	Credits int64 `json:"credits"`
 	// Delay is how much longer than usual the work may take: a rehearsed wait.
 	Delay time.Duration `json:"delay,omitempty"`
 }
@@ -42,15 +40,24 @@ func (o Order) longest() time.Duration {
 	return d
 }
 
+// price is that of all parts together.
+func (o Order) price() (credits int64) {
+	for _, p := range o.Parts {
+		credits += p.Credits
+	}
+	return credits
+}
+
 // waitingKey is the key of the count of an owner's waiting work.
 func waitingKey(o tenant.Owner) store.Key { return store.IDKey("waiting#" + o.String()) }
 
 // Accept adds to the transaction what begins the work of one resource: its task, the
 // reservation of its price, and its place among the account's waiting work. The
-// ticket is to be kept in the resource's document. b is the balance as it was read.
-// The commit refuses with insufficient_balance and with queue_full.
-func Accept(tx *store.Tx, now time.Time, o Order, b ledger.Balance) (Ticket, error) {
-	hold, err := reserve(tx, now, o, b)
+// ticket is to be kept in the resource's document. b is what ledger.FundsOf returned,
+// and the zero value with a test key. The commit refuses with insufficient_balance,
+// spend_limit_reached and queue_full; Accept refuses with rate_limited.
+func Accept(tx *store.Tx, now time.Time, o Order, payer ledger.Payer, b ledger.Balance) (Ticket, error) {
+	hold, err := reserve(tx, now, o, o.price(), payer, b)
 	if err != nil {
 		return Ticket{}, err
 	}
@@ -61,8 +68,8 @@ func Accept(tx *store.Tx, now time.Time, o Order, b ledger.Balance) (Ticket, err
 	return Ticket{Hold: hold}, nil
 }
 
-func reserve(tx *store.Tx, now time.Time, o Order, b ledger.Balance) (ledger.Hold, error) {
-	return ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Subject: o.Subject, Credits: o.Credits}, b)
+func reserve(tx *store.Tx, now time.Time, o Order, credits int64, payer ledger.Payer, b ledger.Balance) (ledger.Hold, error) {
+	return ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Subject: o.Subject, Credits: credits, Payer: payer}, b)
 }
 
 // enter counts work that waits; the commit returns queue_full where there is too much.
@@ -78,15 +85,35 @@ func leave(tx *store.Tx, o tenant.Owner) {
 	tx.Count(waitingKey(o), -1, math.MaxInt64, fmt.Errorf("generate: the waiting work of %s is miscounted", o))
 }
 
-// Cancel adds to the transaction the cancellation of the work of a resource. It
-// releases the work's credits at once; the provider is asked to stop in the background.
-// The caller writes the resource itself, on the condition that it is unchanged. If the
-// work has just ended, the commit returns store.ErrConflict.
-func Cancel(tx *store.Tx, now time.Time, o tenant.Owner, subject string, attempt int, t *Ticket) error {
+// TaskKey is the key of the task that carries out an attempt at a resource, which
+// Cancel needs.
+func TaskKey(subject string, attempt int) store.Key {
+	return store.IDKey(task.ID(Generate, subject, attempt))
+}
+
+// Cancel adds to the transaction the cancellation of the work of a resource, whose
+// task was read. It charges the parts that were completed, returns what these cost,
+// and releases the rest of the work's credits; the provider is asked to stop in the
+// background. The caller writes the resource itself, on the condition that it is
+// unchanged. If the work has just ended or moved on, Cancel or the commit returns
+// store.ErrConflict.
+func Cancel(tx *store.Tx, now time.Time, o tenant.Owner, t *Ticket, read store.Item) (charged int64, err error) {
 	leave(tx, o)
 	if t.Batch != "" {
-		return nil // nothing was begun: the task of the batch finds it canceled, and releases its money
+		return 0, nil // nothing was begun: the task of the batch finds it canceled, and releases its money
 	}
-	task.Cancel(tx, task.ID(Generate, subject, attempt))
-	return ledger.Release(tx, now, o.Account, t.Hold)
+	if err := task.Cancel(tx, read); err != nil {
+		return 0, err
+	}
+	var s task.Step
+	if err := read.Decode(&s.Task); err != nil {
+		return 0, err
+	}
+	a := attempt{Step: &s}
+	if err := s.Decode(&a.run); err != nil {
+		return 0, err
+	}
+	charged = min(a.completed(), t.Hold.Credits)
+	ledger.Lose(tx, now, o.Account, a.paid(s.Task.Lease != nil)-charged)
+	return charged, ledger.Release(tx, now, o.Account, t.Hold, charged)
 }

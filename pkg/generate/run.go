@@ -24,6 +24,11 @@ type run struct {
 type part struct {
 	Part
 	Handle provider.Handle `json:"handle,omitempty"`
+	// Bills reports that the provider is paid for a generation once it has accepted it:
+	// it cannot be stopped.
+	Bills bool `json:"bills,omitempty"`
+	// Extra is what the part costs beyond its price.
+	Extra int64 `json:"extra,omitempty"`
 	// Lost counts the submissions whose answer was lost, so that a generation may run
 	// of which there is no handle.
 	Lost     int `json:"lost,omitempty"`
@@ -82,6 +87,37 @@ func (r *run) percent() int {
 		return 100
 	}
 	return (100*n + min(r.Parts[n].Progress, 99)) / len(r.Parts)
+}
+
+// completed is the price of the parts that the provider has made, or is paid for in any
+// case.
+func (r *run) completed() (credits int64) {
+	for _, p := range r.Parts {
+		if p.Done || p.Ready || p.Handle != "" && p.Bills {
+			credits += p.Credits
+		}
+	}
+	return credits
+}
+
+// extra is what the parts cost beyond their price.
+func (r *run) extra() (credits int64) {
+	for _, p := range r.Parts {
+		credits += p.Extra
+	}
+	return credits
+}
+
+// paid is the most that providers may have been paid for the run. Submitting reports
+// that a submission may be on its way.
+func (r *run) paid(submitting bool) (credits int64) {
+	for n, p := range r.Parts {
+		credits += int64(p.Lost) * p.Credits
+		if p.Done || p.Ready || p.Handle != "" || submitting && n == r.current() {
+			credits += p.Credits + p.Extra
+		}
+	}
+	return credits
 }
 
 // firstFile is the number of the first file of part n: files of a run are numbered

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
@@ -66,7 +67,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 		}
 	}
 	first := a.n == 0
-	a.Parts[a.n].Handle = sub.Handle
+	a.Parts[a.n].Handle, a.Parts[a.n].Bills = sub.Handle, all.Unstoppable
 	o.Join = w.shows(a, work, first)
 	if sub.Handle != "" {
 		o.Undo = func(ctx context.Context, now *task.Task) { w.disown(ctx, p, a, sub.Handle, now) }
@@ -89,6 +90,13 @@ func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 		req.Model, req.Options = m.ProviderModel, m.ProviderOptions
 		if m.Kind == provider.KindVideo || m.Kind == provider.KindMusic {
 			req.Seconds = m.Length(req.Seconds) // what the price is for
+		}
+		if part := &a.Parts[a.n]; part.Credits > 0 {
+			asked, err := m.PriceOf(req)
+			if err != nil {
+				return req, err
+			}
+			part.Extra = m.Excess(part.Credits, asked)
 		}
 	}
 	return req, nil
@@ -178,7 +186,29 @@ func (w *Worker) keep(ctx context.Context, a *attempt, result provider.Result) e
 	if want := kinds[part.Kind].file; want != "" && len(made.Files) == 0 || want == "" && made.Text == nil {
 		return errs.New(errs.UnsupportedMedia, "The provider returned no result.")
 	}
+	if err := part.measure(made, result.Characters); err != nil {
+		return err
+	}
 	part.Made, part.Done = made, true
+	return nil
+}
+
+// measure notes what a part costs beyond its price, by what it has made. The sizes of
+// pictures do not matter: the adapters choose them.
+func (p *part) measure(made Made, characters int) error {
+	m, ok := catalog.Find(p.Model)
+	if !ok || p.Credits == 0 || made.Text != nil {
+		return nil // texts are bounded beforehand
+	}
+	q := catalog.Quantity{Images: len(made.Files), Tracks: len(made.Files), Characters: characters}
+	for _, f := range made.Files {
+		q.Length += time.Duration(f.DurationSeconds * float64(time.Second))
+	}
+	cost, err := m.Cost(q)
+	if err != nil {
+		return err
+	}
+	p.Extra = max(p.Extra, m.Excess(p.Credits, cost))
 	return nil
 }
 

@@ -154,6 +154,8 @@ type Status struct {
 type Result struct {
 	Text  *Text  // of a text generation
 	Media []File // of all others, in order
+	// Characters is how many the provider has billed, of a voice; 0 if it does not say.
+	Characters int
 }
 
 // Text is what a text model wrote.

@@ -16,6 +16,10 @@ type Capabilities struct {
 	// ClientToken reports whether submissions are idempotent by their client token.
 	ClientToken bool
 
+	// Unstoppable reports whether a generation that it has accepted is billed even if it
+	// is canceled.
+	Unstoppable bool
+
 	// Submission is the timeout of a submission; 0 means usualSubmission. A provider
 	// that answers with the result needs longer than one that queues.
 	Submission time.Duration

@@ -64,7 +64,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.List(r, list, s.list)
 	const one = "/v1/studio/generations/{generation_id}"
 	httpapi.Read(r, op("getGeneration", http.MethodGet, one, "Get a generation", "The URLs of its media are signed anew."), s.get)
-	remove := op("deleteGeneration", http.MethodDelete, one, "Delete a generation", "Cancels the generation if it is still running, and releases its reserved credits at once. Its media are deleted.")
+	remove := op("deleteGeneration", http.MethodDelete, one, "Delete a generation", "Cancels the generation if it is still running. What the provider has completed is charged; the rest of the reserved credits is released at once. Its media are deleted.")
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 }
@@ -75,9 +75,9 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 		description += " "
 	}
 	create := op(id, http.MethodPost, "/v1/studio/"+path, summary,
-		description+"The generation runs in the background; the event `studio.generated` or `studio.failed` reports its end. The cost is reserved now, charged on success and released on failure. `POST /v1/studio/estimates` returns it beforehand. With a test key nothing is spent, and `sandbox` selects the result.")
+		description+"The generation runs in the background; the event `studio.generated` or `studio.failed` reports its end. The cost is reserved now, charged on success and released on failure. A result that is more than one unit of the model's price and 10% longer or larger than reserved for is charged as it is; if the balance or the limit of the key does not cover that, the generation fails and the result is removed. `POST /v1/studio/estimates` returns it beforehand. With a test key nothing is spent, and `sandbox` selects the result.")
 	create.Status = http.StatusAccepted
-	create.Errors = []errs.Code{errs.UnsupportedModel, errs.InsufficientBalance, errs.QueueFull, errs.ProviderUnavailable}
+	create.Errors = []errs.Code{errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull, errs.ProviderUnavailable}
 	create.Example = example
 	httpapi.Write(r, create, func(ctx context.Context, tx *store.Tx, in *createInput[B]) (generation.Generation, error) {
 		return s.create(ctx, tx, in.Body)
@@ -150,14 +150,14 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body) (out generat
 	if c.Sandbox != nil {
 		a.Delay = time.Duration(c.Sandbox.DelaySeconds) * time.Second
 	}
-	var balance ledger.Balance
+	var funds ledger.Balance
 	if live {
-		r.Credits, a.Credits = o.credits, o.credits
-		if balance, err = s.balance(ctx, p.Account); err != nil {
+		a.Parts[0].Credits = o.credits
+		if funds, err = s.funds(ctx, p.Account, now); err != nil {
 			return out, err
 		}
 	}
-	if r.Ticket, err = generate.Accept(tx, now, a, balance); err != nil {
+	if r.Ticket, err = generate.Accept(tx, now, a, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), funds); err != nil {
 		return out, err
 	}
 	it, err := r.Entry(p.Owner)
@@ -172,12 +172,12 @@ func errLiveRehearsal() error {
 	return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
 }
 
-func (s *Service) balance(ctx context.Context, account tenant.Account) (ledger.Balance, error) {
-	items, err := s.db.GetAll(ctx, ledger.BalanceKey(account))
+func (s *Service) funds(ctx context.Context, account tenant.Account, now time.Time) (ledger.Balance, error) {
+	items, err := s.db.GetAll(ctx, ledger.FundsKeys(account, now)...)
 	if err != nil {
 		return ledger.Balance{}, err
 	}
-	return ledger.BalanceOf(items[0]), nil
+	return ledger.FundsOf(items), nil
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[generation.Generation], error) {
@@ -205,14 +205,28 @@ func (s *Service) get(ctx context.Context, in *Path) (generation.Generation, err
 // remove deletes a generation. The answer shows its last state: canceled if it was
 // still running, and without the media, which are deleted.
 func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out generation.Generation, err error) {
-	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+	if !id.Valid(id.Generation, in.ID) {
+		return out, errs.Missing("generation", in.ID)
+	}
+	found, beside, err := resource.FindAll(ctx, s.db, id.Generation, []string{in.ID}, generate.TaskKey(in.ID, generation.Attempt))
 	if err != nil {
+		return out, err
+	}
+	it, ok := found[in.ID]
+	if !ok {
+		return out, errs.Missing("generation", in.ID)
+	}
+	r, err := generation.Decode(&it)
+	if err != nil {
+		return out, err
+	}
+	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
 	now := s.now()
 	tx.Delete(it)
 	if r.Runs() {
-		if err := generate.Cancel(tx, now, it.Owner, r.ID, generation.Attempt, &r.Ticket); err != nil {
+		if r.CostCredits, err = generate.Cancel(tx, now, it.Owner, &r.Ticket, beside[0]); err != nil {
 			return out, err
 		}
 		r.State = generation.Canceled

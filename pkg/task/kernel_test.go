@@ -329,15 +329,32 @@ func TestTheDeadline(t *testing.T) {
 func TestCancelATask(t *testing.T) {
 	cleaned := 0
 	w := newWorld(t, &handler{cancel: func(context.Context, *task.Step) error { cleaned++; return errNo }})
-	w.commit(func(tx *store.Tx) { task.Cancel(tx, "task#1") })
+	read := func() store.Item {
+		it, err := w.db.Get(t.Context(), store.IDKey("task#1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return it
+	}
+	before := read()
+	w.commit(func(tx *store.Tx) {
+		if err := task.Cancel(tx, before); err != nil {
+			t.Error(err)
+		}
+	})
+	tx := &store.Tx{}
+	if err := task.Cancel(tx, before); err != nil {
+		t.Error(err)
+	}
+	if err := w.db.Commit(t.Context(), tx); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("canceled as it no longer is: %v", err)
+	}
 	w.do(1, 1)
 	w.do(1, 2)
 	if _, state := w.task(); state != "ended" || cleaned != 1 {
 		t.Errorf("%s, cleaned up %d times", state, cleaned)
 	}
-	tx := &store.Tx{}
-	task.Cancel(tx, "task#1")
-	if err := w.db.Commit(t.Context(), tx); !errors.Is(err, store.ErrConflict) {
+	if err := task.Cancel(&store.Tx{}, read()); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("canceled after its end: %v", err)
 	}
 }

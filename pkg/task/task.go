@@ -18,9 +18,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
@@ -108,11 +107,17 @@ func Create(tx *store.Tx, now time.Time, t Task, payload any) error {
 	return nil
 }
 
-// Cancel adds to the transaction that a task is to end early. Its handler cleans up
-// in the background. Where the task has ended, the commit returns store.ErrConflict.
-func Cancel(tx *store.Tx, id string) {
-	state := store.Filter(stateFilter)
-	tx.Update(store.IDKey(id), store.Written(expression.Set(state, expression.Value(canceled))), state.Equal(expression.Value(running)), store.Conflict)
+// Cancel adds to the transaction that a task, whose item was read, is to end early.
+// Its handler cleans up in the background. Where the task has ended it returns
+// store.ErrConflict, and where it has moved on since it was read, the commit does.
+func Cancel(tx *store.Tx, it store.Item) error {
+	if it.Kind != ItemKind || it.Filters[stateFilter] != running {
+		return fmt.Errorf("task: cancel %s: %w", it.PK, store.ErrConflict)
+	}
+	it.Filters = maps.Clone(it.Filters)
+	it.Filters[stateFilter] = canceled
+	tx.Replace(it)
+	return nil
 }
 
 // write puts the task and what it is found by into its item.

@@ -212,22 +212,21 @@ func (r *Record) add(p part, m catalog.Model, live bool) error {
 		if p.Role == roleSlide {
 			p.Slide = n + 1
 		}
+		if live {
+			var err error
+			if p.Credits, err = m.PriceOf(r.foreseen(p)); err != nil {
+				return fmt.Errorf("item: price of %s: %w", m.ID, err)
+			}
+		}
 		r.Parts = append(r.Parts, p)
-		if !live {
-			continue
-		}
-		credits, err := m.PriceOf(r.foreseen(p))
-		if err != nil {
-			return fmt.Errorf("item: price of %s: %w", m.ID, err)
-		}
-		r.Credits += credits
+		r.Credits += p.Credits
 	}
 	return nil
 }
 
 // Order returns the order of the record's current attempt.
 func (r *Record) Order(o tenant.Owner) generate.Order {
-	a := generate.Order{Owner: o, Subject: r.ID, Attempt: r.Attempt, Credits: r.Credits}
+	a := generate.Order{Owner: o, Subject: r.ID, Attempt: r.Attempt}
 	for _, planned := range r.Parts {
 		a.Parts = append(a.Parts, planned.Part)
 	}

@@ -71,12 +71,12 @@ func (w *work) Start(now time.Time) {
 func (w *work) Progress(time.Time, int) bool { return false }
 
 // Succeed implements generate.Work.
-func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made) error {
+func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost int64) error {
 	w.assemble(made)
 	w.Touch(now)
 	at := w.UpdatedAt
 	w.GeneratedAt = &at
-	w.CostCredits += w.Credits
+	w.CostCredits += cost
 	w.State = Generating // the first step may also be the last
 	if err := errors.Join(w.Move(Generated), w.notify(tx, event.ContentGenerated)); err != nil {
 		return err

@@ -70,7 +70,7 @@ func (p *Provider) Name() string { return Name }
 // Capabilities implements provider.Provider. Only videos take a client token.
 func (p *Provider) Capabilities() provider.Capabilities {
 	return provider.Capabilities{
-		Submission: max(textTimeout, imageTimeout),
+		Submission: max(textTimeout, imageTimeout), Unstoppable: true,
 		Kinds: map[provider.Kind]provider.Capability{
 			provider.KindText:  {},
 			provider.KindImage: {AspectRatios: imageRatios},

@@ -85,7 +85,7 @@ func (p *Provider) Name() string { return Name }
 
 // Capabilities implements provider.Provider.
 func (p *Provider) Capabilities() provider.Capabilities {
-	return provider.Capabilities{Kinds: map[provider.Kind]provider.Capability{
+	return provider.Capabilities{Unstoppable: true, Kinds: map[provider.Kind]provider.Capability{
 		provider.KindAvatar: {AspectRatios: aspectRatios, FromImage: true, FromAudio: true},
 	}}
 }

@@ -94,7 +94,7 @@ func (p *Provider) Name() string { return Name }
 
 // Capabilities implements provider.Provider.
 func (p *Provider) Capabilities() provider.Capabilities {
-	return provider.Capabilities{Kinds: map[provider.Kind]provider.Capability{provider.KindVoice: {}}}
+	return provider.Capabilities{Unstoppable: true, Kinds: map[provider.Kind]provider.Capability{provider.KindVoice: {}}}
 }
 
 // Submit implements provider.Provider. A text that is short enough is answered at
@@ -157,6 +157,7 @@ func characters(text string) (n int) {
 func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text string) (provider.Submission, error) {
 	call := awscall.Call{Name: "polly: SynthesizeSpeech", Timeout: speakTimeout, Submits: true, Refused: refused}
 	var content []byte
+	var billed int32
 	err := call.Do(ctx, func(ctx context.Context) error {
 		out, err := p.client.SynthesizeSpeech(ctx, &polly.SynthesizeSpeechInput{
 			Engine: engine, VoiceId: v.id, LanguageCode: v.code,
@@ -166,6 +167,7 @@ func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text
 			return err
 		}
 		defer out.AudioStream.Close()
+		billed = out.RequestCharacters
 		content, err = io.ReadAll(io.LimitReader(out.AudioStream, maxAnswer+1))
 		switch {
 		case err != nil:
@@ -180,7 +182,7 @@ func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text
 	if err != nil {
 		return provider.Submission{}, err
 	}
-	return provider.Submission{Result: &provider.Result{Media: []provider.File{provider.FileOf(content)}}}, nil
+	return provider.Submission{Result: &provider.Result{Media: []provider.File{provider.FileOf(content)}, Characters: int(billed)}}, nil
 }
 
 // isMP3 reports whether the content begins like an MP3: with an ID3 tag or a frame.

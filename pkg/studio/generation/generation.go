@@ -68,9 +68,8 @@ type Record struct {
 	Generation
 	Files   []media.File `json:"files,omitempty"`
 	Sandbox *Rehearsal   `json:"sandbox,omitempty"`
-	// Ticket is its accepted work, and Credits the price.
-	Ticket  generate.Ticket `json:"ticket,omitzero"`
-	Credits int64           `json:"credits,omitempty"`
+	// Ticket is its accepted work.
+	Ticket generate.Ticket `json:"ticket,omitzero"`
 }
 
 // Attempt is the number of a generation's only attempt.

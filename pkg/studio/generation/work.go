@@ -72,8 +72,8 @@ func (w *work) Progress(now time.Time, percent int) bool {
 }
 
 // Succeed implements generate.Work.
-func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made) error {
-	w.State, w.Record.Progress, w.CostCredits = Generated, 100, w.Credits
+func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost int64) error {
+	w.State, w.Record.Progress, w.CostCredits = Generated, 100, cost
 	w.Files = made[0].Files
 	w.Touch(now)
 	return w.notify(tx, event.StudioGenerated)
