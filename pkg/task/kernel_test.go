@@ -343,6 +343,7 @@ func TestCancelATask(t *testing.T) {
 		}
 	})
 	tx := &store.Tx{}
+	tx.Count(store.IDKey("canceled"), 1, 1, nil) // with what the canceler changes
 	if err := task.Cancel(tx, before); err != nil {
 		t.Error(err)
 	}
