@@ -116,7 +116,7 @@ type courier struct {
 // owner is the owner of what is measured.
 var owner = tenant.Of("acc_01h455vb4pex5vsknk084sn02q", tenant.Test)
 
-// sealSecret is the SEAL_SECRET of all functions, and what data keys are made from.
+// sealSecret is what data keys are made from.
 const sealSecret = "bench"
 
 var signingKey = bytes.Repeat([]byte("bench it"), 4)

@@ -44,6 +44,7 @@ func newData(app constructs.Construct, s Settings) *data {
 	output(stack, "MediaBucket", d.media.BucketName())
 	output(stack, "BusName", d.bus.EventBusName())
 	output(stack, "ProviderSecretArn", arnOf(d.providers))
+	output(stack, "SealSecretArn", arnOf(d.seal))
 	return d
 }
 

@@ -115,8 +115,8 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	if f.Seals || f.Unseals {
 		env["SECRETS_KEY_ARN"] = l.data.secrets.KeyArn()
 	}
-	if f.Trigger == topology.ByGateway && f.Audit != topology.None {
-		env["SEAL_SECRET"] = l.data.seal.SecretValue().UnsafeUnwrap() // a reference to it
+	if readsSeal(f) || f.Trigger == topology.ByRotation {
+		env["SEAL_SECRET_ARN"] = arnOf(l.data.seal)
 	}
 	if f.Publishes {
 		env["BUS_NAME"] = l.data.bus.EventBusName()

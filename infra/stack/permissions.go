@@ -58,6 +58,12 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.Generates {
 		all = append(all, l.providers()...)
 	}
+	if readsSeal(f) {
+		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.seal)))
+	}
+	if f.Trigger == topology.ByRotation {
+		all = append(all, allow([]string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue", "secretsmanager:UpdateSecretVersionStage"}, arnOf(d.seal)))
+	}
 	if f.Seals {
 		all = append(all, l.forPurpose("kms:GenerateDataKey"))
 	}
@@ -65,7 +71,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, l.forPurpose("kms:Decrypt"))
 	}
 	switch {
-	case f.State == topology.Write || f.Audit == topology.Write || f.Audit == topology.Append || f.Media == topology.Write:
+	case f.State == topology.Write || f.Audit == topology.Write || f.Audit == topology.Append || f.Media == topology.Write || f.Trigger == topology.ByRotation:
 		all = append(all, allow(keyWrites, d.key.KeyArn()))
 	case f.State == topology.Read || f.Audit == topology.Read || f.Media == topology.Read || f.Trigger == topology.ByStream:
 		all = append(all, allow(keyReads, d.key.KeyArn()))

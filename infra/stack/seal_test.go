@@ -3,6 +3,7 @@ package stack_test
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,12 +25,11 @@ func TestAnswersAreSealedWithASecretThatNoTemplateHolds(t *testing.T) {
 		}
 		sealing := 0
 		for id, r := range s.of("AWS::Lambda::Function") {
-			value := r.Properties.at("Environment", "Variables", "SEAL_SECRET")
-			if value == nil {
-				continue
+			if r.Properties.at("Environment", "Variables", "SEAL_SECRET_ARN") != nil {
+				sealing++
 			}
-			sealing++
-			if text, err := json.Marshal(value); err != nil || !strings.Contains(string(text), "{{resolve:secretsmanager:") {
+			// The environment of a function can be read by who may only list functions.
+			if text, err := json.Marshal(r.Properties["Environment"]); err != nil || strings.Contains(string(text), "{{resolve:") {
 				t.Errorf("%s is given %s, %v", id, text, err)
 			}
 		}
@@ -47,4 +47,42 @@ func secretsOf(s stacks, id string) map[string]resource {
 		return !strings.HasPrefix(logical, id)
 	})
 	return secrets
+}
+
+func TestTheSealingSecretIsRotated(t *testing.T) {
+	for name, s := range map[string]stacks{"acme": acme, "globex": globex} {
+		schedules := s.of("AWS::SecretsManager::RotationSchedule")
+		if len(schedules) != 1 {
+			t.Fatalf("%s has %d rotations", name, len(schedules))
+		}
+		for id, r := range schedules {
+			text, err := json.Marshal(r.Properties)
+			if err != nil || !strings.Contains(string(text), "SealSecret") || !strings.Contains(string(text), "RotateSealFunction") {
+				t.Errorf("%s is %s, %v", id, text, err)
+			}
+			if r.Properties.at("RotationRules", "ScheduleExpression") != "rate(30 days)" || r.Properties["RotateImmediatelyOnUpdate"] != false {
+				t.Errorf("%s rotates by %s", id, text)
+			}
+		}
+		called := 0
+		for id, r := range s.of("AWS::Lambda::Permission") {
+			if r.Properties["Principal"] != "secretsmanager.amazonaws.com" {
+				continue
+			}
+			called++
+			if r.Properties["SourceAccount"] == nil {
+				t.Errorf("%s lets other accounts call the function", id)
+			}
+		}
+		if called != 1 {
+			t.Errorf("%s lets Secrets Manager call %d functions", name, called)
+		}
+	}
+	for name, permissions := range permissionsOf(acme) {
+		for _, p := range permissions {
+			if strings.Contains(p.resources, "SealSecret") && slices.Contains(p.actions, "secretsmanager:PutSecretValue") != (name == "rotate-seal") {
+				t.Errorf("%s may %v", name, p.actions)
+			}
+		}
+	}
 }

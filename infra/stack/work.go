@@ -38,6 +38,8 @@ func newWork(app constructs.Construct, d *data) *work {
 			w.feedFromQueue(functions.new(f), f)
 		case topology.BySchedule:
 			w.schedule(functions.new(f), f, d.settings)
+		case topology.ByRotation:
+			w.rotate(functions.new(f), f, d)
 		}
 	}
 	return w

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/seal/stored"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -50,7 +51,7 @@ func Open(n needs.Area) Env {
 		AWS:   cfg,
 		DB:    store.Open(cfg, n.Table),
 		Audit: audit.New(store.Open(cfg, n.AuditTable), time.Now),
-		Now:   time.Now, Random: rand.Reader, Seal: seal.Fixed([]byte(n.SealSecret)),
+		Now:   time.Now, Random: rand.Reader, Seal: stored.Secret(cfg, n.SealSecret, time.Now),
 	}
 }
 

@@ -18,9 +18,9 @@ type Media struct {
 	Bucket string `env:"MEDIA_BUCKET,notEmpty"`
 }
 
-// Seal is the secret that what is stored is sealed with.
+// Seal is the ARN of the secret that what is stored is sealed with.
 type Seal struct {
-	SealSecret string `env:"SEAL_SECRET,notEmpty"`
+	SealSecret string `env:"SEAL_SECRET_ARN,notEmpty"`
 }
 
 // Secrets is the key that customers' secrets are sealed under.
@@ -114,5 +114,6 @@ func Of() map[string]any {
 		"content": Content{}, "studio": Studio{}, "webhook": Webhook{}, "docs": struct{}{},
 		"relay": Relay{}, "generate": Generate{}, "dispatch": State{},
 		"deliver": Deliver{}, "deliver-slow": Deliver{}, "replay": State{}, "due": State{},
+		"rotate-seal": Seal{},
 	}
 }

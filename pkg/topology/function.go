@@ -36,6 +36,9 @@ const (
 	ByQueue
 	// BySchedule: a schedule with the period in Every.
 	BySchedule
+	// ByRotation: Secrets Manager, each step of a rotation of the sealing secret, with
+	// the period in Every.
+	ByRotation
 )
 
 // Function is one Lambda function: how large it is, what calls it, and all that
@@ -63,7 +66,7 @@ type Function struct {
 	Reserved int
 	// Storage is the size of /tmp in MiB; 0: what Lambda has by default.
 	Storage int
-	// Every is the period of its schedule.
+	// Every is the period of its schedule, or of rotations.
 	Every time.Duration
 	// State, Audit and Media are the state table, the audit table and the bucket.
 	State, Audit, Media Access

@@ -30,4 +30,5 @@ var Functions = []Function{
 		State: Write, Media: Read, Sends: []Queue{DeliverSlow}, Webhooks: true, Unseals: true},
 	// It ends before it is called again.
 	{Name: "due", Trigger: BySchedule, Memory: 512, Timeout: 4 * time.Minute, Every: 5 * time.Minute, State: Write, Sends: Outbox},
+	{Name: "rotate-seal", Trigger: ByRotation, Memory: 256, Timeout: 30 * time.Second, Every: 30 * 24 * time.Hour},
 }

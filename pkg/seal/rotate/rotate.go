@@ -1,0 +1,154 @@
+// Package rotate rotates the system's sealing secret, as AWS Secrets Manager asks for in
+// four steps.
+package rotate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
+
+	"github.com/content-automation/api/pkg/seal/stored"
+	"github.com/content-automation/api/pkg/secret"
+)
+
+// The stages of a version in Secrets Manager.
+const (
+	current = "AWSCURRENT"
+	pending = "AWSPENDING"
+)
+
+// Request is what Secrets Manager calls the function with.
+type Request struct {
+	Step string
+	// SecretID is the ARN of the secret.
+	SecretID string `json:"SecretId"`
+	// Token is the id of the new version. A repeated step has the same.
+	Token string `json:"ClientRequestToken"`
+}
+
+// Client is Secrets Manager.
+type Client interface {
+	DescribeSecret(context.Context, *secretsmanager.DescribeSecretInput, ...func(*secretsmanager.Options)) (*secretsmanager.DescribeSecretOutput, error)
+	GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
+	PutSecretValue(context.Context, *secretsmanager.PutSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.PutSecretValueOutput, error)
+	UpdateSecretVersionStage(context.Context, *secretsmanager.UpdateSecretVersionStageInput, ...func(*secretsmanager.Options)) (*secretsmanager.UpdateSecretVersionStageOutput, error)
+}
+
+// Rotator rotates one secret. Its steps can be repeated.
+type Rotator struct {
+	client Client
+	arn    string
+	now    func() time.Time
+	name   func() string
+}
+
+// New returns a rotator of the secret of that ARN. Each call of name returns a new
+// secret.
+func New(client Client, arn string, now func() time.Time, name func() string) *Rotator {
+	return &Rotator{client, arn, now, name}
+}
+
+// Handle takes one step.
+func (r *Rotator) Handle(ctx context.Context, q Request) error {
+	if q.SecretID != r.arn || q.Token == "" {
+		return fmt.Errorf("rotate: %q is not the sealing secret, or there is no token", q.SecretID)
+	}
+	switch q.Step {
+	case "createSecret":
+		return r.create(ctx, q)
+	case "setSecret":
+		return nil // no other system knows the secret
+	case "testSecret":
+		return r.test(ctx, q)
+	case "finishSecret":
+		return r.finish(ctx, q)
+	default:
+		return fmt.Errorf("rotate: there is no step %q", q.Step)
+	}
+}
+
+// create stores the value with the new secret as a version that is not current yet.
+func (r *Rotator) create(ctx context.Context, q Request) error {
+	_, err := r.read(ctx, q.Token, pending)
+	var missing *types.ResourceNotFoundException
+	if !errors.As(err, &missing) {
+		return err // nil: an earlier call has created it
+	}
+	now, err := r.read(ctx, "", current)
+	if err != nil {
+		return err
+	}
+	next, err := now.Rotate(r.name(), r.now())
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(next)
+	if err != nil {
+		return err
+	}
+	value := string(text)
+	_, err = r.client.PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{
+		SecretId: &r.arn, ClientRequestToken: &q.Token, SecretString: &value, VersionStages: []string{pending},
+	})
+	return err
+}
+
+// test checks that the new value opens what is sealed, and that every function will have
+// read it before data is sealed by it.
+func (r *Rotator) test(ctx context.Context, q Request) error {
+	next, err := r.read(ctx, q.Token, pending)
+	if err != nil {
+		return err
+	}
+	now, err := r.read(ctx, "", current)
+	if err != nil {
+		return err
+	}
+	knows := slices.ContainsFunc(next.Earlier, func(v stored.Version) bool { return v.Secret == now.Secret })
+	if !knows || next.From == nil || next.From.Before(r.now().Add(2*secret.Lifetime)) {
+		return errors.New("rotate: the new version is out of date: cancel the rotation, and rotate again")
+	}
+	return nil
+}
+
+// finish makes the new version the current one.
+func (r *Rotator) finish(ctx context.Context, q Request) error {
+	out, err := r.client.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: &r.arn})
+	if err != nil {
+		return err
+	}
+	stage := current
+	in := &secretsmanager.UpdateSecretVersionStageInput{SecretId: &r.arn, VersionStage: &stage, MoveToVersionId: &q.Token}
+	for version, stages := range out.VersionIdsToStages {
+		if slices.Contains(stages, current) {
+			in.RemoveFromVersionId = &version
+		}
+	}
+	if in.RemoveFromVersionId != nil && *in.RemoveFromVersionId == q.Token {
+		return nil // an earlier call has finished
+	}
+	_, err = r.client.UpdateSecretVersionStage(ctx, in)
+	return err
+}
+
+// read reads a version by its stage, and by its id unless that is empty.
+func (r *Rotator) read(ctx context.Context, version, stage string) (stored.Value, error) {
+	in := &secretsmanager.GetSecretValueInput{SecretId: &r.arn, VersionStage: &stage}
+	if version != "" {
+		in.VersionId = &version
+	}
+	out, err := r.client.GetSecretValue(ctx, in)
+	if err != nil {
+		return stored.Value{}, err
+	}
+	if out.SecretString == nil {
+		return stored.Value{}, errors.New("rotate: the secret holds no text")
+	}
+	return stored.Parse(*out.SecretString)
+}
