@@ -27,7 +27,7 @@ func TestSchedulesCallTheirFunctions(t *testing.T) {
 		}
 		scheduled := 0
 		for _, f := range topology.Functions {
-			if (f.Trigger == topology.BySchedule) != (f.Every > 0) {
+			if (f.Trigger == topology.BySchedule || f.Trigger == topology.ByRotation) != (f.Every > 0) {
 				t.Errorf("%s is called every %v", f.Name, f.Every)
 			}
 			if f.Trigger != topology.BySchedule {
