@@ -137,15 +137,15 @@ func TestOnePermissionForEachFunction(t *testing.T) {
 		called[r.Function] = true
 	}
 	for _, f := range topology.Functions {
-		if f.Trigger == topology.BySchedule {
+		if f.Trigger == topology.BySchedule || f.Trigger == topology.ByRotation {
 			called[f.Name] = true
 		}
 	}
 	if len(permissions) != len(called) {
-		t.Errorf("there are %d permissions for the %d functions that the gateway or a schedule calls", len(permissions), len(called))
+		t.Errorf("there are %d permissions for the %d functions that the gateway, a schedule or a rotation calls", len(permissions), len(called))
 	}
 	for id, p := range permissions {
-		if p.Properties["SourceArn"] == nil {
+		if p.Properties["SourceArn"] == nil && p.Properties["SourceAccount"] == nil {
 			t.Errorf("%s lets any API or rule call the function", id)
 		}
 	}
