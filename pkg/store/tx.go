@@ -106,6 +106,16 @@ func (it *Item) Count() int64 { return it.Numbers[countNumber] }
 // an item of its own, created by the first count. If the result would be out of
 // bounds, the commit returns failed.
 func (tx *Tx) Count(key Key, delta, most int64, failed error) {
+	tx.count(key, delta, most, failed, expression.Add(Number(countNumber), expression.Value(delta)))
+}
+
+// CountUntil is Count for a counter that expires.
+func (tx *Tx) CountUntil(key Key, delta, most int64, expireAt time.Time, failed error) {
+	add := expression.Add(Number(countNumber), expression.Value(delta))
+	tx.count(key, delta, most, failed, add.Set(expression.Name(attrTTL), expression.Value(expireAt.Unix())))
+}
+
+func (tx *Tx) count(key Key, delta, most int64, failed error, u expression.UpdateBuilder) {
 	n := Number(countNumber)
 	within := n.LessThanEqual(expression.Value(most - delta))
 	switch {
@@ -114,7 +124,7 @@ func (tx *Tx) Count(key Key, delta, most int64, failed error) {
 	case most >= delta:
 		within = n.AttributeNotExists().Or(within)
 	}
-	tx.Update(key, expression.Add(n, expression.Value(delta)), within, func(Item) error { return failed })
+	tx.Update(key, u, within, func(Item) error { return failed })
 }
 
 // Counted makes the commit return ErrConflict unless the counter still has the

@@ -31,7 +31,7 @@ func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.listDeliveries)
 
-	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again", "Sends the event at once, with all retries. The `webhook-id` stays the same. Entries of `state=undelivered` without a delivery can be redelivered too.")
+	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again", "Sends the event at once, with all retries. The `webhook-id` stays the same. Entries of `state=undelivered` without a delivery can be redelivered too. A webhook takes 60 redeliveries a minute.")
 	again.Status = http.StatusAccepted
 	again.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, again, s.redeliver)
@@ -111,6 +111,7 @@ func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInpu
 		d.WriteTo(&it)
 		tx.Replace(it)
 	}
+	s.count(tx, refOf(ctx, w.ID), redeliverLimit)
 	return d.Delivery, nil
 }
 

@@ -37,7 +37,7 @@ type replayInput struct {
 // registerReplay puts the operation into the router.
 func (s *Service) registerReplay(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
 	replay := op("replayEvents", http.MethodPost, "/v1/webhooks/{webhook_id}/replay", "Replay the events that a webhook has missed",
-		"Delivers, in the background, all events since the given time that match the webhook and have not been delivered to it: those whose delivery failed, with all retries, and those from before the webhook was created. Events that were delivered or wait for their next attempt are not affected.")
+		"Delivers, in the background, all events since the given time that match the webhook and have not been delivered to it: those whose delivery failed, with all retries, and those from before the webhook was created. Events that were delivered or wait for their next attempt are not affected. A webhook takes 2 replays a minute.")
 	replay.Status = http.StatusAccepted
 	replay.Errors = []errs.Code{errs.InvalidState}
 	replay.Example = map[string]any{"since": "2026-05-01T00:00:00Z"}
@@ -62,5 +62,6 @@ func (s *Service) replay(ctx context.Context, tx *store.Tx, in *replayInput) (ou
 	if err := hook.NewReplay(tx, refOf(ctx, w.ID), since, now); err != nil {
 		return out, err
 	}
+	s.count(tx, refOf(ctx, w.ID), replayLimit)
 	return Replay{WebhookID: w.ID, Since: since, Until: resource.Instant(now)}, nil
 }

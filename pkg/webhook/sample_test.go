@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/id"
@@ -65,6 +66,7 @@ func TestThereIsASampleOfEveryType(t *testing.T) {
 		w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/test", map[string]any{"event_type": known.Type}).Into(t, http.StatusAccepted, &d)
 		w.Relay()
 		w.Run()
+		w.Clock.Add(time.Minute)
 	}
 	if n := len(r.Receipts()); n != len(event.Types) {
 		t.Errorf("received %d of %d", n, len(event.Types))
