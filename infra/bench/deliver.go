@@ -16,6 +16,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/content-automation/api/pkg/apikey/key"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
@@ -151,9 +153,16 @@ func (c *courier) prepare(ctx context.Context, deliveries int) ([][]byte, error)
 	if err != nil {
 		return nil, err
 	}
+	var maker key.Record
+	maker.ID, maker.Scopes = id.New(id.APIKey, now), auth.AllScopes()
+	made, err := store.NewItem("api_key", owner, maker.ID, maker)
+	if err != nil {
+		return nil, err
+	}
+	made.Key = hook.MakerKey(owner.Account, maker.ID)
 	url := c.receiver.url()
 	receiver, err := store.NewItem(hook.Kind, owner, to.ID, hook.Record{
-		Webhook: hook.Webhook{Resource: resource.New(to.ID, now, nil), URL: &url, EventTypes: []string{"*"}, State: hook.StateEnabled},
+		Webhook: hook.Webhook{Resource: resource.New(to.ID, now, nil), URL: &url, EventTypes: []string{"*"}, State: hook.StateEnabled, CreatedBy: maker.ID},
 		Secrets: hook.Secrets{secret},
 	})
 	if err != nil {
@@ -162,6 +171,7 @@ func (c *courier) prepare(ctx context.Context, deliveries int) ([][]byte, error)
 	receiver.Key = to.Key()
 	tx := &store.Tx{}
 	tx.Create(receiver, nil)
+	tx.Create(made, nil)
 	if err := db.Commit(ctx, tx); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/metric"
@@ -206,7 +208,13 @@ func (w *world) makeCaller(n int) {
 		},
 	}
 	w.callers = append(w.callers, c)
+	var k key.Record
+	k.ID, k.Scopes = c.principal.KeyID(), c.principal.Scopes
+	it, err := store.NewItem("api_key", tenant.Of(c.principal.Account, ""), k.ID, k)
+	must(err)
+	it.Key, it.Listed = credential.KeyOf(c.principal.Account, k.ID), store.Key{}
 	tx := &store.Tx{}
+	tx.Create(it, nil)
 	if err := ledger.Open(tx, c.principal.Account, 20, ledger.DefaultLostLimit, object{}); err != nil {
 		panic(err)
 	}

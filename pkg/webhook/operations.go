@@ -113,6 +113,10 @@ func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page
 }
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out NewWebhook, err error) {
+	types := names(in.Body.EventTypes)
+	if err := requireReadable(ctx, types); err != nil {
+		return out, err
+	}
 	url, target, err := s.place(ctx, in.Body)
 	if err != nil {
 		return out, err
@@ -129,10 +133,11 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	r := &hook.Record{
 		Webhook: hook.Webhook{
 			Resource: resource.New(to.ID, now, in.Body.Metadata),
-			URL:      url, Destination: target, EventTypes: names(in.Body.EventTypes), FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description, State: hook.StateEnabled,
+			URL:      url, Destination: target, EventTypes: types, FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description, State: hook.StateEnabled,
 		},
 		Secrets: hook.Secrets{secret},
 	}
+	r.SetMaker(auth.FromContext(ctx))
 	if err := s.add(tx, to, r); err != nil {
 		return out, err
 	}
@@ -181,6 +186,9 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		return out, err
 	}
 	moved := r.GoesTo() != was
+	if err := s.requireReading(ctx, &r, set, moved); err != nil {
+		return out, err
+	}
 	apply(&r, set, moved, now)
 	if err := it.Encode(r); err != nil {
 		return out, err

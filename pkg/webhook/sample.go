@@ -77,7 +77,7 @@ func (s *Service) test(ctx context.Context, tx *store.Tx, in *testInput) (out ho
 		return out, err
 	}
 	at, _ := id.Time(sample.PK)
-	d, it, err := hook.NewDelivery(now, at, event.RefOf(sample), w.ID)
+	d, it, err := hook.NewDelivery(now, at, event.RefOf(sample), &w.Webhook)
 	if err != nil {
 		return out, err
 	}

@@ -20,8 +20,8 @@ const eventPage = 100
 
 // listUndelivered goes through the events since the webhook was made, or since the
 // caller's from: earlier ones can be replayed. It returns a delivery for each event that
-// the webhook asks for and that no attempt has delivered. It does not rely on the
-// deliveries that exist: an event without one got lost on the way, and is shown as a
+// the webhook asks for, that its maker may read and that no attempt has delivered. It
+// does not rely on the deliveries that exist: an event without one got lost on the way, and is shown as a
 // delivery that is still to be made.
 func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w hook.Record) (httpapi.Page[hook.Delivery], error) {
 	var none httpapi.Page[hook.Delivery]
@@ -41,13 +41,13 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w ho
 		return none, err
 	}
 	var made []hook.Delivery
-	var keys []store.Key
+	keys := []store.Key{hook.MakerKey(to.Account, w.CreatedBy)}
 	for _, ref := range events.Items {
 		at, ok := id.Time(ref.ID)
 		if !ok || !w.Wants(ref) {
 			continue
 		}
-		d, _, err := hook.NewDelivery(at, at, ref, w.ID)
+		d, _, err := hook.NewDelivery(at, at, ref, &w.Webhook)
 		if err != nil {
 			return none, err
 		}
@@ -59,8 +59,12 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w ho
 	if err != nil {
 		return none, err
 	}
+	reader, err := w.Reader(there[0])
+	if err != nil {
+		return none, err
+	}
 	page := httpapi.Page[hook.Delivery]{Items: []hook.Delivery{}, Next: events.Next}
-	for i, it := range there {
+	for i, it := range there[1:] {
 		d := made[i]
 		if it.Kind != "" {
 			read, err := hook.ReadDelivery(&it)
@@ -69,7 +73,7 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w ho
 			}
 			d = read.Delivery
 		}
-		if d.State != hook.DeliveryDelivered {
+		if d.State != hook.DeliveryDelivered && reader.May(d.EventType) {
 			page.Items = append(page.Items, d)
 		}
 	}
@@ -86,7 +90,7 @@ func (s *Service) makeLost(ctx context.Context, w *hook.Webhook, wanted string) 
 		From: id.First(id.Event, at), To: id.First(id.Event, at.Add(time.Millisecond)), Limit: eventPage,
 	}, func(e store.Item) (err error) {
 		if ref := event.RefOf(e); it.Kind == "" && w.Wants(ref) && hook.DeliveryID(at, ref.ID, w.ID) == wanted {
-			d, it, err = hook.NewDelivery(s.now(), at, ref, w.ID)
+			d, it, err = hook.NewDelivery(s.now(), at, ref, w)
 		}
 		return err
 	})

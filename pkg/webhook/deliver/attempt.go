@@ -69,7 +69,7 @@ func (b *batch) step(ctx context.Context, a *attempt) error {
 	}
 	if !b.leased(a) {
 		now := b.Now()
-		switch todo, reason := decide(&a.delivery, a.number, a.receiver.State(), a.payload.expired(), now); todo {
+		switch todo, reason := decide(&a.delivery, a.number, a.receiver.State(), a.payload, a.receiver.reader, now); todo {
 		case nothing:
 			return nil
 		case resend:
@@ -137,7 +137,7 @@ const (
 //   - The lease is written before the request is sent, so that a message that comes
 //     twice makes one request. After a crash during an attempt, it is unknown whether
 //     the receiver got the event: the lease ends, and the attempt is made again.
-func decide(d *hook.DeliveryRecord, number int, webhook string, expired bool, now time.Time) (what todo, reason string) {
+func decide(d *hook.DeliveryRecord, number int, webhook string, p *payload, maker hook.Reader, now time.Time) (what todo, reason string) {
 	switch {
 	case d.State != hook.DeliveryPending:
 		return nothing, ""
@@ -153,8 +153,10 @@ func decide(d *hook.DeliveryRecord, number int, webhook string, expired bool, no
 		return end, hook.FailedDeleted
 	case webhook != hook.StateEnabled:
 		return end, hook.FailedDisabled
-	case expired:
+	case p.expired():
 		return end, hook.FailedExpired
+	case !p.mayGo(maker):
+		return end, hook.FailedNotPermitted
 	default:
 		return proceed, ""
 	}

@@ -47,10 +47,12 @@ func newBatch(d *Deliverer, records []events.SQSMessage) *batch {
 	}
 }
 
-// receiver is the receiver of a webhook, with the keys that sign for it.
+// receiver is the receiver of a webhook, with the keys that sign for it and what its
+// maker may read.
 type receiver struct {
 	*health.Receiver
-	keys hook.Keys
+	keys   hook.Keys
+	reader hook.Reader
 }
 
 // fail records the error that makes a message come again, if it is one.
@@ -94,7 +96,7 @@ func (b *batch) deliver(ctx context.Context, held *queue.Hold, due []int) {
 	}
 }
 
-// load reads the webhooks and events of messages, each item once, in one round trip. It
+// load reads the webhooks, their makers and the events of messages, each item once, in one round trip. It
 // reads no deliveries: the messages describe them. It returns the places of the
 // messages whose items could be read.
 func (b *batch) load(ctx context.Context, due []int) (loaded []int) {
@@ -111,6 +113,7 @@ func (b *batch) load(ctx context.Context, due []int) (loaded []int) {
 		for _, k := range health.Keys(m.Webhook()) {
 			add(k)
 		}
+		add(hook.MakerKey(m.Account, m.Maker))
 		for _, r := range m.Requests {
 			add(store.IDKey(r.EventID))
 		}
@@ -132,7 +135,7 @@ func (b *batch) load(ctx context.Context, due []int) (loaded []int) {
 			for _, k := range health.Keys(to) {
 				about = append(about, items[at[k]])
 			}
-			r, broken := b.newReceiver(ctx, to, about)
+			r, broken := b.newReceiver(ctx, to, about, items[at[hook.MakerKey(m.Account, m.Maker)]])
 			if broken != nil {
 				b.fail(place, broken)
 				continue
@@ -149,14 +152,18 @@ func (b *batch) load(ctx context.Context, due []int) (loaded []int) {
 	return loaded
 }
 
-func (b *batch) newReceiver(ctx context.Context, to hook.Ref, items []store.Item) (*receiver, error) {
+func (b *batch) newReceiver(ctx context.Context, to hook.Ref, items []store.Item, maker store.Item) (*receiver, error) {
 	r, err := b.monitor.Receiver(to, b.by, items)
 	if err != nil {
 		return nil, err
 	}
 	w := r.Record()
+	reader, err := w.Reader(maker)
+	if err != nil {
+		return nil, err
+	}
 	keys, err := w.Secrets.Keys(ctx, b.Envelope, to, b.Now())
-	return &receiver{r, keys}, err
+	return &receiver{r, keys, reader}, err
 }
 
 // passOnSlow sends the messages for slow receivers to the deliverers for those, and

@@ -4,7 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
@@ -16,7 +19,8 @@ func TestWhatIsDoneWithAMessage(t *testing.T) {
 		delivery hook.DeliveryRecord
 		number   int
 		webhook  string
-		expired  bool
+		payload  *payload
+		maker    hook.Reader
 	}
 	for name, c := range map[string]struct {
 		change func(*situation)
@@ -33,16 +37,24 @@ func TestWhatIsDoneWithAMessage(t *testing.T) {
 		"another function died in it":    {func(s *situation) { s.delivery.Lease = ended }, proceed, ""},
 		"the webhook was deleted":        {func(s *situation) { s.webhook = "" }, end, hook.FailedDeleted},
 		"the webhook was disabled":       {func(s *situation) { s.webhook = hook.StateDisabled }, end, hook.FailedDisabled},
-		"the event is gone":              {func(s *situation) { s.expired = true }, end, hook.FailedExpired},
+		"the event is gone":              {func(s *situation) { s.payload = &payload{} }, end, hook.FailedExpired},
+		"the maker may not read it":      {func(s *situation) { s.maker = hook.Reader{auth.AccountRead, auth.StudioUse} }, end, hook.FailedNotPermitted},
+		"the maker is unknown":           {func(s *situation) { s.maker = nil }, end, hook.FailedNotPermitted},
+		"a sample needs no scope": {func(s *situation) {
+			s.payload.item.Kind, s.maker = "sample_event", nil
+		}, proceed, ""},
 		"disabled during an attempt": {func(s *situation) {
 			s.delivery.Lease, s.webhook = live, hook.StateDisabled
 		}, wait, ""},
 		"made, and the webhook was deleted": {func(s *situation) { s.number, s.webhook = 2, "" }, resend, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := situation{hook.DeliveryRecord{Delivery: hook.Delivery{State: hook.DeliveryPending}, Next: 3}, 3, hook.StateEnabled, false}
+			about := &payload{item: store.Item{Kind: event.Kind, Filters: map[string]string{"type": string(event.ContentGenerated)}}}
+			s := situation{
+				hook.DeliveryRecord{Delivery: hook.Delivery{State: hook.DeliveryPending}, Next: 3}, 3, hook.StateEnabled, about, hook.Reader{auth.ContentRead},
+			}
 			c.change(&s)
-			if todo, reason := decide(&s.delivery, s.number, s.webhook, s.expired, now); todo != c.todo || reason != c.reason {
+			if todo, reason := decide(&s.delivery, s.number, s.webhook, s.payload, s.maker, now); todo != c.todo || reason != c.reason {
 				t.Errorf("todo %d %q, want %d %q", todo, reason, c.todo, c.reason)
 			}
 		})

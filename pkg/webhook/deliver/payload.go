@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // payload is an event, rendered once for all attempts of a batch.
@@ -24,6 +25,12 @@ func (p *payload) expired() bool { return p.item.Kind == "" }
 func (p *payload) render(ctx context.Context, signer *media.Signer) ([]byte, error) {
 	p.once.Do(func() { p.body, p.err = event.Body(ctx, p.item, signer) })
 	return p.body, p.err
+}
+
+// mayGo reports whether a webhook whose maker may read this gets the event. A sample is
+// about nothing that the account has.
+func (p *payload) mayGo(to hook.Reader) bool {
+	return p.item.Kind != event.Kind || to.May(p.ref().Type)
 }
 
 // ref returns the reference of the event.

@@ -46,8 +46,7 @@ func New(db *store.DB, q queue.Sender, now func() time.Time) *Dispatcher {
 type fanOut struct {
 	source int // place of the event in the batch
 	ref    event.Ref
-	to     hook.Ref
-	since  time.Time // from which on the webhook gets events
+	to     *hook.Record
 	// ask asks for the first attempt; nil: nothing is needed any more.
 	ask *hook.Ask
 	err error
@@ -110,8 +109,9 @@ func parseEvent(body string) (event.Ref, error) {
 	return ref, nil
 }
 
-// match finds the webhooks that want the events: one consistent query for each owner,
-// so that no webhook that was there is missed.
+// match finds the webhooks that want the events and whose makers may read them: for each
+// owner one consistent query, so that no webhook that was there is missed, and one read
+// of the makers.
 func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[tenant.Owner][]int, failed []error) []*fanOut {
 	var (
 		mu  sync.Mutex
@@ -119,27 +119,60 @@ func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[ten
 	)
 	which := slices.Collect(maps.Keys(owners))
 	concurrently(len(which), maxReads, func(n int) {
+		var wanted []*fanOut
 		hooks, err := d.webhooks(ctx, which[n])
+		for _, i := range owners[which[n]] {
+			for _, w := range hooks {
+				if w.State == hook.StateEnabled && w.Wants(refs[i]) {
+					wanted = append(wanted, &fanOut{source: i, ref: refs[i], to: w})
+				}
+			}
+		}
+		if err == nil {
+			wanted, err = d.permitted(ctx, wanted)
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		for _, i := range owners[which[n]] {
 			failed[i] = err
-			for _, w := range hooks {
-				if w.State == hook.StateEnabled && w.Wants(refs[i]) {
-					all = append(all, &fanOut{source: i, ref: refs[i], to: hook.Ref{Owner: which[n], ID: w.ID}, since: w.Since()})
-				}
-			}
+		}
+		if err == nil {
+			all = append(all, wanted...)
 		}
 	})
 	return all
 }
 
-func (d *Dispatcher) webhooks(ctx context.Context, o tenant.Owner) ([]hook.Record, error) {
-	var all []hook.Record
+// permitted returns those of the owner's events that the makers of their webhooks may read.
+func (d *Dispatcher) permitted(ctx context.Context, wanted []*fanOut) ([]*fanOut, error) {
+	makers := map[string]store.Item{}
+	var keys []store.Key
+	for _, f := range wanted {
+		if _, known := makers[f.to.CreatedBy]; !known {
+			makers[f.to.CreatedBy] = store.Item{}
+			keys = append(keys, hook.MakerKey(f.ref.Account, f.to.CreatedBy))
+		}
+	}
+	items, err := d.db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		makers[it.SK] = it
+	}
+	return slices.DeleteFunc(wanted, func(f *fanOut) bool {
+		reader, broken := f.to.Reader(makers[f.to.CreatedBy])
+		err = errors.Join(err, broken)
+		return !reader.May(f.ref.Type)
+	}), err
+}
+
+func (d *Dispatcher) webhooks(ctx context.Context, o tenant.Owner) ([]*hook.Record, error) {
+	var all []*hook.Record
 	q := store.Query{Index: store.Table, Partition: hook.List(o), Limit: hook.MaxPerOwner}
 	err := d.db.Each(ctx, q, func(it store.Item) error {
-		var w hook.Record
-		if err := it.Decode(&w); err != nil {
+		w := &hook.Record{}
+		if err := it.Decode(w); err != nil {
 			return err
 		}
 		all = append(all, w)
@@ -152,16 +185,16 @@ func (d *Dispatcher) webhooks(ctx context.Context, o tenant.Owner) ([]hook.Recor
 // after a crash, the others are still made.
 func (d *Dispatcher) create(ctx context.Context, all []*fanOut) {
 	concurrently(len(all), maxWrites, func(i int) {
-		all[i].ask, all[i].err = d.createOne(ctx, all[i].ref, all[i].to.ID)
+		all[i].ask, all[i].err = d.createOne(ctx, all[i].ref, &all[i].to.Webhook)
 	})
 }
 
 // createOne writes a delivery. It asks for nothing if the delivery exists and was
 // attempted already.
-func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, webhookID string) (*hook.Ask, error) {
+func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, w *hook.Webhook) (*hook.Ask, error) {
 	at, _ := id.Time(ref.ID) // parseEvent has checked the id
 	now := d.now()
-	made, it, err := hook.NewDelivery(now, at, ref, webhookID)
+	made, it, err := hook.NewDelivery(now, at, ref, w)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/hook"
+	"github.com/content-automation/api/pkg/webhook/webhooktest"
 )
 
 func TestAnEventGetsADeliveryForEachWebhookThatWantsIt(t *testing.T) {
@@ -30,6 +31,7 @@ func TestAnEventGetsADeliveryForEachWebhookThatWantsIt(t *testing.T) {
 	off := create(t, w.API, hookURL, "*")
 	w.API.Call(http.MethodPatch, "/v1/webhooks/"+off.ID, map[string]any{"state": "disabled"})
 	live := create(t, w.API.Live(), hookURL, "*")
+	webhooktest.PutKey(t, w.DB, w.API.Stranger())
 	stranger := create(t, w.API.Stranger(), hookURL, "*")
 
 	ref := w.Happen(event.ContentGenerated)

@@ -149,9 +149,11 @@ func TestAnAttemptUnderWayIsNotReminded(t *testing.T) {
 func pend(w *world, webhookID string, n int) {
 	w.T.Helper()
 	o, now := w.Owner(), w.Clock.Now()
+	to := &hook.Webhook{CreatedBy: w.API.Principal.Actor.ID}
+	to.ID = webhookID
 	for range n {
 		ref := event.Ref{ID: id.New(id.Event, now), Type: event.ContentGenerated, Owner: o}
-		_, it, err := hook.NewDelivery(now, now, ref, webhookID)
+		_, it, err := hook.NewDelivery(now, now, ref, to)
 		if err != nil {
 			w.T.Fatal(err)
 		}

@@ -69,14 +69,14 @@ func (r Replayer) page(ctx context.Context, to hook.Ref, replay hook.Replay) (*s
 }
 
 // deliverMissing makes the deliveries of those events that were never delivered to the
-// webhook.
+// webhook, and that its maker may read.
 func (r Replayer) deliverMissing(ctx context.Context, w *hook.Record, to hook.Ref, items []store.Item) error {
 	var all []*fanOut
-	var keys []store.Key
+	keys := []store.Key{hook.MakerKey(to.Account, w.CreatedBy)}
 	for _, it := range items {
 		ref := event.RefOf(it)
 		if at, ok := id.Time(ref.ID); ok && w.Wants(ref) {
-			all = append(all, &fanOut{ref: ref, to: to})
+			all = append(all, &fanOut{ref: ref, to: w})
 			keys = append(keys, to.DeliveryKey(hook.DeliveryID(at, ref.ID, to.ID)))
 		}
 	}
@@ -84,13 +84,21 @@ func (r Replayer) deliverMissing(ctx context.Context, w *hook.Record, to hook.Re
 	if err != nil {
 		return err
 	}
+	reader, err := w.Reader(there[0])
+	if err != nil {
+		return err
+	}
 	var missing, again []*fanOut
 	for i, f := range all {
-		if there[i].Kind == "" {
+		made := there[i+1]
+		switch {
+		case !reader.May(f.ref.Type):
+			continue
+		case made.Kind == "":
 			missing = append(missing, f)
 			continue
 		}
-		if f.ask, err = r.again(ctx, there[i]); err != nil {
+		if f.ask, err = r.again(ctx, made); err != nil {
 			return err
 		}
 		again = append(again, f)

@@ -133,10 +133,11 @@ func (s *Sweeper) repair(ctx context.Context, items []store.Item) (made int, err
 	}
 	all := s.dispatcher.match(ctx, refs, owners, failed)
 	// A webhook does not get the events from before it was made or enabled.
-	all = slices.DeleteFunc(all, func(f *fanOut) bool { return at[f.source].Before(f.since) })
+	all = slices.DeleteFunc(all, func(f *fanOut) bool { return at[f.source].Before(f.to.Since()) })
 	keys := make([]store.Key, len(all))
 	for i, f := range all {
-		keys[i] = f.to.DeliveryKey(hook.DeliveryID(at[f.source], f.ref.ID, f.to.ID))
+		to := hook.Ref{Owner: f.ref.Owner, ID: f.to.ID}
+		keys[i] = to.DeliveryKey(hook.DeliveryID(at[f.source], f.ref.ID, to.ID))
 	}
 	there, err := s.db.GetAll(ctx, keys...)
 	if err != nil {

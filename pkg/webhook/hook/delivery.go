@@ -35,6 +35,8 @@ const (
 	FailedDisabled  = "webhook_disabled" // the webhook was disabled before the next attempt
 	FailedDeleted   = "webhook_deleted"  // the webhook was deleted before the next attempt
 	FailedExpired   = "event_expired"    // the event is no longer kept
+	// The maker of the webhook may not read the event any more.
+	FailedNotPermitted = "not_permitted"
 )
 
 // Delivery is one event on its way to one webhook.
@@ -44,7 +46,7 @@ type Delivery struct {
 	EventID       string     `json:"event_id" doc:"Id of the event. Receivers get it in the header webhook-id"`
 	EventType     event.Type `json:"event_type" doc:"Type of the event" example:"content.generated"`
 	State         string     `json:"state" enum:"pending,delivered,failed" doc:"State of the delivery. pending: more attempts follow. failed: none follow"`
-	FailedReason  *string    `json:"failed_reason" enum:"exhausted,gone,webhook_disabled,webhook_deleted,event_expired" doc:"Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. Null if it has not failed"`
+	FailedReason  *string    `json:"failed_reason" enum:"exhausted,gone,webhook_disabled,webhook_deleted,event_expired,not_permitted" doc:"Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. not_permitted: the creator of the webhook may no longer read the event. Null if it has not failed"`
 	Attempts      []Attempt  `json:"attempts" nullable:"false" doc:"Attempts, oldest first"`
 	NextAttemptAt *time.Time `json:"next_attempt_at" doc:"Time of the next attempt. Null: none follows"`
 }
@@ -86,6 +88,8 @@ func (o Outcome) Gone() bool { return o.Status != nil && *o.Status == http.Statu
 type DeliveryRecord struct {
 	Delivery
 	Owner tenant.Owner
+	// Maker is who made the webhook.
+	Maker string
 	// Stored is the version of the item in the table; 0: not known, or not written yet.
 	Stored int64
 	// Next is the number of the next attempt, 1 for the first. It grows with each
@@ -99,20 +103,21 @@ type DeliveryRecord struct {
 	Held bool
 }
 
-// NewDelivery returns the delivery of an event that happened at the given time.
-func NewDelivery(now, at time.Time, ref event.Ref, webhookID string) (DeliveryRecord, store.Item, error) {
+// NewDelivery returns the delivery to a webhook of an event that happened at the given time.
+func NewDelivery(now, at time.Time, ref event.Ref, w *Webhook) (DeliveryRecord, store.Item, error) {
 	due := resource.Instant(now)
 	d := DeliveryRecord{
 		Delivery: Delivery{
-			Resource:  resource.New(DeliveryID(at, ref.ID, webhookID), now, nil),
-			WebhookID: webhookID, EventID: ref.ID, EventType: ref.Type,
+			Resource:  resource.New(DeliveryID(at, ref.ID, w.ID), now, nil),
+			WebhookID: w.ID, EventID: ref.ID, EventType: ref.Type,
 			State: DeliveryPending, Attempts: []Attempt{}, NextAttemptAt: &due,
 		},
 		Owner: ref.Owner,
+		Maker: w.CreatedBy,
 		Next:  1,
 	}
 	it, err := store.NewItem(DeliveryKind, ref.Owner, d.ID, document{
-		ID: d.ID, CreatedAt: d.CreatedAt, WebhookID: webhookID, EventID: ref.ID, EventType: ref.Type,
+		ID: d.ID, CreatedAt: d.CreatedAt, WebhookID: w.ID, EventID: ref.ID, EventType: ref.Type, Maker: w.CreatedBy,
 	})
 	if err != nil {
 		return d, it, err

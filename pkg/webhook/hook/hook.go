@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/resource"
 )
@@ -29,6 +30,8 @@ const (
 	ReasonRequested = "requested" // by a call
 	ReasonGone      = "gone"      // the receiver answered 410
 	ReasonFailing   = "failing"   // only failures for 5 days
+	// The key that made it was revoked together with what it had made.
+	ReasonMakerRevoked = "maker_revoked"
 )
 
 // Webhook is a webhook as callers see it.
@@ -38,9 +41,10 @@ type Webhook struct {
 	Destination    *Target    `json:"destination" doc:"Event bus or queue that receives the events. Null if the webhook has a url"`
 	EventTypes     []string   `json:"event_types" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all" example:"[\"content.*\",\"balance.low\"]"`
 	FactoryIDs     []string   `json:"factory_ids" nullable:"false" doc:"Only events of these factories. Empty: all events, including those without a factory, such as balance.low"`
+	CreatedBy      string     `json:"created_by" doc:"Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read" example:"key_01h455vb4pex5vsknk084sn02q"`
 	Description    string     `json:"description" doc:"Description of the webhook"`
 	State          string     `json:"state" enum:"enabled,disabled" doc:"State of the webhook. A disabled webhook receives no events"`
-	DisabledReason *string    `json:"disabled_reason" enum:"requested,gone,failing" doc:"Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed for 5 days. Null while enabled"`
+	DisabledReason *string    `json:"disabled_reason" enum:"requested,gone,failing,maker_revoked" doc:"Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled"`
 	FailingSince   *time.Time `json:"failing_since" doc:"Time of the first failure since the last success. Null if the last attempt succeeded"`
 	LastSuccessAt  *time.Time `json:"last_success_at" doc:"Time of the last success, to the minute. Null: never"`
 	LatencyMS      *Latency   `json:"latency_ms" doc:"Response times of the receiver in the current and the previous hour, for all statuses. The values are approximate and updated about once a minute while attempts succeed. Null without responses"`
@@ -72,6 +76,9 @@ func (Target) SchemaName() string { return "WebhookDestination" }
 type Record struct {
 	Webhook
 	Secrets Secrets `json:"secrets"`
+	// MakerScopes are the scopes of a person when it made the webhook. Those of an API
+	// key are read from the key, so that a change takes effect on the next event.
+	MakerScopes []auth.Scope `json:"maker_scopes,omitempty"`
 	// EnabledAt is when the webhook was last enabled again; nil: never.
 	EnabledAt *time.Time `json:"enabled_at,omitempty"`
 	// Latencies are the source of LatencyMS, which View computes.

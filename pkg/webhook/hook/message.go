@@ -23,10 +23,12 @@ type Message struct {
 	tenant.Owner
 	// Subject and Attempt are those of the first request, for operators who look at
 	// dead letters.
-	Subject   string    `json:"subject"`
-	Attempt   int       `json:"attempt"`
-	WebhookID string    `json:"webhook_id"`
-	Requests  []Request `json:"requests,omitempty"`
+	Subject   string `json:"subject"`
+	Attempt   int    `json:"attempt"`
+	WebhookID string `json:"webhook_id"`
+	// Maker is who made the webhook: its scopes are read together with the webhook.
+	Maker    string    `json:"maker,omitempty"`
+	Requests []Request `json:"requests,omitempty"`
 	// Wake asks for all that the circuit breaker has held back, in place of Requests.
 	Wake *Wake `json:"wake,omitempty"`
 	// NotBefore is when the attempts are due: a queue delays a message for 15 minutes
@@ -77,7 +79,7 @@ func (m *Message) Webhook() Ref { return Ref{m.Owner, m.WebhookID} }
 // Delivery returns the delivery of a request, as far as the message describes it. The
 // message holds as long as the version does.
 func (m *Message) Delivery(r Request) DeliveryRecord {
-	d := DeliveryRecord{Owner: m.Owner, Stored: r.Version, Next: r.Attempt, Failures: r.Failures}
+	d := DeliveryRecord{Owner: m.Owner, Maker: m.Maker, Stored: r.Version, Next: r.Attempt, Failures: r.Failures}
 	d.ID, d.WebhookID, d.EventID, d.State = r.DeliveryID, m.WebhookID, r.EventID, DeliveryPending
 	return d
 }
@@ -88,19 +90,19 @@ func (d *DeliveryRecord) request(version int64) Request {
 }
 
 // newMessage asks for attempts at deliveries of one webhook.
-func newMessage(to Ref, notBefore time.Time, requests ...Request) Message {
+func newMessage(to Ref, maker string, notBefore time.Time, requests ...Request) Message {
 	first := requests[0]
 	return Message{
 		ID:    "deliver#" + first.DeliveryID + "#" + strconv.Itoa(first.Attempt),
 		Queue: topology.Deliver, Owner: to.Owner, Subject: first.DeliveryID, Attempt: first.Attempt,
-		WebhookID: to.ID, Requests: requests, NotBefore: notBefore,
+		WebhookID: to.ID, Maker: maker, Requests: requests, NotBefore: notBefore,
 	}
 }
 
 // AskIn asks for the next attempt at once, in the transaction that also writes the
 // delivery.
 func (d *DeliveryRecord) AskIn(tx *store.Tx, now time.Time) error {
-	return newMessage(d.Webhook(), time.Time{}, d.request(d.Stored+1)).outbox(tx, now, d.Stored+1)
+	return newMessage(d.Webhook(), d.Maker, time.Time{}, d.request(d.Stored+1)).outbox(tx, now, d.Stored+1)
 }
 
 // outbox adds the message to a transaction that makes the given version of its subject:
@@ -152,24 +154,28 @@ func Send(ctx context.Context, q queue.Sender, now time.Time, all ...Message) []
 // Ask asks for the next attempt at a delivery.
 type Ask struct {
 	to      Ref
+	maker   string
 	due     time.Time
 	request Request
 }
 
 // Ask asks for the next attempt at the stored delivery, not before the given time.
-func (d *DeliveryRecord) Ask(due time.Time) Ask { return Ask{d.Webhook(), due, d.request(d.Stored)} }
+func (d *DeliveryRecord) Ask(due time.Time) Ask {
+	return Ask{d.Webhook(), d.Maker, due, d.request(d.Stored)}
+}
 
 // SendAsks sends asks, those at the same webhook and time in as few messages as
 // possible. It returns at the place of each its error or nil.
 func SendAsks(ctx context.Context, q queue.Sender, now time.Time, asks ...Ask) []error {
 	type group struct {
-		to  Ref
-		due time.Time
+		to    Ref
+		maker string
+		due   time.Time
 	}
 	places := map[group][]int{}
 	var groups []group
 	for i, a := range asks {
-		g := group{a.to, a.due}
+		g := group{a.to, a.maker, a.due}
 		if places[g] == nil {
 			groups = append(groups, g)
 		}
@@ -183,7 +189,7 @@ func SendAsks(ctx context.Context, q queue.Sender, now time.Time, asks ...Ask) [
 			for i, place := range some {
 				requests[i] = asks[place].request
 			}
-			messages, of = append(messages, newMessage(g.to, g.due, requests...)), append(of, some)
+			messages, of = append(messages, newMessage(g.to, g.maker, g.due, requests...)), append(of, some)
 		}
 	}
 	failed := make([]error, len(asks))

@@ -21,6 +21,7 @@ type document struct {
 	WebhookID string     `json:"webhook_id"`
 	EventID   string     `json:"event_id"`
 	EventType event.Type `json:"event_type"`
+	Maker     string     `json:"maker,omitempty"`
 }
 
 // The values of a delivery beside its document. Those of attempts are named by the
@@ -90,7 +91,7 @@ func ReadDelivery(it *store.Item) (d DeliveryRecord, err error) {
 		return d, err
 	}
 	d.ID, d.CreatedAt, d.Version, d.Metadata = doc.ID, doc.CreatedAt, it.Version, resource.Metadata{}
-	d.Owner, d.Stored = it.Owner, it.Version
+	d.Owner, d.Maker, d.Stored = it.Owner, doc.Maker, it.Version
 	d.WebhookID, d.EventID, d.EventType = doc.WebhookID, doc.EventID, doc.EventType
 	d.State = it.Filters[StateFilter]
 	v := reader{of: it}

@@ -13,6 +13,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/deliver"
 	"github.com/content-automation/api/pkg/webhook/hook"
@@ -41,6 +42,12 @@ type Receipt struct {
 // Receive starts a receiver with a webhook for the given types.
 func (w *World) Receive(plan func(n int, rw http.ResponseWriter), types ...string) *Receiver {
 	w.T.Helper()
+	return w.ReceiveFor(w.API, plan, types...)
+}
+
+// ReceiveFor is Receive with a webhook that the caller makes.
+func (w *World) ReceiveFor(c *apitest.Caller, plan func(n int, rw http.ResponseWriter), types ...string) *Receiver {
+	w.T.Helper()
 	r := &Receiver{Plan: plan}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body)
@@ -62,7 +69,7 @@ func (w *World) Receive(plan func(n int, rw http.ResponseWriter), types ...strin
 		}
 	}))
 	w.T.Cleanup(r.Server.Close)
-	r.Hook = Create(w.T, w.API, r.Server.URL+"/hook", types...)
+	r.Hook = Create(w.T, c, r.Server.URL+"/hook", types...)
 	return r
 }
 

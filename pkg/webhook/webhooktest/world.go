@@ -42,9 +42,12 @@ var DeliverRole = arn.ARN{Partition: "aws", Service: "iam", AccountID: "44445555
 // Envelope returns the envelope that seals signing keys.
 func Envelope() *seal.Envelope { return sealtest.Envelope("the stack's key") }
 
-// NewCaller returns a caller of the operations of the area.
+// NewCaller returns a caller of the operations of the area, whose key exists.
 func NewCaller(t *testing.T, db *store.DB, c *apitest.Clock, urls webhook.URLChecker) *apitest.Caller {
-	return apitest.New(t, db, &apitest.Log{}, c.Now, webhook.NewService(db, urls, DeliverRole, Envelope(), c.Now, rand.Reader))
+	t.Helper()
+	caller := apitest.New(t, db, &apitest.Log{}, c.Now, webhook.NewService(db, urls, DeliverRole, Envelope(), c.Now, rand.Reader))
+	PutKey(t, db, caller)
+	return caller
 }
 
 // Create makes a webhook.
