@@ -2,6 +2,7 @@ package auth
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,31 @@ func ParseCIDRs(list []string, param string) ([]string, error) {
 		out[i] = p.String()
 	}
 	return out, nil
+}
+
+// Outside returns the index of the first range of a list that does not lie within one
+// range of an allow-list, or -1 if there is none. An empty list permits all addresses:
+// it lies within an empty allow-list only, and its index is 0.
+func Outside(list, allowed []string) int {
+	if len(allowed) == 0 {
+		return -1
+	}
+	if len(list) == 0 {
+		return 0
+	}
+	return slices.IndexFunc(list, func(s string) bool {
+		return !slices.ContainsFunc(allowed, func(a string) bool { return holds(a, s) })
+	})
+}
+
+// holds reports whether one range holds all addresses of another.
+func holds(outer, inner string) bool {
+	o, err := netip.ParsePrefix(outer)
+	if err != nil {
+		return false
+	}
+	i, err := netip.ParsePrefix(inner)
+	return err == nil && o.Bits() <= i.Bits() && o.Contains(i.Addr())
 }
 
 // Permits reports whether an allow-list permits an address. An empty list permits

@@ -63,6 +63,9 @@ type Principal struct {
 	Actor  Actor   `json:"actor"`
 	Scopes []Scope `json:"scopes"`
 	Rate   Rate    `json:"rate"`
+	// OldSecret reports that the call came with a secret that a rotation has replaced,
+	// and that still works for a while.
+	OldSecret bool `json:"old_secret,omitempty"`
 	// SpendLimit is how many credits the key may spend in a calendar month (UTC); nil:
 	// as many as the account has.
 	SpendLimit *int64   `json:"spend_limit,omitempty"`

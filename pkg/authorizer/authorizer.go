@@ -115,7 +115,7 @@ func principal(s *credential.Credential, mode tenant.Mode, now time.Time) *auth.
 			Limit: s.Limit, Window: window, Remaining: max(s.Limit-s.Count, 0),
 			Reset: window - int(now.Unix()%window),
 		},
-		SpendLimit: s.SpendLimit,
+		SpendLimit: s.SpendLimit, OldSecret: !s.UntilAt.IsZero(),
 	}
 	for _, scope := range s.Scopes {
 		p.Scopes = append(p.Scopes, auth.Scope(scope))

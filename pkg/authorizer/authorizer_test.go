@@ -51,6 +51,19 @@ func good() credential.Credential {
 	}
 }
 
+func TestACallWithAReplacedSecretIsMarked(t *testing.T) {
+	for end, want := range map[time.Duration]bool{0: false, time.Second: true} {
+		key, s := newKey(t, tenant.Test), good()
+		if end > 0 {
+			s.UntilAt = now.Add(end)
+		}
+		_, p, err := handle(t, &secrets{known: map[string]credential.Credential{auth.HashKey(key): s}}, read(key))
+		if err != nil || p.Refusal != nil || p.OldSecret != want {
+			t.Errorf("%v: %+v, %v", end, p, err)
+		}
+	}
+}
+
 func newKey(t *testing.T, mode tenant.Mode) string {
 	t.Helper()
 	key, err := auth.NewKey(mode, rand.Reader)
