@@ -265,7 +265,7 @@ func TestEvents(t *testing.T) {
 	item := into[contentItem](call(t, key, "POST", "/v1/content-items", body), http.StatusAccepted)
 	var events []webhookEvent
 	eventually(t, "two events", func() bool {
-		events = into[[]webhookEvent](call(t, key, "GET", "/v1/events?from="+from, nil), http.StatusOK)
+		events = into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=content.*&from="+from, nil), http.StatusOK)
 		return len(events) == 2
 	})
 	if events[0].Data.Object.ID != item.ID || len(events[0].Data.Object.Media) != 1 {
@@ -280,7 +280,7 @@ func TestEvents(t *testing.T) {
 	if len(only) != 1 || only[0].Type != "content.published" {
 		t.Errorf("%+v", only)
 	}
-	if none := into[[]webhookEvent](call(t, key, "GET", "/v1/events?to="+from, nil), http.StatusOK); len(none) != 0 {
+	if none := into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=content.*&to="+from, nil), http.StatusOK); len(none) != 0 {
 		t.Errorf("%+v", none)
 	}
 	// The other mode and other accounts know nothing of it.
@@ -288,7 +288,7 @@ func TestEvents(t *testing.T) {
 		if err := call(t, other, "GET", "/v1/events/"+one.ID, nil).refused(404, "not_found"); err != nil {
 			t.Error(err)
 		}
-		if none := into[[]webhookEvent](call(t, other, "GET", "/v1/events", nil), http.StatusOK); len(none) != 0 {
+		if none := into[[]webhookEvent](call(t, other, "GET", "/v1/events?type=content.*", nil), http.StatusOK); len(none) != 0 {
 			t.Errorf("%+v", none)
 		}
 	}

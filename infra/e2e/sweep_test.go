@@ -119,7 +119,7 @@ func TestAnEventThatTheBusLosesIsDelivered(t *testing.T) {
 		"factory_id": c.factory(key), "kind": "post", "prompt": "A shoe",
 	}), http.StatusAccepted)
 	eventually(t, "the event", func() bool {
-		return len(into[[]webhookEvent](call(t, key, "GET", "/v1/events", nil), http.StatusOK)) == 1
+		return len(into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=content.*", nil), http.StatusOK)) == 1
 	})
 	if swept := sweep(t); swept.Events.Made < 1 {
 		t.Errorf("swept %+v", swept)

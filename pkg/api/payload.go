@@ -33,6 +33,9 @@ var payloads = map[event.Type]reflect.Type{
 	event.SocialAccountNeedsReconnect: reflect.TypeFor[SocialAccount](),
 	event.WebhookDisabled:             reflect.TypeFor[hook.Webhook](),
 	event.APIKeyExpiring:              reflect.TypeFor[apikey.Key](),
+	event.APIKeyCreated:               reflect.TypeFor[apikey.Key](),
+	event.APIKeyRotated:               reflect.TypeFor[apikey.Key](),
+	event.APIKeyRevoked:               reflect.TypeFor[apikey.Key](),
 }
 
 // Proposal is a change that the service proposes for a factory.

@@ -4,8 +4,6 @@
 package apikey
 
 import (
-	"context"
-	"errors"
 	"io"
 	"math"
 	"slices"
@@ -21,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/resource"
@@ -60,6 +59,15 @@ func (k NewKey) Grants() []auth.Scope { return k.Scopes }
 // SchemaName names the schema in the OpenAPI document.
 func (NewKey) SchemaName() string { return "ApiKeyWithSecret" }
 
+// Ended is a key that was revoked.
+type Ended struct {
+	Key
+	RevokedKeys *int `json:"revoked_keys" doc:"Number of keys that it created, directly or through others: all of them are revoked now. Null without include_created"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Ended) SchemaName() string { return "ApiKeyRevoked" }
+
 // Settings are the members of a key that can be changed.
 type Settings struct {
 	Name        string            `json:"name"`
@@ -83,26 +91,21 @@ func NewService(db *store.DB, accounts *account.Service, now func() time.Time, r
 	return &Service{db, accounts, now, random}
 }
 
-// Create makes a key for an account by the transaction. createdBy is the id of a key, or "operator".
-func (s *Service) Create(ctx context.Context, tx *store.Tx, accountID tenant.Account, kind tenant.Mode, set Settings, createdBy string) (NewKey, error) {
-	a, owner, err := s.accounts.Get(ctx, accountID)
-	if err != nil {
-		return NewKey{}, err
-	}
-	if err := s.validate(&set, nil); err != nil {
-		return NewKey{}, err
-	}
+// create makes a key of the account in h by the transaction. By is the id of who makes
+// it.
+func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, by string) (NewKey, error) {
 	secret, err := auth.NewKey(kind, s.random)
 	if err != nil {
 		return NewKey{}, err
 	}
-	now := s.now()
+	now, accountID := s.now(), tenant.Account(h.account.ID)
 	r := key.Record{Key: Key{
 		Resource: resource.New(id.New(id.APIKey, now), now, set.Metadata),
-		Kind:     kind, State: key.Active, CreatedBy: createdBy,
+		Kind:     kind, State: key.Active, CreatedBy: by,
 	}}
 	apply(&r, set, now)
 	show(&r, secret)
+	r.Show(now)
 	it, err := store.NewItem("api_key", tenant.Of(accountID, ""), r.ID, r)
 	if err != nil {
 		return NewKey{}, err
@@ -112,8 +115,12 @@ func (s *Service) Create(ctx context.Context, tx *store.Tx, accountID tenant.Acc
 	it.Attributes = map[string]string{account.SecretAttribute: auth.HashKey(secret)}
 	it.Due = expiry.Due(&r)
 	tx.Create(it, nil)
-	addSecret(tx, credentialOf(&r, a, auth.HashKey(secret)), owner)
+	addSecret(tx, credentialOf(&r, h.account, auth.HashKey(secret)), h.owner)
 	tx.Count(countKey(accountID), 1, maxKeys, errs.New(errs.InvalidState, "The account has %d keys that are not revoked, which is the maximum. Revoke one first.", maxKeys))
+	h.bind(tx)
+	if err := s.announce(tx, event.APIKeyCreated, accountID, &r); err != nil {
+		return NewKey{}, err
+	}
 	return NewKey{Key: r.Key, Secret: secret}, nil
 }
 
@@ -129,124 +136,25 @@ func countKey(accountID tenant.Account) store.Key {
 	return store.IDKey("keycount#" + string(accountID))
 }
 
-// Find reads a key of an account that a caller of the given mode may see: a
-// test key sees test keys only.
-func (s *Service) Find(ctx context.Context, accountID tenant.Account, mode tenant.Mode, keyID string) (key.Record, store.Item, error) {
-	if !id.Valid(id.APIKey, keyID) {
-		return key.Record{}, store.Item{}, errs.Missing("API key", keyID)
-	}
-	it, err := s.db.Get(ctx, credential.KeyOf(accountID, keyID))
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return key.Record{}, store.Item{}, err
-	}
-	r, err := s.see(&it, mode, keyID)
-	return r, it, err
-}
-
-// held is a key together with the account that holds it.
-type held struct {
-	key.Record
-	item    store.Item
-	account account.Account
-	owner   store.Item // of the account
-}
-
-// FindHeld is Find together with the account, in the same round trip: a secret
-// carries a copy of what its account says.
-func (s *Service) FindHeld(ctx context.Context, accountID tenant.Account, mode tenant.Mode, keyID string) (held, error) {
-	if !id.Valid(id.APIKey, keyID) {
-		return held{}, errs.Missing("API key", keyID)
-	}
-	items, err := s.db.GetAll(ctx, credential.KeyOf(accountID, keyID), store.IDKey(string(accountID)))
+// announce adds an event about a key to the transaction.
+func (s *Service) announce(tx *store.Tx, t event.Type, accountID tenant.Account, r *key.Record) error {
+	e, err := event.New(s.now(), tenant.Of(accountID, r.Kind), t, r.Key, nil)
 	if err != nil {
-		return held{}, err
+		return err
 	}
-	h := held{item: items[0], owner: items[1]}
-	if h.Record, err = s.see(&h.item, mode, keyID); err != nil {
-		return held{}, err
-	}
-	if h.owner.Kind != account.Kind {
-		return held{}, errs.Missing(account.Kind, string(accountID))
-	}
-	return h, h.owner.Decode(&h.account)
+	tx.Create(e, nil)
+	return nil
 }
 
-// see returns the key of an item, if a caller of the given mode may see it.
-func (s *Service) see(it *store.Item, mode tenant.Mode, keyID string) (key.Record, error) {
-	if it.Kind == "" || mode == tenant.Test && it.Filters["kind"] != string(tenant.Test) {
-		return key.Record{}, errs.Missing("API key", keyID)
-	}
-	return key.Read(it, s.now())
-}
-
-// Revoke ends a key at once. Revoking a revoked key has no effect.
-func (s *Service) Revoke(tx *store.Tx, r key.Record, it store.Item) (Key, error) {
-	if r.State == key.Revoked {
-		return r.Key, nil
-	}
-	for _, old := range r.Old {
-		credential.Revoke(tx, old.Hash)
-	}
-	r.Old = nil
-	credential.Revoke(tx, it.Attributes[account.SecretAttribute])
-	delete(it.Attributes, account.SecretAttribute)
-	tx.Count(countKey(it.Account), -1, maxKeys, store.ErrConflict)
-	r.State = key.Revoked
-	err := s.replace(tx, &r, it)
-	return r.Key, err
-}
-
-// Rotate replaces the secret of a key; the current one stays valid for the overlap.
-func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, error) {
+// update changes a key's settings, which are valid.
+func (s *Service) update(tx *store.Tx, k held, set Settings) (Key, error) {
 	r, it := k.Record, k.item
-	if r.State != key.Active {
-		return NewKey{}, errs.New(errs.InvalidState, "The key is %s; only an active key can be rotated. Create a new one.", r.State)
-	}
-	secret, err := auth.NewKey(r.Kind, s.random)
-	if err != nil {
-		return NewKey{}, err
-	}
-	now := s.now()
-	hash, current := auth.HashKey(secret), it.Attributes[account.SecretAttribute]
-	addSecret(tx, credentialOf(&r, k.account, hash), k.owner)
-	r.Old = slices.DeleteFunc(r.Old, func(o key.OldSecret) bool { return !now.Before(o.Until) })
-	if len(r.Old) >= maxOldSecrets && overlap > 0 {
-		return NewKey{}, errs.New(errs.InvalidState, "%d earlier secrets of this key are still valid. Rotate with overlap_seconds 0, or wait until they expire.", maxOldSecrets)
-	}
-	if overlap > 0 {
-		r.Old = append(r.Old, key.OldSecret{Hash: current, Until: now.Add(overlap)})
-	} else {
-		credential.Revoke(tx, current)
-	}
-	// Earlier secrets must lead to the new one, not to the one that ends.
-	for _, old := range r.Old {
-		credential.Move(tx, old.Hash, hash, old.Until)
-	}
-	it.Attributes[account.SecretAttribute] = hash
-	show(&r, secret)
-	if err := s.replace(tx, &r, it); err != nil {
-		return NewKey{}, err
-	}
-	return NewKey{Key: r.Key, Secret: secret}, nil
-}
-
-// maxOldSecrets bounds the earlier secrets of a key that still work.
-const maxOldSecrets = 5
-
-// Update changes a key's settings.
-func (s *Service) Update(tx *store.Tx, k held, set Settings) (Key, error) {
-	r, it := k.Record, k.item
-	if r.State == key.Revoked {
-		return Key{}, errs.New(errs.InvalidState, "The key is revoked and cannot be changed. Create a new one.")
-	}
-	if err := s.validate(&set, r.ExpiresAt); err != nil {
-		return Key{}, err
-	}
 	apply(&r, set, s.now())
 	if r.State == key.Expired && (r.ExpiresAt == nil || s.now().Before(*r.ExpiresAt)) {
 		r.State = key.Active
 	}
 	tx.Unchanged(k.owner)
+	k.bind(tx)
 	credential.Change(tx, credentialOf(&r, k.account, it.Attributes[account.SecretAttribute]))
 	err := s.replace(tx, &r, it)
 	return r.Key, err
@@ -254,6 +162,7 @@ func (s *Service) Update(tx *store.Tx, k held, set Settings) (Key, error) {
 
 func (s *Service) replace(tx *store.Tx, r *key.Record, it store.Item) error {
 	r.Touch(s.now())
+	r.Show(s.now())
 	stored := *r
 	// What is derived on reading is not kept.
 	stored.LastUsedAt, stored.LastUsedIP = nil, nil

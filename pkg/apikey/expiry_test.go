@@ -28,17 +28,16 @@ func (w *world) warn() int {
 func (w *world) warned() (all []string) {
 	w.t.Helper()
 	for _, row := range storetest.Rows(w.t, w.db) {
-		if row["kind"] != "event" {
+		if row["kind"] != "event" || row["f_type"] != "api_key.expiring" {
 			continue
 		}
 		var e struct {
-			Type string
 			Data struct{ Object apikey.Key }
 		}
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
 			w.t.Fatal(err)
 		}
-		if e.Type != "api_key.expiring" || e.Data.Object.ExpiresAt == nil || row["acc"] != w.account.ID || row["mode"] != string(e.Data.Object.Kind) || e.Data.Object.State != "active" {
+		if e.Data.Object.ExpiresAt == nil || row["acc"] != w.account.ID || row["mode"] != string(e.Data.Object.Kind) || e.Data.Object.State != "active" {
 			w.t.Errorf("the event %v", row)
 		}
 		all = append(all, e.Data.Object.ID)

@@ -19,8 +19,8 @@ type createBody struct {
 	Name        string            `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the key" example:"CRM integration"`
 	Kind        tenant.Mode       `json:"kind" enum:"live,test" doc:"live: spends credits and publishes. test: uses the sandbox. A test key can create test keys only" example:"test"`
 	Scopes      []auth.Scope      `json:"scopes" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key. The calling key must have all of them"`
-	IPAllowList []string          `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"false" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Empty: all" example:"[\"203.0.113.0/24\"]"`
-	ExpiresAt   *time.Time        `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the key expires (RFC 3339). Absent or null: never"`
+	IPAllowList []string          `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"false" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Empty: all. If the calling key has a list, each range must lie within one of its ranges" example:"[\"203.0.113.0/24\"]"`
+	ExpiresAt   *time.Time        `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the key expires (RFC 3339). Absent or null: never. Not later than that of the calling key"`
 	SpendLimit  *int64            `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" doc:"Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402 spend_limit_reached. Test keys spend none. Absent or null: no limit of its own" example:"5000"`
 	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
@@ -30,7 +30,7 @@ func (createBody) SchemaName() string { return "ApiKeyCreate" }
 
 type patchBody struct {
 	Name        string                 `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the key" example:"CRM integration"`
-	Scopes      []auth.Scope           `json:"scopes,omitempty" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key. The calling key must have all of them"`
+	Scopes      []auth.Scope           `json:"scopes,omitempty" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key"`
 	IPAllowList []string               `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"true" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Null or empty: all"`
 	ExpiresAt   *time.Time             `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the key expires. Null: never"`
 	SpendLimit  *int64                 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" doc:"Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402 spend_limit_reached. Test keys spend none. Null: no limit of its own"`
@@ -41,7 +41,7 @@ type patchBody struct {
 func (patchBody) SchemaName() string { return "ApiKeyUpdate" }
 
 type rotateBody struct {
-	OverlapSeconds int `json:"overlap_seconds,omitempty" minimum:"0" maximum:"604800" default:"0" doc:"Time for which the old secret stays valid, in seconds" example:"3600"`
+	OverlapSeconds int `json:"overlap_seconds,omitempty" minimum:"0" maximum:"604800" default:"0" doc:"Time for which the old secret stays valid, in seconds. 0: all earlier secrets end at once" example:"3600"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -66,6 +66,7 @@ type patchInput struct {
 type deleteInput struct {
 	KeyPath
 	httpapi.IfMatch
+	IncludeCreated bool `query:"include_created" doc:"true: also revokes the keys that this key created, directly or through others"`
 }
 
 type rotateInput struct {
@@ -86,28 +87,28 @@ func (s *Service) Register(r *httpapi.Router) {
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
-	create := op("createApiKey", http.MethodPost, "/v1/api-keys", "Create an API key", "Only this response contains the secret. Store it safely.")
+	create := op("createApiKey", http.MethodPost, "/v1/api-keys", "Create an API key", "A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of spending. Only this response contains the secret. Store it safely.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState}
 	create.Example = map[string]any{"name": "CRM integration", "kind": "test", "scopes": []string{"content:read", "content:write"}}
-	httpapi.Write(r, create, s.create)
+	httpapi.Write(r, create, s.createKey)
 
-	httpapi.Read(r, op("getApiKey", http.MethodGet, "/v1/api-keys/{api_key_id}", "Get an API key", "Includes the time and address of its last use."), s.get)
+	httpapi.Read(r, op("getApiKey", http.MethodGet, "/v1/api-keys/{api_key_id}", "Get an API key", "Includes the time and address of its last use."), s.getKey)
 
-	update := op("updateApiKey", http.MethodPatch, "/v1/api-keys/{api_key_id}", "Change an API key", "Takes a JSON merge patch (RFC 7396). Takes effect on the next request.")
+	update := op("updateApiKey", http.MethodPatch, "/v1/api-keys/{api_key_id}", "Change an API key", "Takes a JSON merge patch (RFC 7396). Takes effect on the next request. Narrowing a key needs no more than `account:manage`. To widen a key in any way, such as by a scope, an address or a later expiry, the calling key must be at least as wide as the key afterwards. No key can widen itself: `scope_escalation`.")
 	update.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
 	update.Example = map[string]any{"name": "CRM integration, production", "ip_allow_list": []string{"203.0.113.0/24"}}
-	httpapi.Write(r, update, s.update)
+	httpapi.Write(r, update, s.updateKey)
 
-	revoke := op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{api_key_id}", "Revoke an API key", "Takes effect on the next request and cannot be undone. The key stays in the list with the state `revoked`.")
+	revoke := op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{api_key_id}", "Revoke an API key", "Takes effect on the next request and cannot be undone. The key stays in the list with the state `revoked`. With `include_created=true`, the keys that it created are revoked too, directly or through others; if the request fails, repeat it.")
 	revoke.Errors = []errs.Code{errs.VersionMismatch}
-	httpapi.Write(r, revoke, s.revoke)
+	httpapi.Write(r, revoke, s.revokeKey)
 
-	rotate := op("rotateApiKey", http.MethodPost, "/v1/api-keys/{api_key_id}/rotate", "Rotate the secret of an API key", "The old secret stays valid for `overlap_seconds`. The calling key must have all scopes of the rotated key. Only this response contains the new secret.")
+	rotate := op("rotateApiKey", http.MethodPost, "/v1/api-keys/{api_key_id}/rotate", "Rotate the secret of an API key", "The old secret stays valid for `overlap_seconds`, and those before it for theirs. With 0, all earlier secrets end. An old secret cannot create, change, rotate or revoke keys. The calling key must be at least as wide as the rotated key, or that key itself. Only this response contains the new secret.")
 	rotate.Status = http.StatusCreated
 	rotate.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
 	rotate.Example = map[string]any{"overlap_seconds": 3600}
-	httpapi.Write(r, rotate, s.rotate)
+	httpapi.Write(r, rotate, s.rotateKey)
 }
 
 func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[Key], error) {
@@ -122,28 +123,38 @@ func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page
 	})
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out NewKey, err error) {
-	p := auth.FromContext(ctx)
-	b := in.Body
+func (s *Service) createKey(ctx context.Context, tx *store.Tx, in *createInput) (out NewKey, err error) {
+	p, b := auth.FromContext(ctx), in.Body
+	if err := mayManage(p); err != nil {
+		return out, err
+	}
 	if p.Mode == tenant.Test && b.Kind != tenant.Test {
 		e := errs.New(errs.ScopeEscalation, "A test key can create test keys only. Use a live key.")
 		e.Param = "/kind"
 		return out, e
 	}
+	// Validity comes first: a misspelt scope is a mistake, not an attempt to gain one.
 	set := Settings{b.Name, b.Scopes, b.IPAllowList, b.ExpiresAt, b.SpendLimit, b.Metadata}
-	if err := s.mayGive(p, &set, nil); err != nil {
+	if err := s.validate(&set, nil); err != nil {
 		return out, err
 	}
-	return s.Create(ctx, tx, p.Account, b.Kind, set, p.KeyID())
+	h, err := s.hold(ctx, p.Account, p.Mode, "", p)
+	if err != nil {
+		return out, err
+	}
+	if err := within(&set, &h.rights); err != nil {
+		return out, err
+	}
+	return s.create(tx, h, b.Kind, set, p.Actor.ID)
 }
 
-// mayGive refuses settings with scopes that the caller lacks. Their validity comes
-// first: a misspelt scope is a mistake, not an attempt to gain one.
-func (s *Service) mayGive(p *auth.Principal, set *Settings, end *time.Time) error {
-	if err := s.validate(set, end); err != nil {
-		return err
+// mayManage refuses a secret that a rotation has replaced. It may have been rotated
+// because it leaked: whoever has it must not lock out the key's owner.
+func mayManage(p *auth.Principal) error {
+	if p.OldSecret {
+		return errs.New(errs.InsufficientScope, "A rotation has replaced the secret of this request. It cannot manage API keys while it is still valid. Use the new secret.")
 	}
-	return p.RequireScopes(set.Scopes, "/scopes")
+	return nil
 }
 
 // find reads the key in the path of the call.
@@ -156,54 +167,76 @@ func (s *Service) find(ctx context.Context, in KeyPath, match ...httpapi.IfMatch
 	return r, it, err
 }
 
-// hold is find together with the account.
-func (s *Service) hold(ctx context.Context, in KeyPath, match httpapi.IfMatch) (held, error) {
+// holdOf reads the key in the path of a call that changes it, with all that the change
+// is based on.
+func (s *Service) holdOf(ctx context.Context, in KeyPath, match httpapi.IfMatch) (held, error) {
 	p := auth.FromContext(ctx)
-	h, err := s.FindHeld(ctx, p.Account, p.Mode, in.ID)
+	if err := mayManage(p); err != nil {
+		return held{}, err
+	}
+	h, err := s.hold(ctx, p.Account, p.Mode, in.ID, p)
 	if err == nil {
 		err = match.Check(h.Version)
 	}
 	return h, err
 }
 
-func (s *Service) get(ctx context.Context, in *KeyPath) (Key, error) {
+func (s *Service) getKey(ctx context.Context, in *KeyPath) (Key, error) {
 	r, _, err := s.find(ctx, *in)
 	return r.Key, err
 }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Key, err error) {
-	k, err := s.hold(ctx, in.KeyPath, in.IfMatch)
+func (s *Service) updateKey(ctx context.Context, tx *store.Tx, in *patchInput) (out Key, err error) {
+	k, err := s.holdOf(ctx, in.KeyPath, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
-	set, err := httpapi.MergePatch(ctx, Settings{k.Name, k.Scopes, k.IPAllowList, k.ExpiresAt, k.SpendLimit, k.Metadata})
+	set, err := httpapi.MergePatch(ctx, settingsOf(&k.Record))
 	if err != nil {
 		return out, err
 	}
-	if in.Body.Scopes != nil {
-		if err := s.mayGive(auth.FromContext(ctx), &set, k.ExpiresAt); err != nil {
-			return out, err
-		}
+	if k.State == key.Revoked {
+		return out, errs.New(errs.InvalidState, "The key is revoked and cannot be changed. Create a new one.")
 	}
-	return s.Update(tx, k, set)
+	if err := s.validate(&set, k.ExpiresAt); err != nil {
+		return out, err
+	}
+	if err := k.mayChange(&set); err != nil {
+		return out, err
+	}
+	return s.update(tx, k, set)
 }
 
-func (s *Service) revoke(ctx context.Context, tx *store.Tx, in *deleteInput) (out Key, err error) {
+func (s *Service) revokeKey(ctx context.Context, tx *store.Tx, in *deleteInput) (out Ended, err error) {
+	p := auth.FromContext(ctx)
+	if err := mayManage(p); err != nil {
+		return out, err
+	}
 	r, it, err := s.find(ctx, in.KeyPath, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
-	return s.Revoke(tx, r, it)
+	k := &ending{r, it}
+	if in.IncludeCreated {
+		n, err := s.revokeCreated(ctx, tx, k, p.KeyID())
+		return Ended{k.Key, &n}, err
+	}
+	err = s.revoke(tx, k)
+	return Ended{k.Key, nil}, err
 }
 
-func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *rotateInput) (out NewKey, err error) {
-	k, err := s.hold(ctx, in.KeyPath, in.IfMatch)
+func (s *Service) rotateKey(ctx context.Context, tx *store.Tx, in *rotateInput) (out NewKey, err error) {
+	k, err := s.holdOf(ctx, in.KeyPath, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
-	// Whoever rotates a key holds it afterwards.
-	if err := auth.FromContext(ctx).RequireScopes(k.Scopes, ""); err != nil {
-		return out, err
+	// Whoever rotates a key holds it afterwards, as if it had made it.
+	if set := settingsOf(&k.Record); !k.self {
+		if err := within(&set, &k.rights); err != nil {
+			e := *errs.As(err)
+			e.Param = "" // the request has no such member
+			return out, &e
+		}
 	}
 	var overlap time.Duration
 	if in.Body != nil {

@@ -14,8 +14,15 @@ const operator = "operator"
 
 // Issue makes a key on behalf of the operator, and commits it.
 func (s *Service) Issue(ctx context.Context, accountID tenant.Account, kind tenant.Mode, set Settings) (NewKey, error) {
+	if err := s.validate(&set, nil); err != nil {
+		return NewKey{}, err
+	}
+	h, err := s.hold(ctx, accountID, kind, "", nil)
+	if err != nil {
+		return NewKey{}, err
+	}
 	tx := &store.Tx{}
-	k, err := s.Create(ctx, tx, accountID, kind, set, operator)
+	k, err := s.create(tx, h, kind, set, operator)
 	if err != nil {
 		return NewKey{}, err
 	}
@@ -28,12 +35,11 @@ func (s *Service) End(ctx context.Context, accountID tenant.Account, keyID strin
 	if err != nil {
 		return Key{}, err
 	}
-	tx := &store.Tx{}
-	k, err := s.Revoke(tx, r, it)
-	if err != nil {
-		return k, err
+	tx, k := &store.Tx{}, &ending{r, it}
+	if err := s.revoke(tx, k); err != nil {
+		return Key{}, err
 	}
-	return k, s.db.Commit(ctx, tx)
+	return k.Key, s.db.Commit(ctx, tx)
 }
 
 // All returns every key of an account, oldest first.

@@ -50,7 +50,7 @@ func TestARepeatOfAnotherKeyGetsItsOwnOutcome(t *testing.T) {
 	made := body("scopes", []string{"content:read"})
 	var first, own apikey.NewKey
 	w.Call(http.MethodPost, "/v1/api-keys", made, "Idempotency-Key", "k").Into(t, http.StatusCreated, &first)
-	other := w.create("kind", "live", "scopes", []string{"account:manage"})
+	other := w.create("kind", "live", "scopes", manager)
 	w.with(other, auth.AccountManage).Call(http.MethodPost, "/v1/api-keys", made, "Idempotency-Key", "k").
 		Refused(t, http.StatusForbidden, errs.ScopeEscalation, "/scopes/0")
 	w.with(other, auth.AllScopes()...).Call(http.MethodPost, "/v1/api-keys", made, "Idempotency-Key", "k").Into(t, http.StatusCreated, &own)

@@ -20,7 +20,7 @@ import (
 // Type names what happened.
 type Type string
 
-// The 16 types.
+// The types.
 const (
 	ContentGenerated            Type = "content.generated"
 	ContentPublished            Type = "content.published"
@@ -38,6 +38,9 @@ const (
 	SocialAccountNeedsReconnect Type = "social_account.needs_reconnect"
 	WebhookDisabled             Type = "webhook.disabled"
 	APIKeyExpiring              Type = "api_key.expiring"
+	APIKeyCreated               Type = "api_key.created"
+	APIKeyRotated               Type = "api_key.rotated"
+	APIKeyRevoked               Type = "api_key.revoked"
 )
 
 // Types lists all types in the order of the documents, with a summary of each and the
@@ -63,6 +66,9 @@ var Types = []struct {
 	{SocialAccountNeedsReconnect, auth.SocialManage, "The access to a social account has ended: connect it again"},
 	{WebhookDisabled, auth.WebhooksManage, "A webhook was disabled: it failed for five days, or its receiver returned 410"},
 	{APIKeyExpiring, auth.AccountManage, "An API key expires in seven days"},
+	{APIKeyCreated, auth.AccountManage, "An API key was created"},
+	{APIKeyRotated, auth.AccountManage, "An API key has a new secret; old_secrets lists the earlier ones that still work"},
+	{APIKeyRevoked, auth.AccountManage, "An API key was revoked"},
 }
 
 // Scope returns the scope that reads what events of the type are about; it is empty for

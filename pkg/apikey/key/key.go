@@ -31,10 +31,11 @@ type Key struct {
 	State       string       `json:"state" enum:"active,revoked,expired" doc:"State of the key. A request with a revoked or expired key fails with 401"`
 	ExpiresAt   *time.Time   `json:"expires_at" doc:"Time at which the key expires. Null: never"`
 	// SpendLimit is enforced by what reserves credits.
-	SpendLimit *int64     `json:"spend_limit_credits" doc:"Credits that the key may spend in a calendar month (UTC). Null: no limit of its own"`
-	LastUsedAt *time.Time `json:"last_used_at" doc:"Time of the last request, to the minute. Null: never used"`
-	LastUsedIP *string    `json:"last_used_ip" doc:"Address of the first request of that minute"`
-	CreatedBy  string     `json:"created_by" doc:"Id of the key that created it, or operator"`
+	SpendLimit *int64      `json:"spend_limit_credits" doc:"Credits that the key may spend in a calendar month (UTC). Null: no limit of its own"`
+	OldSecrets []OldSecret `json:"old_secrets" nullable:"false" doc:"Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys"`
+	LastUsedAt *time.Time  `json:"last_used_at" doc:"Time of the last request, to the minute. Null: never used"`
+	LastUsedIP *string     `json:"last_used_ip" doc:"Address of the first request of that minute"`
+	CreatedBy  string      `json:"created_by" doc:"Id of the key that created it, or operator"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -43,17 +44,37 @@ func (Key) SchemaName() string { return "ApiKey" }
 // Record is the stored document of a key.
 type Record struct {
 	Key
-	// Old are the secrets that rotations have replaced and that still work.
-	Old []OldSecret `json:"old_secrets,omitempty"`
+	// Old are the secrets that rotations have replaced and that still work. What is
+	// shown of them is not kept: this member takes the place of Key.OldSecrets.
+	Old []Replaced `json:"old_secrets,omitempty"`
 	// WarnAt is the time to warn the account that the key expires. It is nil if no
 	// warning is planned.
 	WarnAt *time.Time `json:"warn_at,omitempty"`
 }
 
-// OldSecret is a secret that a rotation has replaced, and that works until a time.
+// OldSecret is what is shown of a secret that a rotation has replaced.
 type OldSecret struct {
-	Hash  string    `json:"hash"`
-	Until time.Time `json:"until"`
+	Last4 string    `json:"last4" doc:"The last 4 characters of the secret" example:"x8Zr"`
+	Until time.Time `json:"until" doc:"Time at which it ends"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (OldSecret) SchemaName() string { return "ApiKeyOldSecret" }
+
+// Replaced is an OldSecret as it is stored.
+type Replaced struct {
+	Hash string `json:"hash"`
+	OldSecret
+}
+
+// Show sets what is shown of the old secrets that still work.
+func (r *Record) Show(now time.Time) {
+	r.OldSecrets = []OldSecret{}
+	for _, o := range r.Old {
+		if now.Before(o.Until) {
+			r.OldSecrets = append(r.OldSecrets, o.OldSecret)
+		}
+	}
 }
 
 // Read returns the record of an item, with what is not in its document: its last
@@ -63,6 +84,7 @@ func Read(it *store.Item, now time.Time) (Record, error) {
 	if err := it.Decode(&r); err != nil {
 		return r, err
 	}
+	r.Show(now)
 	if at, ip := credential.LastUsed(it); !at.IsZero() {
 		r.LastUsedAt, r.LastUsedIP = &at, &ip
 	}
