@@ -28,10 +28,12 @@ func requireReadable(ctx context.Context, types []string) error {
 }
 
 // requireReading refuses a change of where the events go, or of which ones, by a caller
-// that may not read what the maker of the webhook may: it could send them to itself.
+// that may not read what the maker of the webhook may: it could send them to itself. So
+// it does when a webhook is enabled that was disabled together with its maker.
 func (s *Service) requireReading(ctx context.Context, r *hook.Record, set settings, moved bool) error {
 	chosen := !slices.Equal(r.EventTypes, set.EventTypes)
-	if !moved && !chosen {
+	revived := set.State == hook.StateEnabled && r.DisabledReason != nil && *r.DisabledReason == hook.ReasonMakerRevoked
+	if !moved && !chosen && !revived {
 		return nil
 	}
 	if chosen {
@@ -41,7 +43,7 @@ func (s *Service) requireReading(ctx context.Context, r *hook.Record, set settin
 	}
 	p := auth.FromContext(ctx)
 	// Neither the maker nor a caller that may read all events need a look at the maker.
-	if p.Actor.ID == r.CreatedBy || len(hook.Reader(auth.AllScopes()).Lacking(p.Scopes)) == 0 {
+	if p.KeyID() == r.CreatedBy || len(hook.Reader(auth.AllScopes()).Lacking(p.Scopes)) == 0 {
 		return nil
 	}
 	maker, err := s.db.Get(ctx, hook.MakerKey(p.Account, r.CreatedBy))
@@ -58,6 +60,8 @@ func (s *Service) requireReading(ctx context.Context, r *hook.Record, set settin
 	}
 	e := errs.New(errs.ScopeEscalation, "The webhook receives what %s may read, and the calling key does not have the scopes for all of it: %v. Use a key that has them, or create another webhook.", r.CreatedBy, lacking)
 	switch {
+	case revived:
+		e.Param = "/state"
 	case !moved:
 		e.Param = "/event_types"
 	case r.Destination != nil:

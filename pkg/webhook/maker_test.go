@@ -244,3 +244,42 @@ func TestAnEventWaitsForItsMakerToBeRead(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 }
+
+func TestWebhooksEndTogetherWithTheirMaker(t *testing.T) {
+	w := newWorld(t)
+	maker, child := w.Key(auth.AllScopes()...), w.Key(auth.AllScopes()...)
+	one, two := create(t, maker, hookURL, "*"), create(t, child, hookURL, "*")
+	live := create(t, maker.Live(), hookURL, "*")
+	off := create(t, maker, hookURL, "*")
+	w.API.Call(http.MethodPatch, "/v1/webhooks/"+off.ID, map[string]any{"state": "disabled"}).Into(t, http.StatusOK, new(any))
+	others := create(t, w.API, hookURL, "*")
+	person := create(t, w.API.As(func(p *auth.Principal) { p.Actor.Kind, p.Actor.ID = auth.Person, maker.Principal.Actor.ID }), hookURL, "*")
+	ids := []string{maker.Principal.Actor.ID, child.Principal.Actor.ID}
+	for range 2 { // a repeat has no effect
+		if err := hook.DisableMadeBy(t.Context(), w.DB, w.Clock.Now(), w.Owner().Account, ids); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var gone hook.Webhook
+	w.API.Live().Call(http.MethodGet, "/v1/webhooks/"+live.ID, nil).Into(t, http.StatusOK, &gone)
+	for _, h := range []hook.Webhook{w.Webhook(one.ID), w.Webhook(two.ID), gone} {
+		if h.State != hook.StateDisabled || *h.DisabledReason != hook.ReasonMakerRevoked || h.Version != 2 {
+			t.Errorf("%s is %s, version %d", h.ID, h.State, h.Version)
+		}
+	}
+	if h := w.Webhook(off.ID); *h.DisabledReason != hook.ReasonRequested {
+		t.Errorf("the reason became %s", *h.DisabledReason)
+	}
+	for _, id := range []string{others.ID, person.ID} {
+		if h := w.Webhook(id); h.State != hook.StateEnabled {
+			t.Errorf("%s, of another maker, is %s", id, h.State)
+		}
+	}
+	if n := len(w.Told(event.WebhookDisabled)); n != 2 {
+		t.Errorf("%d events in this mode", n)
+	}
+	enable := map[string]any{"state": "enabled"}
+	w.Key(auth.WebhooksManage).Call(http.MethodPatch, "/v1/webhooks/"+one.ID, enable).Refused(t, http.StatusForbidden, "scope_escalation", "/state")
+	w.Key(auth.WebhooksManage).Call(http.MethodPatch, "/v1/webhooks/"+off.ID, enable).Into(t, http.StatusOK, new(any))
+	w.API.Call(http.MethodPatch, "/v1/webhooks/"+one.ID, enable).Into(t, http.StatusOK, new(any))
+}

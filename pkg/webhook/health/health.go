@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
@@ -87,18 +86,9 @@ func (r *Receiver) noteHealth(ctx context.Context, o hook.Outcome) {
 // write writes the webhook, and in the same transaction the event for the account's
 // other webhooks if this one was disabled.
 func (r *Receiver) write(ctx context.Context, noted hook.Record, now time.Time) error {
-	it := r.item
-	if err := it.Encode(noted); err != nil {
+	it, tx := r.item, &store.Tx{}
+	if err := noted.ReplaceIn(tx, &it, now); err != nil {
 		return err
-	}
-	tx := &store.Tx{}
-	tx.Replace(it)
-	if noted.State == hook.StateDisabled {
-		disabled, err := event.New(now, it.Owner, event.WebhookDisabled, noted.View(now), nil)
-		if err != nil {
-			return err
-		}
-		tx.Create(disabled, nil)
 	}
 	if err := r.db.Commit(ctx, tx); err != nil {
 		return err
