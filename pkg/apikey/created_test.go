@@ -12,7 +12,11 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // by returns a caller with a key that manages others.
@@ -87,6 +91,51 @@ func TestAKeyIsRevokedWithThoseItCreated(t *testing.T) {
 		w.create()
 	}
 	w.Call("POST", "/v1/api-keys", body()).Refused(t, 409, errs.InvalidState, "")
+}
+
+// A leaked key may have made webhooks, which go on with its scopes.
+func TestWebhooksEndWithTheKeysThatMadeThem(t *testing.T) {
+	w := newWorld(t)
+	root := w.create("kind", "live", "scopes", manager)
+	son, other := w.child(root), w.create("kind", "live", "scopes", manager)
+	account := w.Principal.Account
+	add := func(mode tenant.Mode, maker apikey.NewKey) hook.Ref {
+		t.Helper()
+		to := hook.Ref{Owner: tenant.Of(account, mode), ID: id.New(id.Webhook, w.clock.Now())}
+		w.clock.Add(time.Second)
+		it, err := store.NewItem(hook.Kind, to.Owner, to.ID, hook.Record{Webhook: hook.Webhook{State: hook.StateEnabled, CreatedBy: maker.ID}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		it.Key, it.Listed = to.Key(), store.Key{}
+		tx := &store.Tx{}
+		tx.Create(it, nil)
+		if err := w.db.Commit(t.Context(), tx); err != nil {
+			t.Fatal(err)
+		}
+		return to
+	}
+	of := map[hook.Ref]string{
+		add(tenant.Live, root): hook.StateDisabled, add(tenant.Live, son): hook.StateDisabled, add(tenant.Test, son): hook.StateDisabled,
+		add(tenant.Live, other): hook.StateEnabled,
+	}
+	check := func(name string, want func(state string) string) {
+		t.Helper()
+		for to, state := range of {
+			it, err := w.db.Get(t.Context(), to.Key())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r hook.Record
+			if err := it.Decode(&r); err != nil || r.State != want(state) {
+				t.Errorf("%s: a webhook of %s is %s, %v", name, r.CreatedBy, r.State, err)
+			}
+		}
+	}
+	w.Call(http.MethodDelete, path(other), nil).Into(t, http.StatusOK, new(any))
+	check("without include_created", func(string) string { return hook.StateEnabled })
+	w.Call(http.MethodDelete, path(root)+all, nil).Into(t, http.StatusOK, new(any))
+	check("with include_created", func(state string) string { return state })
 }
 
 // family makes a key with as many others as an account may have, which do not fit into

@@ -100,7 +100,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	update.Example = map[string]any{"name": "CRM integration, production", "ip_allow_list": []string{"203.0.113.0/24"}}
 	httpapi.Write(r, update, s.updateKey)
 
-	revoke := op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{api_key_id}", "Revoke an API key", "Takes effect on the next request and cannot be undone. The key stays in the list with the state `revoked`. With `include_created=true`, the keys that it created are revoked too, directly or through others; if the request fails, repeat it.")
+	revoke := op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{api_key_id}", "Revoke an API key", "Takes effect on the next request and cannot be undone. The key stays in the list with the state `revoked`. Its webhooks keep its last scopes. With `include_created=true`, the keys that it created are revoked too, directly or through others, and the webhooks of all of them are disabled; if the request fails, repeat it.")
 	revoke.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, revoke, s.revokeKey)
 

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // maxOldSecrets bounds the earlier secrets of a key that still work.
@@ -102,7 +103,8 @@ func (s *Service) revoke(tx *store.Tx, keys ...*ending) error {
 const maxWrites = 90
 
 // revokeCreated revokes a key together with those that it has created, directly or
-// through others, and returns their number. What does not fit into the transaction
+// through others, disables the webhooks of all of them, and returns the number of
+// the created keys. What does not fit into the transaction
 // it commits first, so that a repeat after a crash still finds the key, and does the
 // rest. The transaction fails if a key or secret was made meanwhile: it may be one of
 // those to revoke, and the caller tries again.
@@ -114,6 +116,14 @@ func (s *Service) revokeCreated(ctx context.Context, tx *store.Tx, root *ending,
 	}
 	created, err := s.created(ctx, accountID, root.ID)
 	if err != nil {
+		return 0, err
+	}
+	// Before the keys, so that a repeat after a crash still finds the key to revoke.
+	makers := []string{root.ID}
+	for _, k := range created {
+		makers = append(makers, k.ID)
+	}
+	if err := hook.DisableMadeBy(ctx, s.db, s.now(), accountID, makers); err != nil {
 		return 0, err
 	}
 	// The calling key ends last, so that it can repeat the request.
