@@ -73,7 +73,7 @@ func install(ctx context.Context) error {
 	if err := system.CheckTools(ctx); err != nil {
 		return err
 	}
-	return system.Install(ctx, ".", func(what string) { fmt.Println(what) })
+	return system.Install(ctx, ".", func(what string) { fmt.Println(what) }, system.Base)
 }
 
 const defaultPort = 8080

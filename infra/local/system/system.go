@@ -110,7 +110,7 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 	if s.release, err = claim(o.Dir); err != nil {
 		return nil, err
 	}
-	if err := Install(ctx, o.Root, o.Say); err != nil {
+	if err := Install(ctx, o.Root, o.Say, Base); err != nil {
 		return nil, err
 	}
 	if err := s.bringUp(ctx, o); err != nil {

@@ -73,11 +73,41 @@ type tools struct{ python, cdk string }
 // toolsDir is where they are installed, in the checkout.
 const toolsDir = ".tools"
 
-// Install puts the pinned tools into the checkout's ignored folder: the CDK CLI
-// and the linter by npm, the local AWS by pip, and the libraries that receivers of
-// webhooks use, apart from both. What is there in the pinned versions already is
-// left alone.
-func Install(ctx context.Context, root string, say func(string)) error {
+// Set is a group of pinned tools that are installed together, into a folder of its own.
+type Set struct {
+	name, what string
+	// folder below infra/tools holds the pins.
+	folder  string
+	pins    []string
+	install func(ctx context.Context, pins, dir, log string) error
+}
+
+func node(name, folder, what string) Set {
+	return Set{name, what + " (npm)", folder, []string{"package.json", "package-lock.json", ".npmrc"}, installNode}
+}
+
+func python(name, folder, what string) Set {
+	return Set{name, what + " (pip)", folder, []string{"requirements.txt"}, installPython}
+}
+
+// Base are the tools that the local system and its tests need: the CDK CLI, the linter of
+// the OpenAPI document, the local AWS, and the libraries that receivers of webhooks use.
+var Base = []Set{
+	node("node", "", "the CDK CLI and the linter"),
+	python("python", "", "the local AWS"),
+	node("webhooks-node", "webhooks", "the Standard Webhooks library"),
+	python("webhooks-python", "webhooks", "the Standard Webhooks library"),
+}
+
+// Judges are the tools that analyse the synthesised templates.
+var Judges = []Set{
+	node("judges-node", "judges", "cdk-nag"),
+	python("judges-python", "judges", "cfn-lint and checkov"),
+}
+
+// Install puts pinned tools into the checkout's ignored folder. What is there in the
+// pinned versions already is left alone.
+func Install(ctx context.Context, root string, say func(string), sets []Set) error {
 	// The installers run in the folders that they fill.
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -88,17 +118,7 @@ func Install(ctx context.Context, root string, say func(string)) error {
 		return err
 	}
 	defer release()
-	node, python := []string{"package.json", "package-lock.json", ".npmrc"}, []string{"requirements.txt"}
-	for _, set := range []struct {
-		name, what, folder string
-		pins               []string
-		install            func(ctx context.Context, pins, dir, log string) error
-	}{
-		{"node", "the CDK CLI and the linter (npm)", "", node, installNode},
-		{"python", "the local AWS (pip)", "", python, installPython},
-		{"webhooks-node", "the Standard Webhooks library (npm)", "webhooks", node, installNode},
-		{"webhooks-python", "the Standard Webhooks library (pip)", "webhooks", python, installPython},
-	} {
+	for _, set := range sets {
 		dir, pins := filepath.Join(root, toolsDir, set.name), filepath.Join(root, "infra", "tools", set.folder)
 		want, err := fingerprint(pins, set.pins)
 		if err != nil {

@@ -81,7 +81,7 @@ func TestInstallOnlyWhatChanged(t *testing.T) {
 		t.Helper()
 		_ = os.Remove(calls)
 		said := 0
-		if err := Install(t.Context(), ".", func(string) { said++ }); err != nil {
+		if err := Install(t.Context(), ".", func(string) { said++ }, Base); err != nil {
 			t.Fatal(err)
 		}
 		data, _ := os.ReadFile(calls)
@@ -116,7 +116,7 @@ func TestAFailedInstallIsTriedAgain(t *testing.T) {
 	}
 	programs(t, map[string]string{"npm": "echo no network; exit 1"})
 	for try := range 2 {
-		err := Install(t.Context(), root, func(string) {})
+		err := Install(t.Context(), root, func(string) {}, Base)
 		if err == nil || !strings.Contains(err.Error(), "installing the CDK CLI and the linter (npm) failed") || !strings.Contains(err.Error(), "no network") {
 			t.Errorf("try %d: got %v", try, fmt.Sprint(err))
 		}
