@@ -91,10 +91,11 @@ generate-check:
 		{ echo "The generated files were out of date. They are not any more: commit $(GENERATED)."; exit 1; }
 
 .PHONY: lint
-lint: tools explorer-assets ## Analyse the code and lint the OpenAPI document
+lint: tools explorer-assets ## Analyse the code and the stacks, and lint the OpenAPI document
 	$(GO) vet $(PACKAGES)
 	$(GO) tool staticcheck $(PACKAGES)
 	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(REDOCLY) lint --config infra/tools/redocly.yaml clients/openapi.json
+	$(GO) run ./infra/judge
 
 .PHONY: vuln
 vuln: ## Look for known vulnerabilities in what the functions call, where the database can be reached

@@ -11,6 +11,17 @@ import (
 // by a signed URL alone.
 func newMediaBucket(stack awscdk.Stack, s Settings, key awskms.Key) awss3.Bucket {
 	days := func(n float64) awscdk.Duration { return awscdk.Duration_Days(jsii.Number(n)) }
+	log := awss3.NewBucket(stack, jsii.String("MediaLog"), &awss3.BucketProps{
+		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
+		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
+		// S3 writes its logs only where it manages the key.
+		Encryption:     awss3.BucketEncryption_S3_MANAGED,
+		EnforceSSL:     jsii.Bool(true),
+		Versioned:      jsii.Bool(true),
+		RemovalPolicy:  kept(s),
+		LifecycleRules: &[]*awss3.LifecycleRule{{Expiration: days(float64(s.LogRetentionDays)), NoncurrentVersionExpiration: days(1)}},
+	})
+	accept(log, finding{"AwsSolutions-S1", "It is the log."}, finding{"CKV_AWS_18", "It is the log."})
 	return awss3.NewBucket(stack, jsii.String("Media"), &awss3.BucketProps{
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
 		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
@@ -20,6 +31,8 @@ func newMediaBucket(stack awscdk.Stack, s Settings, key awskms.Key) awss3.Bucket
 		EnforceSSL:        jsii.Bool(true),
 		Versioned:         jsii.Bool(true),
 		RemovalPolicy:     kept(s),
+		// Who read or changed which object.
+		ServerAccessLogsBucket: log,
 		LifecycleRules: &[]*awss3.LifecycleRule{{
 			Id:                                  jsii.String("keep-costs-down"),
 			AbortIncompleteMultipartUploadAfter: days(1),

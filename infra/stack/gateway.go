@@ -55,6 +55,11 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.Function) *gat
 	rest := api.Node().DefaultChild().(awsapigateway.CfnRestApi)
 	rest.SetSecurityPolicy(jsii.String("SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09"))
 	rest.SetEndpointAccessMode(jsii.String("STRICT"))
+	accept(api, finding{"AwsSolutions-APIG2", "The functions validate requests against the same schemas, and answer in the envelope with the name of the field."})
+	accept(api.Node().FindChild(jsii.String("CloudWatchRole")), finding{"AwsSolutions-IAM4", "AWS requires this policy of the role that writes the gateway's logs."})
+	accept(api.DeploymentStage(),
+		finding{"AwsSolutions-APIG6", "The access log has every request with its error. Execution logs would be kept without end or encryption by the customer's key."},
+		finding{"CKV_AWS_120", "Answers belong to one key and are never cached."})
 	return &gateway{
 		api: api,
 		authorizer: awsapigateway.NewRequestAuthorizer(stack, jsii.String("Authorizer"), &awsapigateway.RequestAuthorizerProps{
@@ -96,7 +101,12 @@ func (g *gateway) serve(areas map[string]awslambda.Function, routes []httpapi.Ro
 		if !ok {
 			return fmt.Errorf("%s %s is answered by %q, which is no function of the gateway", r.Method, r.Path, r.Function)
 		}
-		g.resource(r.Path).AddMethod(jsii.String(r.Method), integration, options)
+		method := g.resource(r.Path).AddMethod(jsii.String(r.Method), integration, options)
+		accept(method, finding{"AwsSolutions-COG4", "Callers are systems with API keys, which the authorizer checks."})
+		if options == open {
+			accept(method, finding{"AwsSolutions-APIG4", "The API reference and the health check are public."},
+				finding{"CKV_AWS_59", "The API reference and the health check are public."})
+		}
 		return nil
 	}
 	for _, r := range PublicRoutes {

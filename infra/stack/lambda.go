@@ -66,6 +66,15 @@ func (l lambdas) new(f topology.Function) awslambda.Function {
 		EphemeralStorageSize:         awscdk.Size_Mebibytes(jsii.Number(float64(max(f.Storage, leastStorage)))),
 		ReservedConcurrentExecutions: reserved(f),
 	})
+	accept(fn,
+		finding{"CKV_AWS_115", "The mappings of its queues have caps; functions of the gateway share what is left, below the throttle of the stage."},
+		finding{"CKV_AWS_116", "The queue, the stream or the schedule that calls it has dead letters; the gateway waits for its answer."},
+		finding{"CKV_AWS_117", "It calls AWS, providers and receivers on the internet, and nothing in a network of its own."},
+		finding{"CKV_AWS_173", "Its variables hold names and addresses, no secrets."},
+		finding{"Serverless-LambdaDLQ", "The queue, the stream or the schedule that calls it has dead letters; the gateway waits for its answer."})
+	accept(role.Node().FindChild(jsii.String("DefaultPolicy")),
+		finding{"AwsSolutions-IAM5", "X-Ray and Polly have no resource types. Objects of the bucket, invocations of models and the roles of customers have no names yet. An inference profile of Bedrock chooses among the regions of its geography."},
+		finding{"CKV_AWS_111", "The same: only actions without resource types name all resources."})
 	l.alarms.errors(f, fn)
 	l.alarms.loops(f, fn)
 	return fn

@@ -18,12 +18,14 @@ import (
 // newProviderSecret makes the secret with the credentials of all providers. It has
 // none at first: an operator puts them there, and no template ever holds them.
 func newProviderSecret(stack awscdk.Stack, s Settings, key awskms.Key) awssecretsmanager.Secret {
-	return awssecretsmanager.NewSecret(stack, jsii.String("ProviderSecret"), &awssecretsmanager.SecretProps{
+	secret := awssecretsmanager.NewSecret(stack, jsii.String("ProviderSecret"), &awssecretsmanager.SecretProps{
 		Description:       jsii.String("Credentials of the generation providers of " + s.Customer),
 		EncryptionKey:     key,
 		SecretStringValue: awscdk.SecretValue_UnsafePlainText(jsii.String("{}")),
 		RemovalPolicy:     kept(s),
 	})
+	accept(secret, finding{"AwsSolutions-SMG4", "The providers issue these credentials: only they can replace them."})
+	return secret
 }
 
 // arnOf returns the ARN of a secret. A reference would be the same on AWS; on the local

@@ -22,7 +22,7 @@ func newBus(stack awscdk.Stack, s Settings) awsevents.EventBus {
 
 // newQueue makes a queue and the one that takes what could not be done.
 func (w *work) newQueue(q topology.Queue) awssqs.Queue {
-	return awssqs.NewQueue(w.stack, jsii.String(topology.Title(string(q))+"Queue"), &awssqs.QueueProps{
+	queue := awssqs.NewQueue(w.stack, jsii.String(topology.Title(string(q))+"Queue"), &awssqs.QueueProps{
 		Encryption:        awssqs.QueueEncryption_SQS_MANAGED,
 		EnforceSSL:        jsii.Bool(true),
 		RetentionPeriod:   awscdk.Duration_Days(jsii.Number(4)),
@@ -32,7 +32,12 @@ func (w *work) newQueue(q topology.Queue) awssqs.Queue {
 			MaxReceiveCount: jsii.Number(float64(q.Receives())),
 		},
 	})
+	accept(queue, managed)
+	return queue
 }
+
+// managed is accepted of all queues: messages hold ids, and no customer's data.
+var managed = finding{"CKV_AWS_27", "It is encrypted, by a key that SQS manages. Messages hold ids alone."}
 
 // newDeadLetterQueue makes a queue for what failed; anything in it is an alarm.
 func (w *work) newDeadLetterQueue(of string) awssqs.Queue {
@@ -41,6 +46,9 @@ func (w *work) newDeadLetterQueue(of string) awssqs.Queue {
 		EnforceSSL:      jsii.Bool(true),
 		RetentionPeriod: awscdk.Duration_Days(jsii.Number(14)),
 	})
+	accept(queue, managed,
+		finding{"AwsSolutions-SQS3", "It holds dead letters itself, of a queue, a rule, a stream or a function."},
+		finding{"Serverless-SQSRedrivePolicy", "It holds dead letters itself."})
 	w.alarms.deadLetters(of, queue)
 	output(w.stack, topology.DeadLettersOutput(of), queue.QueueUrl())
 	return queue

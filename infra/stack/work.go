@@ -78,12 +78,13 @@ func (w *work) feedFromQueue(fn awslambda.Function, f topology.Function) {
 		concurrency = jsii.Number(float64(f.Concurrency))
 	}
 	for _, q := range f.Consumes {
-		awslambda.NewEventSourceMapping(w.stack, jsii.String(topology.Title(string(q))+"Source"), &awslambda.EventSourceMappingProps{
+		source := awslambda.NewEventSourceMapping(w.stack, jsii.String(topology.Title(string(q))+"Source"), &awslambda.EventSourceMappingProps{
 			Target:                  fn,
 			EventSourceArn:          w.queues[q].QueueArn(),
 			BatchSize:               jsii.Number(float64(f.Batch)),
 			ReportBatchItemFailures: jsii.Bool(true),
 			MaxConcurrency:          concurrency,
 		})
+		accept(source, finding{"Serverless-LambdaEventSourceMappingDestination", "Its queue has dead letters."})
 	}
 }

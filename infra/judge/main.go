@@ -1,0 +1,159 @@
+// Command judge analyses the synthesised stacks of customers with cfn-lint, cdk-nag
+// (AwsSolutions, Serverless) and checkov. It fails if one of them finds something that the
+// code of the stacks does not accept with a reason.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/local/system"
+	"github.com/content-automation/api/infra/stack"
+	"github.com/content-automation/api/pkg/api"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// customers are those whose stacks are analysed, by their regions.
+var customers = map[string]string{"acme": "eu-central-1", "globex": "us-east-1"}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	closeKernel()
+	if err != nil {
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	root, err := filepath.Abs(".")
+	if err != nil {
+		return err
+	}
+	if err := system.Install(ctx, root, func(what string) { fmt.Println(what) }, system.Judges); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "judge")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	assets := filepath.Join(dir, "build")
+	for _, f := range topology.Functions {
+		if err := placeholder(filepath.Join(assets, f.Name)); err != nil {
+			return err
+		}
+	}
+	var findings []error
+	for _, customer := range slices.Sorted(maps.Keys(customers)) {
+		templates, err := synthesise(filepath.Join(dir, customer), assets, customer)
+		if err != nil {
+			return err
+		}
+		findings = append(findings, analyse(ctx, root, dir, customer, templates))
+	}
+	return errors.Join(findings...)
+}
+
+// placeholder stands in for a built function: what it does is not analysed.
+func placeholder(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(folder), 0o755)
+}
+
+// synthesise writes the templates of a customer, and returns their files.
+func synthesise(out, assets, customer string) ([]string, error) {
+	data, err := os.ReadFile("cdk.json")
+	if err != nil {
+		return nil, err
+	}
+	var config struct{ Context map[string]any }
+	if err := json.Unmarshal(data, &config); err != nil {
+		return nil, fmt.Errorf("reading cdk.json: %w", err)
+	}
+	maps.Copy(config.Context, map[string]any{"customer": customer, "region": customers[customer], "assets": assets})
+	app := awscdk.NewApp(&awscdk.AppProps{Context: &config.Context, Outdir: jsii.String(out), AnalyticsReporting: jsii.Bool(false)})
+	settings, err := stack.ReadSettings(func(key string) any { return app.Node().TryGetContext(jsii.String(key)) })
+	if err != nil {
+		return nil, err
+	}
+	if err := stack.Add(app, settings, api.Routes()); err != nil {
+		return nil, err
+	}
+	app.Synth(nil)
+	return filepath.Glob(filepath.Join(out, "*.template.json"))
+}
+
+// tool is an analyser with its arguments.
+type tool struct {
+	name    string
+	command []string
+}
+
+// analyse runs the tools over the templates of a customer, side by side.
+func analyse(ctx context.Context, root, dir, customer string, templates []string) error {
+	python := filepath.Join(root, ".tools", "judges-python", "bin")
+	nag := filepath.Join(root, "infra", "tools", "judges", "nag.mjs")
+	tools := []tool{
+		// The CDK lets functions wait for their roles, although each names its own.
+		{"cfn-lint", append([]string{filepath.Join(python, "cfn-lint"), "--regions", customers[customer], "--ignore-checks", "W3005", "--"}, templates...)},
+		{"checkov", append([]string{filepath.Join(python, "checkov"), "--framework", "cloudformation", "--compact", "--quiet", "--skip-download", "--file"}, templates...)},
+		{"cdk-nag", append([]string{"node", nag, filepath.Join(root, ".tools", "judges-node", "node_modules"), filepath.Join(dir, customer+"-nag")}, templates...)},
+	}
+	findings := make([]error, len(tools))
+	var all sync.WaitGroup
+	for i, t := range tools {
+		all.Go(func() {
+			if err := t.run(ctx, dir); err != nil {
+				findings[i] = fmt.Errorf("%s of %s: %w", t.name, customer, err)
+				return
+			}
+			fmt.Printf("%s of %s: no findings\n", t.name, customer)
+		})
+	}
+	all.Wait()
+	return errors.Join(findings...)
+}
+
+// run runs the tool; it returns its findings as an error.
+func (t tool) run(ctx context.Context, dir string) error {
+	cmd := exec.CommandContext(ctx, t.command[0], t.command[1:]...)
+	cmd.Dir = dir
+	var findings, messages bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &findings, &messages
+	err := cmd.Run()
+	switch {
+	case findings.Len() > 0:
+		return errors.New("\n" + findings.String())
+	case err != nil:
+		return fmt.Errorf("%w\n%s", err, messages.String())
+	}
+	return nil
+}
+
+// closeKernel ends the Node process behind the CDK, which complains of its end.
+func closeKernel() {
+	if quiet, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+		os.Stderr = quiet
+	}
+	jsii.Close()
+}
