@@ -19,7 +19,7 @@ func newMediaBucket(stack awscdk.Stack, s Settings, key awskms.Key) awss3.Bucket
 		EnforceSSL:     jsii.Bool(true),
 		Versioned:      jsii.Bool(true),
 		RemovalPolicy:  kept(s),
-		LifecycleRules: &[]*awss3.LifecycleRule{{Expiration: days(float64(s.LogRetentionDays)), NoncurrentVersionExpiration: days(1)}},
+		LifecycleRules: &[]*awss3.LifecycleRule{{Expiration: days(90), NoncurrentVersionExpiration: days(1)}},
 	})
 	accept(log, finding{"AwsSolutions-S1", "It is the log."}, finding{"CKV_AWS_18", "It is the log."})
 	return awss3.NewBucket(stack, jsii.String("Media"), &awss3.BucketProps{

@@ -92,7 +92,7 @@ func keys(schema any) string {
 
 func TestMediaIsPrivate(t *testing.T) {
 	buckets := acme.of("AWS::S3::Bucket")
-	if len(buckets) != 1 {
+	if len(buckets) != 2 { // media, and the log of their requests
 		t.Fatalf("there are %d buckets", len(buckets))
 	}
 	for id, r := range buckets {
@@ -106,8 +106,16 @@ func TestMediaIsPrivate(t *testing.T) {
 		if len(rules) != 1 {
 			t.Fatalf("%s is not encrypted", id)
 		}
+		if logged := p.at("LoggingConfiguration", "DestinationBucketName") != nil; logged == strings.Contains(id, "MediaLog") {
+			t.Errorf("%s: its requests are logged: %v", id, logged)
+		}
 		rule := properties(rules[0].(map[string]any))
-		if rule.at("ServerSideEncryptionByDefault", "SSEAlgorithm") != "aws:kms" || !holdsKey(rule.at("ServerSideEncryptionByDefault", "KMSMasterKeyID")) {
+		if strings.Contains(id, "MediaLog") {
+			// S3 writes no logs under a customer's key.
+			if rule.at("ServerSideEncryptionByDefault", "SSEAlgorithm") != "AES256" {
+				t.Errorf("%s is not encrypted: %v", id, rule)
+			}
+		} else if rule.at("ServerSideEncryptionByDefault", "SSEAlgorithm") != "aws:kms" || !holdsKey(rule.at("ServerSideEncryptionByDefault", "KMSMasterKeyID")) {
 			t.Errorf("%s is not encrypted with the customer's key: %v", id, rule)
 		}
 		if p.at("VersioningConfiguration", "Status") != "Enabled" {

@@ -127,6 +127,9 @@ func TestFakesAreToldToTheLocalSystemAlone(t *testing.T) {
 
 func TestRawResultsAreForgotten(t *testing.T) {
 	for id, r := range acme.of("AWS::S3::Bucket") {
+		if strings.Contains(id, "MediaLog") {
+			continue
+		}
 		rules, _ := r.Properties.at("LifecycleConfiguration", "Rules").([]any)
 		forgotten := slices.ContainsFunc(rules, func(rule any) bool {
 			p := properties(rule.(map[string]any))
