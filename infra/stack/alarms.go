@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"strings"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
@@ -13,6 +15,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/ledger"
 	metrics "github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/topology"
@@ -77,11 +80,11 @@ func (a alarms) loops(f topology.Function, fn awslambda.IFunction) {
 	})
 }
 
-// age is the alarm of a function that lags behind the stream: all asynchronous work is
-// late.
+// age is the alarm of a function that lags behind its stream: all that follows from it
+// is late.
 func (a alarms) age(f topology.Function, fn awslambda.IFunction) {
 	a.add(topology.Title(f.Name)+"AgeAlarm", alarm{
-		says:   "The function " + f.Name + " is more than a minute behind the state table's stream.",
+		says:   "The function " + f.Name + " is more than a minute behind the stream of its table.",
 		metric: fn.Metric(jsii.String("IteratorAge"), metric("Maximum")),
 		above:  60_000,
 	})
@@ -104,6 +107,22 @@ func (a alarms) lostSpend() {
 		metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String(metrics.Namespace), MetricName: jsii.String(ledger.LostSpend), Statistic: m.Statistic, Period: m.Period}),
 		above:  2000,
 	})
+}
+
+// altered are the alarms of entries of the audit log that were changed or removed.
+func (a alarms) altered() {
+	for _, change := range []string{"MODIFY", "REMOVE"} {
+		options := metric("Sum")
+		a.add("AuditLog"+topology.Title(strings.ToLower(change))+"Alarm", alarm{
+			says: "An entry of the audit log was changed or removed (" + change + "). The log of the function chain names it; check the account with `admin audit verify`.",
+			metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+				Namespace: jsii.String(metrics.Namespace), MetricName: jsii.String(chain.AlteredMetric),
+				DimensionsMap: &map[string]*string{chain.ChangeDimension: jsii.String(change)},
+				Statistic:     options.Statistic, Period: options.Period,
+			}),
+			above: 0,
+		})
+	}
 }
 
 type alarm struct {

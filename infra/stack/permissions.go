@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
@@ -27,7 +28,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, logs.LogGroupArn()),
 	}
 	all = append(all, table(f.State, d.state, store.StateIndexes)...)
-	all = append(all, table(f.Audit, d.audit, store.AuditIndexes)...)
+	all = append(all, l.auditLog(f)...)
 	objects := d.media.ArnForObjects(jsii.String("*"))
 	switch f.Media {
 	case topology.Read:
@@ -36,9 +37,11 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, objects),
 			allow([]string{"s3:ListBucket"}, d.media.BucketArn()))
 	}
-	if f.Trigger == topology.ByStream {
-		all = append(all, allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"},
-			d.state.TableStreamArn()))
+	for trigger, table := range map[topology.Trigger]awsdynamodb.Table{topology.ByStream: d.state, topology.ByAuditStream: d.audit} {
+		if f.Trigger == trigger {
+			all = append(all, allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"},
+				table.TableStreamArn()))
+		}
 	}
 	for _, q := range f.Consumes {
 		all = append(all, allow([]string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"},
@@ -71,7 +74,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, l.forPurpose("kms:Decrypt"))
 	}
 	switch {
-	case f.State == topology.Write || f.Audit == topology.Write || f.Audit == topology.Append || f.Media == topology.Write || f.Trigger == topology.ByRotation:
+	case f.State == topology.Write || f.Audit >= topology.Extend || f.Audit == topology.Append || f.Media == topology.Write || f.Trigger == topology.ByRotation:
 		all = append(all, allow(keyWrites, d.key.KeyArn()))
 	case f.State == topology.Read || f.Audit == topology.Read || f.Media == topology.Read || f.Trigger == topology.ByStream:
 		all = append(all, allow(keyReads, d.key.KeyArn()))
@@ -88,6 +91,22 @@ func (l lambdas) forPurpose(action string) awsiam.PolicyStatement {
 	})
 }
 
+// auditLog permits to append to the audit log, at most: links of hash chains to the
+// function that the log's stream calls, and entries to all others.
+func (l lambdas) auditLog(f topology.Function) []awsiam.PolicyStatement {
+	all := table(f.Audit, l.data.audit, store.AuditIndexes)
+	if f.Audit != topology.Append && f.Audit != topology.Extend {
+		return all
+	}
+	operator := "ForAllValues:StringNotLike"
+	if f.Trigger == topology.ByAuditStream {
+		operator = "ForAllValues:StringLike"
+	}
+	puts := all[len(all)-1]
+	puts.AddCondition(jsii.String(operator), map[string][]string{"dynamodb:LeadingKeys": {chain.Prefix + "*"}})
+	return all
+}
+
 func table(access topology.Access, table awsdynamodb.Table, indexes []store.Index) []awsiam.PolicyStatement {
 	arn := table.TableArn()
 	arns := []*string{arn}
@@ -99,6 +118,8 @@ func table(access topology.Access, table awsdynamodb.Table, indexes []store.Inde
 		return []awsiam.PolicyStatement{allow([]string{"dynamodb:PutItem"}, arn)}
 	case topology.Read:
 		return []awsiam.PolicyStatement{allow(tableReads, arns...)}
+	case topology.Extend:
+		return []awsiam.PolicyStatement{allow(tableReads, arns...), allow([]string{"dynamodb:PutItem"}, arn)}
 	case topology.Write:
 		return []awsiam.PolicyStatement{allow(tableReads, arns...), allow(tableWrites, arn)}
 	default:

@@ -167,3 +167,31 @@ func TestRolesOfCustomers(t *testing.T) {
 		}
 	}
 }
+
+// No function may change or remove what is in the audit log. The areas append entries,
+// and the function chain links.
+func TestTheAuditLogIsAppendOnly(t *testing.T) {
+	puts := map[string]int{}
+	for id, r := range acme.of("AWS::IAM::Policy") {
+		for _, statement := range list(r.Properties.at("PolicyDocument", "Statement")) {
+			p := properties(statement.(map[string]any))
+			if !strings.Contains(fmt.Sprint(p["Resource"]), "Audit") || p["Effect"] != "Allow" {
+				continue
+			}
+			for _, action := range list(p["Action"]) {
+				switch action {
+				case "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query",
+					"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams":
+				case "dynamodb:PutItem":
+					puts[fmt.Sprint(p["Condition"])]++
+				default:
+					t.Errorf("%s permits %v on the audit log", id, action)
+				}
+			}
+		}
+	}
+	entries, links := "map[ForAllValues:StringNotLike:map[dynamodb:LeadingKeys:[chain#*]]]", "map[ForAllValues:StringLike:map[dynamodb:LeadingKeys:[chain#*]]]"
+	if len(puts) != 2 || puts[entries] < 5 || puts[links] != 1 {
+		t.Errorf("it permits to put: %v", puts)
+	}
+}

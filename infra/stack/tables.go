@@ -17,7 +17,10 @@ func newStateTable(stack awscdk.Stack, s Settings, key awskms.Key) awsdynamodb.T
 }
 
 func newAuditTable(stack awscdk.Stack, s Settings, key awskms.Key) awsdynamodb.Table {
-	return newTable(stack, "Audit", tableProps(s, key), store.AuditIndexes)
+	props := tableProps(s, key)
+	// The stream makes the hash chains, and shows what was altered.
+	props.Stream = awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES
+	return newTable(stack, "Audit", props, store.AuditIndexes)
 }
 
 func newTable(stack awscdk.Stack, id string, props *awsdynamodb.TableProps, indexes []store.Index) awsdynamodb.Table {

@@ -2,12 +2,14 @@ package stack
 
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/topology"
 )
@@ -33,7 +35,10 @@ func newWork(app constructs.Construct, d *data) *work {
 	for _, f := range topology.Functions {
 		switch f.Trigger {
 		case topology.ByStream:
-			w.feedFromStream(functions.new(f), f, d)
+			w.feedFromStream(functions.new(f), f, d.state, newItems(relay.Kinds...))
+		case topology.ByAuditStream:
+			w.feedFromStream(functions.new(f), f, d.audit, newItems(chain.EntryKind), map[string]any{"eventName": []string{"MODIFY", "REMOVE"}})
+			w.alarms.altered()
 		case topology.ByQueue:
 			w.feedFromQueue(functions.new(f), f)
 		case topology.BySchedule:
@@ -48,11 +53,15 @@ func newWork(app constructs.Construct, d *data) *work {
 // feedFromStream calls the function with the records that it acts on. A record
 // that fails is tried apart from the others until the stream forgets it or it
 // has failed for good; then a dead letter says where it was.
-func (w *work) feedFromStream(fn awslambda.Function, f topology.Function, d *data) {
+func (w *work) feedFromStream(fn awslambda.Function, f topology.Function, table awsdynamodb.Table, patterns ...map[string]any) {
+	var filters []*map[string]any
+	for _, pattern := range patterns {
+		filters = append(filters, awslambda.FilterCriteria_Filter(&pattern))
+	}
 	dead := w.newDeadLetterQueue(f.Name)
 	awslambda.NewEventSourceMapping(w.stack, jsii.String(topology.Title(f.Name)+"Source"), &awslambda.EventSourceMappingProps{
 		Target:                  fn,
-		EventSourceArn:          d.state.TableStreamArn(),
+		EventSourceArn:          table.TableStreamArn(),
 		StartingPosition:        awslambda.StartingPosition_TRIM_HORIZON,
 		BatchSize:               jsii.Number(float64(f.Batch)),
 		BisectBatchOnError:      jsii.Bool(true),
@@ -60,14 +69,17 @@ func (w *work) feedFromStream(fn awslambda.Function, f topology.Function, d *dat
 		RetryAttempts:           jsii.Number(100),
 		ParallelizationFactor:   jsii.Number(4),
 		OnFailure:               awslambdaeventsources.NewSqsDlq(dead),
-		Filters: &[]*map[string]any{
-			awslambda.FilterCriteria_Filter(&map[string]any{
-				"eventName": []string{"INSERT"},
-				"dynamodb":  map[string]any{"NewImage": map[string]any{"kind": map[string]any{"S": relay.Kinds}}},
-			}),
-		},
+		Filters:                 &filters,
 	})
 	w.alarms.age(f, fn)
+}
+
+// newItems is the pattern of the records of new items of some kinds.
+func newItems(kinds ...string) map[string]any {
+	return map[string]any{
+		"eventName": []string{"INSERT"},
+		"dynamodb":  map[string]any{"NewImage": map[string]any{"kind": map[string]any{"S": kinds}}},
+	}
 }
 
 // feedFromQueue calls the function with its queues' messages; it answers which

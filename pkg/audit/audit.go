@@ -4,17 +4,22 @@ package audit
 
 import (
 	"context"
+	"net/http"
 	"strconv"
 	"time"
 
+	"github.com/content-automation/api/pkg/audit/chain"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Keep is how long an entry can be read.
-const Keep = 90 * 24 * time.Hour
+const Keep = chain.Keep
 
 // longest is how much of a text that the caller chose is kept of it.
 const longest = 512
@@ -24,16 +29,27 @@ type Entry struct {
 	ID          string    `json:"id" doc:"Id of the entry"`
 	At          time.Time `json:"at" doc:"Time at which the gateway received the request, UTC"`
 	RequestID   string    `json:"request_id" doc:"Id of the request"`
-	KeyID       string    `json:"key_id" doc:"API key of the request"`
-	OperationID string    `json:"operation_id" doc:"operationId. Empty if the path or method is unknown" example:"createFactory"`
-	Method      string    `json:"method" doc:"HTTP method" example:"POST"`
-	Path        string    `json:"path" doc:"Path, without the query" example:"/v1/factories"`
+	Actor       Actor     `json:"actor" doc:"Who made the request"`
+	KeyID       *string   `json:"key_id" doc:"API key of the request. Null if it was not made with an API key"`
+	OperationID string    `json:"operation_id" doc:"operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such as admin.account.update" example:"createFactory"`
+	Method      string    `json:"method" doc:"HTTP method. Empty for a change by an operator" example:"POST"`
+	Path        string    `json:"path" doc:"Path, without the query. For a change by an operator, the command" example:"/v1/factories"`
 	Status      int       `json:"status" doc:"HTTP status of the response" example:"201"`
 	ErrorCode   *string   `json:"error_code" doc:"Error code. Null if the request succeeded"`
 	IP          string    `json:"ip" doc:"Address of the caller"`
 	UserAgent   string    `json:"user_agent" doc:"User-Agent of the caller. Empty if none was sent"`
 	LatencyMS   int64     `json:"latency_ms" doc:"Milliseconds from receipt by the gateway to the response"`
+	Count       int       `json:"count" doc:"Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused within a minute"`
 }
+
+// Actor is who makes a request.
+type Actor struct {
+	Kind string `json:"kind" enum:"api_key,person,operator" doc:"Kind of actor. operator: an operator of the service"`
+	ID   string `json:"id" doc:"Id of the API key or person, or name of the operator"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Actor) SchemaName() string { return "AuditActor" }
 
 // SchemaName names the schema in the OpenAPI document.
 func (Entry) SchemaName() string { return "AuditEntry" }
@@ -52,28 +68,103 @@ func New(db *store.DB, now func() time.Time) *Log { return &Log{db, now} }
 // Record writes one call. It never writes a body, a header or a query, which may
 // hold secrets.
 func (l *Log) Record(ctx context.Context, c httpapi.Call) error {
-	at := resource.Instant(c.At)
+	count := 1
+	if refusal := c.Principal.Refusal; refusal != nil {
+		if count = standsFor(refusal.Count); count == 0 {
+			return nil
+		}
+	}
 	e := Entry{
-		ID: id.New(id.AuditEntry, at), At: at, RequestID: c.RequestID, KeyID: c.Principal.KeyID(),
-		OperationID: c.OperationID, Method: c.Method, Path: clip(c.Path), Status: c.Status,
-		IP: c.IP, UserAgent: clip(c.UserAgent), LatencyMS: c.Latency.Milliseconds(),
+		At: c.At, RequestID: c.RequestID, OperationID: c.OperationID, Method: c.Method, Path: c.Path, Status: c.Status,
+		IP: c.IP, UserAgent: c.UserAgent, LatencyMS: c.Latency.Milliseconds(), Count: count,
 	}
 	if c.ErrorCode != "" {
 		e.ErrorCode = &c.ErrorCode
 	}
-	it, err := store.NewItem("audit_entry", c.Principal.Owner, e.ID, e)
+	return l.append(ctx, c.Principal.Owner, c.Principal.Actor, e)
+}
+
+// Sampled refusals: the first everyRefusal of a key in a minute are all logged, then
+// those of the thresholds, then each refusalStep.
+const (
+	everyRefusal = 10
+	refusalStep  = 100
+)
+
+var refusalThresholds = []int{20, 50, 100}
+
+// standsFor returns for how many refused calls the entry of the nth stands, which is 0
+// where it gets none; n is 0 where it is unknown.
+func standsFor(n int) int {
+	before := everyRefusal
+	if n <= before {
+		return 1
+	}
+	for _, threshold := range refusalThresholds {
+		if n == threshold {
+			return n - before
+		}
+		before = threshold
+	}
+	if n > before && n%refusalStep == 0 {
+		return refusalStep
+	}
+	return 0
+}
+
+// Command is one run of an operator's command.
+type Command struct {
+	Operator string
+	// Operation is what it does, such as admin.account.update, and Line the command
+	// without its flags, which may hold what the customer is not to see.
+	Operation, Line string
+	// Account is the account that it concerns; System if it concerns none.
+	Account tenant.Account
+	Err     error // nil if it succeeded
+	Began   time.Time
+}
+
+// System is the account of the commands that concern no account.
+const System tenant.Account = "system"
+
+// RecordCommand writes one run of an operator's command. The live keys of the account
+// list it.
+func (l *Log) RecordCommand(ctx context.Context, c Command) error {
+	now := l.now()
+	e := Entry{
+		At: c.Began, OperationID: c.Operation, Path: c.Line, Status: http.StatusOK, UserAgent: "admin",
+		LatencyMS: now.Sub(c.Began).Milliseconds(), Count: 1,
+	}
+	if c.Err != nil {
+		code := string(errs.CodeOf(c.Err))
+		e.ErrorCode = &code
+		e.Status, _ = httpapi.Status(errs.CodeOf(c.Err))
+	}
+	return l.append(ctx, tenant.Of(c.Account, tenant.Live), auth.Actor{Kind: auth.Operator, ID: c.Operator}, e)
+}
+
+// append writes an entry. An entry that exists is never changed.
+func (l *Log) append(ctx context.Context, owner tenant.Owner, by auth.Actor, e Entry) error {
+	e.At = resource.Instant(e.At)
+	e.ID, e.Actor = id.New(id.AuditEntry, e.At), Actor{string(by.Kind), by.ID}
+	e.Path, e.UserAgent = clip(e.Path), clip(e.UserAgent)
+	keyID := ""
+	if by.Kind == auth.APIKey {
+		keyID, e.KeyID = by.ID, &by.ID
+	}
+	it, err := store.NewItem(chain.EntryKind, owner, e.ID, e)
 	if err != nil {
 		return err
 	}
-	// The table holds nothing but entries, listed by account and mode: its own key
-	// serves that, and saves an index.
-	it.Key = store.Key{PK: c.Principal.Owner.String(), SK: e.ID}
+	// Entries are listed by account and mode: the table's own key serves that, and saves
+	// an index.
+	it.Key = store.Key{PK: owner.String(), SK: e.ID}
 	it.Listed = store.Key{}
-	it.Request = c.RequestID
+	it.Request = e.RequestID
 	it.Filters = map[string]string{
-		"key_id": e.KeyID, "operation_id": e.OperationID, "status": strconv.Itoa(e.Status), "owner": it.PK,
+		"key_id": keyID, "operation_id": e.OperationID, "status": strconv.Itoa(e.Status), "owner": it.PK,
 	}
-	it.ExpireAt = at.Add(Keep)
+	it.ExpireAt = e.At.Add(Keep)
 	tx := &store.Tx{}
 	tx.Create(it, nil)
 	return l.db.Commit(ctx, tx)

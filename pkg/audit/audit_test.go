@@ -74,9 +74,9 @@ func TestAnEntryHasAllOfACall(t *testing.T) {
 		t.Errorf("it took %s", ops)
 	}
 	got := apitest.All[audit.Entry](w.Caller, "/v1/audit-log", 10)
-	code := "rate_limited"
+	code, keyID := "rate_limited", w.Principal.KeyID()
 	want := audit.Entry{
-		At: at.Add(time.Millisecond), RequestID: "r-1", KeyID: w.Principal.KeyID(), OperationID: "getMe", Method: "GET", Path: "/v1/me",
+		At: at.Add(time.Millisecond), RequestID: "r-1", Actor: audit.Actor{Kind: "api_key", ID: keyID}, KeyID: &keyID, Count: 1, OperationID: "getMe", Method: "GET", Path: "/v1/me",
 		Status: 429, ErrorCode: &code, IP: "203.0.113.9", UserAgent: "curl/8", LatencyMS: 12,
 	}
 	if len(got) != 1 || !id.Valid(id.AuditEntry, got[0].ID) {

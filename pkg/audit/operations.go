@@ -26,9 +26,22 @@ func (l *Log) Register(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{
 		ID: "listAuditEntries", Method: http.MethodGet, Path: "/v1/audit-log", Scope: auth.AccountManage, Function: "account", Tag: "Account",
 		Summary:     "List the requests of the last 90 days",
-		Description: "Lists every request with a known key, including refused ones, newest first. A live key lists live requests, a test key those of the sandbox.",
+		Description: "Lists the requests with a known key, including refused ones, newest first. A live key lists live requests and the changes that operators of the service have made, a test key the requests of the sandbox.\n\nOf many requests of a key that are refused within a minute, the first 10 have an entry each; after that, one entry stands for several, as its `count` says.",
 		Errors:      []errs.Code{errs.InvalidCursor},
 	}, l.list)
+}
+
+// entryOf reads an entry. One that was written before there were actors and counts is of
+// a key, and stands for one request.
+func entryOf(it store.Item) (e Entry, err error) {
+	if err := it.Decode(&e); err != nil {
+		return e, err
+	}
+	e.Count = max(e.Count, 1)
+	if e.Actor.Kind == "" && e.KeyID != nil {
+		e.Actor = Actor{string(auth.APIKey), *e.KeyID}
+	}
+	return e, nil
 }
 
 func (l *Log) list(ctx context.Context, in *listInput) (httpapi.Page[Entry], error) {
@@ -47,9 +60,7 @@ func (l *Log) list(ctx context.Context, in *listInput) (httpapi.Page[Entry], err
 		q.Index, q.Partition, q.From, q.To = store.ByRequest, in.RequestID, "", ""
 		q.Filters["owner"] = p.Owner.String()
 	}
-	page, err := httpapi.ListItems(ctx, l.db, q, in.PageInput, func(it store.Item) (e Entry, err error) {
-		return e, it.Decode(&e)
-	})
+	page, err := httpapi.ListItems(ctx, l.db, q, in.PageInput, entryOf)
 	page.Items = slices.DeleteFunc(page.Items, func(e Entry) bool { return !in.Contains(e.At) })
 	return page, err
 }

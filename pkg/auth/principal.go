@@ -26,6 +26,9 @@ type Rate struct {
 type Refusal struct {
 	Code    errs.Code `json:"code"`
 	Message string    `json:"message"`
+	// Count is the number of this refusal among those of the key in the current window:
+	// 1 for the first; 0: unknown.
+	Count int `json:"count,omitempty"`
 }
 
 // EnterprisePlan is the one plan whose accounts may use the API.
@@ -46,6 +49,8 @@ type ActorKind string
 const (
 	APIKey ActorKind = "api_key"
 	Person ActorKind = "person" // signed in to the account area
+	// Operator is who runs the operator's command.
+	Operator ActorKind = "operator"
 )
 
 // Actor is an API key or a person.

@@ -112,7 +112,7 @@ func Of() map[string]any {
 		"authorizer": State{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Area{},
 		"content": Content{}, "studio": Studio{}, "webhook": Webhook{}, "docs": struct{}{},
-		"relay": Relay{}, "generate": Generate{}, "dispatch": State{},
+		"relay": Relay{}, "chain": Audit{}, "generate": Generate{}, "dispatch": State{},
 		"deliver": Deliver{}, "deliver-slow": Deliver{}, "replay": State{}, "due": State{},
 		"rotate-seal": Seal{},
 	}

@@ -12,12 +12,13 @@ import (
 // Access is what a function may do with a table or the bucket.
 type Access int
 
-// The levels of access; each includes the ones before it but Append, which is
-// writing without reading.
+// The levels of access. Append is creating items without reading any, and Extend is
+// Read with Append; Write includes all others.
 const (
 	None Access = iota
 	Append
 	Read
+	Extend
 	Write
 )
 
@@ -32,6 +33,8 @@ const (
 	AsAuthorizer
 	// ByStream: the changes of the state table.
 	ByStream
+	// ByAuditStream: the changes of the audit table.
+	ByAuditStream
 	// ByQueue: the messages of the queues in Consumes.
 	ByQueue
 	// BySchedule: a schedule with the period in Every.

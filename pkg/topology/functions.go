@@ -6,7 +6,7 @@ import "time"
 var Functions = []Function{
 	{Name: "authorizer", Trigger: AsAuthorizer, Memory: 512, Timeout: 5 * time.Second, Reserved: 200, State: Write},
 
-	{Name: "account", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Read, Audit: Write, Media: Read},
+	{Name: "account", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Read, Audit: Extend, Media: Read},
 	{Name: "apikey", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append},
 	{Name: "catalog", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, Audit: Append, Offers: true},
 	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append},
@@ -17,6 +17,7 @@ var Functions = []Function{
 
 	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100, Sends: Outbox, Publishes: true},
 	// Each message of a batch may store a file of up to 256 MiB.
+	{Name: "chain", Trigger: ByAuditStream, Memory: 256, Timeout: time.Minute, Batch: 100, Audit: Extend},
 	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Storage: 2048, Consumes: Generation, Batch: 5, Holds: true, Concurrency: 50,
 		State: Write, Media: Write, Sends: Generation, Offers: true, Generates: true},
 	{Name: "dispatch", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Second, Consumes: []Queue{Dispatch}, Batch: 10, Holds: true, Concurrency: 20,

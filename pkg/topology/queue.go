@@ -98,7 +98,7 @@ func DeadLetters() []string {
 		all = append(all, string(q))
 	}
 	for _, f := range Functions {
-		if f.Trigger == ByStream || f.Trigger == BySchedule {
+		if f.Trigger == ByStream || f.Trigger == ByAuditStream || f.Trigger == BySchedule {
 			all = append(all, f.Name)
 		}
 	}

@@ -1,0 +1,88 @@
+// Package chain makes the audit log tamper-evident. For each account and day it keeps
+// a chain of links, each with the hashes of the entries that it covers and the hash of
+// the link before. The links are made from the stream of the audit table, so that
+// calls do not wait for them, and their hashes are logged: who alters an entry and
+// rebuilds the chain differs from the log.
+package chain
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// EntryKind is the kind of the items of entries, and linkKind that of links.
+const (
+	EntryKind = "audit_entry"
+	linkKind  = "audit_link"
+)
+
+// Keep is how long entries are kept. A link is kept a day longer.
+const Keep = 90 * 24 * time.Hour
+
+const day = 24 * time.Hour
+
+// Name is that of a chain: of an account and a day (UTC).
+type Name struct {
+	Account tenant.Account
+	Day     time.Time
+}
+
+// nameOf returns the chain of an entry, which is that of the day of its id.
+func nameOf(entry store.Item) (Name, error) {
+	at, ok := id.Time(entry.SK)
+	if !ok {
+		return Name{}, fmt.Errorf("chain: %q is no id of an entry", entry.SK)
+	}
+	return Name{entry.Account, at.UTC().Truncate(day)}, nil
+}
+
+// Date returns the day as 2026-11-22.
+func (n Name) Date() string { return n.Day.Format(time.DateOnly) }
+
+// Prefix is that of the partitions of links.
+const Prefix = "chain#"
+
+// partition is where the links are.
+func (n Name) partition() string { return Prefix + string(n.Account) + "#" + n.Date() }
+
+// link is the document of a link.
+type link struct {
+	Chain    string `json:"chain"`
+	Sequence int    `json:"sequence"` // from 1
+	// Before is the hash of the link before; empty in the first.
+	Before  string    `json:"before"`
+	At      time.Time `json:"at"`
+	Entries []covered `json:"entries"`
+	// Positions are the places in the stream up to which the chain is complete, by the
+	// partition of the entries. The records of a partition are in the order of their
+	// writes.
+	Positions map[string]string `json:"positions"`
+}
+
+// covered is an entry in a link.
+type covered struct {
+	Partition string `json:"partition"`
+	ID        string `json:"id"`
+	Hash      string `json:"hash"`
+}
+
+// item returns the item of a link.
+func (l link) item(n Name) (store.Item, error) {
+	it := store.Item{
+		Key: store.Key{PK: n.partition(), SK: fmt.Sprintf("%08d", l.Sequence)}, Kind: linkKind, Owner: tenant.Of(n.Account, ""),
+		ExpireAt: n.Day.Add(day + Keep + day),
+	}
+	return it, it.Encode(l)
+}
+
+// hashOf returns the hash of a link.
+func hashOf(it store.Item) string {
+	sum := sha256.Sum256(it.Doc)
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}

@@ -1,0 +1,168 @@
+package chain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// AlteredMetric counts the entries and links that were changed or removed other than by
+// their expiry, by the dimension ChangeDimension.
+const (
+	AlteredMetric   = "AuditEntriesAltered"
+	ChangeDimension = "change"
+)
+
+// Chain is the handler of the audit table's stream.
+type Chain struct {
+	db  *store.DB
+	now func() time.Time
+}
+
+// New makes the handler; it appends to the chains in the audit table.
+func New(db *store.DB, now func() time.Time) *Chain { return &Chain{db, now} }
+
+// record is an entry in a batch of the stream.
+type record struct {
+	store.Item
+	place    int // in the batch
+	position string
+}
+
+// Handle appends the new entries of a batch to their chains, one link for each chain. It
+// returns the first record that is in no chain: the stream then delivers that record
+// and all later ones again, and those that a chain has already are left out.
+func (c *Chain) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+	var order []Name
+	chains := map[Name][]record{}
+	failed := len(batch.Records)
+	for i, r := range batch.Records {
+		if r.EventName != string(events.DynamoDBOperationTypeInsert) {
+			reportAltered(r)
+			continue
+		}
+		entry := itemOf(r.Change.NewImage)
+		if entry.Kind != EntryKind {
+			continue
+		}
+		n, err := nameOf(entry)
+		if err != nil {
+			slog.Error("audit entry in no chain", "partition", entry.PK, "id", entry.SK, "error", err)
+			continue
+		}
+		if chains[n] == nil {
+			order = append(order, n)
+		}
+		chains[n] = append(chains[n], record{entry, i, r.Change.SequenceNumber})
+	}
+	for _, n := range order {
+		if err := c.extend(ctx, n, chains[n]); err != nil {
+			slog.Error("audit chain not extended", "account", n.Account, "day", n.Date(), "error", err)
+			failed = min(failed, chains[n][0].place)
+		}
+	}
+	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+	if failed < len(batch.Records) {
+		out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: batch.Records[failed].Change.SequenceNumber})
+	}
+	return out, nil
+}
+
+// reportAltered reports a change or removal, but for the table's own removal of what
+// has expired.
+func reportAltered(r events.DynamoDBEventRecord) {
+	if by := r.UserIdentity; by != nil && by.Type == "Service" && by.PrincipalID == "dynamodb.amazonaws.com" {
+		return
+	}
+	metric.Count(AlteredMetric, ChangeDimension, r.EventName)
+	it := itemOf(r.Change.OldImage)
+	slog.Error("audit log altered", "change", r.EventName, "kind", it.Kind, "partition", it.PK, "id", it.SK)
+}
+
+func itemOf(image map[string]events.DynamoDBAttributeValue) store.Item {
+	texts, numbers := map[string]string{}, map[string]string{}
+	for name, v := range image {
+		switch v.DataType() {
+		case events.DataTypeString:
+			texts[name] = v.String()
+		case events.DataTypeNumber:
+			numbers[name] = v.Number()
+		}
+	}
+	return store.FromImage(texts, numbers)
+}
+
+// maxTries bounds how often a link is made again because another one was made at the
+// same time: the entries of the modes of an account are in different shards.
+const maxTries = 8
+
+// errTaken reports that the link's place in the chain is taken.
+var errTaken = errors.New("chain: another link was made at the same time")
+
+// extend adds a link with those of the records that the chain does not have.
+func (c *Chain) extend(ctx context.Context, n Name, records []record) (err error) {
+	for range maxTries {
+		if err = c.tryExtend(ctx, n, records); !errors.Is(err, errTaken) {
+			return err
+		}
+	}
+	return err
+}
+
+func (c *Chain) tryExtend(ctx context.Context, n Name, records []record) error {
+	last, err := c.db.List(ctx, store.Query{Index: store.Table, Partition: n.partition(), Limit: 1})
+	if err != nil {
+		return err
+	}
+	next := link{Chain: n.partition(), Sequence: 1, At: resource.Instant(c.now()), Positions: map[string]string{}}
+	if len(last.Items) > 0 {
+		var l link
+		if err := last.Items[0].Decode(&l); err != nil {
+			return err
+		}
+		next.Sequence, next.Before = l.Sequence+1, hashOf(last.Items[0])
+		for partition, position := range l.Positions {
+			next.Positions[partition] = position
+		}
+	}
+	for _, r := range records {
+		if comparePositions(r.position, next.Positions[r.PK]) <= 0 {
+			continue
+		}
+		hash, err := r.Digest()
+		if err != nil {
+			return err
+		}
+		next.Entries = append(next.Entries, covered{r.PK, r.SK, hash})
+		next.Positions[r.PK] = r.position
+	}
+	if len(next.Entries) == 0 {
+		return nil
+	}
+	it, err := next.item(n)
+	if err != nil {
+		return err
+	}
+	tx := &store.Tx{}
+	tx.Create(it, errTaken)
+	if err := c.db.Commit(ctx, tx); err != nil {
+		return fmt.Errorf("chain: link %d: %w", next.Sequence, err)
+	}
+	slog.Info("audit link", "account", n.Account, "day", n.Date(), "sequence", next.Sequence, "entries", len(next.Entries), "hash", hashOf(it))
+	return nil
+}
+
+// comparePositions compares sequence numbers of a stream: decimal numbers of up to 40
+// digits.
+func comparePositions(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
