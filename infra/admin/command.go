@@ -51,11 +51,11 @@ func configuration(ctx context.Context) (aws.Config, error) {
 }
 
 // root makes the command with all those below it. What they print goes to out.
-func root(out io.Writer, open func(context.Context, string) (services, error), openWork func(context.Context, string) (*work, error)) *cobra.Command {
+func root(out io.Writer, open func(context.Context, string) (services, error), openWork func(context.Context, string) (*work, error), openAudit func(context.Context, string) (auditLog, error)) *cobra.Command {
 	var table string
 	var s services
 	cmd := &cobra.Command{
-		Use: "admin", Short: "Manage the accounts, the dead letters and the providers of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
+		Use: "admin", Short: "Manage the accounts, the dead letters, the providers and the audit log of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if !cmd.HasSubCommands() { // which only show their help
@@ -65,8 +65,11 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 		},
 	}
 	cmd.SetOut(out)
+	log := &auditing{open: openAudit}
+	log.flags(cmd)
 	cmd.PersistentFlags().StringVar(&table, "table", os.Getenv("TABLE_NAME"), "name of the state table")
-	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork), providersCommand(out, keep))
+	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork), providersCommand(out, keep), auditCommand(out, log))
+	log.record(cmd)
 	return cmd
 }
 
@@ -86,6 +89,7 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		cmd.Annotations = map[string]string{madeAccount: a.ID}
 		return show(out, a)
 	}
 	update := &cobra.Command{Use: "update ACCOUNT", Short: "Change an account; its keys follow on the next request", Args: cobra.ExactArgs(1)}

@@ -27,12 +27,19 @@ import (
 type operator struct {
 	t     *testing.T
 	db    *store.DB
+	audit *store.DB
 	clock *apitest.Clock
+	// auditFails is the error of opening the audit log.
+	auditFails error
+}
+
+func (o *operator) openAudit(context.Context, string) (auditLog, error) {
+	return auditLog{o.audit, o.clock.Now}, o.auditFails
 }
 
 func newOperator(t *testing.T) *operator {
 	clock := apitest.NewClock()
-	return &operator{t: t, db: storetest.Open(t, clock.Now), clock: clock}
+	return &operator{t: t, db: storetest.Open(t, clock.Now), audit: storetest.Open(t, clock.Now), clock: clock}
 }
 
 // try runs the command and returns what it printed.
@@ -45,7 +52,7 @@ func (o *operator) try(args ...string) (string, error) {
 		}
 		accounts := account.NewService(o.db, o.clock.Now)
 		return services{accounts, apikey.NewService(o.db, accounts, o.clock.Now, rand.Reader)}, nil
-	}, nil)
+	}, nil, o.openAudit)
 	cmd.SetArgs(append(args, "--table", "state"))
 	cmd.SetErr(&out)
 	err := cmd.ExecuteContext(o.t.Context())
@@ -274,7 +281,7 @@ func TestTheTableIsThatOfTheEnvironment(t *testing.T) {
 	cmd := root(&bytes.Buffer{}, func(_ context.Context, table string) (services, error) {
 		opened = table
 		return services{}, errors.New("enough")
-	}, nil)
+	}, nil, nil)
 	cmd.SetArgs([]string{"account", "list"})
 	if err := cmd.ExecuteContext(t.Context()); err == nil || opened != "from-environment" {
 		t.Errorf("opened %q, %v", opened, err)

@@ -139,7 +139,7 @@ func (p *post) run(args ...string) (string, error) {
 			p.t.Errorf("opened %q", stack)
 		}
 		return p.work, nil
-	})
+	}, unaudited(p.t))
 	cmd.SetArgs(append([]string{"dead-letters", "--stack", "acme-eu-central-1"}, args...))
 	err := cmd.ExecuteContext(p.t.Context())
 	return out.String(), err
@@ -373,7 +373,7 @@ func TestMistakesWithDeadLettersAreToldInASentence(t *testing.T) {
 	cmd := root(&bytes.Buffer{}, nil, func(_ context.Context, stack string) (*work, error) {
 		opened = stack
 		return nil, errors.New("enough")
-	})
+	}, nil)
 	cmd.SetArgs([]string{"dead-letters", "list"})
 	if err := cmd.ExecuteContext(t.Context()); err == nil || opened != "from-environment" {
 		t.Errorf("opened %q, %v", opened, err)

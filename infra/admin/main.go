@@ -2,8 +2,9 @@
 // and corrects their balance, and makes and revokes their API keys. It works on the
 // state table that TABLE_NAME or --table names, with the usual AWS configuration. It
 // also lists and sends back the dead letters of the stacks that STACK_NAME or --stack
-// names, and stores the credentials of providers in the secret that PROVIDER_SECRET
-// or --secret names. For the local system `make run` writes all of that into .local/aws-env.
+// names, stores the credentials of providers in the secret that PROVIDER_SECRET or
+// --secret names, and checks the audit log. What changes something is written to the
+// audit table that AUDIT_TABLE_NAME or --audit-table names. For the local system `make run` writes all of that into .local/aws-env.
 package main
 
 import (
@@ -22,7 +23,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := root(os.Stdout, open, openWork).ExecuteContext(ctx); err != nil {
+	if err := root(os.Stdout, open, openWork, openAudit).ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "admin:", sentence(err))
 		stop()
 		os.Exit(1)

@@ -48,7 +48,7 @@ func TestMistakesWithCredentialsAreToldWithoutThem(t *testing.T) {
 		strings.Repeat(" ", maxCredentials) + `{}`:          "longer than 64 KiB",
 	} {
 		var out bytes.Buffer
-		cmd := root(&out, nil, nil)
+		cmd := root(&out, nil, nil, unaudited(t))
 		cmd.SetIn(strings.NewReader(input))
 		cmd.SetArgs([]string{"providers", "set"})
 		if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(sentence(err), says) || strings.Contains(sentence(err)+out.String(), "7319") {

@@ -33,13 +33,16 @@ type Name struct {
 	Day     time.Time
 }
 
+// On returns the chain of an account and the day (UTC) of a time.
+func On(account tenant.Account, at time.Time) Name { return Name{account, at.UTC().Truncate(day)} }
+
 // nameOf returns the chain of an entry, which is that of the day of its id.
 func nameOf(entry store.Item) (Name, error) {
 	at, ok := id.Time(entry.SK)
 	if !ok {
 		return Name{}, fmt.Errorf("chain: %q is no id of an entry", entry.SK)
 	}
-	return Name{entry.Account, at.UTC().Truncate(day)}, nil
+	return On(entry.Account, at), nil
 }
 
 // Date returns the day as 2026-11-22.

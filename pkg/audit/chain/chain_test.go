@@ -110,7 +110,7 @@ func (w *world) handle(records []events.DynamoDBEventRecord) string {
 
 func (w *world) verify(day time.Time) (chain.Report, error) {
 	w.t.Helper()
-	r, err := chain.Verify(w.t.Context(), w.db, chain.Name{Account: acme.Account, Day: day.Truncate(24 * time.Hour)}, w.clock.Now())
+	r, err := chain.Verify(w.t.Context(), w.db, chain.On(acme.Account, day), w.clock.Now())
 	if err != nil && !errors.Is(err, chain.ErrBroken) {
 		w.t.Fatal(err)
 	}

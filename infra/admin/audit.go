@@ -1,0 +1,119 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/content-automation/api/pkg/audit"
+	"github.com/content-automation/api/pkg/audit/chain"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// auditLog is an audit table, and the clock of its entries.
+type auditLog struct {
+	db  *store.DB
+	now func() time.Time
+}
+
+// openAudit connects to the audit table.
+func openAudit(ctx context.Context, table string) (auditLog, error) {
+	if table == "" {
+		return auditLog{}, errors.New("name the audit table by --audit-table or AUDIT_TABLE_NAME: it is the output AuditTableName of the data stack")
+	}
+	cfg, err := configuration(ctx)
+	return auditLog{store.Open(cfg, table), time.Now}, err
+}
+
+// auditing is how the commands reach the audit log, and who runs them.
+type auditing struct {
+	open            func(ctx context.Context, table string) (auditLog, error)
+	table, operator string
+}
+
+func (a *auditing) flags(cmd *cobra.Command) {
+	f := cmd.PersistentFlags()
+	f.StringVar(&a.table, "audit-table", os.Getenv("AUDIT_TABLE_NAME"), "name of the audit table")
+	f.StringVar(&a.operator, "operator", cmp.Or(os.Getenv("USER"), "unknown"), "who runs the command, for the audit log")
+}
+
+// record makes all commands but those that only read write to the audit log. Without
+// one they change nothing.
+func (a *auditing) record(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		a.record(sub)
+	}
+	run := cmd.RunE
+	if cmd.HasSubCommands() || cmd.Name() == "list" || cmd.Name() == "verify" {
+		return
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		log, err := a.open(cmd.Context(), a.table)
+		if err != nil {
+			return err
+		}
+		entry := audit.Command{
+			Operator: a.operator, Operation: strings.ReplaceAll(cmd.CommandPath(), " ", "."),
+			Line: strings.Join(append([]string{cmd.CommandPath()}, args...), " "), Began: log.now(),
+		}
+		entry.Err = run(cmd, args)
+		entry.Account = accountOf(cmd, args)
+		if err := audit.New(log.db, log.now).RecordCommand(context.WithoutCancel(cmd.Context()), entry); err != nil {
+			return errors.Join(entry.Err, fmt.Errorf("the command has run, but the audit log does not have it: %w", err))
+		}
+		return entry.Err
+	}
+}
+
+// madeAccount is the annotation of a command with the account that it has made.
+const madeAccount = "account"
+
+// accountOf returns the account that a command concerns.
+func accountOf(cmd *cobra.Command, args []string) tenant.Account {
+	if made := cmd.Annotations[madeAccount]; made != "" {
+		return tenant.Account(made)
+	}
+	if len(args) > 0 && id.Valid(id.Account, args[0]) {
+		return tenant.Account(args[0])
+	}
+	return audit.System
+}
+
+func auditCommand(out io.Writer, a *auditing) *cobra.Command {
+	cmd := group("audit", "Check the audit log")
+	// In place of that of the root, which wants the state table.
+	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
+	var date string
+	verify := &cobra.Command{
+		Use: "verify ACCOUNT", Short: "Compute the hash chain of an account and a day anew, and compare it with the entries",
+		Long: "Compute the hash chain of an account and a day anew, and compare it with the entries. The command fails and names the first entry or link that is not as it was written. " +
+			"The entries of commands that concern no account are those of the account " + string(audit.System) + ".",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			log, err := a.open(cmd.Context(), a.table)
+			if err != nil {
+				return err
+			}
+			day := log.now().UTC()
+			if date != "" {
+				if day, err = time.Parse(time.DateOnly, date); err != nil {
+					return errors.New("--day must be a day such as 2026-11-22")
+				}
+			}
+			r, err := chain.Verify(cmd.Context(), log.db, chain.On(tenant.Account(args[0]), day), log.now())
+			return errors.Join(err, show(out, r))
+		},
+	}
+	verify.Flags().StringVar(&date, "day", "", "day (UTC), such as 2026-11-22; default: today")
+	cmd.AddCommand(verify)
+	return cmd
+}

@@ -1,0 +1,89 @@
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/headers"
+)
+
+// TestEveryResponseHasTheHeaders asks for all kinds of responses: of functions, of the
+// gateway, of the pages without a key.
+func TestEveryResponseHasTheHeaders(t *testing.T) {
+	c := newCustomer(t)
+	limited := newCustomer(t, func(set *account.Settings) { one := 1; set.TestLimit = &one }).test.Secret
+	for _, made := range []struct {
+		name, key, method, path, body string
+		status                        int
+	}{
+		{"served", c.test.Secret, "GET", "/v1/me", "", 200},
+		{"HEAD", c.test.Secret, "HEAD", "/v1/me", "", 200},
+		{"malformed", c.test.Secret, "POST", "/v1/factories", "{", 400},
+		{"invalid", c.test.Secret, "POST", "/v1/factories", "{}", 422},
+		{"no key", "", "GET", "/v1/me", "", 401},
+		{"no key, HEAD", "", "HEAD", "/v1/me", "", 401},
+		{"unknown key", "svc_test_x", "GET", "/v1/me", "", 401},
+		{"unknown path", c.test.Secret, "GET", "/v1/nothing", "", 404},
+		{"unknown path of the gateway", "", "GET", "/nothing", "", 404},
+		{"unknown method", c.test.Secret, "PUT", "/v1/me", "", 405},
+		{"the one call", limited, "GET", "/v1/me", "", 200},
+		{"limited", limited, "GET", "/v1/me", "", 429},
+		{"limited, HEAD", limited, "HEAD", "/v1/me", "", 429},
+		{"health", "", "GET", "/healthz", "", 200},
+		{"document", "", "GET", "/openapi.json", "", 200},
+		{"explorer", "", "GET", "/api-docs/explorer", "", 200},
+		{"explorer, HEAD", "", "HEAD", "/api-docs/explorer", "", 200},
+	} {
+		res, _ := fetch(t, made.key, made.method, made.path, made.body)
+		if res.StatusCode != made.status && !(made.name == "the one call" || made.name == "limited") {
+			t.Errorf("%s: %s", made.name, res.Status)
+		}
+		for name, want := range headers.Always() {
+			if got := res.Header.Values(name); len(got) != 1 || got[0] != want {
+				t.Errorf("%s (%d): %s is %q", made.name, res.StatusCode, name, got)
+			}
+		}
+	}
+	// The scripts' names change with their content.
+	_, page := fetch(t, "", "GET", "/api-docs/explorer", "")
+	scripts := regexp.MustCompile(`src="(assets/[^"]+)"`).FindAllStringSubmatch(page, -1)
+	if len(scripts) == 0 {
+		t.Fatal("the explorer has no scripts")
+	}
+	for _, script := range scripts {
+		res, _ := fetch(t, "", "GET", "/api-docs/"+script[1], "")
+		if h := res.Header; res.StatusCode != 200 || h.Get("Cache-Control") != "public, max-age=31536000, immutable" ||
+			h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Strict-Transport-Security") == "" {
+			t.Errorf("%s: %s %v", script[1], res.Status, h)
+		}
+	}
+}
+
+// fetch makes a call that may be answered by something else than JSON.
+func fetch(t *testing.T, key, method, path, body string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, running.BaseURL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, string(b)
+}
