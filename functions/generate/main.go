@@ -32,7 +32,7 @@ func main() {
 	db := store.Open(cfg, n.Table)
 	worker := &generate.Worker{
 		DB:      db,
-		Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer)}, generation.ItemKind: generation.Loader{}},
+		Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer)}, generation.ItemKind: generation.Loader{Sign: item.SignedBy(signer)}},
 		Providers: registry.New(registry.Config{
 			Configured: provider.ParseConfigured(n.Providers), AWS: cfg, Secret: n.ProviderSecret,
 			Bucket: n.Bucket, Endpoint: n.ProviderEndpoint, Now: time.Now,

@@ -130,7 +130,7 @@ func New(ctx context.Context, with ...func(*aws.Config)) (_ *World, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Loaders = map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer)}, generation.ItemKind: generation.Loader{}}
+	w.Loaders = map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer)}, generation.ItemKind: generation.Loader{Sign: item.SignedBy(signer)}}
 	log := audit.New(entries, w.Now)
 	w.recorder = &meteredRecorder{log: log, meter: w.Meter}
 	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), authorizer.Scopes, w.Now).Handle)

@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -74,6 +75,11 @@ type allowed struct{}
 // CheckURL implements webhook.URLChecker.
 func (allowed) CheckURL(context.Context, string) error { return nil }
 
+// Do implements studio.URLs.
+func (allowed) Do(*http.Request) (*http.Response, error) {
+	return nil, errors.New("simulate: nothing is fetched")
+}
+
 // senders are the queues as functions see them.
 func senders(names []topology.Queue) map[topology.Queue]sender {
 	all := map[topology.Queue]sender{}
@@ -95,7 +101,7 @@ func (s stack) start(name string) func() handler {
 	case "generate":
 		return func() handler {
 			worker := &generate.Worker{
-				DB: s.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(s.signer)}, studiogeneration.ItemKind: studiogeneration.Loader{}},
+				DB: s.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(s.signer)}, studiogeneration.ItemKind: studiogeneration.Loader{Sign: item.SignedBy(s.signer)}},
 				Providers: providers{}, Objects: objects{}, Now: time.Now,
 			}
 			return s.consumer(worker.Handlers(), topology.Generation)

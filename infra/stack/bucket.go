@@ -5,6 +5,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/pkg/media"
 )
 
 // newMediaBucket makes the private bucket of the media; callers reach an object
@@ -47,6 +49,11 @@ func newMediaBucket(stack awscdk.Stack, s Settings, key awskms.Key) awss3.Bucket
 			Id:         jsii.String("forget-raw-results"),
 			Prefix:     jsii.String("raw/"),
 			Expiration: days(7),
+		}, {
+			// What callers gave to work is fetched by a provider within the hour.
+			Id:         jsii.String("forget-inputs"),
+			Prefix:     jsii.String(media.Inputs),
+			Expiration: days(2),
 		}},
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/pkg/audit/chain"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
@@ -36,6 +37,9 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	case topology.Write:
 		all = append(all, allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, objects),
 			allow([]string{"s3:ListBucket"}, d.media.BucketArn()))
+	}
+	if f.Keeps {
+		all = append(all, allow([]string{"s3:PutObject"}, d.media.ArnForObjects(jsii.String(media.Inputs+"*"))))
 	}
 	for trigger, table := range map[topology.Trigger]awsdynamodb.Table{topology.ByStream: d.state, topology.ByAuditStream: d.audit} {
 		if f.Trigger == trigger {
@@ -74,7 +78,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, l.forPurpose("kms:Decrypt"))
 	}
 	switch {
-	case f.State == topology.Write || f.Audit >= topology.Extend || f.Audit == topology.Append || f.Media == topology.Write || f.Trigger == topology.ByRotation:
+	case f.State == topology.Write || f.Audit >= topology.Extend || f.Audit == topology.Append || f.Media == topology.Write || f.Trigger == topology.ByRotation || f.Keeps:
 		all = append(all, allow(keyWrites, d.key.KeyArn()))
 	case f.State == topology.Read || f.Audit == topology.Read || f.Media == topology.Read || f.Trigger == topology.ByStream:
 		all = append(all, allow(keyReads, d.key.KeyArn()))

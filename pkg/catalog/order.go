@@ -157,7 +157,9 @@ func (m Model) Check(req provider.Request, prefix string) error {
 			break
 		}
 		if req.Spoken > 0 {
-			return refuse("/audio_url", "is %.1f seconds long; the model %s speaks at most %d", length.Seconds(), m.ID, most)
+			e := errs.New(errs.UnsupportedMedia, "The recording is %.1f seconds long; the model %s speaks at most %d.", length.Seconds(), m.ID, most)
+			e.Param = prefix + "/audio_url"
+			return e
 		}
 		return refuse("/text", "takes about %.0f seconds to speak; the model %s speaks at most %d", math.Ceil(length.Seconds()), m.ID, most)
 	case provider.KindVoice:

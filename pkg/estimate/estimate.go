@@ -19,7 +19,6 @@ import (
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio"
 )
@@ -65,7 +64,7 @@ type input struct{ Body body }
 func estimators(e function.Env) map[Operation]func(ctx context.Context, body any) ([]int64, error) {
 	offer := catalog.NewOffer(e.Providers)
 	items := content.NewService(e.DB, factory.NewService(e.DB, e.Now), e.Media, offer, e.Now)
-	generations := studio.NewService(e.DB, e.Media, safehttp.New(safehttp.Options{AllowLoopback: e.Loopback}), offer, e.Now)
+	generations := studio.NewService(e.DB, e.Media, studio.NewClient(e.Loopback), offer, e.Now)
 	all := map[Operation]func(ctx context.Context, body any) ([]int64, error){}
 	for _, area := range []map[string]func(ctx context.Context, body any) ([]int64, error){items.Estimates(), generations.Estimates()} {
 		for id, price := range area {
@@ -83,7 +82,7 @@ func Mount(r *httpapi.Router, e function.Env) {
 		Summary: "Estimate a cost",
 		Description: "Returns what the body of an operation would cost with a live key. Nothing is spent or created. The body is validated as that operation validates it, so what has an estimate is accepted if the balance suffices, " +
 			"and the cost depends on the body and its factory alone: the estimate is exactly what is reserved. Only a result that is far longer than reserved for is charged more.",
-		Errors:  []errs.Code{errs.UnsupportedModel, errs.ProviderUnavailable, errs.NotFound},
+		Errors:  []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable, errs.NotFound},
 		Example: map[string]any{"operation": "createContentItem", "body": map[string]any{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"}},
 	}, func(ctx context.Context, _ *store.Tx, in *input) (out Estimate, err error) {
 		credits, err := priced[in.Body.Operation](ctx, in.Body.Body)

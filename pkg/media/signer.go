@@ -27,6 +27,7 @@ type Signer struct {
 	credentials aws.CredentialsProvider
 	signer      *v4.Signer
 	now         func() time.Time
+	client      aws.HTTPClient // of KeepInput
 }
 
 // NewSigner makes a signer for the bucket. With a BaseEndpoint of its own (a
@@ -50,7 +51,12 @@ func NewSigner(cfg aws.Config, bucket string, now func() time.Time) (*Signer, er
 		}
 		endpoint = *base.JoinPath(bucket)
 	}
+	client := cfg.HTTPClient
+	if client == nil {
+		client = http.DefaultClient
+	}
 	return &Signer{
+		client:      client,
 		endpoint:    endpoint,
 		region:      cfg.Region,
 		credentials: cfg.Credentials,

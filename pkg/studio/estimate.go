@@ -70,7 +70,7 @@ type estimateInput struct{ Body estimateBody }
 func (s *Service) registerEstimate(r *httpapi.Router) {
 	estimate := op("estimateGeneration", http.MethodPost, "/v1/studio/estimates", "Estimate a generation",
 		"Returns the cost of a generation with a live key. Nothing is spent. The input is validated like that of the creating operation. The cost depends on the request alone, so the estimate is exactly what is reserved. Only a result that is far longer than reserved for is charged more.")
-	estimate.Errors = []errs.Code{errs.UnsupportedModel, errs.ProviderUnavailable}
+	estimate.Errors = []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable}
 	estimate.Example = map[string]any{"kind": "video", "model": "kling-3-turbo-pro", "input": map[string]any{"prompt": "A trail running shoe on wet rock", "seconds": 6}}
 	httpapi.Write(r, estimate, s.estimate)
 }
@@ -81,7 +81,7 @@ func (s *Service) estimate(ctx context.Context, _ *store.Tx, in *estimateInput) 
 		return out, err
 	}
 	// As for live work, also with a test key: it is the live price that is asked for.
-	o, err := s.order(ctx, b.Kind, b.Model, b.Input.Input, "/input", true)
+	o, err := s.order(ctx, b.Kind, b.Model, b.Input.Input, "/input", true, nil)
 	if err != nil {
 		return out, err
 	}
@@ -118,7 +118,7 @@ func price[B body](s *Service) func(ctx context.Context, body any) ([]int64, err
 		if c.Sandbox != nil && auth.FromContext(ctx).Mode == tenant.Live {
 			return nil, errLiveRehearsal()
 		}
-		o, err := s.order(ctx, kind, c.Model, in, "", true)
+		o, err := s.order(ctx, kind, c.Model, in, "", true, nil)
 		return []int64{o.credits}, err
 	}
 }

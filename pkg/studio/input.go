@@ -45,8 +45,8 @@ type (
 	avatarBody struct {
 		Common
 		Text        string `json:"text,omitempty" maxLength:"5000" doc:"Text to speak. Send this or audio_url" example:"Made of recycled nets."`
-		AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Public https URL of speech to use instead of text. Requires seconds"`
-		Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"With audio_url: length of the speech. It sets the price"`
+		AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Public https URL of speech to use instead of text: MP3, WAV, AAC or M4A, up to 25 MiB. It is fetched and measured now; its length sets the price"`
+		Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"With audio_url only, and without effect: the recording is measured"`
 		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Public https URL of an image of the speaker"`
 		VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Public https URL of a video whose lips are synchronized with the speech"`
 		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios" example:"9:16"`
@@ -117,8 +117,6 @@ func check(kind provider.Kind, in generation.Input, prefix string) error {
 		return errs.Invalid(prefix+"/text", "is required, unless audio_url is sent")
 	case kind == provider.KindAvatar && in.Text != "" && in.AudioURL != "":
 		return errs.Invalid(prefix+"/audio_url", "cannot be sent together with text: send one of the two")
-	case kind == provider.KindAvatar && in.AudioURL != "" && in.Seconds == 0:
-		return errs.Invalid(prefix+"/seconds", "must be the length of the speech at audio_url")
 	case kind == provider.KindAvatar && in.AudioURL == "" && in.Seconds != 0:
 		return errs.Invalid(prefix+"/seconds", "is for audio_url only; without it, the text sets the length")
 	case kind == provider.KindVoice && resource.IsBlank(in.Text):

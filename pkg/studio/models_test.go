@@ -37,7 +37,6 @@ func needs(m catalog.Model) object {
 			body["audio_url"] = public
 			if m.Kind == provider.KindAvatar {
 				delete(body, "text")
-				body["seconds"] = 7
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package studio
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"time"
 
@@ -23,7 +24,11 @@ import (
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-type createInput[B body] struct{ Body B }
+type createInput[B body] struct {
+	Body B
+	// heard is the recording of the call, read by an earlier run of the operation.
+	heard *recording
+}
 
 // Path names the generation of a call.
 type Path struct {
@@ -77,24 +82,26 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 	create := op(id, http.MethodPost, "/v1/studio/"+path, summary,
 		description+"The generation runs in the background; the event `studio.generated` or `studio.failed` reports its end. The cost is reserved now, charged on success and released on failure. A result that is more than one unit of the model's price and 10% longer or larger than reserved for is charged as it is; if the balance or the limit of the key does not cover that, the generation fails and the result is removed. `POST /v1/studio/estimates` returns it beforehand. With a test key nothing is spent, and `sandbox` selects the result.")
 	create.Status = http.StatusAccepted
-	create.Errors = []errs.Code{errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull, errs.ProviderUnavailable}
+	create.Errors = []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull, errs.ProviderUnavailable}
 	create.Example = example
 	httpapi.Write(r, create, func(ctx context.Context, tx *store.Tx, in *createInput[B]) (generation.Generation, error) {
-		return s.create(ctx, tx, in.Body)
+		return s.create(ctx, tx, in.Body, &in.heard)
 	})
 }
 
-// order is a generation that can be made: its model, input and price.
+// order is a generation that can be made: its model, input and price, and the speech
+// that an avatar is given.
 type order struct {
 	model   catalog.Model
 	input   generation.Input
 	credits int64
+	speech  *recording
 }
 
 // order chooses the model for an input and refuses what that model cannot do. Prefix
 // is the place of the input in the body. Live work needs a model that the stack
-// offers and that has a price.
-func (s *Service) order(ctx context.Context, kind provider.Kind, model string, in generation.Input, prefix string, live bool) (order, error) {
+// offers and that has a price. The speech is read, unless it was heard before.
+func (s *Service) order(ctx context.Context, kind provider.Kind, model string, in generation.Input, prefix string, live bool, heard *recording) (order, error) {
 	if err := check(kind, in, prefix); err != nil {
 		return order{}, err
 	}
@@ -118,30 +125,51 @@ func (s *Service) order(ctx context.Context, kind provider.Kind, model string, i
 	if tag, err := language.Parse(in.Language); err == nil {
 		in.Language = tag.String() // in canonical form, as factories have it
 	}
-	o := order{model: m, input: in}
+	o := order{model: m, speech: heard}
+	if kind == provider.KindAvatar && in.AudioURL != "" {
+		if o.speech == nil {
+			if o.speech, err = s.record(ctx, in.AudioURL, prefix+"/audio_url"); err != nil {
+				return order{}, err
+			}
+		}
+		req.Spoken = o.speech.Duration
+		in.Seconds = int(math.Ceil(req.Spoken.Seconds()))
+		if err := m.Check(req, prefix); err != nil {
+			return order{}, err
+		}
+	}
+	o.input = in
 	if m.Price != nil {
 		o.credits, err = m.PriceOf(req)
 	}
 	return o, err
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, b body) (out generation.Generation, err error) {
+func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **recording) (out generation.Generation, err error) {
 	kind, c, in := b.asked()
 	p, now := auth.FromContext(ctx), s.now()
 	live := p.Mode == tenant.Live
 	if c.Sandbox != nil && live {
 		return out, errLiveRehearsal()
 	}
-	o, err := s.order(ctx, kind, c.Model, in, "", live)
+	o, err := s.order(ctx, kind, c.Model, in, "", live, *heard)
 	if err != nil {
 		return out, err
 	}
+	*heard = o.speech
 	r := &generation.Record{
 		Generation: generation.Generation{
 			Resource: resource.New(id.New(id.Generation, now), now, c.Metadata),
 			Kind:     kind, Model: o.model.ID, Input: o.input, State: generation.Queued,
 		},
 		Sandbox: c.Sandbox,
+	}
+	if o.speech != nil && live {
+		file, err := s.signer.KeepInput(ctx, p.Owner, o.speech.Ext, o.speech.file(), o.speech.content)
+		if err != nil {
+			return out, err
+		}
+		r.Speech = &file
 	}
 	a := generate.Order{
 		Owner: p.Owner, Subject: r.ID, Attempt: generation.Attempt,

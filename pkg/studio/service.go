@@ -4,6 +4,7 @@ package studio
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/content-automation/api/pkg/catalog"
@@ -19,19 +20,21 @@ import (
 type Service struct {
 	db     *store.DB
 	signer *media.Signer
-	urls   URLChecker
+	urls   URLs
 	offer  catalog.Offer
 	now    func() time.Time
 }
 
-// URLChecker checks the addresses that callers send.
-type URLChecker interface {
+// URLs are the addresses that callers send. NewClient returns an implementation.
+type URLs interface {
+	// Do sends a request to an address of a caller.
+	Do(req *http.Request) (*http.Response, error)
 	// CheckURL returns an error unless the address leads to the public internet.
 	CheckURL(ctx context.Context, raw string) error
 }
 
 // NewService makes the service. The offer is what the stack has of the catalog.
-func NewService(db *store.DB, signer *media.Signer, urls URLChecker, offer catalog.Offer, now func() time.Time) *Service {
+func NewService(db *store.DB, signer *media.Signer, urls URLs, offer catalog.Offer, now func() time.Time) *Service {
 	return &Service{db, signer, urls, offer, now}
 }
 

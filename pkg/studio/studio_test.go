@@ -45,6 +45,8 @@ type world struct {
 	clock    *apitest.Clock
 	engine   *generatetest.Engine
 	provider *recorded
+	urls     *web
+	bucket   *bucket
 }
 
 // recorded notes what the sandbox is asked for.
@@ -66,17 +68,18 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now)
-	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+	w.urls, w.bucket = &web{Client: safehttp.New(safehttp.Options{}), files: map[string][]byte{public: wav(3)}}, &bucket{objects: map[string][]byte{}}
+	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1", HTTPClient: w.bucket, Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
 	})}, "bucket", w.clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	offer := catalog.NewOffer("fal,elevenlabs,polly,replicate")
-	s := studio.NewService(w.db, signer, safehttp.New(safehttp.Options{}), offer, w.clock.Now)
+	s := studio.NewService(w.db, signer, w.urls, offer, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, s, account.NewEvents(w.db, signer), account.NewService(w.db, w.clock.Now))
 	w.provider = &recorded{Provider: sandbox.New(w.clock.Now)}
-	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: w.provider}, map[string]generate.Loader{generation.ItemKind: generation.Loader{}})
+	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: w.provider}, map[string]generate.Loader{generation.ItemKind: generation.Loader{Sign: func(f media.File) (string, error) { return signer.URL(t.Context(), f.Key, f.MIMEType) }}})
 	return w
 }
 
@@ -304,7 +307,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"a voice with a path":         {live, "voices", object{"text": "x", "voice": "../x"}, 422, invalid, "/voice"},
 		"nothing to say":              {live, "avatars", object{"image_url": public}, 422, invalid, "/text"},
 		"text and speech":             {live, "avatars", object{"text": "x", "audio_url": public, "seconds": 3, "image_url": public}, 422, invalid, "/audio_url"},
-		"speech of unknown length":    {live, "avatars", object{"audio_url": public, "image_url": public}, 422, invalid, "/seconds"},
+		"speech that is not there":    {live, "avatars", object{"audio_url": public + "?", "image_url": public}, 422, errs.UnsupportedMedia, "/audio_url"},
 		"a length of text":            {live, "avatars", object{"text": "x", "seconds": 3, "image_url": public}, 422, invalid, "/seconds"},
 		"lyrics that nobody sings":    {live, "music", object{"prompt": "x", "lyrics": "la"}, 422, invalid, "/lyrics"},
 		"a rehearsal with a live key": {live, "images", object{"prompt": "x", "sandbox": object{}}, 422, invalid, "/sandbox"},

@@ -73,6 +73,8 @@ type Function struct {
 	Every time.Duration
 	// State, Audit and Media are the state table, the audit table and the bucket.
 	State, Audit, Media Access
+	// Keeps lets it put the files that callers give to work into the bucket.
+	Keeps bool
 	// Sends are the queues that it sends to.
 	Sends []Queue
 	// Publishes lets it put events on the customer's bus.

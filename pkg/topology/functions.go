@@ -11,7 +11,7 @@ var Functions = []Function{
 	{Name: "catalog", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, Audit: Append, Offers: true},
 	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append},
 	{Name: "content", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append, Media: Read, Offers: true},
-	{Name: "studio", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append, Media: Read, Webhooks: true, Offers: true},
+	{Name: "studio", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append, Media: Read, Keeps: true, Webhooks: true, Offers: true},
 	{Name: "webhook", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: Write, Audit: Append, Webhooks: true, Seals: true, Introduces: true},
 	{Name: "docs", Trigger: ByGateway, Memory: 256, Timeout: 10 * time.Second},
 

@@ -8,6 +8,7 @@ import (
 	"github.com/Eyevinn/mp4ff/mp4"
 
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/audio"
 )
 
 const (
@@ -40,19 +41,19 @@ func (m movie) duration() time.Duration {
 // in the same boxes and are refused: no platform that takes MP4 has to play them.
 func (f file) mp4() (Info, error) {
 	brand := make([]byte, 4)
-	if err := f.at(8, brand); err != nil {
+	if err := f.At(8, brand); err != nil {
 		return Info{}, err
 	}
 	if string(brand) == "qt  " {
-		return Info{}, f.unsupported("video/quicktime")
+		return Info{}, audio.Unsupported("video/quicktime")
 	}
 	var m movie
-	if err := f.walk(&m, 0, f.size, ""); err != nil {
+	if err := f.walk(&m, 0, f.Size, ""); err != nil {
 		return Info{}, err
 	}
 	duration := m.duration()
 	if !m.video || m.width < 1 || m.height < 1 || duration <= 0 {
-		return Info{}, f.unsupported("video/mp4 (brand %q) of %d x %d pixels, %v, with a video track: %v", brand, m.width, m.height, duration, m.video)
+		return Info{}, audio.Unsupported("video/mp4 (brand %q) of %d x %d pixels, %v, with a video track: %v", brand, m.width, m.height, duration, m.video)
 	}
 	return Info{Type: media.Video, MIMEType: "video/mp4", Ext: "mp4", Width: m.width, Height: m.height, Duration: duration}, nil
 }
@@ -62,7 +63,7 @@ func (f file) mp4() (Info, error) {
 func (f file) walk(m *movie, from, to int64, path string) error {
 	for at := from; at+8 <= to; {
 		if m.boxes++; m.boxes > maxBoxes {
-			return f.unsupported("video/mp4 of more than %d boxes", maxBoxes)
+			return audio.Unsupported("video/mp4 of more than %d boxes", maxBoxes)
 		}
 		header, err := f.boxHeader(at, to)
 		if err != nil {
@@ -115,26 +116,26 @@ func (f file) walk(m *movie, from, to int64, path string) error {
 // ends where it may. A length of 0 stands for "to the end of the file".
 func (f file) boxHeader(at, to int64) (mp4.BoxHeader, error) {
 	var length [4]byte
-	if err := f.at(at, length[:]); err != nil {
+	if err := f.At(at, length[:]); err != nil {
 		return mp4.BoxHeader{}, err
 	}
 	if length == [4]byte{} {
 		name := make([]byte, 4)
-		if err := f.at(at+4, name); err != nil {
+		if err := f.At(at+4, name); err != nil {
 			return mp4.BoxHeader{}, err
 		}
 		return mp4.BoxHeader{Name: string(name), Size: uint64(to - at), Hdrlen: 8}, nil
 	}
-	src := &watched{r: io.NewSectionReader(f.r, at, to-at)}
+	src := &audio.Watched{R: io.NewSectionReader(f.R, at, to-at)}
 	header, err := mp4.DecodeHeader(src)
-	if src.err != nil {
-		return header, fmt.Errorf("probe: read: %w", src.err)
+	if src.Err != nil {
+		return header, fmt.Errorf("probe: read: %w", src.Err)
 	}
 	if err != nil {
-		return header, f.unsupported("video/mp4: box at %d: %v", at, err)
+		return header, audio.Unsupported("video/mp4: box at %d: %v", at, err)
 	}
 	if header.Size > uint64(to-at) {
-		return header, f.unsupported("video/mp4: box %q at %d claims %d bytes of %d", header.Name, at, header.Size, to-at)
+		return header, audio.Unsupported("video/mp4: box %q at %d claims %d bytes of %d", header.Name, at, header.Size, to-at)
 	}
 	return header, nil
 }
@@ -142,15 +143,15 @@ func (f file) boxHeader(at, to int64) (mp4.BoxHeader, error) {
 // leaf decodes one small box.
 func leaf(f file, header mp4.BoxHeader, at int64, decode mp4.BoxDecoder) (mp4.Box, error) {
 	if header.Size > maxLeaf {
-		return nil, f.unsupported("video/mp4: box %q of %d bytes", header.Name, header.Size)
+		return nil, audio.Unsupported("video/mp4: box %q of %d bytes", header.Name, header.Size)
 	}
-	src := &watched{r: io.NewSectionReader(f.r, at+int64(header.Hdrlen), int64(header.Size)-int64(header.Hdrlen))}
+	src := &audio.Watched{R: io.NewSectionReader(f.R, at+int64(header.Hdrlen), int64(header.Size)-int64(header.Hdrlen))}
 	box, err := decode(header, uint64(at), src)
-	if src.err != nil {
-		return nil, fmt.Errorf("probe: read: %w", src.err)
+	if src.Err != nil {
+		return nil, fmt.Errorf("probe: read: %w", src.Err)
 	}
 	if err != nil {
-		return nil, f.unsupported("video/mp4: box %q: %v", header.Name, err)
+		return nil, audio.Unsupported("video/mp4: box %q: %v", header.Name, err)
 	}
 	return box, nil
 }

@@ -6,7 +6,6 @@ package probe
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -18,11 +17,12 @@ import (
 	"golang.org/x/image/webp"
 
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/audio"
 )
 
 // ErrUnsupported is wrapped by every error about the content: it is of none of
 // the formats known here, or broken. Errors of reading the file do not wrap it.
-var ErrUnsupported = errors.New("unsupported media")
+var ErrUnsupported = audio.ErrUnsupported
 
 // maxSide bounds the pixels of one side; more is a broken or hostile header.
 const maxSide = 1 << 16
@@ -50,9 +50,9 @@ func Bytes(content []byte) (Info, error) {
 // Read reads a file of the given size. PNG, JPEG, WebP, MP4, MP3, WAV and
 // WebVTT are known; for anything else the error wraps ErrUnsupported.
 func Read(r io.ReaderAt, size int64) (Info, error) {
-	f := file{r: r, size: size}
+	f := file{audio.File{R: r, Size: size}}
 	head := make([]byte, min(size, 12))
-	if err := f.at(0, head); err != nil {
+	if err := f.At(0, head); err != nil {
 		return Info{}, err
 	}
 	has := func(offset int, magic string) bool {
@@ -66,67 +66,37 @@ func Read(r io.ReaderAt, size int64) (Info, error) {
 	case has(0, "RIFF") && has(8, "WEBP"):
 		return f.picture("image/webp", "webp", webp.DecodeConfig)
 	case has(0, "RIFF") && has(8, "WAVE"):
-		return f.wav()
+		return sound(f.WAV())
 	case has(0, webvttMagic), has(0, byteOrderMark+webvttMagic):
 		return f.webvtt()
 	case has(4, "ftyp"):
 		return f.mp4()
 	case has(0, "ID3"), len(head) > 1 && head[0] == 0xff && head[1]&0xe0 == 0xe0:
-		return f.mp3()
+		return sound(f.MP3())
 	default:
-		return Info{}, f.unsupported("no known format begins with % x", head)
+		return Info{}, audio.Unsupported("no known format begins with % x", head)
 	}
 }
 
 // file is what is being read.
-type file struct {
-	r    io.ReaderAt
-	size int64
-}
+type file struct{ audio.File }
 
-// at fills buf from the offset. A file that ends too early is broken content; a
-// reader that fails is not the content's fault.
-func (f file) at(offset int64, buf []byte) error {
-	if offset < 0 || offset+int64(len(buf)) > f.size {
-		return f.unsupported("it ends at %d of the %d bytes it needs", f.size, offset+int64(len(buf)))
-	}
-	// A ReaderAt may answer io.EOF with the last byte of what was asked for.
-	if n, err := f.r.ReadAt(buf, offset); n < len(buf) {
-		return fmt.Errorf("probe: read at %d: %w", offset, err)
-	}
-	return nil
-}
-
-func (f file) unsupported(format string, args ...any) error {
-	return fmt.Errorf("probe: %s: %w", fmt.Sprintf(format, args...), ErrUnsupported)
+// sound returns what a reader of pkg/media/audio has read.
+func sound(s audio.Sound, err error) (Info, error) {
+	return Info{Type: media.Audio, MIMEType: s.MIMEType, Ext: s.Ext, Duration: s.Duration}, err
 }
 
 func (f file) picture(mime, ext string, decode func(io.Reader) (image.Config, error)) (Info, error) {
-	src := &watched{r: io.NewSectionReader(f.r, 0, f.size)}
+	src := &audio.Watched{R: io.NewSectionReader(f.R, 0, f.Size)}
 	cfg, err := decode(src)
-	if src.err != nil {
-		return Info{}, fmt.Errorf("probe: read: %w", src.err)
+	if src.Err != nil {
+		return Info{}, fmt.Errorf("probe: read: %w", src.Err)
 	}
 	if err != nil {
-		return Info{}, f.unsupported("%s: %v", mime, err)
+		return Info{}, audio.Unsupported("%s: %v", mime, err)
 	}
 	if cfg.Width < 1 || cfg.Height < 1 || cfg.Width > maxSide || cfg.Height > maxSide {
-		return Info{}, f.unsupported("%s of %d x %d pixels", mime, cfg.Width, cfg.Height)
+		return Info{}, audio.Unsupported("%s of %d x %d pixels", mime, cfg.Width, cfg.Height)
 	}
 	return Info{Type: media.Image, MIMEType: mime, Ext: ext, Width: cfg.Width, Height: cfg.Height}, nil
-}
-
-// watched keeps the reader's own failure, which a decoder would report as if
-// the content were broken.
-type watched struct {
-	r   io.Reader
-	err error
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.r.Read(p)
-	if err != nil && err != io.EOF {
-		w.err = err
-	}
-	return n, err
 }

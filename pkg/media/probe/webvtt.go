@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/audio"
 )
 
 // webvttMagic is what a file of captions begins with, perhaps after a byte order
@@ -19,22 +20,22 @@ const maxCaptions = 1 << 20
 
 // webvtt reads captions: they are text, and have something to show.
 func (f file) webvtt() (Info, error) {
-	if f.size > maxCaptions {
-		return Info{}, f.unsupported("captions of %d bytes", f.size)
+	if f.Size > maxCaptions {
+		return Info{}, audio.Unsupported("captions of %d bytes", f.Size)
 	}
-	content := make([]byte, f.size)
-	if err := f.at(0, content); err != nil {
+	content := make([]byte, f.Size)
+	if err := f.At(0, content); err != nil {
 		return Info{}, err
 	}
 	if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
-		return Info{}, f.unsupported("captions that are no text")
+		return Info{}, audio.Unsupported("captions that are no text")
 	}
 	head, _, _ := strings.Cut(strings.TrimPrefix(string(content), byteOrderMark), "\n")
 	if rest := strings.TrimPrefix(strings.TrimSuffix(head, "\r"), webvttMagic); rest != "" && rest[0] != ' ' && rest[0] != '\t' {
-		return Info{}, f.unsupported("captions that begin with %q", head)
+		return Info{}, audio.Unsupported("captions that begin with %q", head)
 	}
 	if !bytes.Contains(content, []byte(" --> ")) {
-		return Info{}, f.unsupported("captions without a cue")
+		return Info{}, audio.Unsupported("captions without a cue")
 	}
 	return Info{Type: media.Captions, MIMEType: "text/vtt", Ext: "vtt"}, nil
 }

@@ -68,6 +68,8 @@ type Record struct {
 	Generation
 	Files   []media.File `json:"files,omitempty"`
 	Sandbox *Rehearsal   `json:"sandbox,omitempty"`
+	// Speech is the copy of the recording that an avatar speaks, for live work.
+	Speech *media.File `json:"speech,omitempty"`
 	// Ticket is its accepted work.
 	Ticket generate.Ticket `json:"ticket,omitzero"`
 }

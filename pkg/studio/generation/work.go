@@ -11,23 +11,27 @@ import (
 )
 
 // Loader opens generations for their work.
-type Loader struct{}
+type Loader struct {
+	// Sign signs the addresses of files that providers fetch.
+	Sign func(media.File) (string, error)
+}
 
 var _ generate.Loader = Loader{}
 
 // Open reads a generation.
-func (Loader) Open(it store.Item) (generate.Work, error) {
+func (l Loader) Open(it store.Item) (generate.Work, error) {
 	r, err := Decode(&it)
 	if err != nil {
 		return nil, err
 	}
-	return &work{it, r}, nil
+	return &work{it, r, l.Sign}, nil
 }
 
 // work is the work of a generation.
 type work struct {
 	item store.Item
 	*Record
+	sign func(media.File) (string, error)
 }
 
 var _ generate.Work = (*work)(nil)
@@ -46,6 +50,13 @@ func (w *work) Ticket() *generate.Ticket { return &w.Record.Ticket }
 // Request implements generate.Work.
 func (w *work) Request(int, []generate.Made) (provider.Request, error) {
 	req := w.Input.Request(w.Kind)
+	if w.Speech != nil {
+		var err error
+		if req.AudioURL, err = w.sign(*w.Speech); err != nil {
+			return req, err
+		}
+		req.Spoken = time.Duration(w.Speech.DurationSeconds * float64(time.Second))
+	}
 	if s := w.Sandbox; s != nil {
 		req.Rehearsal = provider.Rehearsal{Fail: s.Outcome == string(Failed), Start: w.CreatedAt, Delay: time.Duration(s.DelaySeconds) * time.Second}
 	}

@@ -1,12 +1,9 @@
-package probe
+package audio
 
 import (
 	"bufio"
 	"encoding/binary"
 	"io"
-	"time"
-
-	"github.com/content-automation/api/pkg/media"
 )
 
 // Bit rates of MPEG audio layer III in kbit/s, by the index in a frame's header.
@@ -59,17 +56,18 @@ func parseFrame(header uint32) (frame, bool) {
 	return fr, true
 }
 
-// mp3 reads an MPEG layer III file frame by frame: bit rates vary, so that the
+// MP3 reads an MPEG layer III file frame by frame: bit rates vary, so that the
 // length follows from the number of frames only.
-func (f file) mp3() (Info, error) {
+func (f File) MP3() (Sound, error) {
 	offset, err := f.afterID3()
 	if err != nil {
-		return Info{}, err
+		return Sound{}, err
 	}
-	src := &watched{r: io.NewSectionReader(f.r, offset, f.size-offset)}
+	src := &Watched{R: io.NewSectionReader(f.R, offset, f.Size-offset)}
 	r := bufio.NewReader(src)
 	var samples int64
 	var rate int
+	end := offset
 	for frames := 0; ; frames++ {
 		header, err := r.Peek(4)
 		if err != nil {
@@ -84,20 +82,18 @@ func (f file) mp3() (Info, error) {
 		if _, err := r.Discard(fr.length); err != nil {
 			break // cut off in the middle
 		}
+		end += int64(fr.length)
 		if rate = fr.sampleRate; !silent {
 			samples += int64(fr.samples)
 		}
 	}
-	if src.err != nil {
-		return Info{}, src.err
+	if src.Err != nil {
+		return Sound{}, src.Err
 	}
 	if samples == 0 {
-		return Info{}, f.unsupported("audio/mpeg without a frame of sound")
+		return Sound{}, Unsupported("audio/mpeg without a frame of sound")
 	}
-	return Info{
-		Type: media.Audio, MIMEType: "audio/mpeg", Ext: "mp3",
-		Duration: time.Duration(float64(samples) / float64(rate) * float64(time.Second)),
-	}, nil
+	return Sound{MIMEType: "audio/mpeg", Ext: "mp3", Duration: playing(samples, int64(rate)), From: offset, To: end}, nil
 }
 
 // notes reports whether the frame ahead is an encoder's table (Xing, Info), which
@@ -113,13 +109,13 @@ func notes(r *bufio.Reader, fr frame) bool {
 
 // afterID3 skips the tags at the beginning, if there are any. The length of a
 // tag is four times seven bits, and does not count its own header of ten bytes.
-func (f file) afterID3() (int64, error) {
+func (f File) afterID3() (int64, error) {
 	var tag [10]byte
 	for offset := int64(0); ; {
-		if f.size-offset < int64(len(tag)) {
+		if f.Size-offset < int64(len(tag)) {
 			return offset, nil // too short to be a tag, or anything else
 		}
-		if err := f.at(offset, tag[:]); err != nil {
+		if err := f.At(offset, tag[:]); err != nil {
 			return 0, err
 		}
 		if string(tag[:3]) != "ID3" {
@@ -132,8 +128,8 @@ func (f file) afterID3() (int64, error) {
 		if footer := tag[5]&0x10 != 0; footer {
 			offset += int64(len(tag))
 		}
-		if offset > f.size {
-			return 0, f.unsupported("audio/mpeg whose tag ends at %d of %d bytes", offset, f.size)
+		if offset > f.Size {
+			return 0, Unsupported("audio/mpeg whose tag ends at %d of %d bytes", offset, f.Size)
 		}
 	}
 }

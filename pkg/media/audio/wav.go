@@ -1,0 +1,51 @@
+package audio
+
+import (
+	"encoding/binary"
+)
+
+// The codes of formats of WAV whose samples have a fixed size: integers, floating
+// point, and either of them described by an extension.
+const (
+	wavPCM        = 1
+	wavFloat      = 3
+	wavExtensible = 0xfffe
+)
+
+// WAV reads a RIFF/WAVE file: its length follows from the size of the data chunk and
+// that of its samples. Of a compressed one it follows from the byte rate that it
+// claims.
+func (f File) WAV() (Sound, error) {
+	var byteRate int64
+	var claimed bool
+	// The header takes 12 bytes, then chunk follows chunk: a name, a length, and
+	// that many bytes, padded to an even number.
+	for offset := int64(12); ; {
+		var header [8]byte
+		if err := f.At(offset, header[:]); err != nil {
+			return Sound{}, err
+		}
+		name, length := string(header[:4]), int64(binary.LittleEndian.Uint32(header[4:]))
+		offset += int64(len(header))
+		switch name {
+		case "fmt ":
+			var format [16]byte
+			if err := f.At(offset, format[:]); err != nil {
+				return Sound{}, err
+			}
+			u16 := func(at int) int64 { return int64(binary.LittleEndian.Uint16(format[at:])) }
+			byteRate, claimed = int64(binary.LittleEndian.Uint32(format[8:])), true
+			if code := u16(0); code == wavPCM || code == wavFloat || code == wavExtensible {
+				byteRate, claimed = int64(binary.LittleEndian.Uint32(format[4:]))*u16(2)*((u16(14)+7)/8), false
+			}
+		case "data":
+			if byteRate == 0 {
+				return Sound{}, Unsupported("audio/wav without a byte rate before its data")
+			}
+			// A file written as a stream claims more than it holds.
+			length = min(length, f.Size-offset)
+			return Sound{MIMEType: "audio/wav", Ext: "wav", Duration: playing(length, byteRate), To: offset + length, claimed: claimed}, nil
+		}
+		offset += length + length%2
+	}
+}

@@ -1,0 +1,58 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// Inputs is what the keys begin with of files that callers gave to work. The bucket
+// removes them after some days.
+const Inputs = "inputs/"
+
+// KeepInput stores a file that a caller gave to work, so that a provider gets what was
+// looked at. Its key follows from its content: storing it again replaces it by itself.
+func (s *Signer) KeepInput(ctx context.Context, o tenant.Owner, ext string, f File, content []byte) (File, error) {
+	sum := sha256.Sum256(content)
+	f.SHA256, f.Bytes = hex.EncodeToString(sum[:]), int64(len(content))
+	f.Key = fmt.Sprintf("%s%s/%s/%s.%s", Inputs, o.Account, o.Mode, f.SHA256, ext)
+	if err := s.put(ctx, f, content); err != nil {
+		return File{}, errs.Wrap(err, errs.ProviderUnavailable, "The file could not be stored. Repeat the request with the same Idempotency-Key.")
+	}
+	return f, nil
+}
+
+// put stores an object by one signed request: the functions behind the gateway do not
+// link the S3 client.
+func (s *Signer) put(ctx context.Context, f File, content []byte) error {
+	creds, err := s.credentials.Retrieve(ctx)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, s.endpoint.JoinPath(f.Key).String(), bytes.NewReader(content))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", f.MIMEType)
+	req.Header.Set("X-Amz-Content-Sha256", f.SHA256)
+	if err := s.signer.SignHTTP(ctx, creds, req, f.SHA256, "s3", s.region, s.now().UTC()); err != nil {
+		return err
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		why, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10)) // for the log
+		return fmt.Errorf("media: put %s: %s: %s", f.Key, resp.Status, why)
+	}
+	return nil
+}

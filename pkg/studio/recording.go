@@ -1,0 +1,77 @@
+package studio
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/audio"
+	"github.com/content-automation/api/pkg/safehttp"
+)
+
+// The bounds of a recording: five minutes of it are less than that, unless it is an
+// uncompressed one of high quality.
+const (
+	maxRecording  = 25 << 20
+	recordingTime = 8 * time.Second
+)
+
+// NewClient returns the client for the addresses that callers send.
+func NewClient(loopback bool) *safehttp.Client {
+	return safehttp.New(safehttp.Options{AllowLoopback: loopback, MaxBody: maxRecording, Timeout: recordingTime})
+}
+
+// recording is the speech at an address, as it was read once. What is kept of it and
+// sent to the provider is what was measured.
+type recording struct {
+	audio.Sound
+	content []byte
+}
+
+// record reads the recording at an address. That is an effect outside of the
+// operation's transaction, but one that may happen again: it changes nothing, costs
+// nothing, and is bounded in size and time. A call that is repeated with its
+// Idempotency-Key may read it again, and is answered as the first time.
+func (s *Service) record(ctx context.Context, address, param string) (*recording, error) {
+	refuse := func(format string, args ...any) (*recording, error) {
+		e := errs.New(errs.UnsupportedMedia, format, args...)
+		e.Param = param
+		return nil, e
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordingTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return refuse("The recording has no valid URL.")
+	}
+	resp, err := s.urls.Do(req)
+	var blocked *safehttp.BlockedError
+	switch {
+	case errors.As(err, &blocked):
+		return nil, safehttp.Refusal(err, param)
+	case err != nil:
+		return refuse("The recording could not be fetched. %s", safehttp.Describe(err))
+	}
+	content, err := safehttp.ReadBody(resp, maxRecording)
+	switch {
+	case resp.StatusCode != http.StatusOK:
+		return refuse("The recording could not be fetched: the server answered with status %d. Redirects are not followed.", resp.StatusCode)
+	case errors.Is(err, safehttp.ErrBodyTooLarge):
+		return refuse("The recording is larger than %d MiB.", maxRecording>>20)
+	case err != nil:
+		return refuse("The recording could not be fetched. %s", safehttp.Describe(err))
+	}
+	sound, content, err := audio.Speech(content)
+	if err != nil {
+		return refuse("The recording is no MP3, WAV, AAC or M4A whose length can be measured.")
+	}
+	return &recording{sound, content}, nil
+}
+
+// file describes the recording.
+func (r *recording) file() media.File {
+	return media.File{Type: media.Audio, MIMEType: r.MIMEType, DurationSeconds: r.Duration.Seconds()}
+}
