@@ -121,6 +121,30 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 	}
 }
 
+// What callers give to work is put below a folder of its own, which is emptied.
+func TestOnlyInputsAreKept(t *testing.T) {
+	found := false
+	for policy, r := range acme.of("AWS::IAM::Policy") {
+		for _, statement := range list(r.Properties.at("PolicyDocument", "Statement")) {
+			p := properties(statement.(map[string]any))
+			if !strings.Contains(policy, "/Studio") || !strings.Contains(fmt.Sprint(p["Action"]), "s3:PutObject") {
+				continue
+			}
+			if found = true; !strings.Contains(fmt.Sprint(p["Resource"]), "/inputs/*") {
+				t.Errorf("the studio may put %v", p["Resource"])
+			}
+		}
+	}
+	if !found {
+		t.Error("the studio may keep nothing")
+	}
+	for _, r := range acme.of("AWS::S3::Bucket") {
+		if rules := fmt.Sprint(r.Properties.at("LifecycleConfiguration", "Rules")); !strings.Contains(rules, "ExpirationInDays:2") || !strings.Contains(rules, "Prefix:inputs/") {
+			t.Errorf("inputs are kept for ever: %s", rules)
+		}
+	}
+}
+
 // TestRolesOfCustomers checks which role assumes the roles that customers make for
 // webhooks into their accounts, and that the API shows it to customers.
 func TestRolesOfCustomers(t *testing.T) {

@@ -102,6 +102,7 @@ func TestWhatFailsIsLostAsFarAsItWasPaid(t *testing.T) {
 		}, 3},
 		"the picture is not stored":  {func(w *world) { w.objects.err = errs.New(errs.UnsupportedMedia, "No.") }, 10},
 		"the picture takes too long": {func(w *world) { w.fake.polls = 1 << 20 }, 10},
+		"the picture is lost": {func(w *world) { w.fake.fetch = refusal }, 10},
 		"no answer, three times": {func(w *world) {
 			w.fake.submit = &provider.Error{Kind: provider.UnknownOutcome, Code: "no_answer", Message: "None."}
 		}, 9},

@@ -137,7 +137,7 @@ func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 		switch {
 		case unanswered(cause):
 			lost += a.Parts[n].Credits
-		case refused(cause) && a.Parts[n].Handle != "":
+		case refused(cause) && a.Parts[n].Handle != "" && !a.Parts[n].Ready:
 			lost -= a.Parts[n].Credits + a.Parts[n].Extra // providers do not bill what they refuse
 		}
 	}
