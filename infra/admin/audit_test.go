@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/audit"
 	"github.com/content-automation/api/pkg/audit/chain"
+	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
@@ -123,5 +124,24 @@ func TestAuditVerify(t *testing.T) {
 	}
 	if _, err := o.try("audit", "verify", a.ID, "--day", "yesterday"); err == nil || !strings.Contains(err.Error(), "--day") {
 		t.Error(err)
+	}
+}
+
+func TestDeadLettersOfTheChainAreReadFromTheStreamAgain(t *testing.T) {
+	p := newPost(t)
+	now := time.Now()
+	db := storetest.Open(t, time.Now)
+	p.work.chain = chain.New(db, time.Now)
+	p.work.dead["chain"] = p.queue("chain", nil)
+	entry := id.New(id.AuditEntry, now)
+	letter := p.stream(map[string]string{"pk": "acc_1#live", "sk": entry, "kind": chain.EntryKind, "acc": "acc_1", "mode": "live", "doc": "{}"})
+	p.send(p.work.dead["chain"], letter(0, 0), nil)
+	if out, err := p.run("redrive", "--queue", "chain"); err != nil || !strings.HasSuffix(out, "\n1 moved\n") {
+		t.Errorf("printed %s, %v", out, err)
+	}
+	// The link is there; its entry is in the other table.
+	r, err := chain.Verify(t.Context(), db, chain.On("acc_1", now), now)
+	if r.Links != 1 || err == nil || !strings.Contains(err.Error(), entry+" of acc_1#live is missing") {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

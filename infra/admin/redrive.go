@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -15,6 +16,8 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/content-automation/api/pkg/audit/chain"
 )
 
 // redrive sends each dead letter back to where it came from, and then deletes it.
@@ -109,7 +112,7 @@ type position struct {
 // mostPages bounds the reading of a stream: records of one batch are on few pages.
 const mostPages = 100
 
-// replay reads records once more and relays them.
+// replay reads records once more, and relays them or appends them to their chains.
 func (w *work) replay(ctx context.Context, p position) error {
 	last, ok := new(big.Int).SetString(p.Last, 10)
 	if !ok {
@@ -145,6 +148,9 @@ func (w *work) replay(ctx context.Context, p position) error {
 	if len(batch.Records) == 0 {
 		return errors.New("the stream has no records at its position")
 	}
+	if slices.ContainsFunc(batch.Records, ofAudit) {
+		return w.chain.Redrive(ctx, batch)
+	}
 	answer, err := w.relay.Handle(ctx, batch)
 	if err != nil {
 		return err
@@ -155,12 +161,21 @@ func (w *work) replay(ctx context.Context, p position) error {
 	return nil
 }
 
-// record returns what the relay reads of a record.
+// ofAudit reports whether a record is of an entry of the audit log.
+func ofAudit(r events.DynamoDBEventRecord) bool {
+	kind, ok := r.Change.NewImage["kind"]
+	return ok && kind.String() == chain.EntryKind
+}
+
+// record returns what the relay and the chain read of a record.
 func record(r streams.Record) events.DynamoDBEventRecord {
 	image := map[string]events.DynamoDBAttributeValue{}
 	for name, value := range r.Dynamodb.NewImage {
-		if s, ok := value.(*streams.AttributeValueMemberS); ok {
-			image[name] = events.NewStringAttribute(s.Value)
+		switch v := value.(type) {
+		case *streams.AttributeValueMemberS:
+			image[name] = events.NewStringAttribute(v.Value)
+		case *streams.AttributeValueMemberN:
+			image[name] = events.NewNumberAttribute(v.Value)
 		}
 	}
 	return events.DynamoDBEventRecord{

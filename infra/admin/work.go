@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/relay"
+	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -20,6 +23,7 @@ type work struct {
 	sqs     *sqs.Client
 	streams *dynamodbstreams.Client
 	relay   *relay.Relay
+	chain   *chain.Chain
 	// dead has the addresses of the dead-letter queues, by what each is of.
 	dead map[string]string
 }
@@ -60,9 +64,12 @@ func openWork(ctx context.Context, stack string) (*work, error) {
 			return nil, outdated(stack, q.Output())
 		}
 	}
-	if outputs["BusName"] == "" {
-		return nil, outdated(stack, "BusName")
+	for _, output := range []string{"BusName", "AuditTableName"} {
+		if outputs[output] == "" {
+			return nil, outdated(stack, output)
+		}
 	}
+	w.chain = chain.New(store.Open(cfg, outputs["AuditTableName"]), time.Now)
 	w.relay = relay.New(sqsqueue.Open(cfg, urls), eventbridge.NewFromConfig(cfg), outputs["BusName"])
 	return w, nil
 }

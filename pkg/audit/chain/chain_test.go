@@ -217,6 +217,29 @@ func TestWhatFailsComesAgain(t *testing.T) {
 	}
 }
 
+// The stream has given records up, and the chain has gone on meanwhile.
+func TestRedriveAddsWhatIsInNoLink(t *testing.T) {
+	w := newWorld(t)
+	day := w.clock.Now()
+	w.calls(acme, 5)
+	all := w.stream()
+	w.handle(all[:1])
+	w.handle(all[4:])
+	w.handle(all[1:4])
+	w.clock.Add(time.Hour)
+	if _, err := w.verify(day); err == nil {
+		t.Fatal("nothing is missing")
+	}
+	for range 2 {
+		if err := w.chain.Redrive(t.Context(), events.DynamoDBEvent{Records: all}); err != nil {
+			t.Fatal(err)
+		}
+		w.intact(day, 5, 3)
+	}
+	w.handle(all[4:])
+	w.intact(day, 5, 3)
+}
+
 func TestVerifyNamesTheFirstThatIsNotAsItWasWritten(t *testing.T) {
 	change := func(row storetest.Row, name string, f func(string) string) storetest.Row {
 		row[name] = f(row[name])

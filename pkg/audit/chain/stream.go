@@ -42,12 +42,49 @@ type record struct {
 // returns the first record that is in no chain: the stream then delivers that record
 // and all later ones again, and those that a chain has already are left out.
 func (c *Chain) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
-	var order []Name
-	chains := map[Name][]record{}
-	failed := len(batch.Records)
-	for i, r := range batch.Records {
+	for _, r := range batch.Records {
 		if r.EventName != string(events.DynamoDBOperationTypeInsert) {
 			reportAltered(r)
+		}
+	}
+	failed := len(batch.Records)
+	order, chains := byChain(batch)
+	for _, n := range order {
+		if err := c.extend(ctx, n, chains[n], nil); err != nil {
+			slog.Error("audit chain not extended", "account", n.Account, "day", n.Date(), "error", err)
+			failed = min(failed, chains[n][0].place)
+		}
+	}
+	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+	if failed < len(batch.Records) {
+		out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: batch.Records[failed].Change.SequenceNumber})
+	}
+	return out, nil
+}
+
+// Redrive appends those of the entries of a batch that are in no link. The chains may
+// have gone on since the stream has given the batch up, so that all links are read.
+func (c *Chain) Redrive(ctx context.Context, batch events.DynamoDBEvent) error {
+	order, chains := byChain(batch)
+	for _, n := range order {
+		var r Report
+		known, err := r.links(ctx, c.db, n)
+		if err == nil {
+			err = c.extend(ctx, n, chains[n], known)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byChain returns the new entries of a batch by their chains, and the chains in the
+// order of their first entries.
+func byChain(batch events.DynamoDBEvent) (order []Name, chains map[Name][]record) {
+	chains = map[Name][]record{}
+	for i, r := range batch.Records {
+		if r.EventName != string(events.DynamoDBOperationTypeInsert) {
 			continue
 		}
 		entry := itemOf(r.Change.NewImage)
@@ -64,17 +101,7 @@ func (c *Chain) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 		}
 		chains[n] = append(chains[n], record{entry, i, r.Change.SequenceNumber})
 	}
-	for _, n := range order {
-		if err := c.extend(ctx, n, chains[n]); err != nil {
-			slog.Error("audit chain not extended", "account", n.Account, "day", n.Date(), "error", err)
-			failed = min(failed, chains[n][0].place)
-		}
-	}
-	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
-	if failed < len(batch.Records) {
-		out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: batch.Records[failed].Change.SequenceNumber})
-	}
-	return out, nil
+	return order, chains
 }
 
 // reportAltered reports a change or removal, but for the table's own removal of what
@@ -108,17 +135,18 @@ const maxTries = 8
 // errTaken reports that the link's place in the chain is taken.
 var errTaken = errors.New("chain: another link was made at the same time")
 
-// extend adds a link with those of the records that the chain does not have.
-func (c *Chain) extend(ctx context.Context, n Name, records []record) (err error) {
+// extend adds a link with those of the records that the chain does not have: those past
+// its position, or those that are not among the known entries of its links.
+func (c *Chain) extend(ctx context.Context, n Name, records []record, known map[string]map[string]string) (err error) {
 	for range maxTries {
-		if err = c.tryExtend(ctx, n, records); !errors.Is(err, errTaken) {
+		if err = c.tryExtend(ctx, n, records, known); !errors.Is(err, errTaken) {
 			return err
 		}
 	}
 	return err
 }
 
-func (c *Chain) tryExtend(ctx context.Context, n Name, records []record) error {
+func (c *Chain) tryExtend(ctx context.Context, n Name, records []record, known map[string]map[string]string) error {
 	last, err := c.db.List(ctx, store.Query{Index: store.Table, Partition: n.partition(), Limit: 1})
 	if err != nil {
 		return err
@@ -135,7 +163,8 @@ func (c *Chain) tryExtend(ctx context.Context, n Name, records []record) error {
 		}
 	}
 	for _, r := range records {
-		if comparePositions(r.position, next.Positions[r.PK]) <= 0 {
+		past := comparePositions(r.position, next.Positions[r.PK]) > 0
+		if known == nil && !past || known[r.PK][r.SK] != "" {
 			continue
 		}
 		hash, err := r.Digest()
@@ -143,7 +172,9 @@ func (c *Chain) tryExtend(ctx context.Context, n Name, records []record) error {
 			return err
 		}
 		next.Entries = append(next.Entries, covered{r.PK, r.SK, hash})
-		next.Positions[r.PK] = r.position
+		if past {
+			next.Positions[r.PK] = r.position
+		}
 	}
 	if len(next.Entries) == 0 {
 		return nil
