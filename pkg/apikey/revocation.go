@@ -33,7 +33,9 @@ func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, e
 	}
 	now := s.now()
 	hash, current := auth.HashKey(secret), it.Attributes[account.SecretAttribute]
-	addSecret(tx, credentialOf(&r, k.account, hash), k.owner)
+	fresh := credentialOf(&r, k.account, hash)
+	fresh.From = current
+	addSecret(tx, fresh, k.owner)
 	k.bind(tx)
 	r.Old = slices.DeleteFunc(r.Old, func(o key.Replaced) bool { return !now.Before(o.Until) })
 	if len(r.Old) >= maxOldSecrets && overlap > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -23,10 +24,13 @@ import (
 // window is the length of the rate limit's window in seconds.
 const window = 60
 
-// Secrets finds a key by the hash of its secret and counts the call;
-// store.ErrNotFound where there is none.
+// Secrets finds keys and counts their calls.
 type Secrets interface {
+	// Count finds a key by the hash of its secret and counts the call. It returns
+	// store.ErrNotFound where there is none.
 	Count(ctx context.Context, hash string, window int64, ip string) (*credential.Credential, error)
+	// Refuse counts the call as refused, and returns how many were in the window.
+	Refuse(ctx context.Context, c *credential.Credential, window int64) (int, error)
 }
 
 var _ Secrets = (*credential.Counter)(nil)
@@ -63,20 +67,29 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 	}
 	mode, ok := auth.ParseKey(token)
 	if !ok {
-		return deny(req.MethodArn), nil
+		return unknown(req), nil
 	}
 	ip := req.RequestContext.Identity.SourceIP
 	now := a.now()
 	s, err := a.secrets.Count(ctx, auth.HashKey(token), now.Unix()/window, ip)
 	if errors.Is(err, store.ErrNotFound) {
-		return deny(req.MethodArn), nil
+		return unknown(req), nil
 	}
 	if err != nil {
 		slog.Error("key not looked up", "error", err)
 		return response{}, errors.New("key not looked up")
 	}
 	p := principal(s, mode, now)
-	p.Refusal = a.refusal(s, p, req, ip, now)
+	if p.Refusal = a.refusal(s, p, req, ip, now); p.Refusal != nil {
+		if err := a.count(ctx, s, p.Refusal, now); err != nil {
+			slog.Error("refused call not counted", "key_id", s.KeyID, "error", err)
+			return response{}, errors.New("refused call not counted")
+		}
+		// A flood of calls with a secret that has ended starts no function.
+		if s.Ended(now) && p.Refusal.Count > s.Limit {
+			return deny(req.MethodArn), nil
+		}
+	}
 	values, err := p.Encode()
 	if err != nil {
 		return response{}, err
@@ -101,11 +114,40 @@ func (a *Authorizer) refusal(s *credential.Credential, p *auth.Principal, req re
 		return &auth.Refusal{Code: errs.IPNotAllowed, Message: "Requests from this address are not allowed. Add it to the IP allow-lists of the account and of the key."}
 	case known && !p.Has(scope):
 		return &auth.Refusal{Code: errs.InsufficientScope, Message: auth.MessageScope(scope)}
-	case s.Count > s.Limit:
-		return &auth.Refusal{Code: errs.RateLimited, Message: "This key has reached its limit of requests per minute. Wait for the time in Retry-After, and spread requests out."}
-	default:
-		return nil
 	}
+	n, ceiling := s.Excess()
+	switch {
+	case n == 0:
+		return nil
+	case ceiling:
+		return &auth.Refusal{Code: errs.RateLimited, Count: n, Message: "The keys of this account have together reached its limit of requests per minute. Wait for the time in Retry-After, and spread requests out."}
+	default:
+		return &auth.Refusal{Code: errs.RateLimited, Count: n, Message: "This key has reached its limit of requests per minute. Wait for the time in Retry-After, and spread requests out."}
+	}
+}
+
+// The metrics of refused calls. Alarms watch them for bursts.
+const (
+	AuthenticationRefused = "AuthenticationRefused" // 401
+	PermissionRefused     = "PermissionRefused"     // 403
+	// MetricDimension and MetricValue are the dimension of both.
+	MetricDimension = "function"
+	MetricValue     = "authorizer"
+)
+
+// count counts a refused call, and sets how many the key's window has seen. The rate
+// limit has counted its own.
+func (a *Authorizer) count(ctx context.Context, s *credential.Credential, r *auth.Refusal, now time.Time) (err error) {
+	switch r.Code {
+	case errs.RateLimited:
+		return nil
+	case errs.InvalidAPIKey:
+		metric.Count(AuthenticationRefused, MetricDimension, MetricValue)
+	default:
+		metric.Count(PermissionRefused, MetricDimension, MetricValue)
+	}
+	r.Count, err = a.secrets.Refuse(ctx, s, now.Unix()/window)
+	return err
 }
 
 func principal(s *credential.Credential, mode tenant.Mode, now time.Time) *auth.Principal {
@@ -116,6 +158,13 @@ func principal(s *credential.Credential, mode tenant.Mode, now time.Time) *auth.
 			Reset: window - int(now.Unix()%window),
 		},
 		SpendLimit: s.SpendLimit, OldSecret: !s.UntilAt.IsZero(),
+	}
+	if _, full := s.Excess(); full {
+		p.Rate.Remaining = 0
+	}
+	if s.Ended(now) {
+		// Headers would tell a revoked key from one that never was.
+		p.Rate = auth.Rate{}
 	}
 	for _, scope := range s.Scopes {
 		p.Scopes = append(p.Scopes, auth.Scope(scope))
@@ -139,6 +188,12 @@ func bearer(req request) (token string, sent bool) {
 		return "", scheme != ""
 	}
 	return "", false
+}
+
+// unknown denies a call with a key that is not one of ours.
+func unknown(req request) response {
+	metric.Count(AuthenticationRefused, MetricDimension, MetricValue)
+	return deny(req.MethodArn)
 }
 
 func deny(arn string) response {

@@ -1,6 +1,7 @@
 package authorizer_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/authorizer"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -29,6 +31,13 @@ type secrets struct {
 	known map[string]credential.Credential
 	err   error
 	asked []string // hash, window and address of each look-up
+	// refused is the number of refused calls.
+	refused int
+}
+
+func (s *secrets) Refuse(context.Context, *credential.Credential, int64) (int, error) {
+	s.refused++
+	return s.refused, nil
 }
 
 func (s *secrets) Count(_ context.Context, hash string, window int64, ip string) (*credential.Credential, error) {
@@ -61,6 +70,77 @@ func TestACallWithAReplacedSecretIsMarked(t *testing.T) {
 		if err != nil || p.Refusal != nil || p.OldSecret != want {
 			t.Errorf("%v: %+v, %v", end, p, err)
 		}
+	}
+}
+
+// metrics collects what is counted until the test ends.
+func metrics(t *testing.T) *bytes.Buffer {
+	var b bytes.Buffer
+	before := metric.SetOutput(&b)
+	t.Cleanup(func() { metric.SetOutput(before) })
+	return &b
+}
+
+func TestAFloodWithAnEndedSecretStartsNoFunction(t *testing.T) {
+	for name, end := range map[string]func(*credential.Credential){
+		"revoked":  func(c *credential.Credential) { c.Revoked = true },
+		"expired":  func(c *credential.Credential) { c.ExpiresAt = now },
+		"replaced": func(c *credential.Credential) { c.UntilAt = now },
+	} {
+		counted := metrics(t)
+		key, c := newKey(t, tenant.Test), good()
+		end(&c)
+		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): c}}
+		for n := 1; n <= 63; n++ {
+			effect, p, err := handle(t, s, read(key))
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case n > 60 && effect != "Deny":
+				t.Fatalf("%s: call %d: %s", name, n, effect)
+			case n <= 60 && (effect != "Allow" || p.Refusal.Code != errs.InvalidAPIKey || p.Refusal.Count != n || p.Rate != auth.Rate{}):
+				t.Fatalf("%s: call %d: %s, %+v, %+v", name, n, effect, p.Refusal, p.Rate)
+			}
+		}
+		if n := strings.Count(counted.String(), `"AuthenticationRefused":1`); n != 63 {
+			t.Errorf("%s: the metric counts %d", name, n)
+		}
+	}
+}
+
+func TestRefusedCallsAreCounted(t *testing.T) {
+	key := newKey(t, tenant.Test)
+	for name, c := range map[string]struct {
+		spoil  func(*credential.Credential)
+		count  int
+		metric string
+	}{
+		"plan":    {func(c *credential.Credential) { c.Plan = "starter" }, 3, "PermissionRefused"},
+		"address": {func(c *credential.Credential) { c.KeyIPs = []string{"10.0.0.0/8"} }, 3, "PermissionRefused"},
+		"scope":   {func(c *credential.Credential) { c.Scopes = nil }, 3, "PermissionRefused"},
+		"rate":    {func(c *credential.Credential) { c.Count = 65 }, 5, ""},
+		"ceiling": {func(c *credential.Credential) { c.Count, c.OverFrom = 30, 27 }, 4, ""},
+		"good":    {func(*credential.Credential) {}, 0, ""},
+		"before":  {func(c *credential.Credential) { c.Count, c.OverFrom = 26, 27 }, 0, ""},
+	} {
+		counted := metrics(t)
+		known := good()
+		c.spoil(&known)
+		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): known}, refused: 2}
+		_, p, err := handle(t, s, read(key))
+		if err != nil || (p.Refusal != nil) != (c.count > 0) || p.Refusal != nil && p.Refusal.Count != c.count {
+			t.Errorf("%s: %+v, %v", name, p.Refusal, err)
+		}
+		if (s.refused == 3) != (c.metric != "") || c.metric == "" && counted.Len() > 0 || !strings.Contains(counted.String(), c.metric) {
+			t.Errorf("%s: counted %d, metrics %s", name, s.refused, counted)
+		}
+		if name == "ceiling" && (p.Rate.Remaining != 0 || p.Refusal.Code != errs.RateLimited) {
+			t.Errorf("%+v", p)
+		}
+	}
+	counted := metrics(t)
+	if effect, _, err := handle(t, &secrets{}, read(key)); err != nil || effect != "Deny" || !strings.Contains(counted.String(), "AuthenticationRefused") {
+		t.Errorf("an unknown key: %s, %v, %s", effect, err, counted)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -35,6 +36,11 @@ func Number(name string) expression.NameBuilder { return expression.Name(numberP
 // an earlier read fails with a conflict.
 func Written(u expression.UpdateBuilder) expression.UpdateBuilder {
 	return u.Add(expression.Name(attrVersion), expression.Value(1))
+}
+
+// Expires adds to an update that the item expires at a time.
+func Expires(u expression.UpdateBuilder, at time.Time) expression.UpdateBuilder {
+	return u.Set(expression.Name(attrTTL), expression.Value(at.Unix()))
 }
 
 // Update changes an item by an expression, on a condition. If the condition fails,

@@ -3,17 +3,11 @@
 package credential
 
 import (
-	"context"
-	"crypto/rand"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
-	"github.com/content-automation/api/pkg/backoff"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -41,8 +35,14 @@ type Credential struct {
 	// counts and may do what the new one does, until UntilAt.
 	MovedTo string
 	UntilAt time.Time
+	// From is the hash of the secret that this one has replaced. What that has counted
+	// in the minute of the rotation counts for this one.
+	From string
 	// Count is how many calls the current minute has seen, this one included.
 	Count int
+	// OverFrom is the count from which on the account has reached its ceiling in this
+	// minute; 0: it has not.
+	OverFrom int
 }
 
 // Ended reports whether the secret may no longer be used at the given time.
@@ -62,6 +62,7 @@ const (
 	accountIPs = "account_ips"
 	revoked    = "revoked"
 	movedTo    = "moved_to"
+	from       = "from"
 	lastCall   = "last_call"
 	// Numbers of it; times are in milliseconds since 1970.
 	limit   = "limit"
@@ -70,6 +71,14 @@ const (
 	until   = "until"
 	window  = "window"
 	calls   = "calls"
+	// Those of the calls that were refused, except for the rate limit.
+	refused = "refused"
+	// The window in which the account reached its ceiling, and the count of then.
+	over     = "over"
+	overFrom = "over_from"
+	// The calls of a window with a secret that has ended.
+	turnedWindow = "turned_window"
+	turned       = "turned"
 
 	// Attributes of the key's own item that the first call of a minute writes.
 	lastUsedAt = "used_at"
@@ -128,10 +137,13 @@ func Create(tx *store.Tx, c Credential) {
 			it.Attributes[name] = value
 		}
 	}
+	if c.From != "" {
+		it.Attributes[from] = c.From
+	}
 	tx.Create(it, nil)
 }
 
-// Change writes all that a credential says, except its count of calls.
+// Change writes all that a credential says, except its counts and where they begin.
 func Change(tx *store.Tx, c Credential) {
 	var u expression.UpdateBuilder
 	for name, value := range c.texts() {
@@ -185,109 +197,14 @@ func read(hash string, it store.Item) *Credential {
 	if n, ok := it.Numbers[spend]; ok {
 		spendLimit = &n
 	}
-	return &Credential{
+	c := &Credential{
 		Hash: hash, KeyID: a[keyID], Owner: it.Owner, Plan: a[plan], Scopes: strings.Fields(a[scopes]),
 		KeyIPs: strings.Fields(a[keyIPs]), AccountIPs: strings.Fields(a[accountIPs]), Limit: int(it.Numbers[limit]), SpendLimit: spendLimit,
 		ExpiresAt: at(expires), Revoked: a[revoked] != "", MovedTo: a[movedTo], UntilAt: at(until), Count: int(it.Numbers[calls]),
+		From: a[from],
 	}
-}
-
-// Counter counts calls.
-type Counter struct {
-	db  *store.DB
-	now func() time.Time
-}
-
-// NewCounter returns a counter of the credentials in a table.
-func NewCounter(db *store.DB, now func() time.Time) *Counter { return &Counter{db, now} }
-
-// Count looks a credential up by its hash and counts one call in the given window
-// (a number that grows by one a minute). In the steady state this is one round
-// trip; the first call of a window takes two, and a replaced secret one more. A
-// credential that has ended is returned without being counted. It returns
-// store.ErrNotFound for an unknown one.
-func (c *Counter) Count(ctx context.Context, hash string, window int64, ip string) (*Credential, error) {
-	found, err := c.count(ctx, hash, window, ip)
-	if err != nil || found.MovedTo == "" || found.Ended(c.now()) {
-		return found, err
+	if it.Numbers[over] == it.Numbers[window] {
+		c.OverFrom = int(it.Numbers[overFrom])
 	}
-	current, err := c.count(ctx, found.MovedTo, window, ip)
-	if err != nil {
-		return nil, err
-	}
-	current.UntilAt = found.UntilAt
-	return current, nil
-}
-
-// maxTries bounds how often a count is tried that meets the opening of a window.
-const maxTries = 6
-
-func (c *Counter) count(ctx context.Context, hash string, open int64, ip string) (*Credential, error) {
-	now := c.now()
-	// The last call counted is known by a token, so that a try whose answer was lost
-	// does not count it again.
-	token := rand.Text()
-	one := expression.Set(store.Number(calls), store.Number(calls).Plus(expression.Value(1))).Set(store.Attribute(lastCall), expression.Value(token))
-	for try := range maxTries {
-		if err := backoff.Wait(ctx, try, 10*time.Millisecond, 320*time.Millisecond); err != nil {
-			return nil, err
-		}
-		it, err := c.db.Update(ctx, key(hash), one, expression.And(
-			store.Number(window).Equal(expression.Value(open)),
-			expression.Or(store.Attribute(lastCall).AttributeNotExists(), store.Attribute(lastCall).NotEqual(expression.Value(token))),
-			store.Attribute(revoked).AttributeNotExists(), store.Attribute(movedTo).AttributeNotExists(),
-			expression.Or(store.Number(expires).AttributeNotExists(), store.Number(expires).GreaterThan(expression.Value(now.UnixMilli()))),
-		))
-		if err == nil {
-			return read(hash, it), nil
-		}
-		met, refused := store.ConflictOf(err)
-		if !refused {
-			return nil, fmt.Errorf("credential: count call: %w", err)
-		}
-		it = met
-		if it.Kind == "" {
-			return nil, store.ErrNotFound
-		}
-		found := read(hash, it)
-		if it.Attributes[lastCall] == token {
-			return found, nil
-		}
-		if found.MovedTo != "" || found.Ended(now) {
-			if it.Numbers[window] != open {
-				found.Count = 0 // what an earlier window counted
-			}
-			return found, nil
-		}
-		// Only the window was another one. Where another machine's clock is ahead, its
-		// window counts; otherwise this is the first call of a new window.
-		if latest := it.Numbers[window]; latest > open {
-			open = latest
-			continue
-		}
-		switch err := c.open(ctx, found, open, ip); {
-		case err == nil:
-			found.Count = 1
-			return found, nil
-		case !errors.Is(err, store.ErrConflict):
-			return nil, err
-		}
-		// Another call opened the window in between: count this one in it.
-	}
-	return nil, errs.New(errs.ProviderUnavailable, "The service is busy with other calls of the same key. Repeat the request in a second.")
-}
-
-// open sets the count of a new window to one and notes on the key's own item that
-// it was used.
-func (c *Counter) open(ctx context.Context, of *Credential, n int64, ip string) error {
-	tx := &store.Tx{}
-	tx.Update(key(of.Hash), expression.Set(store.Number(window), expression.Value(n)).Set(store.Number(calls), expression.Value(1)), expression.And(
-		store.Exists, store.Attribute(revoked).AttributeNotExists(), store.Attribute(movedTo).AttributeNotExists(),
-		expression.Or(store.Number(window).AttributeNotExists(), store.Number(window).LessThan(expression.Value(n))),
-	), store.Conflict)
-	used := expression.Set(store.Attribute(lastUsedAt), expression.Value(c.now().UTC().Format(time.RFC3339))).Set(store.Attribute(lastUsedIP), expression.Value(ip))
-	tx.Update(KeyOf(of.Account, of.KeyID), used, store.Exists, func(store.Item) error {
-		return fmt.Errorf("credential: key %s has a secret but no item", of.KeyID)
-	})
-	return c.db.Commit(ctx, tx)
+	return c
 }

@@ -1,0 +1,265 @@
+package credential
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/content-automation/api/pkg/backoff"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Counter counts calls.
+type Counter struct {
+	db  *store.DB
+	now func() time.Time
+}
+
+// NewCounter returns a counter of the credentials in a table.
+func NewCounter(db *store.DB, now func() time.Time) *Counter { return &Counter{db, now} }
+
+// Count looks a credential up by its hash and counts one call in the given window
+// (a number that grows by one a minute). In the steady state this is one round
+// trip; the first call of a window takes three, every twentieth part of the limit one
+// more, and so does a replaced secret. A credential that has ended is returned without
+// being counted. It returns store.ErrNotFound for an unknown one.
+func (c *Counter) Count(ctx context.Context, hash string, window int64, ip string) (*Credential, error) {
+	found, err := c.count(ctx, hash, window, ip)
+	if err != nil || found.MovedTo == "" || found.Ended(c.now()) {
+		return found, err
+	}
+	current, err := c.count(ctx, found.MovedTo, window, ip)
+	if err != nil {
+		return nil, err
+	}
+	current.UntilAt = found.UntilAt
+	return current, nil
+}
+
+// maxTries bounds how often a count is tried that meets the opening of a window.
+const maxTries = 6
+
+var errBusy = errs.New(errs.ProviderUnavailable, "The service is busy with other calls of the same key. Repeat the request in a second.")
+
+func (c *Counter) count(ctx context.Context, hash string, open int64, ip string) (*Credential, error) {
+	now := c.now()
+	// The last call counted is known by a token, so that a try whose answer was lost
+	// does not count it again.
+	token := rand.Text()
+	one := expression.Set(store.Number(calls), store.Number(calls).Plus(expression.Value(1))).Set(store.Attribute(lastCall), expression.Value(token))
+	for try := range maxTries {
+		if err := backoff.Wait(ctx, try, 10*time.Millisecond, 320*time.Millisecond); err != nil {
+			return nil, err
+		}
+		it, err := c.db.Update(ctx, key(hash), one, expression.And(
+			store.Number(window).Equal(expression.Value(open)),
+			expression.Or(store.Attribute(lastCall).AttributeNotExists(), store.Attribute(lastCall).NotEqual(expression.Value(token))),
+			store.Attribute(revoked).AttributeNotExists(), store.Attribute(movedTo).AttributeNotExists(),
+			expression.Or(store.Number(expires).AttributeNotExists(), store.Number(expires).GreaterThan(expression.Value(now.UnixMilli()))),
+		))
+		if err == nil {
+			found := read(hash, it)
+			return found, c.share(ctx, found, open)
+		}
+		met, refused := store.ConflictOf(err)
+		if !refused {
+			return nil, fmt.Errorf("credential: count call: %w", err)
+		}
+		it = met
+		if it.Kind == "" {
+			return nil, store.ErrNotFound
+		}
+		found := read(hash, it)
+		if it.Attributes[lastCall] == token {
+			return found, nil
+		}
+		if found.MovedTo != "" || found.Ended(now) {
+			if it.Numbers[window] != open {
+				found.Count = 0 // what an earlier window counted
+			}
+			return found, nil
+		}
+		// Only the window was another one. Where another machine's clock is ahead, its
+		// window counts; otherwise this is the first call of a new window.
+		if latest := it.Numbers[window]; latest > open {
+			open = latest
+			continue
+		}
+		found.Count, found.OverFrom = 0, 0
+		if it.Numbers[window] == 0 && found.From != "" {
+			if open, err = c.carry(ctx, found, open); err != nil {
+				return nil, err
+			}
+		}
+		found.Count++
+		switch err := c.open(ctx, found, &it, open, ip); {
+		case err == nil:
+			return found, c.share(ctx, found, open)
+		case !errors.Is(err, store.ErrConflict):
+			return nil, err
+		}
+		// Another call opened the window in between: count this one in it.
+	}
+	return nil, errBusy
+}
+
+// maxChain bounds the rotations of one minute that are followed back.
+const maxChain = 8
+
+// carry sets the count of a new secret to what those that it has replaced have counted
+// in the window, and returns the window. A replaced secret counts no more, so that no
+// call is lost. It takes reads, but only for the first call after a rotation.
+func (c *Counter) carry(ctx context.Context, to *Credential, open int64) (int64, error) {
+	hash := to.From
+	for range maxChain {
+		it, err := c.db.Get(ctx, key(hash))
+		if err != nil {
+			return 0, fmt.Errorf("credential: read replaced secret: %w", err)
+		}
+		if counted := it.Numbers[window]; counted != 0 {
+			if counted >= open {
+				earlier := read(hash, it)
+				to.Count, to.OverFrom, open = earlier.Count, earlier.OverFrom, counted
+			}
+			return open, nil
+		}
+		if hash = it.Attributes[from]; hash == "" {
+			return open, nil
+		}
+	}
+	to.Count = to.Limit // so many rotations in a minute wait for the next one
+	return open, nil
+}
+
+// open begins a new window with the count of the credential, adds what the window
+// before has seen to the usage of the key, and notes on the key's own item that it was
+// used. Calls that are counted in the window before in the same moment may be missing
+// from the usage.
+func (c *Counter) open(ctx context.Context, of *Credential, before *store.Item, n int64, ip string) error {
+	tx := &store.Tx{}
+	u := expression.Set(store.Number(window), expression.Value(n)).Set(store.Number(calls), expression.Value(of.Count)).Remove(store.Number(refused))
+	if of.OverFrom > 0 {
+		u = u.Set(store.Number(over), expression.Value(n)).Set(store.Number(overFrom), expression.Value(of.OverFrom))
+	}
+	tx.Update(key(of.Hash), u, expression.And(
+		store.Exists, store.Attribute(revoked).AttributeNotExists(), store.Attribute(movedTo).AttributeNotExists(),
+		expression.Or(store.Number(window).AttributeNotExists(), store.Number(window).LessThan(expression.Value(n))),
+	), store.Conflict)
+	used := expression.Set(store.Attribute(lastUsedAt), expression.Value(c.now().UTC().Format(time.RFC3339))).Set(store.Attribute(lastUsedIP), expression.Value(ip))
+	tx.Update(KeyOf(of.Account, of.KeyID), used, store.Exists, func(store.Item) error {
+		return fmt.Errorf("credential: key %s has a secret but no item", of.KeyID)
+	})
+	addUsage(tx, of.KeyID, before.Numbers[window], tally(before))
+	return c.db.Commit(ctx, tx)
+}
+
+// Refuse counts a call that Count has returned as refused, and returns how many such
+// calls the window has seen, this one included. Calls beyond a rate limit need not be
+// counted: Credential.Excess returns their number. Calls with a secret that has ended
+// are counted apart, since nothing else opens its windows.
+func (c *Counter) Refuse(ctx context.Context, of *Credential, open int64) (int, error) {
+	in, number := window, refused
+	if of.Ended(c.now()) {
+		in, number = turnedWindow, turned
+	}
+	for try := range maxTries {
+		if err := backoff.Wait(ctx, try, 10*time.Millisecond, 320*time.Millisecond); err != nil {
+			return 0, err
+		}
+		one := expression.Add(store.Number(number), expression.Value(1))
+		it, err := c.db.Update(ctx, key(of.Hash), one, store.Number(in).GreaterThanEqual(expression.Value(open)))
+		if err == nil {
+			return int(it.Numbers[number]), nil
+		}
+		met, known := store.ConflictOf(err)
+		if !known {
+			return 0, fmt.Errorf("credential: count refused call: %w", err)
+		}
+		tx := &store.Tx{}
+		tx.Update(key(of.Hash), expression.Set(store.Number(in), expression.Value(open)).Set(store.Number(number), expression.Value(1)), expression.And(
+			store.Exists, expression.Or(store.Number(in).AttributeNotExists(), store.Number(in).LessThan(expression.Value(open))),
+		), store.Conflict)
+		addUsage(tx, of.KeyID, met.Numbers[turnedWindow], Calls{met.Numbers[turned], met.Numbers[turned]})
+		if err = c.db.Commit(ctx, tx); err == nil {
+			return 1, nil
+		}
+		if !errors.Is(err, store.ErrConflict) {
+			return 0, err
+		}
+	}
+	return 0, errBusy
+}
+
+// Excess returns how many calls of the window were refused for a limit of the rate, this
+// one included, and whether that is the ceiling of the account.
+func (c *Credential) Excess() (n int, ceiling bool) {
+	if c.OverFrom > 0 {
+		return max(c.Count-c.OverFrom+1, 0), true
+	}
+	return max(c.Count-c.Limit, 0), false
+}
+
+// The account's keys of one mode may together make ceiling times the calls of one key.
+// Each key adds its calls to the account's counter in blocks of a twentieth of its
+// limit, and may have made one call less than a block that is not yet counted. So n
+// keys exceed the ceiling by less than n twentieths of the limit.
+const (
+	ceiling = 10
+	blocks  = 20
+)
+
+// due returns how many calls are to be added to the account's counter by the call that
+// a key has counted as its k-th. The first is added at once: a key that begins after
+// the ceiling was reached makes no call.
+func due(k, limit int) int {
+	block := max(limit/blocks, 1)
+	switch {
+	case k > limit:
+		return 0
+	case k == 1:
+		return 1
+	case k%block != 0:
+		return 0
+	case k == block:
+		return block - 1
+	default:
+		return block
+	}
+}
+
+// share adds the calls of a key to the account's counter of the window when a block of
+// them is full. If the account's ceiling is reached it notes that on the credential,
+// where the next calls find it.
+func (c *Counter) share(ctx context.Context, of *Credential, open int64) error {
+	n := due(of.Count, of.Limit)
+	if n == 0 || of.OverFrom > 0 {
+		return nil
+	}
+	at := store.IDKey("calls#" + of.Owner.String() + "#" + strconv.FormatInt(open, 10))
+	add := store.Expires(expression.Add(store.Number(calls), expression.Value(n)), begin(open).Add(time.Hour))
+	_, err := c.db.Update(ctx, at, add, expression.Or(
+		store.Number(calls).AttributeNotExists(), store.Number(calls).LessThanEqual(expression.Value(ceiling*of.Limit-n)),
+	))
+	if _, full := store.ConflictOf(err); !full {
+		return err
+	}
+	of.OverFrom = of.Count
+	mark := expression.Set(store.Number(over), expression.Value(open)).Set(store.Number(overFrom), expression.Value(of.OverFrom))
+	_, err = c.db.Update(ctx, key(of.Hash), mark, expression.And(
+		store.Number(window).Equal(expression.Value(open)),
+		expression.Or(store.Number(over).AttributeNotExists(), store.Number(over).LessThan(expression.Value(open))),
+	))
+	if _, marked := store.ConflictOf(err); marked {
+		return nil
+	}
+	return err
+}
+
+// begin returns when a window begins.
+func begin(window int64) time.Time { return time.Unix(window*60, 0).UTC() }

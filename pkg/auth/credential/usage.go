@@ -1,0 +1,106 @@
+package credential
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Calls are the numbers of calls of a key in some time.
+type Calls struct {
+	Requests int64 `json:"requests" doc:"Requests made with the key, refused ones included"`
+	Refused  int64 `json:"refused" doc:"Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope or the rate limit"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Calls) SchemaName() string { return "ApiKeyCalls" }
+
+func (c *Calls) add(other Calls) {
+	c.Requests += other.Requests
+	c.Refused += other.Refused
+}
+
+// Usage is how often a key was used.
+type Usage struct {
+	LastDay   Calls `json:"last_24h" doc:"The current hour and the 23 before it"`
+	LastMonth Calls `json:"last_30d" doc:"Today (UTC) and the 29 days before"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Usage) SchemaName() string { return "ApiKeyUsage" }
+
+// tally returns the calls of the window that a credential's item counts.
+func tally(it *store.Item) Calls {
+	c := read("", *it)
+	n := Calls{Requests: int64(c.Count)}
+	excess, _ := c.Excess()
+	n.Refused = min(it.Numbers[refused]+int64(excess), n.Requests)
+	return n
+}
+
+// keepUsage is how long a day of usage is kept.
+const keepUsage = 32 * 24 * time.Hour
+
+// usageKey is the key of the item with the calls of a key on one day, by the hour.
+func usageKey(keyID string, at time.Time) store.Key {
+	return store.IDKey("usage#" + keyID + "#" + at.UTC().Format(time.DateOnly))
+}
+
+func hourOf(name string, hour int) string { return fmt.Sprintf("%s%02d", name, hour) }
+
+// addUsage adds the calls of a window to the usage of a key.
+func addUsage(tx *store.Tx, keyID string, n int64, c Calls) {
+	if c.Requests == 0 {
+		return
+	}
+	at := begin(n)
+	requests := store.Number(hourOf(calls, at.Hour()))
+	u := expression.Add(requests, expression.Value(c.Requests)).Add(store.Number(hourOf(refused, at.Hour())), expression.Value(c.Refused))
+	always := expression.Or(requests.AttributeNotExists(), requests.GreaterThanEqual(expression.Value(0)))
+	tx.Update(usageKey(keyID, at), store.Expires(u, at.Add(keepUsage)), always, store.Conflict)
+}
+
+// usageDays is the number of days that Usage covers.
+const usageDays = 30
+
+// UsageKeys are the keys of the items that hold the usage of a key.
+func UsageKeys(keyID string, now time.Time) []store.Key {
+	keys := make([]store.Key, usageDays)
+	for day := range keys {
+		keys[day] = usageKey(keyID, now.AddDate(0, 0, -day))
+	}
+	return keys
+}
+
+// SecretKey is the key of the item of a credential.
+func SecretKey(hash string) store.Key { return key(hash) }
+
+// UsageOf returns the usage of a key from the items of UsageKeys, and from the item of
+// its current credential, whose window is not yet among them; that may be the zero Item.
+func UsageOf(days []store.Item, current store.Item, now time.Time) Usage {
+	var u Usage
+	hour, today := now.UTC().Truncate(time.Hour), now.UTC().Truncate(24*time.Hour)
+	for back, it := range days {
+		midnight := today.AddDate(0, 0, -back)
+		for h := range 24 {
+			c := Calls{it.Numbers[hourOf(calls, h)], it.Numbers[hourOf(refused, h)]}
+			u.LastMonth.add(c)
+			if at := midnight.Add(time.Duration(h) * time.Hour); hour.Sub(at) < 24*time.Hour {
+				u.LastDay.add(c)
+			}
+		}
+	}
+	ended := current.Numbers[turned]
+	for n, c := range map[int64]Calls{current.Numbers[window]: tally(&current), current.Numbers[turnedWindow]: {ended, ended}} {
+		if at := begin(n).Truncate(time.Hour); !at.Before(today.AddDate(0, 0, 1-usageDays)) {
+			u.LastMonth.add(c)
+			if hour.Sub(at) < 24*time.Hour {
+				u.LastDay.add(c)
+			}
+		}
+	}
+	return u
+}
