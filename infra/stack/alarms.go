@@ -16,6 +16,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/pkg/audit/chain"
+	"github.com/content-automation/api/pkg/authorizer"
 	"github.com/content-automation/api/pkg/ledger"
 	metrics "github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/topology"
@@ -101,10 +102,9 @@ func (a alarms) serverErrors(api awsapigateway.RestApi) {
 
 // lostSpend is the alarm of work that cost providers money and was not charged.
 func (a alarms) lostSpend() {
-	m := metric("Sum")
 	a.add("LostSpendAlarm", alarm{
 		says:   "Work that failed or was canceled has cost more than 2,000 credits in five minutes without being charged. Find the account by the log of the function generate, and lower its limit with `admin account update --lost-spend-limit`.",
-		metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String(metrics.Namespace), MetricName: jsii.String(ledger.LostSpend), Statistic: m.Statistic, Period: m.Period}),
+		metric: counted(ledger.LostSpend),
 		above:  2000,
 	})
 }
@@ -123,6 +123,27 @@ func (a alarms) altered() {
 			above: 0,
 		})
 	}
+}
+
+// refused are the alarms of bursts of calls that the authorizer refuses: someone tries
+// keys, or does with a key what it may not.
+func (a alarms) refused() {
+	a.add("AuthenticationRefusedAlarm", alarm{
+		says:   "More than 500 requests in five minutes had an unknown, expired or revoked API key. Find their addresses in the access log.",
+		metric: counted(authorizer.AuthenticationRefused),
+		above:  500,
+	})
+	a.add("PermissionRefusedAlarm", alarm{
+		says:   "More than 500 requests in five minutes had an API key that may not make them. Find the keys in the audit log; revoke one that was stolen with `admin key revoke`.",
+		metric: counted(authorizer.PermissionRefused),
+		above:  500,
+	})
+}
+
+// counted is the sum of a metric that the functions write.
+func counted(name string) awscloudwatch.Metric {
+	m := metric("Sum")
+	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String(metrics.Namespace), MetricName: jsii.String(name), Statistic: m.Statistic, Period: m.Period})
 }
 
 type alarm struct {

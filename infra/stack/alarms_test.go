@@ -56,6 +56,15 @@ func TestWhatGoesWrongRaisesAnAlarm(t *testing.T) {
 	if !found {
 		t.Error("nobody hears of 5xx answers")
 	}
+	for _, name := range []string{"AuthenticationRefused", "PermissionRefused"} {
+		found := false
+		for _, r := range acme["acme-eu-central-1-api"].Resources {
+			found = found || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == name && r.Properties["Namespace"] == "ContentAutomation"
+		}
+		if !found {
+			t.Errorf("nobody hears of bursts of %s", name)
+		}
+	}
 }
 
 // publishes reports whether a topic's policy lets the alarms of this account publish, and

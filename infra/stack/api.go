@@ -42,6 +42,7 @@ func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	g.respond()
 	g.name(d.settings)
 	watch.serverErrors(g.api)
+	watch.refused()
 	output(stack, "ApiId", g.api.RestApiId())
 	output(stack, "ApiUrl", g.api.Url())
 	return nil

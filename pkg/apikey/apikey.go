@@ -68,6 +68,19 @@ type Ended struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Ended) SchemaName() string { return "ApiKeyRevoked" }
 
+// Details are a key with what a list does not show.
+type Details struct {
+	Key
+	Usage Usage `json:"usage" doc:"How often the key was used. Counted by whole hours and days (UTC)"`
+	Spent int64 `json:"spent_credits_this_month" doc:"Credits that the key has spent and reserved in this calendar month (UTC)"`
+}
+
+// Usage is how often a key was used.
+type Usage = credential.Usage
+
+// SchemaName names the schema in the OpenAPI document.
+func (Details) SchemaName() string { return "ApiKeyDetails" }
+
 // Settings are the members of a key that can be changed.
 type Settings struct {
 	Name        string            `json:"name"`

@@ -312,7 +312,7 @@ func TestChangesTakeOneReadAndOneTransaction(t *testing.T) {
 	}{
 		"change": {func() { w.patch(k, object{"name": "New"}) }, "BatchGetItem TransactWriteItems"},
 		"rotate": {func() { w.rotate(k, time.Hour) }, "BatchGetItem TransactWriteItems"},
-		"get":    {func() { w.get(k) }, "GetItem"},
+		"get":    {func() { w.get(k) }, "BatchGetItem"},
 	} {
 		w.faults.Reset()
 		c.do()

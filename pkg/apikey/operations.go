@@ -2,14 +2,18 @@ package apikey
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
+	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
@@ -93,7 +97,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	create.Example = map[string]any{"name": "CRM integration", "kind": "test", "scopes": []string{"content:read", "content:write"}}
 	httpapi.Write(r, create, s.createKey)
 
-	httpapi.Read(r, op("getApiKey", http.MethodGet, "/v1/api-keys/{api_key_id}", "Get an API key", "Includes the time and address of its last use."), s.getKey)
+	httpapi.Read(r, op("getApiKey", http.MethodGet, "/v1/api-keys/{api_key_id}", "Get an API key", "Includes the time and address of its last use, how often it was used, and what it has spent this month. The last minute of a revoked key may be missing."), s.getKey)
 
 	update := op("updateApiKey", http.MethodPatch, "/v1/api-keys/{api_key_id}", "Change an API key", "Takes a JSON merge patch (RFC 7396). Takes effect on the next request. Narrowing a key needs no more than `account:manage`. To widen a key in any way, such as by a scope, an address or a later expiry, the calling key must be at least as wide as the key afterwards. No key can widen itself: `scope_escalation`.")
 	update.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
@@ -181,9 +185,29 @@ func (s *Service) holdOf(ctx context.Context, in KeyPath, match httpapi.IfMatch)
 	return h, err
 }
 
-func (s *Service) getKey(ctx context.Context, in *KeyPath) (Key, error) {
-	r, _, err := s.find(ctx, *in)
-	return r.Key, err
+// getKey reads a key with its usage and spending in one round trip, and then the count of
+// the running minute, which is found by the secret.
+func (s *Service) getKey(ctx context.Context, in *KeyPath) (out Details, err error) {
+	p, now := auth.FromContext(ctx), s.now()
+	if !id.Valid(id.APIKey, in.ID) {
+		return out, errs.Missing("API key", in.ID)
+	}
+	items, err := s.db.GetAll(ctx, append(credential.UsageKeys(in.ID, now), credential.KeyOf(p.Account, in.ID), ledger.SpendKey(p.Account, in.ID, now))...)
+	if err != nil {
+		return out, err
+	}
+	days := len(items) - 2
+	r, err := s.see(&items[days], p.Mode, in.ID)
+	if err != nil {
+		return out, err
+	}
+	var current store.Item
+	if secret := items[days].Attributes[account.SecretAttribute]; secret != "" && r.LastUsedAt != nil {
+		if current, err = s.db.Get(ctx, credential.SecretKey(secret)); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return out, err
+		}
+	}
+	return Details{r.Key, credential.UsageOf(items[:days], current, now), items[days+1].Count()}, nil
 }
 
 func (s *Service) updateKey(ctx context.Context, tx *store.Tx, in *patchInput) (out Key, err error) {

@@ -130,9 +130,6 @@ func (a *Authorizer) refusal(s *credential.Credential, p *auth.Principal, req re
 const (
 	AuthenticationRefused = "AuthenticationRefused" // 401
 	PermissionRefused     = "PermissionRefused"     // 403
-	// MetricDimension and MetricValue are the dimension of both.
-	MetricDimension = "function"
-	MetricValue     = "authorizer"
 )
 
 // count counts a refused call, and sets how many the key's window has seen. The rate
@@ -142,9 +139,9 @@ func (a *Authorizer) count(ctx context.Context, s *credential.Credential, r *aut
 	case errs.RateLimited:
 		return nil
 	case errs.InvalidAPIKey:
-		metric.Count(AuthenticationRefused, MetricDimension, MetricValue)
+		metric.Add(AuthenticationRefused, 1)
 	default:
-		metric.Count(PermissionRefused, MetricDimension, MetricValue)
+		metric.Add(PermissionRefused, 1)
 	}
 	r.Count, err = a.secrets.Refuse(ctx, s, now.Unix()/window)
 	return err
@@ -192,7 +189,7 @@ func bearer(req request) (token string, sent bool) {
 
 // unknown denies a call with a key that is not one of ours.
 func unknown(req request) response {
-	metric.Count(AuthenticationRefused, MetricDimension, MetricValue)
+	metric.Add(AuthenticationRefused, 1)
 	return deny(req.MethodArn)
 }
 

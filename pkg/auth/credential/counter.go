@@ -93,7 +93,7 @@ func (c *Counter) count(ctx context.Context, hash string, open int64, ip string)
 		}
 		found.Count, found.OverFrom = 0, 0
 		if it.Numbers[window] == 0 && found.From != "" {
-			if open, err = c.carry(ctx, found, open); err != nil {
+			if open, it, err = c.carry(ctx, found, open); err != nil {
 				return nil, err
 			}
 		}
@@ -113,28 +113,29 @@ func (c *Counter) count(ctx context.Context, hash string, open int64, ip string)
 const maxChain = 8
 
 // carry sets the count of a new secret to what those that it has replaced have counted
-// in the window, and returns the window. A replaced secret counts no more, so that no
-// call is lost. It takes reads, but only for the first call after a rotation.
-func (c *Counter) carry(ctx context.Context, to *Credential, open int64) (int64, error) {
+// in the window. It returns the window, and the item that has counted the one before. A
+// replaced secret counts no more, so that no call is lost. This takes reads, but only
+// for the first call after a rotation.
+func (c *Counter) carry(ctx context.Context, to *Credential, open int64) (int64, store.Item, error) {
 	hash := to.From
 	for range maxChain {
 		it, err := c.db.Get(ctx, key(hash))
 		if err != nil {
-			return 0, fmt.Errorf("credential: read replaced secret: %w", err)
+			return 0, it, fmt.Errorf("credential: read replaced secret: %w", err)
 		}
-		if counted := it.Numbers[window]; counted != 0 {
-			if counted >= open {
-				earlier := read(hash, it)
-				to.Count, to.OverFrom, open = earlier.Count, earlier.OverFrom, counted
-			}
-			return open, nil
+		if counted := it.Numbers[window]; counted >= open {
+			earlier := read(hash, it)
+			to.Count, to.OverFrom = earlier.Count, earlier.OverFrom
+			return counted, store.Item{}, nil
+		} else if counted != 0 {
+			return open, it, nil
 		}
 		if hash = it.Attributes[from]; hash == "" {
-			return open, nil
+			return open, store.Item{}, nil
 		}
 	}
 	to.Count = to.Limit // so many rotations in a minute wait for the next one
-	return open, nil
+	return open, store.Item{}, nil
 }
 
 // open begins a new window with the count of the credential, adds what the window
