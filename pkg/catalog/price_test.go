@@ -82,3 +82,19 @@ func TestAbsurdQuantitiesDoNotComeOutCheap(t *testing.T) {
 		t.Errorf("all tokens cost %d, %v", got, err)
 	}
 }
+
+// The service bears one unit of the price, or a tenth of what was reserved.
+func TestWhatAResultMayCostMore(t *testing.T) {
+	for _, c := range []struct {
+		model                string
+		reserved, cost, want int64
+	}{
+		{"heygen-avatar-4", 30, 10, 0}, {"heygen-avatar-4", 30, 40, 0}, {"heygen-avatar-4", 30, 41, 11}, {"heygen-avatar-4", 300, 330, 0}, {"heygen-avatar-4", 300, 331, 31},
+		{"stable-audio-2.5", 20, 40, 0}, {"stable-audio-2.5", 20, 60, 40},
+		{"polly-standard", 1, 2, 0}, {"polly-standard", 1, 3, 2},
+	} {
+		if got := model(t, c.model).Excess(c.reserved, c.cost); got != c.want {
+			t.Errorf("%s: %d of %d: %d, want %d", c.model, c.cost, c.reserved, got, c.want)
+		}
+	}
+}

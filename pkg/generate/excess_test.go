@@ -89,6 +89,26 @@ func TestALongerResultThatIsNotCoveredIsWithheld(t *testing.T) {
 	}
 }
 
+// A generation that its provider cannot stop is charged once it was accepted.
+func TestCancelChargesWhatCannotBeStopped(t *testing.T) {
+	w := newWorld(t)
+	w.fake.unstoppable, w.fake.polls = true, 1<<20
+	w.accept("thing_1")
+	for w.fake.count(provider.KindImage) == 0 {
+		w.relay()
+		j, _ := w.pop()
+		if err := w.do(t.Context(), j); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.cancel("thing_1")
+	w.drain()
+	if v := w.ended("thing_1", "canceled"); v.Cost != 10 || w.balance().Lost != 0 {
+		t.Errorf("%+v, and %d are lost", v, w.balance().Lost)
+	}
+	w.settled(10)
+}
+
 // What failed is lost as far as a provider was paid for it.
 func TestWhatFailsIsLostAsFarAsItWasPaid(t *testing.T) {
 	refusal := &provider.Error{Kind: provider.Rejected, Code: "content_policy", Message: "No."}
@@ -102,7 +122,7 @@ func TestWhatFailsIsLostAsFarAsItWasPaid(t *testing.T) {
 		}, 3},
 		"the picture is not stored":  {func(w *world) { w.objects.err = errs.New(errs.UnsupportedMedia, "No.") }, 10},
 		"the picture takes too long": {func(w *world) { w.fake.polls = 1 << 20 }, 10},
-		"the picture is lost": {func(w *world) { w.fake.fetch = refusal }, 10},
+		"the picture is lost":        {func(w *world) { w.fake.fetch = refusal }, 10},
 		"no answer, three times": {func(w *world) {
 			w.fake.submit = &provider.Error{Kind: provider.UnknownOutcome, Code: "no_answer", Message: "None."}
 		}, 9},

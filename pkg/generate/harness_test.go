@@ -441,6 +441,8 @@ type fake struct {
 	polls int
 	// token reports whether it takes client tokens.
 	token bool
+	// unstoppable reports whether it is paid for what is canceled.
+	unstoppable bool
 	// What goes wrong.
 	submit, poll, fetch error
 	status              *provider.Status
@@ -462,7 +464,7 @@ func (f *fake) For(name string, mode tenant.Mode) (provider.Provider, error) {
 }
 func (f *fake) Name() string { return "fake" }
 func (f *fake) Capabilities() provider.Capabilities {
-	return provider.Capabilities{ClientToken: f.token}
+	return provider.Capabilities{ClientToken: f.token, Unstoppable: f.unstoppable}
 }
 
 func (f *fake) told(step string) error {
