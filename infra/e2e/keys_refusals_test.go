@@ -188,7 +188,8 @@ func TestAFloodWithARevokedKey(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	entries := into[[]object](call(t, c.live.Secret, "GET", "/v1/audit-log?limit=100&key_id="+c.test.ID, nil), http.StatusOK)
+	reader := c.key(tenant.Test, apikey.Settings{})
+	entries := into[[]object](call(t, reader.Secret, "GET", "/v1/audit-log?limit=100&key_id="+c.test.ID, nil), http.StatusOK)
 	if len(entries) == 0 || len(entries) > limit {
 		t.Errorf("the audit log has %d entries of 30 calls", len(entries))
 	}
