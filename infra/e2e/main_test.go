@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -18,6 +19,9 @@ import (
 // account of its own, so that they stay out of each other's way.
 var running *system.System
 
+// keylessLimit is more than the tests need that call without a valid key.
+const keylessLimit = 2000
+
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
@@ -25,7 +29,7 @@ func run(m *testing.M) int {
 	defer stop()
 	dir, err := filepath.Abs("../../.local/e2e")
 	if err == nil {
-		running, err = system.Start(ctx, system.Options{Dir: dir, Say: func(what string) { fmt.Println(what) }})
+		running, err = system.Start(ctx, system.Options{Dir: dir, Context: map[string]string{"keylessLimit": strconv.Itoa(keylessLimit)}, Say: func(what string) { fmt.Println(what) }})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "the local system does not start:", err)

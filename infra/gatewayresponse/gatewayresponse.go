@@ -8,7 +8,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -39,6 +41,9 @@ func (a Response) Headers() map[string]string {
 		h["WWW-Authenticate"] = "Bearer" // RFC 6750, 3
 	case errs.RateLimited:
 		h["Retry-After"] = "1"
+		if a.Type == Filtered.Type {
+			h["Retry-After"] = strconv.Itoa(int(FilterWindow.Seconds()))
+		}
 	}
 	return h
 }
@@ -83,8 +88,18 @@ const (
 	broken     = "Something went wrong on our side. Try again; if it persists, send the request_id to support."
 )
 
+const (
+	// FilterWindow is the time in which the firewall counts calls without a key.
+	FilterWindow = 5 * time.Minute
+	// KeyPrefix is how the header Authorization of a call with a key begins, in lower
+	// case.
+	KeyPrefix = "bearer svc_"
+)
+
 // The responses that the local system makes itself.
 var (
+	Filtered = Response{"WAF_FILTERED", errs.RateLimited,
+		"Too many requests without a valid API key came from this address. Send a valid key, or try again after five minutes."}
 	TooLarge = Response{"REQUEST_TOO_LARGE", errs.BodyTooLarge,
 		"The body is larger than 256 KiB. Photos and media go to object storage by signed URL."}
 	TimedOut = Response{"INTEGRATION_TIMEOUT", errs.Timeout,
@@ -111,6 +126,7 @@ var All = []Response{
 	TooLarge,
 	{"UNSUPPORTED_MEDIA_TYPE", errs.UnsupportedMediaType, "The body is not JSON. Send it with `Content-Type: application/json`."},
 	{"THROTTLED", errs.RateLimited, tooMany},
+	Filtered,
 	{"QUOTA_EXCEEDED", errs.RateLimited, tooMany},
 
 	TimedOut,

@@ -48,7 +48,7 @@ func TestAnswersAreEnvelopes(t *testing.T) {
 func TestStatuses(t *testing.T) {
 	want := map[string]int{
 		"UNAUTHORIZED": 401, "ACCESS_DENIED": 401, "MISSING_AUTHENTICATION_TOKEN": 404, "REQUEST_TOO_LARGE": 413,
-		"UNSUPPORTED_MEDIA_TYPE": 415, "THROTTLED": 429, "INTEGRATION_TIMEOUT": 504, "DEFAULT_5XX": 500,
+		"UNSUPPORTED_MEDIA_TYPE": 415, "THROTTLED": 429, "WAF_FILTERED": 429, "INTEGRATION_TIMEOUT": 504, "DEFAULT_5XX": 500,
 	}
 	for _, a := range gatewayresponse.All {
 		if status, ok := want[a.Type]; ok {

@@ -1,8 +1,11 @@
 package stack
 
 import (
+	"strconv"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/topology"
@@ -41,9 +44,11 @@ func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	}
 	g.respond()
 	g.name(d.settings)
+	g.protect(d.settings)
 	watch.serverErrors(g.api)
 	watch.refused()
 	output(stack, "ApiId", g.api.RestApiId())
 	output(stack, "ApiUrl", g.api.Url())
+	output(stack, "KeylessLimit", jsii.String(strconv.Itoa(d.settings.KeylessLimit)))
 	return nil
 }

@@ -47,6 +47,8 @@ type Settings struct {
 	// ProviderEndpoint is the address of the fakes that stand in for all providers.
 	// Only the local system may have them: elsewhere customers would pay for samples.
 	ProviderEndpoint string `json:"providerEndpoint"`
+	// KeylessLimit is how many calls without a key an address may make in five minutes.
+	KeylessLimit int `json:"keylessLimit"`
 	// Domains are the customer's own names by region.
 	Domains map[string]Domain `json:"domains"`
 }
@@ -68,6 +70,9 @@ func (s Settings) Name() string { return s.Customer + "-" + s.Region }
 func (s Settings) roleName(function string) string {
 	return s.Customer + "-" + s.Stage + "-" + s.Region + "-" + function
 }
+
+// leastLimit is the lowest limit of a firewall rule that AWS takes.
+const leastLimit = 10
 
 // longestRoleName is the most that AWS takes.
 const longestRoleName = 64
@@ -101,7 +106,7 @@ func ReadSettings(context func(key string) any) (Settings, error) {
 	if !ok {
 		return Settings{}, fmt.Errorf("there is no customer %q: cdk.json knows %s", customer, known)
 	}
-	s := Settings{Stage: "prod", Arch: "arm64", LogLevel: "info", LogRetentionDays: 90}
+	s := Settings{Stage: "prod", Arch: "arm64", LogLevel: "info", LogRetentionDays: 90, KeylessLimit: 100}
 	if err := json.Unmarshal(entry, &s); err != nil {
 		return Settings{}, fmt.Errorf("the settings of customer %s in cdk.json cannot be read: %w", customer, err)
 	}
@@ -126,6 +131,13 @@ func (s *Settings) override(context func(key string) any) error {
 	}
 	if list, ok := context("providers").(string); ok {
 		s.Providers = slices.DeleteFunc(strings.Split(list, ","), func(name string) bool { return name == "" })
+	}
+	if text, ok := context("keylessLimit").(string); ok {
+		limit, err := strconv.Atoi(text)
+		if err != nil {
+			return fmt.Errorf("keylessLimit is a number of calls, not %q", text)
+		}
+		s.KeylessLimit = limit
 	}
 	switch value := context("allowLoopbackWebhooks").(type) {
 	case bool:
@@ -154,6 +166,8 @@ func (s Settings) validate() error {
 		return fmt.Errorf("the names of the customer, %s, and the stage, %s, are too long: the role %s would have more than %d characters", s.Customer, s.Stage, s.roleName(topology.Assumer().Name), longestRoleName)
 	case s.Arch != "arm64" && s.Arch != "x86_64":
 		return fmt.Errorf("the architecture %q is neither arm64 nor x86_64", s.Arch)
+	case s.KeylessLimit < leastLimit:
+		return fmt.Errorf("keylessLimit is %d or more, not %d: AWS counts no fewer calls", leastLimit, s.KeylessLimit)
 	case s.AllowLoopbackWebhooks && !s.Local():
 		return fmt.Errorf("allowLoopbackWebhooks is for the stage %s alone: the stage %s would let webhooks reach the service's own network", StageLocal, s.Stage)
 	case s.ProviderEndpoint != "" && !s.Local():

@@ -89,6 +89,8 @@ func TestRefusedSettings(t *testing.T) {
 		"fakes elsewhere":        {map[string]any{"customer": "acme", "stage": "local", "providerEndpoint": "https://fakes.example"}, "is not http://127.0.0.1:<port>"},
 		"an unheard-of provider": {map[string]any{"customer": "acme", "providers": "fal,midjourney"}, `"midjourney": providers are some of bedrock, elevenlabs, fal`},
 		"a provider twice":       {map[string]any{"customer": "acme", "providers": "fal,polly,fal"}, "fal is named twice"},
+		"a limit as a word":      {map[string]any{"customer": "acme", "keylessLimit": "few"}, "is a number of calls"},
+		"a limit too low":        {map[string]any{"customer": "acme", "keylessLimit": "9"}, "is 10 or more, not 9"},
 		"customers not a map": {map[string]any{"customer": "acme", "customers": "acme"},
 			"not a map of customers"},
 		"retention": {map[string]any{"customer": "acme", "customers": map[string]any{

@@ -28,7 +28,7 @@ const (
 
 // newProxy makes the public face of the system: what AWS's edge does to a call
 // and the emulated gateway does not.
-func newProxy(endpoint, apiID, stage, host string) (http.Handler, error) {
+func newProxy(endpoint, apiID, stage, host string, limit *keyless) (http.Handler, error) {
 	target, err := url.Parse(fmt.Sprintf("%s/_aws/execute-api/%s/%s", endpoint, apiID, stage))
 	if err != nil {
 		return nil, err
@@ -46,11 +46,7 @@ func newProxy(endpoint, apiID, stage, host string) (http.Handler, error) {
 			r.Out.Host = host
 			// The emulated gateway believes the first address of this header; only
 			// the caller's own may be there.
-			peer, _, err := net.SplitHostPort(r.In.RemoteAddr)
-			if err != nil {
-				peer = "127.0.0.1"
-			}
-			r.Out.Header.Set("X-Forwarded-For", peer)
+			r.Out.Header.Set(peerHeader, peer(r.In))
 			r.Out.Header.Set("X-Forwarded-Proto", "http")
 			// A caller without Accept takes anything (RFC 9110, 12.5.1); the emulated
 			// gateway would send it compressed pages in base64.
@@ -58,14 +54,35 @@ func newProxy(endpoint, apiID, stage, host string) (http.Handler, error) {
 				r.Out.Header.Set("Accept", "*/*")
 			}
 		},
-		ModifyResponse: finish,
-		ErrorHandler:   fail,
-		ErrorLog:       slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
+		ModifyResponse: func(res *http.Response) error {
+			if res.StatusCode == http.StatusUnauthorized && hasKey(res.Request) && !limit.allows(res.Request.Header.Get(peerHeader)) {
+				replace(res, gatewayresponse.Filtered)
+				return nil
+			}
+			return finish(res)
+		},
+		ErrorHandler: fail,
+		ErrorLog:     slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !hasKey(r) && !limit.allows(peer(r)) {
+			answer(w, gatewayresponse.Filtered)
+			return
+		}
 		r.Body = http.MaxBytesReader(w, r.Body, largestBody)
 		proxy.ServeHTTP(w, r)
 	}), nil
+}
+
+// peerHeader has the address of the caller.
+const peerHeader = "X-Forwarded-For"
+
+func peer(r *http.Request) string {
+	address, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return "127.0.0.1"
+	}
+	return address
 }
 
 // finish removes the emulator's own headers, and replaces its answer for a function
@@ -94,12 +111,18 @@ func finish(res *http.Response) error {
 		return nil
 	}
 	slog.Error("a function failed", "status", res.StatusCode, "answer", string(body))
+	replace(res, gatewayresponse.Broken)
+	return nil
+}
+
+// replace puts an answer of the gateway's own into the place of another.
+func replace(res *http.Response, a gatewayresponse.Response) {
+	_ = res.Body.Close()
 	header := http.Header{}
-	text := render(header, gatewayresponse.Broken)
-	res.StatusCode, res.Header = gatewayresponse.Broken.Status(), header
+	text := render(header, a)
+	res.StatusCode, res.Header = a.Status(), header
 	res.Status = http.StatusText(res.StatusCode)
 	res.Body, res.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
-	return nil
 }
 
 // fail answers a call that got no answer.
@@ -115,6 +138,10 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		a = gatewayresponse.TimedOut
 	}
+	answer(w, a)
+}
+
+func answer(w http.ResponseWriter, a gatewayresponse.Response) {
 	text := render(w.Header(), a)
 	w.WriteHeader(a.Status())
 	_, _ = io.WriteString(w, text)

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 // face puts the proxy in front of a handler that stands for the emulated gateway.
@@ -15,7 +16,7 @@ func face(t *testing.T, gateway http.HandlerFunc) string {
 	t.Helper()
 	behind := httptest.NewServer(gateway)
 	t.Cleanup(behind.Close)
-	proxy, err := newProxy(behind.URL, "api123", "local", "localhost:8080")
+	proxy, err := newProxy(behind.URL, "api123", "local", "localhost:8080", newKeyless(5, time.Now))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func TestProxyRefusesWhatTheGatewayWould(t *testing.T) {
 }
 
 func TestProxyAnswersWithoutAGateway(t *testing.T) {
-	proxy, err := newProxy("http://127.0.0.1:1", "api123", "local", "localhost:8080")
+	proxy, err := newProxy("http://127.0.0.1:1", "api123", "local", "localhost:8080", newKeyless(5, time.Now))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,5 +189,61 @@ func TestProxySaysThatAnAnswerTookTooLong(t *testing.T) {
 	fail(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/me", nil), slowness{io.ErrUnexpectedEOF})
 	if res := w.Result(); res.StatusCode != http.StatusGatewayTimeout || code(t, res, w.Body.String()) != "timeout" {
 		t.Errorf("got %s %s", res.Status, w.Body)
+	}
+}
+
+func TestCallsWithoutAValidKeyAreLimitedByAddress(t *testing.T) {
+	now, asked := time.Unix(1_000_000_000, 0), 0
+	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		if r.Header.Get("Authorization") != "Bearer svc_valid" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	t.Cleanup(gateway.Close)
+	proxy, err := newProxy(gateway.URL, "api123", "local", "localhost:8080", newKeyless(5, func() time.Time { return now }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(address, authorization string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, "/v1/me", nil)
+		r.RemoteAddr = address + ":1234"
+		r.Header.Set("Authorization", authorization)
+		// A caller cannot give itself another address.
+		r.Header.Set("X-Forwarded-For", "198.51.100.9")
+		w := httptest.NewRecorder()
+		proxy.ServeHTTP(w, r)
+		return w
+	}
+	const address, other = "192.0.2.1", "192.0.2.2"
+	for i, key := range []string{"", "Bearer svc_guessed", "Basic dTpw", "bearer SVC_guessed", "Bearer other"} {
+		if w := call(address, key); w.Code != http.StatusUnauthorized {
+			t.Errorf("call %d is answered %d", i+1, w.Code)
+		}
+	}
+	before := asked
+	w := call(address, "")
+	if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "300" || asked != before {
+		t.Errorf("the sixth call is answered %d, %v; the gateway was asked %d times", w.Code, w.Header(), asked-before)
+	}
+	var envelope struct {
+		Error     struct{ Code string }
+		RequestID string `json:"request_id"`
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &envelope); err != nil || envelope.Error.Code != "rate_limited" || envelope.RequestID != w.Header().Get("X-Request-Id") {
+		t.Errorf("%s, %v", w.Body, err)
+	}
+	if w := call(address, "Bearer svc_guessed"); w.Code != http.StatusTooManyRequests {
+		t.Errorf("another guess is answered %d", w.Code)
+	}
+	if w := call(address, "Bearer svc_valid"); w.Code != http.StatusOK {
+		t.Errorf("a valid key is answered %d", w.Code)
+	}
+	if w := call(other, ""); w.Code != http.StatusUnauthorized {
+		t.Errorf("another address is answered %d", w.Code)
+	}
+	now = now.Add(5 * time.Minute)
+	if w := call(address, ""); w.Code != http.StatusUnauthorized {
+		t.Errorf("after five minutes it is answered %d", w.Code)
 	}
 }

@@ -117,7 +117,11 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 		return nil, err
 	}
 	host := "localhost:" + strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
-	proxy, err := newProxy(s.Endpoint, s.Outputs["ApiId"], stage, host)
+	limit, err := strconv.Atoi(s.Outputs["KeylessLimit"])
+	if err != nil {
+		return nil, fmt.Errorf("the stacks have no output KeylessLimit: %w", err)
+	}
+	proxy, err := newProxy(s.Endpoint, s.Outputs["ApiId"], stage, host, newKeyless(limit, time.Now))
 	if err != nil {
 		return nil, err
 	}

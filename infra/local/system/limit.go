@@ -1,0 +1,42 @@
+package system
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/infra/gatewayresponse"
+)
+
+// keyless limits the calls without a valid key by address, as the deployed firewall does.
+// The firewall cannot see which keys the gateway refuses; here those calls count as well.
+type keyless struct {
+	limit int
+	now   func() time.Time
+
+	mu    sync.Mutex
+	ends  time.Time
+	calls map[string]int // by address
+}
+
+func newKeyless(limit int, now func() time.Time) *keyless {
+	return &keyless{limit: limit, now: now}
+}
+
+// allows counts a call of an address, and reports whether it is within the limit.
+func (k *keyless) allows(address string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if now := k.now(); !now.Before(k.ends) {
+		k.ends, k.calls = now.Add(gatewayresponse.FilterWindow), map[string]int{}
+	}
+	k.calls[address]++
+	return k.calls[address] <= k.limit
+}
+
+// hasKey reports whether a request has something like a key of ours. Schemes are
+// written in any case.
+func hasKey(r *http.Request) bool {
+	return strings.HasPrefix(strings.ToLower(r.Header.Get("Authorization")), gatewayresponse.KeyPrefix)
+}
