@@ -14,8 +14,8 @@ func from(address string) *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 8}, Timeout: patience}
 }
 
-// get calls a path, and returns the status and the header Retry-After.
-func get(t *testing.T, client *http.Client, path, key string) (status int, wait string) {
+// statusOf calls a path, and returns the status and the header Retry-After.
+func statusOf(t *testing.T, client *http.Client, path, key string) (status int, wait string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, running.BaseURL+path, nil)
 	if err != nil {
@@ -43,7 +43,7 @@ func TestAnAddressThatSendsNoValidKeyIsRefused(t *testing.T) {
 	for range 8 {
 		callers.Go(func() {
 			for range keylessLimit / 8 {
-				if status, _ := get(t, flood, "/nothing", ""); status != http.StatusNotFound {
+				if status, _ := statusOf(t, flood, "/nothing", ""); status != http.StatusNotFound {
 					t.Errorf("within the limit: %d", status)
 					return
 				}
@@ -52,14 +52,14 @@ func TestAnAddressThatSendsNoValidKeyIsRefused(t *testing.T) {
 	}
 	callers.Wait()
 	for name, guess := range map[string]string{"no key": "", "a guessed key": "svc_test_guess"} {
-		if status, wait := get(t, flood, "/v1/me", guess); status != http.StatusTooManyRequests || wait != "300" {
+		if status, wait := statusOf(t, flood, "/v1/me", guess); status != http.StatusTooManyRequests || wait != "300" {
 			t.Errorf("%s: %d, Retry-After %s", name, status, wait)
 		}
 	}
-	if status, _ := get(t, flood, "/v1/me", key); status != http.StatusOK {
+	if status, _ := statusOf(t, flood, "/v1/me", key); status != http.StatusOK {
 		t.Errorf("a valid key: %d", status)
 	}
-	if status, _ := get(t, from("127.0.0.78"), "/v1/me", ""); status != http.StatusUnauthorized {
+	if status, _ := statusOf(t, from("127.0.0.78"), "/v1/me", ""); status != http.StatusUnauthorized {
 		t.Errorf("another address: %d", status)
 	}
 }
