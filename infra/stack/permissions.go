@@ -2,6 +2,7 @@ package stack
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -9,6 +10,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/pkg/audit/chain"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/topology"
@@ -18,7 +20,14 @@ import (
 
 var (
 	tableReads  = []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}
-	tableWrites = []string{"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PartiQLUpdate", "dynamodb:PutItem", "dynamodb:UpdateItem"}
+	tableWrites = []string{"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}
+	tableBatch  = "dynamodb:PartiQLUpdate"
+)
+
+// The partitions of API keys and of their secrets.
+var (
+	keyItems    = credential.Keys("*")
+	secretItems = credential.Secrets("*")
 )
 
 // permissions are written out rather than granted by the CDK: its grants use
@@ -28,7 +37,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	all := []awsiam.PolicyStatement{
 		allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, logs.LogGroupArn()),
 	}
-	all = append(all, table(f.State, d.state, store.StateIndexes)...)
+	all = append(all, l.state(f)...)
 	all = append(all, l.auditLog(f)...)
 	objects := d.media.ArnForObjects(jsii.String("*"))
 	switch f.Media {
@@ -60,7 +69,8 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.Assumes {
 		// The accounts of customers are not known here. The trust policy of a role
 		// permits assuming it; its name must show that it is meant for this.
-		all = append(all, allow([]string{"sts:AssumeRole"}, jsii.String(fmt.Sprintf("arn:%s:iam::*:role/%s*", *l.stack.Partition(), webhook.RolePrefix))))
+		elsewhere := condition("StringNotEquals", "aws:ResourceAccount", *l.stack.Account())
+		all = append(all, elsewhere(allow([]string{"sts:AssumeRole"}, jsii.String(fmt.Sprintf("arn:%s:iam::*:role/%s*", *l.stack.Partition(), webhook.RolePrefix)))))
 	}
 	if f.Generates {
 		all = append(all, l.providers()...)
@@ -77,22 +87,68 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.Unseals {
 		all = append(all, l.forPurpose("kms:Decrypt"))
 	}
+	through := condition("StringEquals", "kms:ViaService", l.through(f)...)
 	switch {
 	case f.State == topology.Write || f.Audit >= topology.Extend || f.Audit == topology.Append || f.Media == topology.Write || f.Trigger == topology.ByRotation || f.Keeps:
-		all = append(all, allow(keyWrites, d.key.KeyArn()))
+		all = append(all, through(allow(keyWrites, d.key.KeyArn())))
 	case f.State == topology.Read || f.Audit == topology.Read || f.Media == topology.Read || f.Trigger == topology.ByStream:
-		all = append(all, allow(keyReads, d.key.KeyArn()))
+		all = append(all, through(allow(keyReads, d.key.KeyArn())))
 	}
 	return all
 }
 
+// state permits what the function does with the state table.
+func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
+	arn := l.data.state.TableArn()
+	if f.Counts {
+		only := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", keyItems, secretItems)
+		return []awsiam.PolicyStatement{only(allow([]string{"dynamodb:UpdateItem"}, arn))}
+	}
+	all := table(f.State, l.data.state, store.StateIndexes)
+	if f.Batches {
+		all = append(all, allow([]string{tableBatch}, arn))
+	}
+	if f.State != topology.None && !f.Issues {
+		// Whoever writes a secret of an API key can act as any account.
+		ofSecrets := condition("ForAnyValue:StringLike", "dynamodb:LeadingKeys", secretItems)
+		all = append(all, ofSecrets(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Effect:    awsiam.Effect_DENY,
+			Actions:   jsii.Strings(slices.Concat(tableReads, tableWrites, []string{tableBatch})...),
+			Resources: &[]*string{arn},
+		})))
+	}
+	return all
+}
+
+// through returns the services that use the customer's key for the function: it cannot
+// call KMS with the key itself.
+func (l lambdas) through(f topology.Function) []string {
+	var services []string
+	for name, uses := range map[string]bool{
+		"dynamodb":       f.State != topology.None || f.Audit != topology.None || f.Trigger == topology.ByStream,
+		"s3":             f.Media != topology.None || f.Keeps,
+		"secretsmanager": f.Generates || readsSeal(f) || f.Trigger == topology.ByRotation,
+	} {
+		if uses {
+			services = append(services, name+"."+l.data.settings.Region+".amazonaws.com")
+		}
+	}
+	slices.Sort(services)
+	return services
+}
+
 // forPurpose permits an action with the data keys of webhooks' signing keys.
 func (l lambdas) forPurpose(action string) awsiam.PolicyStatement {
-	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Actions:    jsii.Strings(action),
-		Resources:  &[]*string{l.data.secrets.KeyArn()},
-		Conditions: &map[string]any{"StringEquals": map[string]any{"kms:EncryptionContext:purpose": hook.SealPurpose}},
-	})
+	only := condition("StringEquals", "kms:EncryptionContext:purpose", hook.SealPurpose)
+	return only(allow([]string{action}, l.data.secrets.KeyArn()))
+}
+
+// condition returns a function that adds a condition to a statement.
+func condition(operator, key string, values ...string) func(awsiam.PolicyStatement) awsiam.PolicyStatement {
+	return func(s awsiam.PolicyStatement) awsiam.PolicyStatement {
+		s.AddCondition(jsii.String(operator), map[string]any{key: values})
+		return s
+	}
 }
 
 // auditLog permits to append to the audit log, at most: links of hash chains to the

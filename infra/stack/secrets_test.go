@@ -68,7 +68,7 @@ func TestSecretsOfCustomersHaveAKeyOfTheirOwn(t *testing.T) {
 					continue
 				}
 				may[name] = append(may[name], p.actions...)
-				if p.effect != "Allow" || p.conditions != "map[StringEquals:map[kms:EncryptionContext:purpose:webhook-signing-keys]]" {
+				if p.effect != "Allow" || p.conditions != "map[StringEquals:map[kms:EncryptionContext:purpose:[webhook-signing-keys]]]" {
 					t.Errorf("%s: %s may %v on condition of %s", customer, name, p.actions, p.conditions)
 				}
 			}

@@ -75,6 +75,14 @@ type Function struct {
 	State, Audit, Media Access
 	// Keeps lets it put the files that callers give to work into the bucket.
 	Keeps bool
+	// Issues lets it read and write the secrets of API keys, which no function can
+	// otherwise.
+	Issues bool
+	// Counts restricts its access to the state table to updates of API keys and their
+	// secrets.
+	Counts bool
+	// Batches lets it update many items in one round trip.
+	Batches bool
 	// Sends are the queues that it sends to.
 	Sends []Queue
 	// Publishes lets it put events on the customer's bus.

@@ -47,12 +47,26 @@ def checks_of_statements(action, body, region, account):
 checks_of_transaction = iam_actions.dynamodb_transaction_checks
 iam_actions.dynamodb_transaction_checks = checks_of_statements
 
-# Nor the condition keys of KMS for the context that a data key is bound to.
+def leading_keys(body):
+    """The partition keys of the items that a call of DynamoDB names."""
+    data = json.loads(body or b"{}")
+    named = [data, *(detail for item in data.get("TransactItems") or [] for detail in item.values())]
+    items = [n.get("Key") or n.get("Item") or {} for n in named]
+    for request in (data.get("RequestItems") or {}).values():
+        items += request.get("Keys") or []
+    keys = [item["pk"]["S"] for item in items if "pk" in item]
+    # Our statements end in pk=? AND sk=? AND v=?
+    return keys + [s["Parameters"][-3]["S"] for s in data.get("Statements") or []]
+
+
+# Nor the condition keys for the items of a table, or for the context of a data key.
 request_tag_context = iam_actions.request_tag_context
 
 
 def context_of_request(service, action, body, params):
     context = request_tag_context(service, action, body, params)
+    if service == "dynamodb" and (keys := leading_keys(body)):
+        context["dynamodb:LeadingKeys"] = keys
     if service == "kms":
         bound = json.loads(body or b"{}").get("EncryptionContext") or {}
         context.update({f"kms:EncryptionContext:{name}": value for name, value in bound.items()})

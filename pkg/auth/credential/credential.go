@@ -101,7 +101,10 @@ func KeyOf(account tenant.Account, keyID string) store.Key {
 // Keys is the partition of store.Table that lists an account's API keys.
 func Keys(account tenant.Account) string { return "keys#" + string(account) }
 
-func key(hash string) store.Key { return store.IDKey("secret#" + hash) }
+// Secrets is the partition of the secret of an API key with that hash.
+func Secrets(hash string) string { return "secret#" + hash }
+
+func key(hash string) store.Key { return store.IDKey(Secrets(hash)) }
 
 // texts and numbers are the members that are kept of a credential; those that are
 // empty are not written.
