@@ -75,6 +75,7 @@ func (c *customer) key(mode tenant.Mode, set apikey.Settings) apikey.NewKey {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	note(k.Secret)
 	return k
 }
 
@@ -138,6 +139,7 @@ func call(t *testing.T, secret, method, path string, body any, headers ...string
 	if err != nil {
 		t.Fatal(err)
 	}
+	note(string(raw))
 	a := answer{t: t, call: method + " " + path, Status: resp.StatusCode, Header: resp.Header, Raw: string(raw)}
 	if err := json.Unmarshal(raw, &a); err != nil {
 		t.Fatalf("%s answered %d and no JSON: %v\n%s", a.call, a.Status, err, raw)

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -36,5 +37,12 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer running.Stop()
-	return m.Run()
+	code := m.Run()
+	// Whatever the tests have done, no secret may stand in a table or a log.
+	found, err := leaks(ctx, dir)
+	if err != nil || len(found) > 0 {
+		fmt.Fprintln(os.Stderr, "the search for secrets found:", strings.Join(found, "\n"), err)
+		return max(code, 1)
+	}
+	return code
 }
