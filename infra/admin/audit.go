@@ -74,7 +74,7 @@ func (a *auditing) record(cmd *cobra.Command) {
 	}
 }
 
-// madeAccount is the annotation of a command with the account that it has made.
+// madeAccount is the annotation of a command with the account that it has made or found.
 const madeAccount = "account"
 
 // accountOf returns the account that a command concerns.

@@ -225,6 +225,6 @@ func keyCommand(out io.Writer, s *services) *cobra.Command {
 		}
 		return show(out, k)
 	}}
-	cmd.AddCommand(create, list, revoke)
+	cmd.AddCommand(create, list, revoke, findCommand(out, s))
 	return cmd
 }

@@ -31,6 +31,8 @@ type operator struct {
 	clock *apitest.Clock
 	// auditFails is the error of opening the audit log.
 	auditFails error
+	// in is standard input.
+	in string
 }
 
 func (o *operator) openAudit(context.Context, string) (auditLog, error) {
@@ -55,6 +57,7 @@ func (o *operator) try(args ...string) (string, error) {
 	}, nil, o.openAudit)
 	cmd.SetArgs(append(args, "--table", "state"))
 	cmd.SetErr(&out)
+	cmd.SetIn(strings.NewReader(o.in))
 	err := cmd.ExecuteContext(o.t.Context())
 	return out.String(), err
 }

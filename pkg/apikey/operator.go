@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/content-automation/api/pkg/apikey/key"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
@@ -40,6 +41,17 @@ func (s *Service) End(ctx context.Context, accountID tenant.Account, keyID strin
 		return Key{}, err
 	}
 	return k.Key, s.db.Commit(ctx, tx)
+}
+
+// FindSecret returns the account and the key that a secret belongs to. It returns
+// store.ErrNotFound if it belongs to none.
+func (s *Service) FindSecret(ctx context.Context, secret string) (tenant.Account, Key, error) {
+	c, err := credential.Find(ctx, s.db, auth.HashKey(secret))
+	if err != nil {
+		return "", Key{}, err
+	}
+	r, _, err := s.Find(ctx, c.Account, tenant.Live, c.KeyID)
+	return c.Account, r.Key, err
 }
 
 // All returns every key of an account, oldest first.

@@ -47,6 +47,10 @@ func ParseKey(key string) (tenant.Mode, bool) {
 	return tenant.Mode(mode), checksum(body) == key[len(body):]
 }
 
+// Pattern is the regular expression of keys, for those who search texts for them. What
+// it matches is a key only if ParseKey takes it.
+const Pattern = `\bsvc_(live|test)_[0-9A-Za-z]{49}\b`
+
 // HashKey returns the SHA-256 of a key in hex: all that is ever stored of it.
 func HashKey(key string) string {
 	sum := sha256.Sum256([]byte(key))

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -109,6 +111,27 @@ func TestNoKeyIsMadeWithoutRandomness(t *testing.T) {
 	for _, random := range []io.Reader{iotest.ErrReader(broken), bytes.NewReader(make([]byte, 31))} {
 		if key, err := NewKey(tenant.Live, random); err == nil || key != "" {
 			t.Errorf("made %q", key)
+		}
+	}
+}
+
+// Those who search texts for leaked keys read the pattern in SECURITY.md.
+func TestThePatternFindsKeys(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "SECURITY.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "    "+Pattern+"\n") {
+		t.Errorf("SECURITY.md has another pattern than %s", Pattern)
+	}
+	pattern := regexp.MustCompile(Pattern)
+	for range 100 {
+		key, err := NewKey(tenant.Live, rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pattern.FindString("key=" + key + ";"); got != key {
+			t.Fatalf("found %q of %s", got, key)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package credential
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -186,6 +187,16 @@ func Move(tx *store.Tx, hash, to string, at time.Time) {
 func ChangeAccount(tx *store.Tx, hash, accountPlan string, ips []string, callsPerMinute int) {
 	u := expression.Set(store.Attribute(plan), expression.Value(accountPlan)).Set(store.Number(limit), expression.Value(callsPerMinute))
 	tx.Update(key(hash), set(u, store.Attribute(accountIPs), strings.Join(ips, " ")), store.Exists, store.Conflict)
+}
+
+// Find returns the credential of a hash, without counting a call. It returns
+// store.ErrNotFound for an unknown one.
+func Find(ctx context.Context, db *store.DB, hash string) (*Credential, error) {
+	it, err := db.Get(ctx, key(hash))
+	if err != nil {
+		return nil, err
+	}
+	return read(hash, it), nil
 }
 
 func read(hash string, it store.Item) *Credential {
