@@ -18,5 +18,5 @@ func main() {
 	// The catalog reads no table: what it answers is part of the function.
 	cfg := awsenv.Must(awsenv.Config())
 	log := audit.New(store.Open(cfg, n.AuditTable), time.Now)
-	function.Serve(listing.Mount, function.Env{Audit: log, Now: time.Now, Seal: stored.Secret(cfg, n.SealSecret, time.Now), Providers: n.Providers})
+	function.Serve(listing.Mount, function.Env{AWS: cfg, Audit: log, Now: time.Now, Seal: stored.Secret(cfg, n.SealSecret, time.Now), Providers: n.Providers})
 }

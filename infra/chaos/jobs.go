@@ -27,7 +27,7 @@ var mix = []struct {
 	{"/v1/content-items", map[string]any{"kind": "video"}},
 	{"/v1/studio/images", map[string]any{"model": "stable-image-core"}},
 	{"/v1/content-items", map[string]any{"kind": "music_clip"}},
-	{"/v1/studio/voices", map[string]any{"model": "polly-long-form", "language": "en"}},
+	{"/v1/studio/voices", map[string]any{"model": "polly-generative", "language": "en"}},
 	{"/v1/studio/music", map[string]any{"model": "ace-step", "seconds": 30}},
 	{"/v1/studio/avatars", map[string]any{"model": "heygen-avatar-4"}},
 }

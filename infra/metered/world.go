@@ -121,12 +121,13 @@ func New(ctx context.Context, with ...func(*aws.Config)) (_ *World, err error) {
 	if err != nil {
 		return nil, err
 	}
-	signer, err := media.NewSigner(aws.Config{
+	cfg := aws.Config{
 		Region: "eu-central-1",
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "bench", SecretAccessKey: "bench", SessionToken: "bench"}, nil
 		}),
-	}, "bench-media", w.Now)
+	}
+	signer, err := media.NewSigner(cfg, "bench-media", w.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func New(ctx context.Context, with ...func(*aws.Config)) (_ *World, err error) {
 	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), authorizer.Scopes, w.Now).Handle)
 	// Addresses of webhooks are looked up when they are saved: one on the machine
 	// itself needs no look-up.
-	e := function.Env{DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader, Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"}, Envelope: sealtest.Envelope("the stack's key")}
+	e := function.Env{AWS: cfg, DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader, Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"}, Envelope: sealtest.Envelope("the stack's key")}
 	routers := map[string]*httpapi.Router{} // a function may serve several areas
 	for _, area := range api.Areas {
 		if routers[area.Function] == nil {

@@ -54,7 +54,7 @@ var build = sync.OnceValue(func() stack {
 	s.envelope = sealtest.Envelope("the simulation's key")
 	r := httpapi.NewRouter(s.db, silent{}, time.Now)
 	factories := factory.NewService(s.db, time.Now)
-	offer := catalog.NewOffer("bedrock,fal,elevenlabs")
+	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2")
 	factories.Register(r)
 	content.NewService(s.db, factories, s.signer, offer, time.Now).Register(r)
 	studio.NewService(s.db, s.signer, allowed{}, offer, time.Now).Register(r)

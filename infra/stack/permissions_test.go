@@ -156,7 +156,7 @@ func TestRolesOfCustomers(t *testing.T) {
 		role   string
 	}{
 		"acme":  {acme, "acme-prod-eu-central-1-deliver"},
-		"local": {local, "local-local-us-east-1-deliver"},
+		"local": {local, "local-local-us-west-2-deliver"},
 	} {
 		named := map[string]string{} // of the role's logical id
 		for id, r := range c.stacks.of("AWS::IAM::Role") {

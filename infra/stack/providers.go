@@ -12,6 +12,7 @@ import (
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/provider/bedrock"
+	"github.com/content-automation/api/pkg/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/provider/polly"
 )
 
@@ -52,7 +53,7 @@ func (l lambdas) providers() []awsiam.PolicyStatement {
 
 var speechActions = []string{"polly:GetSpeechSynthesisTask", "polly:StartSpeechSynthesisTask", "polly:SynthesizeSpeech"}
 
-// bedrock permits the models of the catalog. Videos are made by invocations that
+// bedrock permits the models of the catalog that the region has. Videos are made by invocations that
 // are asked after by an ARN of their own.
 func (l lambdas) bedrock() []awsiam.PolicyStatement {
 	region := l.data.settings.Region
@@ -61,14 +62,14 @@ func (l lambdas) bedrock() []awsiam.PolicyStatement {
 	}
 	var models []*string
 	for _, m := range catalog.Models(catalog.Filter{Provider: bedrock.Name}) {
-		if m.State == catalog.Retired {
+		if m.State == catalog.Retired || !m.In(region) {
 			continue
 		}
 		arns := []*string{arn(region, "", "foundation-model/"+m.ProviderModel)}
-		if profile := bedrock.ProfileFor(region, m.ProviderOptions); profile != "" {
-			arns = []*string{arn(region, *l.stack.Account(), "inference-profile/"+profile+"."+m.ProviderModel)}
+		if name := profile.For(region, m.ProviderOptions); name != "" {
+			arns = []*string{arn(region, *l.stack.Account(), "inference-profile/"+name+"."+m.ProviderModel)}
 			// AWS sends the call to a region of the profile's choice, where the model itself is called.
-			for _, to := range bedrock.RegionsOf(profile) {
+			for _, to := range profile.RegionsOf(name) {
 				arns = append(arns, arn(to, "", "foundation-model/"+m.ProviderModel))
 			}
 		}

@@ -57,6 +57,32 @@ func TestEveryModelIsWhole(t *testing.T) {
 	}
 }
 
+var region = regexp.MustCompile(`^[a-z]{2}-[a-z]+-\d$`)
+
+// What AWS runs is not everywhere: each model says where, and who says so.
+func TestModelsOfAWSHaveRegions(t *testing.T) {
+	for _, r := range models().Models {
+		aws := r.Provider == "bedrock" || r.Provider == "polly"
+		switch {
+		case r.State == Retired:
+		case aws && len(r.Regions) == 0 && r.Model.ProviderOptions["profiles"] == "":
+			t.Errorf("%s has neither regions nor profiles", r.ID)
+		case !aws && (len(r.Regions) > 0 || !r.In("eu-central-1")):
+			t.Errorf("%s of %s depends on regions of AWS", r.ID, r.Provider)
+		case len(r.Regions) > 0 != strings.HasPrefix(r.RegionsSource, "https://docs.aws.amazon.com/"):
+			t.Errorf("the regions of %s are published at %q", r.ID, r.RegionsSource)
+		}
+		for _, name := range r.Regions {
+			if !region.MatchString(name) {
+				t.Errorf("%s: %q is no region", r.ID, name)
+			}
+		}
+		if !slices.IsSorted(r.Regions) || !slices.Equal(r.Regions, r.Model.Regions) {
+			t.Errorf("%s: the regions %v are not sorted, or not those of the model: %v", r.ID, r.Regions, r.Model.Regions)
+		}
+	}
+}
+
 func checkState(t *testing.T, m Model) {
 	switch m.State {
 	case Available:

@@ -18,6 +18,7 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/bedrock/profile"
 )
 
 // State is where a model is in its life.
@@ -30,7 +31,7 @@ const (
 	Retired   State = "retired"   // ended; Successor takes its place
 
 	// Unavailable is not in the table: a live key sees it where the stack has not
-	// configured the model's provider.
+	// configured the model's provider, or the provider lacks the model in its region.
 	Unavailable State = "unavailable"
 )
 
@@ -77,7 +78,7 @@ type Model struct {
 	Kind          provider.Kind `json:"kind" enum:"text,image,video,music,voice,avatar" doc:"Kind of media that it makes"`
 	Capabilities  Capabilities  `json:"capabilities" doc:"What it supports"`
 	Price         *Price        `json:"price" doc:"Price. Null if it is not known yet; the model is then in preview"`
-	State         State         `json:"state" enum:"available,preview,unavailable,retired" doc:"available: for all keys. preview: for test keys only. unavailable: for test keys only, because its provider is not set up here. retired: ended; use the successor"`
+	State         State         `json:"state" enum:"available,preview,unavailable,retired" doc:"available: for all keys. preview: for test keys only. unavailable: for test keys only, because its provider is not set up here or does not have it in this region. retired: ended; use the successor"`
 	Successor     *string       `json:"successor" doc:"Retired models only: id of the model to use instead"`
 	FineTunedFrom *string       `json:"fine_tuned_from" doc:"Models trained by the account only: id of the base model"`
 	Source        string        `json:"source" format:"uri" doc:"URL where the provider publishes price and capabilities" example:"https://fal.ai/models/fal-ai/flux-pro/v1.1"`
@@ -86,6 +87,18 @@ type Model struct {
 	// settings that make it this model. Neither is shown.
 	ProviderModel   string            `json:"-"`
 	ProviderOptions map[string]string `json:"-"`
+	// Regions are the AWS regions that have the model; empty: those of its profiles,
+	// or all.
+	Regions []string `json:"-"`
+}
+
+// In reports whether the model can be called from an AWS region. Models of providers
+// outside AWS can be called from all.
+func (m Model) In(region string) bool {
+	if len(m.Regions) > 0 && !slices.Contains(m.Regions, region) {
+		return false
+	}
+	return m.ProviderOptions[profile.Option] == "" || profile.For(region, m.ProviderOptions) != ""
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -99,6 +112,9 @@ type row struct {
 	Model
 	ProviderModel   string            `json:"provider_model"`
 	ProviderOptions map[string]string `json:"provider_options"`
+	Regions         []string          `json:"regions"`
+	// RegionsSource is where AWS publishes the regions.
+	RegionsSource string `json:"regions_source"`
 	// Cost is what the provider charges, in US dollars: what the price was made
 	// from, at one credit for a cent.
 	Cost *cost `json:"cost"`
@@ -135,7 +151,7 @@ func parse(raw []byte) (table, error) {
 	}
 	for i := range t.Models {
 		r := &t.Models[i]
-		r.Model.ProviderModel, r.Model.ProviderOptions = r.ProviderModel, r.ProviderOptions
+		r.Model.ProviderModel, r.Model.ProviderOptions, r.Model.Regions = r.ProviderModel, r.ProviderOptions, r.Regions
 	}
 	return t, nil
 }

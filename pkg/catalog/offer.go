@@ -9,20 +9,29 @@ import (
 )
 
 // Offer is what one stack offers of the catalog: live work needs a provider that
-// the stack has configured, while the sandbox stands in for all of them. Its zero
-// value offers nothing for live work.
-type Offer struct{ configured provider.Configured }
+// the stack has configured and that has the model in the stack's region, while the
+// sandbox stands in for all of them. Its zero value offers nothing for live work.
+type Offer struct {
+	configured provider.Configured
+	region     string
+}
 
-// NewOffer makes the offer of a stack with the providers of a list, which
-// provider.ParseConfigured reads.
-func NewOffer(providers string) Offer { return Offer{provider.ParseConfigured(providers)} }
+// NewOffer makes the offer of a stack in an AWS region with the providers of a list,
+// which provider.ParseConfigured reads.
+func NewOffer(providers, region string) Offer {
+	return Offer{provider.ParseConfigured(providers), region}
+}
+
+// has reports whether live work can reach the model.
+func (o Offer) has(m Model) bool { return o.configured.Has(m.Provider) && m.In(o.region) }
 
 // Models returns the chosen models as keys of a mode see them: to live keys, those
-// of providers that are not configured are unavailable.
+// that live work cannot reach are unavailable. They stay in the list, so that a caller
+// can look up any id that a factory or an old content item names.
 func (o Offer) Models(f Filter, live bool) []Model {
 	chosen := Models(f)
 	for i, m := range chosen {
-		if live && m.State != Retired && !o.configured.Has(m.Provider) {
+		if live && m.State != Retired && !o.has(m) {
 			chosen[i].State = Unavailable
 		}
 	}
@@ -46,6 +55,8 @@ func (o Offer) Choose(kind, asked, fallback string, live bool) (string, error) {
 	switch {
 	case !o.configured.Has(m.Provider):
 		return "", o.instead(m.Kind, param, "The model %s is not available to live keys here, because its provider %s is not set up.", id, m.Provider)
+	case !m.In(o.region):
+		return "", o.instead(m.Kind, param, "The model %s is not available to live keys here, because %s does not have it in the region %s.", id, m.Provider, o.region)
 	case m.State != Available || m.Price == nil:
 		return "", o.instead(m.Kind, param, "The model %s is in preview: it works with test keys only.", id)
 	}
@@ -72,11 +83,11 @@ var shapes = map[provider.Kind][]string{
 // content items need. It returns unsupported_model where there is none.
 func (o Offer) Default(kind provider.Kind, live bool) (Model, error) {
 	usual := Default(kind)
-	if !live || o.configured.Has(usual.Provider) {
+	if !live || o.has(usual) {
 		return usual, nil
 	}
 	for _, m := range Models(Filter{Kind: kind}) {
-		fits := m.State == Available && m.Price != nil && o.configured.Has(m.Provider) &&
+		fits := m.State == Available && m.Price != nil && o.has(m) &&
 			within(shapes[kind], m.Capabilities.AspectRatios) && within(m.Capabilities.Requires, usual.Capabilities.Requires)
 		if fits {
 			return m, nil

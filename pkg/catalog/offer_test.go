@@ -11,11 +11,11 @@ import (
 )
 
 // everything is the offer of a stack with all providers.
-var everything = NewOffer(strings.Join(Providers(), ","))
+var everything = NewOffer(strings.Join(Providers(), ","), "us-west-2")
 
 func TestModelsAreChosen(t *testing.T) {
 	image := Default(provider.KindImage).ID
-	few := NewOffer("bedrock,polly")
+	few, frankfurt := NewOffer("bedrock,polly", "us-west-2"), NewOffer("bedrock,polly", "eu-central-1")
 	for _, c := range []struct {
 		name                  string
 		offer                 Offer
@@ -42,8 +42,15 @@ func TestModelsAreChosen(t *testing.T) {
 		{"a fallback of another provider", few, "voice", "", "eleven-3", true, "", "elevenlabs is not set up. Use polly-"},
 		{"a model of another provider, and no other", few, "video", "veo-3.1", "", true, "", "No other model makes video for live keys here"},
 		{"a preview of another provider", few, "music", "lyria-2", "", true, "", "its provider fal is not set up"},
-		{"a retired one of another provider", NewOffer("fal"), "image", "nova-canvas", "", true, "", "retired. Use its successor stable-image-core"},
+		{"a retired one of another provider", NewOffer("fal", "us-west-2"), "image", "nova-canvas", "", true, "", "retired. Use its successor stable-image-core"},
 		{"the default of another provider", few, "image", "", "", true, "stable-image-core", ""},
+		{"a model that the region lacks", frankfurt, "text", "mistral-large-2407", "", true, "", "because bedrock does not have it in the region eu-central-1. Use nova-lite, for example."},
+		{"a fallback that the region lacks", frankfurt, "image", "", "stable-image-core", true, "", "in the region eu-central-1. No other model makes image for live keys here"},
+		{"an engine that the region lacks", frankfurt, "voice", "polly-long-form", "", true, "", "because polly does not have it in the region eu-central-1. Use polly-"},
+		{"a model that the region lacks, in the sandbox", frankfurt, "text", "mistral-large-2407", "", false, "mistral-large-2407", ""},
+		{"a model of the region's profile", frankfurt, "text", "nova-2-lite", "", true, "nova-2-lite", ""},
+		{"a model without a profile of the region's geography", frankfurt, "text", "nova-premier", "", true, "", "in the region eu-central-1"},
+		{"a default that the region lacks", NewOffer("bedrock", "eu-central-2"), "text", "", "", true, "nova-2-lite", ""},
 		{"no provider at all", few, "music", "", "", true, "", "No provider that makes music is set up here"},
 	} {
 		got, err := c.offer.Choose(c.kind, c.asked, c.fallback, c.live)
@@ -64,37 +71,43 @@ func TestModelsAreChosen(t *testing.T) {
 	}
 }
 
-// Whichever providers a stack has: what it uses by default does live work there,
+// Whichever providers a stack has, and wherever it is: what it uses by default does live work there,
 // in the shapes that content items need.
 func TestDefaultsFitWhatIsConfigured(t *testing.T) {
 	for _, list := range append(Providers(), "", "bedrock,polly", "fal,heygen", strings.Join(Providers(), ",")) {
-		o := NewOffer(list)
-		for _, kind := range provider.Kinds() {
-			if m, err := o.Default(kind, false); err != nil || m.ID != Default(kind).ID {
-				t.Errorf("%s: %s in the sandbox is made by %s, %v", list, kind, m.ID, err)
-			}
-			m, err := o.Default(kind, true)
-			if err != nil {
-				if errs.CodeOf(err) != errs.UnsupportedModel {
-					t.Errorf("%s: %s: %v", list, kind, err)
-				}
-				continue
-			}
-			if id, err := o.Choose(string(kind), m.ID, "", true); err != nil || id != m.ID || m.Kind != kind {
-				t.Errorf("%s: %s is made by %s, which is refused: %v", list, kind, m.ID, err)
-			}
-			for _, ratio := range shapes[kind] {
-				if !slices.Contains(m.Capabilities.AspectRatios, ratio) {
-					t.Errorf("%s: %s is made by %s, which makes no %s", list, kind, m.ID, ratio)
-				}
-			}
+		for _, region := range []string{"eu-central-1", "us-east-1", "us-west-2", "sa-east-1"} {
+			defaultsFit(t, list+" in "+region, NewOffer(list, region))
 		}
 	}
 	for _, list := range []string{"bedrock,elevenlabs", "bedrock,fal"} {
-		o := NewOffer(list)
+		o := NewOffer(list, "us-west-2")
 		for _, kind := range []provider.Kind{provider.KindText, provider.KindImage, provider.KindVoice} {
 			if _, err := o.Default(kind, true); err != nil {
 				t.Errorf("%s: %v", list, err)
+			}
+		}
+	}
+}
+
+func defaultsFit(t *testing.T, list string, o Offer) {
+	t.Helper()
+	for _, kind := range provider.Kinds() {
+		if m, err := o.Default(kind, false); err != nil || m.ID != Default(kind).ID {
+			t.Errorf("%s: %s in the sandbox is made by %s, %v", list, kind, m.ID, err)
+		}
+		m, err := o.Default(kind, true)
+		if err != nil {
+			if errs.CodeOf(err) != errs.UnsupportedModel {
+				t.Errorf("%s: %s: %v", list, kind, err)
+			}
+			continue
+		}
+		if id, err := o.Choose(string(kind), m.ID, "", true); err != nil || id != m.ID || m.Kind != kind {
+			t.Errorf("%s: %s is made by %s, which is refused: %v", list, kind, m.ID, err)
+		}
+		for _, ratio := range shapes[kind] {
+			if !slices.Contains(m.Capabilities.AspectRatios, ratio) {
+				t.Errorf("%s: %s is made by %s, which makes no %s", list, kind, m.ID, ratio)
 			}
 		}
 	}
@@ -115,6 +128,36 @@ func TestUsableNamesTheMember(t *testing.T) {
 		var e *errs.Error
 		if err := Usable(kind, "nano-banana", "/models/"+kind); !errors.As(err, &e) || e.Code != want || e.Param != "/models/"+kind {
 			t.Errorf("%s: %v, want %s", kind, err, want)
+		}
+	}
+}
+
+func TestModelsAreUnavailableWhereTheRegionLacksThem(t *testing.T) {
+	for _, c := range []struct{ region, lacks, has string }{
+		{"eu-central-1", "stable-image-core,ray-2-bedrock,mistral-large-2407,titan-image-2,llama-3.3-70b,deepseek-r1,polly-long-form", "nova-lite,claude-haiku-4.5,gpt-oss-120b,polly-neural,polly-generative,flux-pro-1.1"},
+		{"us-east-1", "stable-image-ultra,stable-diffusion-3.5-large,ray-2-bedrock,mistral-large-2407", "nova-premier,titan-image-2,deepseek-r1,polly-long-form,heygen-avatar-4"},
+		{"us-west-2", "polly-long-form", "stable-image-core,mistral-large-2407,titan-image-2"},
+		{"eu-west-2", "nova-lite,gpt-oss-120b", "nova-2-lite,polly-generative"},
+	} {
+		o := NewOffer(strings.Join(Providers(), ","), c.region)
+		states := map[string]State{}
+		for _, m := range o.Models(Filter{}, true) {
+			states[m.ID] = m.State
+		}
+		for _, m := range o.Models(Filter{}, false) {
+			if m.State == Unavailable {
+				t.Errorf("in %s, %s is unavailable to test keys", c.region, m.ID)
+			}
+		}
+		for id := range strings.SplitSeq(c.lacks, ",") {
+			if states[id] != Unavailable {
+				t.Errorf("in %s, %s is %s", c.region, id, states[id])
+			}
+		}
+		for id := range strings.SplitSeq(c.has, ",") {
+			if states[id] != Available {
+				t.Errorf("in %s, %s is %s", c.region, id, states[id])
+			}
 		}
 	}
 }

@@ -63,7 +63,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w.kernel = w.kernelAt(w.clock.Now)
 	factories := factory.NewService(w.db, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs"), w.clock.Now), account.NewEvents(w.db, w.signer))
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), w.clock.Now), account.NewEvents(w.db, w.signer))
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "language": "de"})
 	return w
 }

@@ -62,7 +62,7 @@ type input struct{ Body body }
 // estimators returns what prices the body of each operation that costs: the credits
 // of each of its items.
 func estimators(e function.Env) map[Operation]func(ctx context.Context, body any) ([]int64, error) {
-	offer := catalog.NewOffer(e.Providers)
+	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
 	items := content.NewService(e.DB, factory.NewService(e.DB, e.Now), e.Media, offer, e.Now)
 	generations := studio.NewService(e.DB, e.Media, studio.NewClient(e.Loopback), offer, e.Now)
 	all := map[Operation]func(ctx context.Context, body any) ([]int64, error){}

@@ -50,7 +50,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := function.Env{DB: db, Media: signer, Now: clock.Now, Providers: "bedrock,polly,fal,elevenlabs,replicate", Loopback: true}
+	env := function.Env{AWS: aws.Config{Region: "us-west-2"}, DB: db, Media: signer, Now: clock.Now, Providers: "bedrock,polly,fal,elevenlabs,replicate", Loopback: true}
 	w := &world{Caller: apitest.New(t, db, &apitest.Log{}, clock.Now, areas{env}).Live(), db: db}
 	tx := &store.Tx{}
 	if _, err := ledger.TopUp(tx, clock.Now(), w.Principal.Account, 100_000); err != nil {

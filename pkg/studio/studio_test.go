@@ -75,7 +75,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	offer := catalog.NewOffer("fal,elevenlabs,polly,replicate")
+	offer := catalog.NewOffer("fal,elevenlabs,polly,replicate", "us-west-2")
 	s := studio.NewService(w.db, signer, w.urls, offer, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, s, account.NewEvents(w.db, signer), account.NewService(w.db, w.clock.Now))
 	w.provider = &recorded{Provider: sandbox.New(w.clock.Now)}
@@ -303,7 +303,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"an image over http":          {live, "videos", object{"prompt": "x", "model": "kling-2.5-turbo-pro", "image_url": "http://93.184.215.14/a.png"}, 422, invalid, "/image_url"},
 		"two private addresses":       {live, "avatars", object{"audio_url": "https://169.254.169.254/", "seconds": 3, "image_url": "https://10.0.0.1/", "model": "omnihuman-1.5"}, 422, invalid, "/image_url"},
 		"a private image":             {live, "videos", object{"prompt": "x", "model": "kling-2.5-turbo-pro", "image_url": "https://169.254.169.254/"}, 422, invalid, "/image_url"},
-		"a language":                  {live, "voices", object{"text": "x", "model": "polly-long-form", "language": "de"}, 422, invalid, "/language"},
+		"a language":                  {live, "voices", object{"text": "x", "model": "polly-generative", "language": "is"}, 422, invalid, "/language"},
 		"a voice with a path":         {live, "voices", object{"text": "x", "voice": "../x"}, 422, invalid, "/voice"},
 		"nothing to say":              {live, "avatars", object{"image_url": public}, 422, invalid, "/text"},
 		"text and speech":             {live, "avatars", object{"text": "x", "audio_url": public, "seconds": 3, "image_url": public}, 422, invalid, "/audio_url"},

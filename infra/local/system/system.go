@@ -33,7 +33,8 @@ type Options struct {
 	Dir string
 	// Port is where the API is served on loopback; 0: any free one.
 	Port int
-	// Region is what the system takes itself to be in; empty: us-east-1.
+	// Region is what the system takes itself to be in; empty: us-west-2, which
+	// has nearly all models.
 	Region string
 	// RealProviders leaves the fakes of the generation providers out: live keys use
 	// the providers themselves, with the credentials that an operator has put into
@@ -265,7 +266,7 @@ func (o Options) complete() (Options, error) {
 		o.Dir = filepath.Join(o.Root, ".local", "system")
 	}
 	if o.Region == "" {
-		o.Region = "us-east-1"
+		o.Region = "us-west-2"
 	}
 	if o.Say == nil {
 		o.Say = func(string) {}

@@ -36,7 +36,7 @@ type voicesInput struct {
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e function.Env) {
-	offer := catalog.NewOffer(e.Providers)
+	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
 	httpapi.List(r, httpapi.Op{
 		ID: "listPlans", Method: http.MethodGet, Path: "/v1/catalog/plans", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
 		Summary:     "List the subscription plans",
@@ -47,7 +47,7 @@ func Mount(r *httpapi.Router, e function.Env) {
 		ID: "listModels", Method: http.MethodGet, Path: "/v1/catalog/models", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
 		Summary: "List the generation models",
 		Description: "Sorted by kind, in a fixed order. A price is `credits` for every `per` units; the cost of a request is rounded up to a whole credit. " +
-			"Models in the state `preview` work with test keys only. So do models in the state `unavailable`, whose provider is not set up here; only live keys see this state. Requests for a `retired` model fail with `unsupported_model`, and the message names its successor.",
+			"Models in the state `preview` work with test keys only. So do models in the state `unavailable`, whose provider is not set up here or does not have them in this region; only live keys see this state. Requests for a `retired` model fail with `unsupported_model`, and the message names its successor.",
 		Errors: []errs.Code{errs.InvalidCursor},
 	}, func(ctx context.Context, in *modelsInput) (httpapi.Page[catalog.Model], error) {
 		filters := map[string]string{"kind": string(in.Kind), "provider": in.Provider}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
@@ -50,7 +52,7 @@ func getAs(t *testing.T, mode tenant.Mode, providers, path string, scopes ...aut
 	}
 	var log calls
 	r := httpapi.NewRouter(nil, &log, time.Now)
-	Mount(r, function.Env{Providers: providers})
+	Mount(r, function.Env{AWS: aws.Config{Region: "us-west-2"}, Providers: providers})
 	req := httptest.NewRequest(http.MethodGet, path, nil)
 	w := httptest.NewRecorder()
 	r.ServeHTTP(w, req.WithContext(httpapi.WithGateway(t.Context(), httpapi.Gateway{RequestID: "req-1", Authorizer: authorizer})))

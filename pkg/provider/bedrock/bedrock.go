@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/awscall"
+	"github.com/content-automation/api/pkg/provider/bedrock/profile"
 )
 
 // Name is the provider's name.
@@ -103,50 +103,10 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	return check(h)
 }
 
-// OptionProfiles is the option of a model that Bedrock serves by cross-region
-// inference profiles: the geographies that there is one for, separated by commas.
-const OptionProfiles = "profiles"
-
-// global is the profile that is everywhere.
-const global = "global"
-
-// ProfileFor returns the profile by which a model is called in a region: the one of
-// the region's geography, else the global one, else none. A model that has
-// profiles can, in most regions, be called by them alone.
-func ProfileFor(region string, options map[string]string) string {
-	geography, _, _ := strings.Cut(region, "-")
-	if geography == "ap" {
-		geography = "apac"
-	}
-	best := ""
-	for name := range strings.SplitSeq(options[OptionProfiles], ",") {
-		switch strings.TrimSpace(name) {
-		case geography:
-			return geography
-		case global:
-			best = global
-		}
-	}
-	return best
-}
-
-// RegionsOf returns the regions that a profile may send a call to, as patterns of
-// ARNs. The global one may also send it to wherever AWS names no region.
-func RegionsOf(profile string) []string {
-	switch profile {
-	case global:
-		return []string{"", "*"}
-	case "apac":
-		return []string{"ap-*"}
-	default:
-		return []string{profile + "-*"}
-	}
-}
-
 // model returns the id by which a request's model is called from here.
 func (p *Provider) model(req provider.Request) *string {
-	if profile := ProfileFor(p.region, req.Options); profile != "" {
-		return aws.String(profile + "." + req.Model)
+	if name := profile.For(p.region, req.Options); name != "" {
+		return aws.String(name + "." + req.Model)
 	}
 	return aws.String(req.Model)
 }

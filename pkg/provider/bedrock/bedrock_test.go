@@ -199,27 +199,6 @@ func TestConformance(t *testing.T) {
 }
 
 func TestModelsAreCalledByTheProfileOfTheRegion(t *testing.T) {
-	options := map[string]string{OptionProfiles: "us, eu,global"}
-	for region, want := range map[string]string{
-		"us-east-1": "us", "us-west-2": "us", "eu-central-1": "eu", "ap-southeast-2": "global", "sa-east-1": "global",
-	} {
-		if got := ProfileFor(region, options); got != want {
-			t.Errorf("%s: %q, want %q", region, got, want)
-		}
-	}
-	for region, want := range map[string]string{"ap-south-1": "apac", "sa-east-1": "", "": ""} {
-		if got := ProfileFor(region, map[string]string{OptionProfiles: "us,apac"}); got != want {
-			t.Errorf("%s: %q, want %q", region, got, want)
-		}
-	}
-	if got := ProfileFor("us-east-1", nil); got != "" {
-		t.Errorf("without profiles: %q", got)
-	}
-	for profile, want := range map[string]string{"us": "us-*", "eu": "eu-*", "apac": "ap-*", "global": ",*"} {
-		if got := strings.Join(RegionsOf(profile), ","); got != want {
-			t.Errorf("the profile %s leads to %q, want %q", profile, got, want)
-		}
-	}
 	// The fake refuses a model by its bare id where it has profiles.
 	_, err := newWorld(t, "sa-east-1").Submit(t.Context(), of(t, "nova-lite", "x"))
 	if provider.KindOf(err) != provider.BadInput {

@@ -1,0 +1,30 @@
+package profile
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTheProfileIsThatOfTheRegion(t *testing.T) {
+	options := map[string]string{Option: "us, eu,global"}
+	for region, want := range map[string]string{
+		"us-east-1": "us", "us-west-2": "us", "eu-central-1": "eu", "ap-southeast-2": "global", "sa-east-1": "global",
+	} {
+		if got := For(region, options); got != want {
+			t.Errorf("%s: %q, want %q", region, got, want)
+		}
+	}
+	for region, want := range map[string]string{"ap-south-1": "apac", "sa-east-1": "", "": ""} {
+		if got := For(region, map[string]string{Option: "us,apac"}); got != want {
+			t.Errorf("%s: %q, want %q", region, got, want)
+		}
+	}
+	if got := For("us-east-1", nil); got != "" {
+		t.Errorf("without profiles: %q", got)
+	}
+	for profile, want := range map[string]string{"us": "us-*", "eu": "eu-*", "apac": "ap-*", "global": ",*"} {
+		if got := strings.Join(RegionsOf(profile), ","); got != want {
+			t.Errorf("the profile %s leads to %q, want %q", profile, got, want)
+		}
+	}
+}
