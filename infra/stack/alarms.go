@@ -48,6 +48,13 @@ func newAlarmTopic(stack awscdk.Stack, s Settings, key awskms.Key) awssns.Topic 
 type alarms struct {
 	stack awscdk.Stack
 	topic awssns.ITopic
+	// namespace is that of the metrics that the functions write.
+	namespace string
+}
+
+// watch returns what adds alarms to a stack of the customer.
+func (d *data) watch(stack awscdk.Stack) alarms {
+	return alarms{stack, d.alarms, metrics.Namespace(d.settings.Customer, d.settings.Stage)}
 }
 
 // deadLetters is the alarm of messages in a dead-letter queue.
@@ -104,7 +111,7 @@ func (a alarms) serverErrors(api awsapigateway.RestApi) {
 func (a alarms) lostSpend() {
 	a.add("LostSpendAlarm", alarm{
 		says:   "Work that failed or was canceled has cost more than 2,000 credits in five minutes without being charged. Find the account by the log of the function generate, and lower its limit with `admin account update --lost-spend-limit`.",
-		metric: counted(ledger.LostSpend),
+		metric: a.counted(ledger.LostSpend),
 		above:  2000,
 	})
 }
@@ -116,7 +123,7 @@ func (a alarms) altered() {
 		a.add("AuditLog"+topology.Title(strings.ToLower(change))+"Alarm", alarm{
 			says: "An entry of the audit log was changed or removed (" + change + "). The log of the function chain names it; check the account with `admin audit verify`.",
 			metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-				Namespace: jsii.String(metrics.Namespace), MetricName: jsii.String(chain.AlteredMetric),
+				Namespace: jsii.String(a.namespace), MetricName: jsii.String(chain.AlteredMetric),
 				DimensionsMap: &map[string]*string{chain.ChangeDimension: jsii.String(change)},
 				Statistic:     options.Statistic, Period: options.Period,
 			}),
@@ -130,20 +137,20 @@ func (a alarms) altered() {
 func (a alarms) refused() {
 	a.add("AuthenticationRefusedAlarm", alarm{
 		says:   "More than 500 requests in five minutes had an unknown, expired or revoked API key. Find their addresses in the access log.",
-		metric: counted(authorizer.AuthenticationRefused),
+		metric: a.counted(authorizer.AuthenticationRefused),
 		above:  500,
 	})
 	a.add("PermissionRefusedAlarm", alarm{
 		says:   "More than 500 requests in five minutes had an API key that may not make them. Find the keys in the audit log; revoke one that was stolen with `admin key revoke`.",
-		metric: counted(authorizer.PermissionRefused),
+		metric: a.counted(authorizer.PermissionRefused),
 		above:  500,
 	})
 }
 
 // counted is the sum of a metric that the functions write.
-func counted(name string) awscloudwatch.Metric {
+func (a alarms) counted(name string) awscloudwatch.Metric {
 	m := metric("Sum")
-	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String(metrics.Namespace), MetricName: jsii.String(name), Statistic: m.Statistic, Period: m.Period})
+	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String(a.namespace), MetricName: jsii.String(name), Statistic: m.Statistic, Period: m.Period})
 }
 
 type alarm struct {

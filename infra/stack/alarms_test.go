@@ -44,7 +44,7 @@ func TestWhatGoesWrongRaisesAnAlarm(t *testing.T) {
 	}
 	lost := false
 	for _, r := range acme[workStack].Resources {
-		lost = lost || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == "LostSpendCredits" && r.Properties["Namespace"] == "ContentAutomation"
+		lost = lost || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == "LostSpendCredits" && r.Properties["Namespace"] == "ContentAutomation/acme/prod"
 	}
 	if !lost {
 		t.Error("nobody hears of spending that is lost")
@@ -59,7 +59,7 @@ func TestWhatGoesWrongRaisesAnAlarm(t *testing.T) {
 	for _, name := range []string{"AuthenticationRefused", "PermissionRefused"} {
 		found := false
 		for _, r := range acme["acme-eu-central-1-api"].Resources {
-			found = found || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == name && r.Properties["Namespace"] == "ContentAutomation"
+			found = found || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == name && r.Properties["Namespace"] == "ContentAutomation/acme/prod"
 		}
 		if !found {
 			t.Errorf("nobody hears of bursts of %s", name)

@@ -26,7 +26,7 @@ func Add(app constructs.Construct, s Settings, routes []httpapi.Route) error {
 // and a function for each area.
 func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	stack := newStack(app, d.settings, "api", "the public interface: the gateway and the functions of its areas")
-	watch := alarms{stack, d.alarms}
+	watch := d.watch(stack)
 	functions := lambdas{stack: stack, data: d, alarms: watch}
 	areas := map[string]awslambda.Function{}
 	var authorizer awslambda.Function

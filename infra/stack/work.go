@@ -24,7 +24,7 @@ type work struct {
 
 func newWork(app constructs.Construct, d *data) *work {
 	stack := newStack(app, d.settings, "work", "the asynchronous path: queues and the functions behind them")
-	w := &work{stack: stack, queues: map[topology.Queue]awssqs.Queue{}, alarms: alarms{stack, d.alarms}}
+	w := &work{stack: stack, queues: map[topology.Queue]awssqs.Queue{}, alarms: d.watch(stack)}
 	for _, q := range topology.Queues {
 		w.queues[q] = w.newQueue(q)
 		output(stack, q.Output(), w.queues[q].QueueUrl())

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// Namespace is where CloudWatch shows the counts.
-const Namespace = "ContentAutomation"
+// Namespace returns where CloudWatch shows the counts of a customer's stage: customers may
+// share an AWS account, but no alarm.
+func Namespace(customer, stage string) string { return "ContentAutomation/" + customer + "/" + stage }
 
 // out is where counts are written: the log of a function is what it prints.
 var out io.Writer = os.Stdout
@@ -37,7 +38,7 @@ func write(name string, members map[string]any, dimensions []string) {
 	members["_aws"] = map[string]any{
 		"Timestamp": time.Now().UnixMilli(),
 		"CloudWatchMetrics": []any{map[string]any{
-			"Namespace": Namespace, "Dimensions": [][]string{dimensions},
+			"Namespace": Namespace(os.Getenv("CUSTOMER"), os.Getenv("STAGE")), "Dimensions": [][]string{dimensions},
 			"Metrics": []any{map[string]string{"Name": name, "Unit": "Count"}},
 		}},
 	}

@@ -25,6 +25,8 @@ func TestAddIsALineWithoutDimensions(t *testing.T) {
 }
 
 func TestCountIsALineThatCloudWatchReads(t *testing.T) {
+	t.Setenv("CUSTOMER", "acme")
+	t.Setenv("STAGE", "beta")
 	var b bytes.Buffer
 	was := out
 	out = &b
@@ -46,7 +48,7 @@ func TestCountIsALineThatCloudWatchReads(t *testing.T) {
 		t.Fatalf("%s: %v", b.Bytes(), err)
 	}
 	m := line.AWS.CloudWatchMetrics
-	if line.RepeatedSubmissions != 1 || line.Provider != "fal" || line.AWS.Timestamp == 0 || len(m) != 1 || m[0].Namespace != Namespace ||
+	if line.RepeatedSubmissions != 1 || line.Provider != "fal" || line.AWS.Timestamp == 0 || len(m) != 1 || m[0].Namespace != "ContentAutomation/acme/beta" ||
 		m[0].Dimensions[0][0] != "provider" || m[0].Metrics[0].Name != "RepeatedSubmissions" || m[0].Metrics[0].Unit != "Count" {
 		t.Errorf("%s", b.Bytes())
 	}
