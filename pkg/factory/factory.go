@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 
 	"golang.org/x/text/language"
 

@@ -204,6 +204,9 @@ func TestWhatFunctionsLink(t *testing.T) {
 		if name != "deliver" {
 			banned = append(slices.Clone(banned), module+"/pkg/webhook/awsdest")
 		}
+		if name == "factory" && !slices.Contains(p.Deps, "time/tzdata") {
+			t.Errorf("functions/%s does not link the time zones, which Lambda's runtime need not have", name)
+		}
 		for _, dep := range p.Deps {
 			if slices.ContainsFunc(banned, func(b string) bool { return dep == b || strings.HasPrefix(dep, b+"/") }) {
 				t.Errorf("functions/%s links %s", name, dep)
