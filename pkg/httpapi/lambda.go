@@ -5,11 +5,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
@@ -77,6 +79,11 @@ func gatewayOf(ctx context.Context) Gateway {
 	g := Gateway{
 		RequestID: rc.RequestID, SourceIP: rc.Identity.SourceIP, UserAgent: rc.Identity.UserAgent,
 		Authorizer: rc.Authorizer,
+	}
+	// SAM gives all calls the same id and the same time.
+	if lc, ok := lambdacontext.FromContext(ctx); ok && os.Getenv("AWS_SAM_LOCAL") == "true" {
+		g.RequestID = lc.AwsRequestID
+		return g
 	}
 	if rc.RequestTimeEpoch > 0 {
 		g.ReceivedAt = time.UnixMilli(rc.RequestTimeEpoch)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"github.com/content-automation/api/pkg/httpapi"
 )
@@ -78,6 +79,23 @@ func TestWithoutTheGatewayThereIsOnly401(t *testing.T) {
 	out, err := httpapi.Lambda(f.router)(t.Context(), events.APIGatewayProxyRequest{Path: "/v1/things", HTTPMethod: "GET"})
 	if err != nil || out.StatusCode != http.StatusUnauthorized {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// SAM gives all calls the same id, and the same time in seconds.
+func TestACallThroughSAMHasAnIDOfItsOwn(t *testing.T) {
+	t.Setenv("AWS_SAM_LOCAL", "true")
+	f := newFixture(t)
+	for _, requestID := range []string{"lambda-1", "lambda-2"} {
+		e := f.gatewayEvent("GET", "/v1/things")
+		e.RequestContext.RequestTimeEpoch = noon.Unix()
+		out, err := httpapi.Lambda(f.router)(lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: requestID}), e)
+		if err != nil || http.Header(out.MultiValueHeaders).Get("X-Request-Id") != requestID {
+			t.Errorf("%+v, %v", out, err)
+		}
+		if call := f.log.calls[len(f.log.calls)-1]; call.RequestID != requestID || call.Latency > time.Minute || call.IP != "203.0.113.9" {
+			t.Errorf("recorded %+v", call)
+		}
 	}
 }
 
