@@ -1,5 +1,5 @@
-// Command local runs the whole service on this machine (`make run`), or builds
-// the functions (`local build`).
+// Command local runs the whole service on this machine (`make run`), with its API
+// served by AWS SAM if asked for (`make sam`), or builds the functions (`local build`).
 package main
 
 import (
@@ -37,7 +37,7 @@ func command(ctx context.Context, args []string) error {
 		name, args = args[0], args[1:]
 	}
 	switch name {
-	case "run":
+	case "run", "sam":
 		port, err := portFrom(os.Getenv("PORT"))
 		if err != nil {
 			return err
@@ -46,7 +46,7 @@ func command(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return serve(ctx, os.Stdout, system.Options{Port: port, RealProviders: real})
+		return serve(ctx, os.Stdout, system.Options{Port: port, RealProviders: real, SAM: name == "sam"})
 	case "build":
 		flags := flag.NewFlagSet("build", flag.ContinueOnError)
 		arch := flags.String("arch", "arm64", "the architecture to build for: arm64 or x86_64")
@@ -57,7 +57,7 @@ func command(ctx context.Context, args []string) error {
 	case "tools":
 		return install(ctx)
 	default:
-		return fmt.Errorf("there is no command %q: run, build or tools", name)
+		return fmt.Errorf("there is no command %q: run, sam, build or tools", name)
 	}
 }
 
@@ -106,6 +106,8 @@ func realProviders(value string) (bool, error) {
 func sentence(err error) string {
 	var port *system.PortError
 	switch {
+	case errors.Is(err, system.ErrNoEngine):
+		return "SAM runs functions in containers, and no Docker engine answers: start Docker, or use `make run`, which needs none."
 	case errors.As(err, &port) && errors.Is(err, syscall.EADDRINUSE):
 		return fmt.Sprintf("Port %d is in use: stop what uses it, or choose another one with `make run PORT=%d`.", port.Port, port.Port+1)
 	case errors.As(err, &port) && errors.Is(err, syscall.EACCES):
@@ -149,7 +151,7 @@ func serve(ctx context.Context, out io.Writer, o system.Options) error {
 		fmt.Fprintln(out, "\nStopping …")
 		return nil
 	case <-s.Ended():
-		return fmt.Errorf("the local AWS has ended by itself; its log is in %s", s.Logs)
+		return fmt.Errorf("the local AWS has ended by itself, or SAM; their logs are in %s", s.Logs)
 	}
 }
 

@@ -53,6 +53,9 @@ func TestFaultsOfThePortAreSentences(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
+	if got, want := sentence(fmt.Errorf("starting: %w", system.ErrNoEngine)), "SAM runs functions in containers, and no Docker engine answers: start Docker, or use `make run`, which needs none."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	if got := sentence(errors.New("node is not installed")); got != "Error: node is not installed" {
 		t.Errorf("got %q", got)
 	}

@@ -112,6 +112,8 @@ func (d deployment) contextValues() (string, error) {
 		"assets":   filepath.Join(d.root, d.target.Dir()),
 		// The zips are made from where the functions were built.
 		"aws:cdk:disable-asset-staging": true,
+		// SAM finds the code by it.
+		"aws:cdk:enable-asset-metadata": true,
 	})
 	for name, value := range d.context {
 		values[name] = value

@@ -40,6 +40,9 @@ type Options struct {
 	// the providers themselves, with the credentials that an operator has put into
 	// the secret. Those of AWS are left out as well, since nothing here is AWS.
 	RealProviders bool
+	// SAM serves the API by AWS SAM, with its functions in containers, not by the gateway
+	// of the emulated AWS. It needs a Docker engine.
+	SAM bool
 	// Context adds to, and wins over, the context values of cdk.json.
 	Context map[string]string
 	// Say is called with a description of each step.
@@ -75,11 +78,13 @@ type System struct {
 	// Outputs are all the outputs of the stacks.
 	Outputs map[string]string
 	// Logs is the folder of the logs: functions.log is what the functions write,
-	// ministack.log the emulated AWS, and one file each the steps of the start.
+	// ministack.log the emulated AWS, and one file each the steps of the start. Functions
+	// that SAM runs write to sam.log.
 	Logs string
 
 	emulator *emulator
 	fakes    *fakes
+	sam      *sam
 	server   *http.Server
 	release  func()
 	once     sync.Once
@@ -95,6 +100,11 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 	}
 	if err := CheckTools(ctx); err != nil {
 		return nil, err
+	}
+	if o.SAM {
+		if err := checkEngine(ctx); err != nil {
+			return nil, err
+		}
 	}
 	// Held from here on, so that nothing else takes the port while the system is made.
 	listener, err := listen(ctx, o.Port)
@@ -117,7 +127,16 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 	if err := s.bringUp(ctx, o); err != nil {
 		return nil, err
 	}
-	host := "localhost:" + strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	port := listener.Addr().(*net.TCPAddr).Port
+	host := "localhost:" + strconv.Itoa(port)
+	s.BaseURL = "http://" + host
+	if o.SAM {
+		_ = listener.Close() // SAM takes it.
+		if err := s.startSAM(ctx, o, port); err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
 	limit, err := strconv.Atoi(s.Outputs["KeylessLimit"])
 	if err != nil {
 		return nil, fmt.Errorf("the stacks have no output KeylessLimit: %w", err)
@@ -126,7 +145,6 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.BaseURL = "http://" + host
 	s.server = &http.Server{Handler: proxy, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.server.Serve(listener) }()
 	return s, nil
@@ -218,6 +236,9 @@ func (s *System) Stop() {
 		if s.server != nil {
 			_ = s.server.Close()
 		}
+		if s.sam != nil {
+			s.sam.end()
+		}
 		if s.emulator != nil {
 			s.emulator.end(grace)
 		}
@@ -232,8 +253,21 @@ func (s *System) Stop() {
 	})
 }
 
-// Ended is closed when the emulated AWS ends, by itself or by Stop.
-func (s *System) Ended() <-chan struct{} { return s.emulator.done }
+// Ended is closed when the emulated AWS or SAM ends, by itself or by Stop.
+func (s *System) Ended() <-chan struct{} {
+	if s.sam == nil {
+		return s.emulator.done
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-s.emulator.done:
+		case <-s.sam.done:
+		}
+	}()
+	return ended
+}
 
 // AWS configures the SDK's clients for the emulated AWS. Clients of S3 also need
 // UsePathStyle.

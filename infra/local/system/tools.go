@@ -68,7 +68,7 @@ func (n need) check(ctx context.Context) error {
 }
 
 // tools are the installed programs of the project's own.
-type tools struct{ python, cdk string }
+type tools struct{ python, cdk, sam string }
 
 // toolsDir is where they are installed, in the checkout.
 const toolsDir = ".tools"
@@ -104,6 +104,9 @@ var Judges = []Set{
 	node("judges-node", "judges", "cdk-nag"),
 	python("judges-python", "judges", "cfn-lint and checkov"),
 }
+
+// samTools is AWS SAM.
+var samTools = []Set{python("sam", "sam", "AWS SAM")}
 
 // Install puts pinned tools into the checkout's ignored folder. What is there in the
 // pinned versions already is left alone.
@@ -151,6 +154,7 @@ func installed(root string) tools {
 	return tools{
 		python: filepath.Join(dir, "python", "bin", "python"),
 		cdk:    filepath.Join(dir, "node", "node_modules", ".bin", "cdk"),
+		sam:    filepath.Join(dir, "sam"),
 	}
 }
 
@@ -167,12 +171,14 @@ func installNode(ctx context.Context, pins, dir, log string) error {
 	return run(ctx, dir, log, withTools(), "npm", "ci", "--no-audit", "--no-fund", "--loglevel=error")
 }
 
+// installPython installs whole lists of packages: pip need not resolve them once more, and
+// could not where a package asks for another one with extras.
 func installPython(ctx context.Context, pins, dir, log string) error {
 	if err := run(ctx, dir, log, withTools(), "python3", "-m", "venv", dir); err != nil {
 		return err
 	}
 	return run(ctx, dir, log, withTools(), filepath.Join(dir, "bin", "python"), "-m", "pip", "install",
-		"--quiet", "--disable-pip-version-check", "--require-hashes", "-r", filepath.Join(pins, "requirements.txt"))
+		"--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "-r", filepath.Join(pins, "requirements.txt"))
 }
 
 // fingerprint is a hash over files, their names included.

@@ -1,0 +1,104 @@
+package system
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+)
+
+// writeSAMFiles writes the template of the public interface and the variables of its
+// functions into a folder.
+func (s *System) writeSAMFiles(ctx context.Context, o Options, dir, endpoint string) (samFiles, error) {
+	files := samFiles{filepath.Join(dir, "template.json"), filepath.Join(dir, "variables.json")}
+	// Containers run Linux, whatever this machine does. Where it is Linux, all is there.
+	d := deployment{root: o.Root, dir: o.Dir, region: o.Region, context: withProviders(o.Context, s.Providers), target: Target{"linux", Machine().Arch}}
+	if err := Build(ctx, o.Root, d.target); err != nil {
+		return files, err
+	}
+	if err := d.synthesise(ctx); err != nil {
+		return files, err
+	}
+	found, err := filepath.Glob(filepath.Join(o.Dir, assembly, "*-api.template.json"))
+	if err != nil {
+		return files, err
+	}
+	if len(found) != 1 {
+		return files, fmt.Errorf("the assembly has %d templates of the public interface", len(found))
+	}
+	text, err := os.ReadFile(found[0])
+	if err != nil {
+		return files, err
+	}
+	template, variables, err := forSAM(text, endpoint, func(function string) (map[string]string, error) {
+		return s.deployedVariables(ctx, function)
+	})
+	if err != nil {
+		return files, err
+	}
+	if err := os.WriteFile(files.template, template, 0o600); err != nil {
+		return files, err
+	}
+	return files, os.WriteFile(files.variables, variables, 0o600)
+}
+
+// deployedVariables are those of a function as the stacks were deployed: with what they
+// import from one another.
+func (s *System) deployedVariables(ctx context.Context, function string) (map[string]string, error) {
+	out, err := lambda.NewFromConfig(s.AWS()).GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: aws.String(function)})
+	if err != nil {
+		return nil, fmt.Errorf("reading the variables of the function %s: %w", function, err)
+	}
+	if out.Environment == nil {
+		return nil, nil
+	}
+	return out.Environment.Variables, nil
+}
+
+// forSAM returns a template with the address of the emulated AWS among the variables of
+// each function, and a file of the values of all of them, for --env-vars. SAM takes
+// values of those variables only that the template names, and resolves neither imports
+// from other stacks nor secrets. What media types are binary it reads from the methods,
+// not from the API.
+func forSAM(template []byte, endpoint string, deployed func(function string) (map[string]string, error)) (withEndpoint, variables []byte, err error) {
+	var t map[string]any
+	if err := json.Unmarshal(template, &t); err != nil {
+		return nil, nil, fmt.Errorf("reading the template: %w", err)
+	}
+	values := map[string]map[string]string{}
+	resources, _ := t["Resources"].(map[string]any)
+	for id, r := range resources {
+		resource, _ := r.(map[string]any)
+		properties, _ := resource["Properties"].(map[string]any)
+		if integration, ok := properties["Integration"].(map[string]any); ok {
+			integration["ContentHandling"], integration["ContentType"] = "CONVERT_TO_BINARY", "*/*"
+		}
+		if resource["Type"] != "AWS::Lambda::Function" {
+			continue
+		}
+		environment, _ := properties["Environment"].(map[string]any)
+		named, ok := environment["Variables"].(map[string]any)
+		if !ok {
+			return nil, nil, fmt.Errorf("the function %s has no variables", id)
+		}
+		function, _ := properties["FunctionName"].(string)
+		if values[id], err = deployed(function); err != nil {
+			return nil, nil, err
+		}
+		for name := range named {
+			if values[id][name] == "" {
+				return nil, nil, fmt.Errorf("the deployed function %s has no value of %s", function, name)
+			}
+		}
+		named["AWS_ENDPOINT_URL"], values[id]["AWS_ENDPOINT_URL"] = endpoint, endpoint
+	}
+	if withEndpoint, err = json.Marshal(t); err != nil {
+		return nil, nil, err
+	}
+	variables, err = json.Marshal(values)
+	return withEndpoint, variables, err
+}
