@@ -20,6 +20,11 @@ PACKAGES := ./... ./testdata/providers/... ./testdata/receiver
 # see the functions that they build.
 DEPLOYED := /infra/\(e2e\|chaos\)$$
 
+# The end-to-end tests that SAM can carry, but for answers of the gateway's own:
+# docs/sam.md says what SAM does otherwise.
+SAM_TESTS := ^Test(QuickStart|MainJob|ABatchOfContent|ChangesOfContent|Deliveries|ReplayAndSample|WebhooksOfFactories|Events|KeyLifeCycle|Idempotency|Factories|Catalog|Studio|RateLimit|Refusals)$$
+SAM_SKIPS := ^TestRefusals$$/^(no_key|another_scheme|garbage|mistyped|unknown_key|unknown_path_outside)
+
 # The database of known vulnerabilities.
 VULNDB := https://vuln.go.dev
 
@@ -33,6 +38,10 @@ help: ## List the targets
 .PHONY: run
 run: .local/bin/local explorer-assets ## Run the whole service on this machine; PORT=8080, PROVIDERS=fake or real
 	@PORT=$(PORT) PROVIDERS=$(PROVIDERS) exec .local/bin/local run
+
+.PHONY: sam
+sam: .local/bin/local explorer-assets ## Run the service with its API in containers, by AWS SAM; needs Docker. PORT, PROVIDERS as for run
+	@PORT=$(PORT) PROVIDERS=$(PROVIDERS) exec .local/bin/local sam
 
 .PHONY: build
 build: .local/bin/local explorer-assets ## Build the functions into build/<arch>; ARCH=arm64 or x86_64
@@ -58,6 +67,15 @@ explorer-assets:
 test: explorer-assets generate-check lint vuln ## Run everything that must pass: generated files, static analysis, known vulnerabilities, all tests
 	$(GO) test $$($(GO) list $(PACKAGES) | grep -v '$(DEPLOYED)')
 	$(GO) test -count=1 $$($(GO) list $(PACKAGES) | grep '$(DEPLOYED)')
+	@$(MAKE) --no-print-directory test-sam
+
+.PHONY: test-sam
+test-sam: explorer-assets ## Run end-to-end tests through AWS SAM, where a Docker engine runs
+	@if docker info >/dev/null 2>&1; then \
+		SAM=1 $(GO) test -count=1 -run '$(SAM_TESTS)' -skip '$(SAM_SKIPS)' ./infra/e2e; \
+	else \
+		echo "test-sam: not run, because no Docker engine answers"; \
+	fi
 
 .PHONY: test-explorer
 test-explorer: explorer-assets ## Use the explorer in Chromium, which must be installed

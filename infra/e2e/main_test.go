@@ -30,7 +30,9 @@ func run(m *testing.M) int {
 	defer stop()
 	dir, err := filepath.Abs("../../.local/e2e")
 	if err == nil {
-		running, err = system.Start(ctx, system.Options{Dir: dir, Context: map[string]string{"keylessLimit": strconv.Itoa(keylessLimit)}, Say: func(what string) { fmt.Println(what) }})
+		running, err = system.Start(ctx, system.Options{
+			Dir: dir, SAM: os.Getenv("SAM") != "", Context: map[string]string{"keylessLimit": strconv.Itoa(keylessLimit)}, Say: func(what string) { fmt.Println(what) },
+		})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "the local system does not start:", err)
