@@ -87,6 +87,31 @@ func TestSAMGetsEveryVariable(t *testing.T) {
 	}
 }
 
+func TestTheTemplateIsThatOfTheManifest(t *testing.T) {
+	dir := t.TempDir()
+	manifest := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Left from a start in another region.
+	if err := os.WriteFile(filepath.Join(dir, "local-eu-west-1-api.template.json"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	manifest(`{"artifacts": {
+		"local-us-west-2-data": {"properties": {"templateFile": "local-us-west-2-data.template.json"}},
+		"local-us-west-2-api": {"properties": {"templateFile": "local-us-west-2-api.template.json"}},
+		"Tree": {"properties": {"file": "tree.json"}}}}`)
+	if got, err := publicTemplate(dir); err != nil || got != filepath.Join(dir, "local-us-west-2-api.template.json") {
+		t.Errorf("got %q, %v", got, err)
+	}
+	manifest(`{"artifacts": {}}`)
+	if got, err := publicTemplate(dir); err == nil {
+		t.Errorf("an empty assembly has %q", got)
+	}
+}
+
 func TestSAMsCommandLine(t *testing.T) {
 	files := samFiles{"/sam/template.json", "/sam/variables.json"}
 	pulled := strings.Join(samArguments(files, "net", "", 8080), " ")

@@ -3,9 +3,11 @@ package system
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
@@ -23,14 +25,11 @@ func (s *System) writeSAMFiles(ctx context.Context, o Options, dir, endpoint str
 	if err := d.synthesise(ctx); err != nil {
 		return files, err
 	}
-	found, err := filepath.Glob(filepath.Join(o.Dir, assembly, "*-api.template.json"))
+	name, err := publicTemplate(filepath.Join(o.Dir, assembly))
 	if err != nil {
 		return files, err
 	}
-	if len(found) != 1 {
-		return files, fmt.Errorf("the assembly has %d templates of the public interface", len(found))
-	}
-	text, err := os.ReadFile(found[0])
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return files, err
 	}
@@ -44,6 +43,29 @@ func (s *System) writeSAMFiles(ctx context.Context, o Options, dir, endpoint str
 		return files, err
 	}
 	return files, os.WriteFile(files.variables, variables, 0o600)
+}
+
+// publicTemplate returns the template of the public interface in an assembly, which may
+// hold those of other regions from earlier on: its manifest names what counts.
+func publicTemplate(dir string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		return "", err
+	}
+	var manifest struct {
+		Artifacts map[string]struct {
+			Properties struct{ TemplateFile string }
+		}
+	}
+	if err := json.Unmarshal(text, &manifest); err != nil {
+		return "", fmt.Errorf("reading the manifest of the assembly: %w", err)
+	}
+	for _, artifact := range manifest.Artifacts {
+		if file := artifact.Properties.TemplateFile; strings.HasSuffix(file, "-api.template.json") {
+			return filepath.Join(dir, file), nil
+		}
+	}
+	return "", errors.New("the assembly has no template of the public interface")
 }
 
 // deployedVariables are those of a function as the stacks were deployed: with what they
