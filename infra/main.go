@@ -1,4 +1,4 @@
-// Command infra is the CDK app: it synthesises the stacks of the customer and
+// Command infra is the CDK app: it synthesises the stacks of the customer, stage and
 // region that the context names (`cdk synth -c customer=acme -c region=eu-central-1`).
 package main
 
@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/infra/stack"
 	"github.com/content-automation/api/pkg/api"
 )
@@ -25,7 +26,7 @@ func main() {
 
 func run() error {
 	app := awscdk.NewApp(nil)
-	settings, err := stack.ReadSettings(func(key string) any {
+	settings, err := customer.Read(func(key string) any {
 		return app.Node().TryGetContext(jsii.String(key))
 	})
 	if err != nil {

@@ -28,7 +28,7 @@ func deadLettersCommand(out io.Writer, open func(context.Context, string) (*work
 		}
 		return err
 	}
-	cmd.PersistentFlags().StringVar(&stack, "stack", os.Getenv("STACK_NAME"), "common prefix of the stacks' names: <customer>-<region>")
+	cmd.PersistentFlags().StringVar(&stack, "stack", os.Getenv("STACK_NAME"), "common prefix of the stacks' names: <customer>-<stage>-<region>")
 	list := &cobra.Command{Use: "list", Short: "Count and list the dead letters without removing them", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		names := slices.Sorted(maps.Keys(w.dead))
 		if name != "" {

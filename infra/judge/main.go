@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/infra/local/system"
 	"github.com/content-automation/api/infra/stack"
 	"github.com/content-automation/api/pkg/api"
@@ -62,12 +63,12 @@ func run(ctx context.Context) error {
 		}
 	}
 	var findings []error
-	for _, customer := range slices.Sorted(maps.Keys(customers)) {
-		templates, err := synthesise(filepath.Join(dir, customer), assets, customer)
+	for _, name := range slices.Sorted(maps.Keys(customers)) {
+		templates, err := synthesise(filepath.Join(dir, name), assets, name)
 		if err != nil {
 			return err
 		}
-		findings = append(findings, analyse(ctx, root, dir, customer, templates))
+		findings = append(findings, analyse(ctx, root, dir, name, templates))
 	}
 	return errors.Join(findings...)
 }
@@ -81,7 +82,7 @@ func placeholder(folder string) error {
 }
 
 // synthesise writes the templates of a customer, and returns their files.
-func synthesise(out, assets, customer string) ([]string, error) {
+func synthesise(out, assets, name string) ([]string, error) {
 	data, err := os.ReadFile("cdk.json")
 	if err != nil {
 		return nil, err
@@ -90,9 +91,9 @@ func synthesise(out, assets, customer string) ([]string, error) {
 	if err := json.Unmarshal(data, &config); err != nil {
 		return nil, fmt.Errorf("reading cdk.json: %w", err)
 	}
-	maps.Copy(config.Context, map[string]any{"customer": customer, "region": customers[customer], "assets": assets})
+	maps.Copy(config.Context, map[string]any{"customer": name, "region": customers[name], "assets": assets})
 	app := awscdk.NewApp(&awscdk.AppProps{Context: &config.Context, Outdir: jsii.String(out), AnalyticsReporting: jsii.Bool(false)})
-	settings, err := stack.ReadSettings(func(key string) any { return app.Node().TryGetContext(jsii.String(key)) })
+	settings, err := customer.Read(func(key string) any { return app.Node().TryGetContext(jsii.String(key)) })
 	if err != nil {
 		return nil, err
 	}

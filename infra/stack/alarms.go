@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/authorizer"
 	"github.com/content-automation/api/pkg/ledger"
@@ -23,7 +24,7 @@ import (
 )
 
 // newAlarmTopic makes the topic of the customer's alarms.
-func newAlarmTopic(stack awscdk.Stack, s Settings, key awskms.Key) awssns.Topic {
+func newAlarmTopic(stack awscdk.Stack, s customer.Settings, key awskms.Key) awssns.Topic {
 	topic := awssns.NewTopic(stack, jsii.String("Alarms"), &awssns.TopicProps{
 		MasterKey:  key,
 		EnforceSSL: jsii.Bool(true),

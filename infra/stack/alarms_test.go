@@ -50,7 +50,7 @@ func TestWhatGoesWrongRaisesAnAlarm(t *testing.T) {
 		t.Error("nobody hears of spending that is lost")
 	}
 	found := false
-	for _, r := range acme["acme-eu-central-1-api"].Resources {
+	for _, r := range acme["acme-prod-eu-central-1-api"].Resources {
 		found = found || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == "5XXError"
 	}
 	if !found {
@@ -58,7 +58,7 @@ func TestWhatGoesWrongRaisesAnAlarm(t *testing.T) {
 	}
 	for _, name := range []string{"AuthenticationRefused", "PermissionRefused"} {
 		found := false
-		for _, r := range acme["acme-eu-central-1-api"].Resources {
+		for _, r := range acme["acme-prod-eu-central-1-api"].Resources {
 			found = found || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == name && r.Properties["Namespace"] == "ContentAutomation/acme/prod"
 		}
 		if !found {

@@ -7,13 +7,14 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/topology"
 )
 
 // Add puts the customer's stacks into the app. The routes are the operations
 // that need a key; the public ones are PublicRoutes.
-func Add(app constructs.Construct, s Settings, routes []httpapi.Route) error {
+func Add(app constructs.Construct, s customer.Settings, routes []httpapi.Route) error {
 	if err := s.Built(); err != nil {
 		return err
 	}

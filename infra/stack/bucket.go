@@ -6,12 +6,13 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/media"
 )
 
 // newMediaBucket makes the private bucket of the media; callers reach an object
 // by a signed URL alone.
-func newMediaBucket(stack awscdk.Stack, s Settings, key awskms.Key) awss3.Bucket {
+func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) awss3.Bucket {
 	days := func(n float64) awscdk.Duration { return awscdk.Duration_Days(jsii.Number(n)) }
 	log := awss3.NewBucket(stack, jsii.String("MediaLog"), &awss3.BucketProps{
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),

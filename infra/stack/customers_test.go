@@ -1,6 +1,7 @@
 package stack_test
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -8,13 +9,13 @@ import (
 	"testing"
 )
 
-func TestStacksAreNamedForCustomerAndRegion(t *testing.T) {
+func TestStacksAreNamedForCustomerStageAndRegion(t *testing.T) {
 	for customer, c := range map[string]struct {
 		stacks stacks
 		want   []string
 	}{
-		"acme":   {acme, []string{"acme-eu-central-1-api", "acme-eu-central-1-data", "acme-eu-central-1-work"}},
-		"globex": {globex, []string{"globex-us-east-1-api", "globex-us-east-1-data", "globex-us-east-1-work"}},
+		"acme":   {acme, []string{"acme-prod-eu-central-1-api", "acme-prod-eu-central-1-data", "acme-prod-eu-central-1-work"}},
+		"globex": {globex, []string{"globex-prod-us-east-1-api", "globex-prod-us-east-1-data", "globex-prod-us-east-1-work"}},
 	} {
 		if got := slices.Sorted(maps.Keys(c.stacks)); !slices.Equal(got, c.want) {
 			t.Errorf("%s has the stacks %v, want %v", customer, got, c.want)
@@ -39,9 +40,9 @@ var hash = regexp.MustCompile(`(?:[0-9a-f]{32,64}|[0-9A-F]{8})+`)
 // TestCustomersDifferWhereTheyShould takes out of both customers' templates what
 // is meant to differ: what is left must be the same.
 func TestCustomersDifferWhereTheyShould(t *testing.T) {
-	neutral := func(text, customer, region, email, retention string) string {
+	neutral := func(text, customer, account, region, email, retention string) string {
 		for _, pair := range [][2]string{
-			{customer + "-" + region, "<name>"}, {strings.ReplaceAll(customer+region, "-", ""), "<name>"},
+			{account, "<account>"}, {customer + "-prod-" + region, "<name>"}, {strings.ReplaceAll(customer+"prod"+region, "-", ""), "<name>"},
 			{email, "<email>"}, {strings.ReplaceAll(strings.ReplaceAll(email, "@", ""), ".", ""), "<email>"},
 			{retention, `"RetentionInDays": <days>`},
 			{customer, "<customer>"}, {region, "<region>"},
@@ -56,8 +57,8 @@ func TestCustomersDifferWhereTheyShould(t *testing.T) {
 	acme := synthesise(dir, map[string]any{"customer": "acme", "region": "eu-central-1", "providers": "fal"})
 	globex := synthesise(dir, map[string]any{"customer": "globex", "region": "us-east-1", "providers": "fal"})
 	for _, part := range []string{"data", "work", "api"} {
-		a := neutral(acme["acme-eu-central-1-"+part].text, "acme", "eu-central-1", "operations@acme.example", `"RetentionInDays": 90`)
-		g := neutral(globex["globex-us-east-1-"+part].text, "globex", "us-east-1", "alerts@globex.example", `"RetentionInDays": 365`)
+		a := neutral(acme["acme-prod-eu-central-1-"+part].text, "acme", "111122223333", "eu-central-1", "operations@acme.example", `"RetentionInDays": 90`)
+		g := neutral(globex["globex-prod-us-east-1-"+part].text, "globex", "444455556666", "us-east-1", "alerts@globex.example", `"RetentionInDays": 365`)
 		if !strings.Contains(a, "<customer>") {
 			t.Errorf("nothing in the stack %s is the customer's", part)
 		}
@@ -75,6 +76,49 @@ func TestCustomersDifferWhereTheyShould(t *testing.T) {
 		}
 		if len(as) != len(gs) {
 			t.Errorf("the stacks %s have %d and %d lines", part, len(as), len(gs))
+		}
+	}
+}
+
+// A stage of its own has stacks, functions and keys of its own: it changes nothing of
+// production.
+func TestStagesShareNothing(t *testing.T) {
+	staging := synthesise(t.TempDir(), map[string]any{"customer": "acme", "stage": "staging"})
+	names := map[string]string{}
+	for stage, s := range map[string]stacks{"prod": acme, "staging": staging} {
+		for stack := range s {
+			if !strings.HasPrefix(stack, "acme-"+stage+"-eu-central-1-") {
+				t.Errorf("the stage %s has the stack %s", stage, stack)
+			}
+		}
+		for _, r := range []struct{ kind, name string }{
+			{"AWS::Lambda::Function", "FunctionName"}, {"AWS::IAM::Role", "RoleName"}, {"AWS::Events::EventBus", "Name"},
+			{"AWS::KMS::Alias", "AliasName"}, {"AWS::ApiGateway::RestApi", "Name"},
+		} {
+			for id, resource := range s.of(r.kind) {
+				name := resource.Properties[r.name]
+				if name == nil {
+					continue
+				}
+				key := fmt.Sprint(r.kind, name)
+				if other, taken := names[key]; taken {
+					t.Errorf("%s and %s are both named %v", id, other, name)
+				}
+				names[key] = id
+			}
+		}
+	}
+}
+
+func TestRolesAreBounded(t *testing.T) {
+	for name, c := range map[string]struct {
+		stacks stacks
+		want   any
+	}{"initech": {initech, "arn:aws:iam::777788889999:policy/Bound"}, "acme": {acme, nil}} {
+		for id, r := range c.stacks.of("AWS::IAM::Role") {
+			if got := r.Properties["PermissionsBoundary"]; got != c.want {
+				t.Errorf("%s: the role %s is bounded by %v, want %v", name, id, got, c.want)
+			}
 		}
 	}
 }

@@ -4,18 +4,21 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/customer"
 )
 
 // data is the stack of what must outlive everything else.
 type data struct {
 	stack     awscdk.Stack
-	settings  Settings
+	settings  customer.Settings
 	key       awskms.Key
 	secrets   awskms.Key // of what customers' secrets are sealed with
 	state     awsdynamodb.Table
@@ -27,7 +30,7 @@ type data struct {
 	alarms    awssns.Topic
 }
 
-func newData(app constructs.Construct, s Settings) *data {
+func newData(app constructs.Construct, s customer.Settings) *data {
 	stack := newStack(app, s, "data", "what is kept: tables, media, the customer's event bus")
 	d := &data{stack: stack, settings: s}
 	d.key = newKey(stack, s)
@@ -48,13 +51,13 @@ func newData(app constructs.Construct, s Settings) *data {
 	return d
 }
 
-func newStack(app constructs.Construct, s Settings, part, holds string) awscdk.Stack {
+func newStack(app constructs.Construct, s customer.Settings, part, holds string) awscdk.Stack {
 	env := &awscdk.Environment{Region: jsii.String(s.Region)}
 	if s.Account != "" {
 		env.Account = jsii.String(s.Account)
 	}
 	name := s.Name() + "-" + part
-	return awscdk.NewStack(app, jsii.String(name), &awscdk.StackProps{
+	stack := awscdk.NewStack(app, jsii.String(name), &awscdk.StackProps{
 		StackName:   jsii.String(name),
 		Description: jsii.String("Content-Automation API of " + s.Customer + " in " + s.Region + ": " + holds),
 		Env:         env,
@@ -65,6 +68,11 @@ func newStack(app constructs.Construct, s Settings, part, holds string) awscdk.S
 		},
 		TerminationProtection: jsii.Bool(part == "data" && !s.Local()),
 	})
+	if s.PermissionsBoundary != "" {
+		boundary := awsiam.ManagedPolicy_FromManagedPolicyArn(stack, jsii.String("PermissionsBoundary"), jsii.String(s.PermissionsBoundary))
+		awsiam.PermissionsBoundary_Of(stack).Apply(boundary)
+	}
+	return stack
 }
 
 func output(stack awscdk.Stack, name string, value *string) {
@@ -72,7 +80,7 @@ func output(stack awscdk.Stack, name string, value *string) {
 }
 
 // kept is what becomes of something with the customer's data in it when its stack goes.
-func kept(s Settings) awscdk.RemovalPolicy {
+func kept(s customer.Settings) awscdk.RemovalPolicy {
 	if s.Local() {
 		return awscdk.RemovalPolicy_DESTROY
 	}

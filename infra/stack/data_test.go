@@ -42,7 +42,7 @@ func TestTablesAreEncryptedAndRecoverable(t *testing.T) {
 }
 
 func TestShapeOfTheTables(t *testing.T) {
-	data := acme["acme-eu-central-1-data"]
+	data := acme["acme-prod-eu-central-1-data"]
 	for _, want := range []struct {
 		table, stream string
 		indexes       []string

@@ -5,13 +5,14 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awswafv2"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/infra/gatewayresponse"
 )
 
 // protect limits the calls without a key by address: each of them calls the authorizer.
 // Calls with a key are counted by the authorizer itself. The gateway answers for the
 // firewall: see gatewayresponse.Filtered. In the local system the proxy counts.
-func (g *gateway) protect(s Settings) {
+func (g *gateway) protect(s customer.Settings) {
 	if s.Local() {
 		return
 	}

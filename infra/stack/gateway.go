@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
@@ -143,7 +144,7 @@ func (g *gateway) resource(path string) awsapigateway.IResource {
 }
 
 // name names the API by the customer's own domain in this region, where there is one.
-func (g *gateway) name(s Settings) {
+func (g *gateway) name(s customer.Settings) {
 	domain, ok := s.Domains[s.Region]
 	if !ok {
 		return

@@ -60,7 +60,7 @@ func TestEveryMethodAsksTheAuthorizerButThePublicOnes(t *testing.T) {
 	if len(public) != 5 {
 		t.Errorf("%d paths are public", len(public))
 	}
-	all := methods(t, acme["acme-eu-central-1-api"])
+	all := methods(t, acme["acme-prod-eu-central-1-api"])
 	for call, m := range all {
 		want := "CUSTOM"
 		if public[call] {
@@ -83,7 +83,7 @@ func TestEveryMethodAsksTheAuthorizerButThePublicOnes(t *testing.T) {
 }
 
 func TestGatewayServesEveryOperation(t *testing.T) {
-	gateway := acme["acme-eu-central-1-api"]
+	gateway := acme["acme-prod-eu-central-1-api"]
 	all := methods(t, gateway)
 	serves := func(call, function string) {
 		t.Helper()
@@ -239,7 +239,7 @@ func TestANameOfItsOwn(t *testing.T) {
 	if n := len(initech.of("AWS::ApiGateway::BasePathMapping")); n != 1 {
 		t.Errorf("there are %d mappings", n)
 	}
-	if initech["initech-eu-west-1-api"].Outputs["DomainTarget"] == nil {
+	if initech["initech-prod-eu-west-1-api"].Outputs["DomainTarget"] == nil {
 		t.Error("nobody is told what the name must point at")
 	}
 	for id, r := range initech.of("AWS::ApiGateway::RestApi") {

@@ -5,6 +5,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/customer"
 )
 
 // What a principal needs of the key to use something encrypted with it.
@@ -15,7 +17,7 @@ var (
 
 // newKey makes the customer's key. Everything with the customer's data in it is
 // encrypted with it, so that taking the key away takes the data away.
-func newKey(stack awscdk.Stack, s Settings) awskms.Key {
+func newKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 	key := awskms.NewKey(stack, jsii.String("Key"), &awskms.KeyProps{
 		Description:       jsii.String("Data of " + s.Customer + " in " + s.Region),
 		Alias:             jsii.String("alias/" + s.Customer + "-" + s.Stage),
@@ -56,7 +58,7 @@ func newKey(stack awscdk.Stack, s Settings) awskms.Key {
 // newSecretsKey makes the key that the data keys of customers' secrets are wrapped under.
 // It is apart from the customer's key: who may read the tables must use that one, by way
 // of DynamoDB, and cannot use this one.
-func newSecretsKey(stack awscdk.Stack, s Settings) awskms.Key {
+func newSecretsKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 	return awskms.NewKey(stack, jsii.String("SecretsKey"), &awskms.KeyProps{
 		Description:       jsii.String("Secrets of " + s.Customer + " in " + s.Region),
 		Alias:             jsii.String("alias/" + s.Customer + "-" + s.Stage + "-secrets"),

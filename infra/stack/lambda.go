@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -31,7 +32,7 @@ func (l lambdas) new(f topology.Function) awslambda.Function {
 	logs := newLogGroup(l.stack, s, l.data.key, topology.Title(f.Name)+"Log")
 	var roleName *string
 	if f.Assumes {
-		roleName = jsii.String(s.roleName(f.Name))
+		roleName = jsii.String(s.RoleName(f.Name))
 	}
 	role := awsiam.NewRole(l.stack, jsii.String(topology.Title(f.Name)+"Role"), &awsiam.RoleProps{
 		RoleName:    roleName,
@@ -51,7 +52,7 @@ func (l lambdas) new(f topology.Function) awslambda.Function {
 	}
 	fn := awslambda.NewFunction(l.stack, jsii.String(topology.Title(f.Name)+"Function"), &awslambda.FunctionProps{
 		FunctionName: jsii.String(s.Customer + "-" + s.Stage + "-" + f.Name),
-		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Dir(s.bootstrap(f.Name))), nil),
+		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Dir(s.Bootstrap(f.Name))), nil),
 		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
 		Architecture: architecture,
 		Handler:      jsii.String("bootstrap"),
@@ -92,13 +93,9 @@ func reserved(f topology.Function) *float64 {
 	return jsii.Number(float64(f.Reserved))
 }
 
-func newLogGroup(stack awscdk.Stack, s Settings, key awskms.Key, id string) awslogs.LogGroup {
-	days, err := retention(s.LogRetentionDays)
-	if err != nil {
-		panic(err) // ReadSettings has checked it.
-	}
+func newLogGroup(stack awscdk.Stack, s customer.Settings, key awskms.Key, id string) awslogs.LogGroup {
 	return awslogs.NewLogGroup(stack, jsii.String(id), &awslogs.LogGroupProps{
-		Retention:     days,
+		Retention:     retentions[s.LogRetentionDays],
 		EncryptionKey: key,
 		RemovalPolicy: kept(s),
 	})
@@ -134,7 +131,7 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 		env["ALLOW_LOOPBACK_WEBHOOKS"] = jsii.String(strconv.FormatBool(s.AllowLoopbackWebhooks))
 	}
 	if f.Introduces {
-		env["DELIVER_ROLE_ARN"] = jsii.String(fmt.Sprintf("arn:%s:iam::%s:role/%s", *l.stack.Partition(), *l.stack.Account(), s.roleName(topology.Assumer().Name)))
+		env["DELIVER_ROLE_ARN"] = jsii.String(fmt.Sprintf("arn:%s:iam::%s:role/%s", *l.stack.Partition(), *l.stack.Account(), s.RoleName(topology.Assumer().Name)))
 	}
 	if f.Offers && len(s.Providers) > 0 { // Lambda takes no empty variables
 		env["PROVIDERS"] = jsii.String(strings.Join(s.Providers, ","))

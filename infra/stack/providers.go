@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/provider/bedrock"
 	"github.com/content-automation/api/pkg/provider/bedrock/profile"
@@ -18,7 +19,7 @@ import (
 
 // newProviderSecret makes the secret with the credentials of all providers. It has
 // none at first: an operator puts them there, and no template ever holds them.
-func newProviderSecret(stack awscdk.Stack, s Settings, key awskms.Key) awssecretsmanager.Secret {
+func newProviderSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) awssecretsmanager.Secret {
 	secret := awssecretsmanager.NewSecret(stack, jsii.String("ProviderSecret"), &awssecretsmanager.SecretProps{
 		Description:       jsii.String("Credentials of the generation providers of " + s.Customer),
 		EncryptionKey:     key,

@@ -9,12 +9,13 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/topology"
 )
 
 // newBus makes the customer's event bus.
-func newBus(stack awscdk.Stack, s Settings) awsevents.EventBus {
+func newBus(stack awscdk.Stack, s customer.Settings) awsevents.EventBus {
 	return awsevents.NewEventBus(stack, jsii.String("Bus"), &awsevents.EventBusProps{
 		EventBusName: jsii.String(s.Customer + "-" + s.Stage),
 	})

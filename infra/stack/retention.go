@@ -1,12 +1,10 @@
 package stack
 
 import (
-	"fmt"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 )
 
-// retentions are the periods that CloudWatch knows, by their days.
+// retentions are the periods of customer.Retentions.
 var retentions = map[int]awslogs.RetentionDays{
 	7:   awslogs.RetentionDays_ONE_WEEK,
 	14:  awslogs.RetentionDays_TWO_WEEKS,
@@ -15,11 +13,4 @@ var retentions = map[int]awslogs.RetentionDays{
 	90:  awslogs.RetentionDays_THREE_MONTHS,
 	180: awslogs.RetentionDays_SIX_MONTHS,
 	365: awslogs.RetentionDays_ONE_YEAR,
-}
-
-func retention(days int) (awslogs.RetentionDays, error) {
-	if r, ok := retentions[days]; ok {
-		return r, nil
-	}
-	return "", fmt.Errorf("logRetentionDays is 7, 14, 30, 60, 90, 180 or 365, not %d", days)
 }

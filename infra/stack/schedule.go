@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdadestinations"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -19,7 +20,7 @@ const everyLocally = time.Minute
 
 // schedule calls the function again and again. A call that EventBridge cannot
 // make is not worth much of an effort, because the next one does the same.
-func (w *work) schedule(fn awslambda.Function, f topology.Function, s Settings) {
+func (w *work) schedule(fn awslambda.Function, f topology.Function, s customer.Settings) {
 	every := f.Every
 	if s.Local() {
 		every = everyLocally

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -16,7 +17,7 @@ import (
 // repeats: the table alone does not reveal them.
 // CloudFormation generates it, so that no template holds it, and the functions read it
 // when they first need it.
-func newSealSecret(stack awscdk.Stack, s Settings, key awskms.Key) awssecretsmanager.Secret {
+func newSealSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) awssecretsmanager.Secret {
 	return awssecretsmanager.NewSecret(stack, jsii.String("SealSecret"), &awssecretsmanager.SecretProps{
 		Description:   jsii.String("What " + s.Customer + "'s stored answers are sealed with"),
 		EncryptionKey: key,

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/infra/stack"
 	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/topology"
@@ -78,7 +79,7 @@ func TestMain(m *testing.M) {
 		acme = synthesise(dir, map[string]any{"customer": "acme", "region": "eu-central-1"})
 		globex = synthesise(dir, map[string]any{"customer": "globex", "region": "us-east-1"})
 		initech = synthesise(dir, map[string]any{"customer": "initech", "customers": map[string]any{"initech": map[string]any{
-			"region": "eu-west-1",
+			"account": "777788889999", "region": "eu-west-1", "permissionsBoundary": "arn:aws:iam::777788889999:policy/Bound",
 			"domains": map[string]any{
 				"eu-west-1": map[string]any{"name": "api.initech.example", "certificateArn": "arn:aws:acm:eu-west-1:111122223333:certificate/x"},
 			},
@@ -111,7 +112,7 @@ func synthesise(dir string, values map[string]any) stacks {
 	context["assets"] = assets
 	out := filepath.Join(dir, name)
 	app := awscdk.NewApp(&awscdk.AppProps{Context: &context, Outdir: jsii.String(out), AnalyticsReporting: jsii.Bool(false)})
-	settings, err := stack.ReadSettings(func(key string) any { return app.Node().TryGetContext(jsii.String(key)) })
+	settings, err := customer.Read(func(key string) any { return app.Node().TryGetContext(jsii.String(key)) })
 	must(err)
 	must(stack.Add(app, settings, api.Routes()))
 	app.Synth(nil)

@@ -6,17 +6,18 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/store"
 )
 
-func newStateTable(stack awscdk.Stack, s Settings, key awskms.Key) awsdynamodb.Table {
+func newStateTable(stack awscdk.Stack, s customer.Settings, key awskms.Key) awsdynamodb.Table {
 	props := tableProps(s, key)
 	// The stream drives everything asynchronous; the relay needs new images alone.
 	props.Stream = awsdynamodb.StreamViewType_NEW_IMAGE
 	return newTable(stack, "State", props, store.StateIndexes)
 }
 
-func newAuditTable(stack awscdk.Stack, s Settings, key awskms.Key) awsdynamodb.Table {
+func newAuditTable(stack awscdk.Stack, s customer.Settings, key awskms.Key) awsdynamodb.Table {
 	props := tableProps(s, key)
 	// The stream makes the hash chains, and shows what was altered.
 	props.Stream = awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES
@@ -44,7 +45,7 @@ func newTable(stack awscdk.Stack, id string, props *awsdynamodb.TableProps, inde
 // tableProps are what both tables share: on demand, encrypted with the
 // customer's key, recoverable to any second of the last 35 days, and not
 // deletable by mistake.
-func tableProps(s Settings, key awskms.Key) *awsdynamodb.TableProps {
+func tableProps(s customer.Settings, key awskms.Key) *awsdynamodb.TableProps {
 	partition, sort := store.Table.Key()
 	return &awsdynamodb.TableProps{
 		PartitionKey:        text(partition),

@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/topology"
 )
 
-const workStack = "acme-eu-central-1-work"
+const workStack = "acme-prod-eu-central-1-work"
 
 // named returns the one resource of a type in a stack whose logical id begins so.
 func named(t *testing.T, in template, kind, begins string) (string, properties) {
@@ -142,7 +142,7 @@ func TestABacklogLeavesRoomForOthers(t *testing.T) {
 	if sum > 500 {
 		t.Errorf("the queues take up to %v of the 1,000 functions at once that an account has", sum)
 	}
-	_, authorizer := named(t, acme["acme-eu-central-1-api"], "AWS::Lambda::Function", "AuthorizerFunction")
+	_, authorizer := named(t, acme["acme-prod-eu-central-1-api"], "AWS::Lambda::Function", "AuthorizerFunction")
 	if kept, _ := authorizer["ReservedConcurrentExecutions"].(float64); kept < 100 {
 		t.Errorf("nothing is kept free for the authorizer: %v", authorizer["ReservedConcurrentExecutions"])
 	}

@@ -285,7 +285,7 @@ func (s *System) AWS() aws.Config {
 // lines of NAME=value.
 func (s *System) Environment() string {
 	return fmt.Sprintf("AWS_ENDPOINT_URL=%s\nAWS_REGION=%s\nAWS_ACCESS_KEY_ID=%[3]s\nAWS_SECRET_ACCESS_KEY=%[3]s\nTABLE_NAME=%[4]s\nSTACK_NAME=%[5]s\nPROVIDER_SECRET=%[6]s\nAUDIT_TABLE_NAME=%[7]s\n",
-		s.Endpoint, s.Region, awsKey, s.Table, customer+"-"+s.Region, s.ProviderSecret, s.AuditTable)
+		s.Endpoint, s.Region, awsKey, s.Table, customer+"-"+stage+"-"+s.Region, s.ProviderSecret, s.AuditTable)
 }
 
 func (o Options) complete() (Options, error) {

@@ -1,4 +1,6 @@
-package stack
+// Package customer has the settings of customers in cdk.json. It is apart from the
+// stacks, so that commands that only need the settings do not link the CDK.
+package customer
 
 import (
 	"encoding/json"
@@ -19,13 +21,16 @@ import (
 // and webhooks may go to the loopback address.
 const StageLocal = "local"
 
+// customerLocal is the only customer with that stage.
+const customerLocal = "local"
+
 // Settings say how one customer's stacks in one region differ from another's.
 type Settings struct {
 	// Customer names the stacks, the functions and the event bus.
 	Customer string `json:"-"`
 	// Region is where the stacks live.
 	Region string `json:"region"`
-	// Account is the AWS account; empty: the one of the credentials.
+	// Account is the AWS account. Only the local system may leave it out.
 	Account string `json:"account"`
 	// Stage is the gateway's stage, and what the functions see as STAGE.
 	Stage string `json:"stage"`
@@ -49,6 +54,8 @@ type Settings struct {
 	ProviderEndpoint string `json:"providerEndpoint"`
 	// KeylessLimit is how many calls without a key an address may make in five minutes.
 	KeylessLimit int `json:"keylessLimit"`
+	// PermissionsBoundary is the ARN of a policy that bounds all roles; it may be empty.
+	PermissionsBoundary string `json:"permissionsBoundary"`
 	// Domains are the customer's own names by region.
 	Domains map[string]Domain `json:"domains"`
 }
@@ -62,14 +69,16 @@ type Domain struct {
 // Local reports whether the stacks are for the local system.
 func (s Settings) Local() bool { return s.Stage == StageLocal }
 
-// Name is the common beginning of the customer's stack names.
-func (s Settings) Name() string { return s.Customer + "-" + s.Region }
+// Name is the common beginning of the stacks' names. No two deployments have the same:
+// a stage has no hyphens.
+func (s Settings) Name() string { return s.Customer + "-" + s.Stage + "-" + s.Region }
 
-// roleName names the role of a function where others must know it. Names of roles
+// RoleName names the role of a function where others must know it. Names of roles
 // hold for all regions of an account.
-func (s Settings) roleName(function string) string {
-	return s.Customer + "-" + s.Stage + "-" + s.Region + "-" + function
-}
+func (s Settings) RoleName(function string) string { return s.Name() + "-" + function }
+
+// Retentions are the numbers of days that CloudWatch may keep logs for.
+var Retentions = []int{7, 14, 30, 60, 90, 180, 365}
 
 // leastLimit is the lowest limit of a firewall rule that AWS takes.
 const leastLimit = 10
@@ -79,14 +88,17 @@ const longestRoleName = 64
 
 var (
 	nameShape   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+	stageShape  = regexp.MustCompile(`^[a-z][a-z0-9]{0,30}$`)
+	accountOnly = regexp.MustCompile(`^\d{12}$`)
+	boundaryARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/\S+$`)
 	regionShape = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
 	loopback    = regexp.MustCompile(`^http://127\.0\.0\.1:\d{1,5}$`)
 )
 
-// ReadSettings takes the settings of the customer that the context names: the
+// Read takes the settings of the customer that the context names: the
 // customer's own entry in the map `customers`, over which single context values
 // (`-c region=…`) win. Every error is one sentence for the person at the terminal.
-func ReadSettings(context func(key string) any) (Settings, error) {
+func Read(context func(key string) any) (Settings, error) {
 	customers, err := decode[map[string]json.RawMessage](context("customers"))
 	if err != nil {
 		return Settings{}, fmt.Errorf("the context value customers is not a map of customers: %w", err)
@@ -107,10 +119,10 @@ func ReadSettings(context func(key string) any) (Settings, error) {
 		return Settings{}, fmt.Errorf("there is no customer %q: cdk.json knows %s", customer, known)
 	}
 	s := Settings{Stage: "prod", Arch: "arm64", LogLevel: "info", LogRetentionDays: 90, KeylessLimit: 100}
-	if err := json.Unmarshal(entry, &s); err != nil {
-		return Settings{}, fmt.Errorf("the settings of customer %s in cdk.json cannot be read: %w", customer, err)
-	}
 	s.Customer = customer
+	if err := s.take(entry); err != nil {
+		return Settings{}, err
+	}
 	if err := s.override(context); err != nil {
 		return Settings{}, err
 	}
@@ -123,7 +135,7 @@ func ReadSettings(context func(key string) any) (Settings, error) {
 func (s *Settings) override(context func(key string) any) error {
 	for key, field := range map[string]*string{
 		"region": &s.Region, "account": &s.Account, "stage": &s.Stage, "arch": &s.Arch,
-		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel, "providerEndpoint": &s.ProviderEndpoint,
+		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel, "permissionsBoundary": &s.PermissionsBoundary, "providerEndpoint": &s.ProviderEndpoint,
 	} {
 		if value, ok := context(key).(string); ok && value != "" {
 			*field = value
@@ -160,10 +172,16 @@ func (s Settings) validate() error {
 		return fmt.Errorf("the customer name %q begins with %s: customers' own roles are named so, and deliver may assume them; choose another name", s.Customer, strings.TrimSuffix(webhook.RolePrefix, "-"))
 	case !regionShape.MatchString(s.Region):
 		return fmt.Errorf("%q is not an AWS region: add -c region=<region>", s.Region)
-	case !nameShape.MatchString(s.Stage):
-		return fmt.Errorf("the stage %q is not made of lower-case letters, digits and hyphens", s.Stage)
-	case len(s.roleName(topology.Assumer().Name)) > longestRoleName:
-		return fmt.Errorf("the names of the customer, %s, and the stage, %s, are too long: the role %s would have more than %d characters", s.Customer, s.Stage, s.roleName(topology.Assumer().Name), longestRoleName)
+	case !stageShape.MatchString(s.Stage):
+		return fmt.Errorf("the stage %q is not made of lower-case letters and digits", s.Stage)
+	case s.Local() != (s.Customer == customerLocal):
+		return fmt.Errorf("the customer %s cannot have the stage %s: the stage %s, in which nothing is kept, is that of the customer %s alone", s.Customer, s.Stage, StageLocal, customerLocal)
+	case !accountOnly.MatchString(s.Account) && !(s.Local() && s.Account == ""):
+		return fmt.Errorf("the account %q of customer %s is not an AWS account id of 12 digits: set account in cdk.json, or add -c account=<id>", s.Account, s.Customer)
+	case s.PermissionsBoundary != "" && !boundaryARN.MatchString(s.PermissionsBoundary):
+		return fmt.Errorf("the permissionsBoundary %q of customer %s is not the ARN of an IAM policy", s.PermissionsBoundary, s.Customer)
+	case len(s.RoleName(topology.Assumer().Name)) > longestRoleName:
+		return fmt.Errorf("the names of the customer, %s, and the stage, %s, are too long: the role %s would have more than %d characters", s.Customer, s.Stage, s.RoleName(topology.Assumer().Name), longestRoleName)
 	case s.Arch != "arm64" && s.Arch != "x86_64":
 		return fmt.Errorf("the architecture %q is neither arm64 nor x86_64", s.Arch)
 	case s.KeylessLimit < leastLimit:
@@ -184,8 +202,8 @@ func (s Settings) validate() error {
 			return fmt.Errorf("the provider %s is named twice", name)
 		}
 	}
-	if _, err := retention(s.LogRetentionDays); err != nil {
-		return err
+	if !slices.Contains(Retentions, s.LogRetentionDays) {
+		return fmt.Errorf("logRetentionDays is 7, 14, 30, 60, 90, 180 or 365, not %d", s.LogRetentionDays)
 	}
 	for region, domain := range s.Domains {
 		if domain.Name == "" || domain.CertificateArn == "" {
@@ -199,7 +217,7 @@ func (s Settings) validate() error {
 func (s Settings) Built() error {
 	var missing []string
 	for _, f := range topology.Functions {
-		if _, err := os.Stat(s.bootstrap(f.Name)); err != nil {
+		if _, err := os.Stat(s.Bootstrap(f.Name)); err != nil {
 			missing = append(missing, f.Name)
 		}
 	}
@@ -209,19 +227,7 @@ func (s Settings) Built() error {
 	return nil
 }
 
-func (s Settings) bootstrap(function string) string {
+// Bootstrap is the file of a built function.
+func (s Settings) Bootstrap(function string) string {
 	return filepath.Join(s.Assets, function, "bootstrap")
-}
-
-// decode converts a context value, which the CLI may have passed as text, to its type.
-func decode[T any](value any) (T, error) {
-	var out T
-	if text, ok := value.(string); ok {
-		return out, json.Unmarshal([]byte(text), &out)
-	}
-	data, err := json.Marshal(value)
-	if err != nil {
-		return out, err
-	}
-	return out, json.Unmarshal(data, &out)
 }
