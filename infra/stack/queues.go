@@ -5,7 +5,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
@@ -57,16 +57,30 @@ func (w *work) newDeadLetterQueue(of string) awssqs.Queue {
 
 // route sends every event on the bus to the queue of the dispatch function.
 func (w *work) route(bus awsevents.EventBus) {
-	awsevents.NewRule(w.stack, jsii.String("EventRule"), &awsevents.RuleProps{
+	rule := awsevents.NewRule(w.stack, jsii.String("EventRule"), &awsevents.RuleProps{
 		EventBus:     bus,
 		Description:  jsii.String("Events of the service to the dispatch function"),
 		EventPattern: &awsevents.EventPattern{Source: jsii.Strings(relay.Source)},
-		Targets: &[]awsevents.IRuleTarget{
-			awseventstargets.NewSqsQueue(w.queues[topology.Dispatch], &awseventstargets.SqsQueueProps{
-				DeadLetterQueue: w.newDeadLetterQueue(topology.EventRule),
-			}),
-		},
 	})
+	queue := w.queues[topology.Dispatch]
+	target(rule, awsevents.CfnRule_TargetProperty{Arn: queue.QueueArn()}, queue, w.newDeadLetterQueue(topology.EventRule))
+}
+
+// target makes the rule call a target, and send what it cannot deliver to the dead
+// letters, which are the last of the queues that it may send to. The package of the CDK
+// for targets would link a fifth of all its services.
+func target(rule awsevents.Rule, t awsevents.CfnRule_TargetProperty, queues ...awssqs.Queue) {
+	t.Id = jsii.String("Target0")
+	t.DeadLetterConfig = &awsevents.CfnRule_DeadLetterConfigProperty{Arn: queues[len(queues)-1].QueueArn()}
+	rule.Node().DefaultChild().(awsevents.CfnRule).SetTargets([]any{&t})
+	for _, queue := range queues {
+		queue.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil)},
+			Actions:    jsii.Strings("sqs:SendMessage"),
+			Resources:  &[]*string{queue.QueueArn()},
+			Conditions: &map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": rule.RuleArn()}},
+		}))
+	}
 }
 
 func seconds(d time.Duration) awscdk.Duration {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdadestinations"
 	"github.com/aws/jsii-runtime-go"
@@ -32,15 +32,15 @@ func (w *work) schedule(fn awslambda.Function, f topology.Function, s customer.S
 	fn.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
 		MaxEventAge: period, RetryAttempts: jsii.Number(0), OnFailure: awslambdadestinations.NewSqsDestination(dead),
 	})
-	awsevents.NewRule(w.stack, jsii.String(topology.Title(f.Name)+"Schedule"), &awsevents.RuleProps{
+	rule := awsevents.NewRule(w.stack, jsii.String(topology.Title(f.Name)+"Schedule"), &awsevents.RuleProps{
 		Description: jsii.String("Calls the function " + f.Name + " regularly"),
 		Schedule:    awsevents.Schedule_Rate(period),
-		Targets: &[]awsevents.IRuleTarget{
-			awseventstargets.NewLambdaFunction(fn, &awseventstargets.LambdaFunctionProps{
-				DeadLetterQueue: dead,
-				MaxEventAge:     period,
-				RetryAttempts:   jsii.Number(2),
-			}),
-		},
+	})
+	target(rule, awsevents.CfnRule_TargetProperty{
+		Arn:         fn.FunctionArn(),
+		RetryPolicy: &awsevents.CfnRule_RetryPolicyProperty{MaximumEventAgeInSeconds: period.ToSeconds(nil), MaximumRetryAttempts: jsii.Number(2)},
+	}, dead)
+	fn.AddPermission(jsii.String("Schedule"), &awslambda.Permission{
+		Principal: awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil), SourceArn: rule.RuleArn(),
 	})
 }

@@ -18,7 +18,7 @@ import (
 // CloudFormation generates it, so that no template holds it, and the functions read it
 // when they first need it.
 func newSealSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) awssecretsmanager.Secret {
-	return awssecretsmanager.NewSecret(stack, jsii.String("SealSecret"), &awssecretsmanager.SecretProps{
+	secret := awssecretsmanager.NewSecret(stack, jsii.String("SealSecret"), &awssecretsmanager.SecretProps{
 		Description:   jsii.String("What " + s.Customer + "'s stored answers are sealed with"),
 		EncryptionKey: key,
 		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
@@ -26,6 +26,8 @@ func newSealSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) awss
 		},
 		RemovalPolicy: kept(s),
 	})
+	accept(secret, finding{"AwsSolutions-SMG4", "The stack of the function that rotates it has the schedule."})
+	return secret
 }
 
 // readsSeal reports whether the function seals answers or cursors.
