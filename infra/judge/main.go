@@ -141,12 +141,8 @@ func (t tool) run(ctx context.Context, dir string) error {
 	cmd.Dir = dir
 	var findings, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &findings, &messages
-	err := cmd.Run()
-	switch {
-	case findings.Len() > 0:
-		return errors.New("\n" + findings.String())
-	case err != nil:
-		return fmt.Errorf("%w\n%s", err, messages.String())
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%w\n%s%s", err, findings.String(), messages.String())
 	}
 	return nil
 }

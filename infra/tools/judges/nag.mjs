@@ -1,5 +1,6 @@
 // Runs cdk-nag (AwsSolutions and Serverless) over synthesised templates, and prints each
-// finding that the template does not accept: rule, logical id, description.
+// finding that the template does not accept: rule, logical id, description. Its exit
+// status is 1 if there is one.
 // Usage: node nag.mjs <packages> <out> <template>...
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
@@ -33,7 +34,9 @@ for (const { violations } of pluginReports) {
   for (const { ruleName, description, violatingConstructs } of violations) {
     for (const { constructPath } of violatingConstructs) {
       const rule = ruleName.replace(/\[.*$/s, '');
-      if (!accepted[constructPath].includes(rule)) console.log(`${ruleName}\t${constructPath}\t${description}`);
+      if (accepted[constructPath].includes(rule)) continue;
+      console.log(`${ruleName}\t${constructPath}\t${description}`);
+      process.exitCode = 1;
     }
   }
 }
