@@ -24,8 +24,9 @@ var (
 	tableBatch  = "dynamodb:PartiQLUpdate"
 )
 
-// The partitions of API keys and of their secrets.
+// The partitions of API keys, of their secrets, and of the counts of calls.
 var (
+	countItems  = credential.Counts("*")
 	keyItems    = credential.Keys("*")
 	secretItems = credential.Secrets("*")
 )
@@ -101,7 +102,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 	arn := l.data.state.TableArn()
 	if f.Counts {
-		only := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", keyItems, secretItems)
+		only := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", countItems, keyItems, secretItems)
 		return []awsiam.PolicyStatement{only(allow([]string{"dynamodb:UpdateItem"}, arn))}
 	}
 	all := table(f.State, l.data.state, store.StateIndexes)

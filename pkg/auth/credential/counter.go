@@ -242,7 +242,7 @@ func (c *Counter) share(ctx context.Context, of *Credential, open int64) error {
 	if n == 0 || of.OverFrom > 0 {
 		return nil
 	}
-	at := store.IDKey("calls#" + of.Owner.String() + "#" + strconv.FormatInt(open, 10))
+	at := store.IDKey(Counts(of.Owner.String() + "#" + strconv.FormatInt(open, 10)))
 	add := store.Expires(expression.Add(store.Number(calls), expression.Value(n)), begin(open).Add(time.Hour))
 	_, err := c.db.Update(ctx, at, add, expression.Or(
 		store.Number(calls).AttributeNotExists(), store.Number(calls).LessThanEqual(expression.Value(ceiling*of.Limit-n)),

@@ -105,6 +105,9 @@ func Keys(account tenant.Account) string { return "keys#" + string(account) }
 // Secrets is the partition of the secret of an API key with that hash.
 func Secrets(hash string) string { return "secret#" + hash }
 
+// Counts is the partition of the calls of an account and mode in a minute.
+func Counts(ownerAndMinute string) string { return "calls#" + ownerAndMinute }
+
 func key(hash string) store.Key { return store.IDKey(Secrets(hash)) }
 
 // texts and numbers are the members that are kept of a credential; those that are
