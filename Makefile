@@ -47,11 +47,12 @@ sam: .local/bin/local explorer-assets ## Run the service with its API in contain
 build: .local/bin/local explorer-assets ## Build the functions into build/<arch>; ARCH=arm64 or x86_64
 	@.local/bin/local build -arch $(ARCH)
 
-# The command is always asked for: go build knows best whether it is up to date.
+# The command is always asked for: go build knows best whether it is up to date. It is
+# built as the functions are, so that nothing is compiled twice.
 .PHONY: .local/bin/local
 .local/bin/local:
 	@command -v $(GO) >/dev/null || { echo "Go is not installed: get Go 1.26 or newer from https://go.dev/dl."; exit 1; }
-	@$(GO) build -o $@ ./infra/local
+	@CGO_ENABLED=0 $(GO) build -trimpath -o $@ ./infra/local
 
 .PHONY: tools
 tools: .local/bin/local ## Install the pinned tools into .tools

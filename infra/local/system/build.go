@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -45,21 +47,25 @@ func (t Target) Dir() string {
 	return filepath.Join("build", t.Architecture())
 }
 
-// Build builds every function under functions. What has not changed is neither
-// linked nor written again, so that neither the CDK nor a zip is made anew.
-func Build(ctx context.Context, root string, target Target) error {
+// linked is the folder, in the checkout, of the linked binaries, for go build to see that
+// they are up to date.
+func (t Target) linked() string { return filepath.Join("build", ".linked", filepath.Base(t.Dir())) }
+
+// Build builds every function under functions, and further commands, which it leaves in
+// the folder of linked binaries. What has not changed is neither linked nor written
+// again, so that neither the CDK nor a zip is made anew.
+func Build(ctx context.Context, root string, target Target, commands ...string) error {
 	release, err := lock(ctx, filepath.Join(root, "build", ".lock"))
 	if err != nil {
 		return err
 	}
 	defer release()
-	// One call for all: the compiler shares what they have in common. The linked
-	// binaries stay, for go build to see that they are up to date.
-	linked := filepath.Join(root, "build", ".linked", filepath.Base(target.Dir()))
+	// One call for all: the compiler shares what they have in common.
+	linked := filepath.Join(root, target.linked())
 	if err := os.MkdirAll(linked, 0o755); err != nil {
 		return err
 	}
-	if err := Compile(ctx, root, target, linked, "./functions/..."); err != nil {
+	if err := Compile(ctx, root, target, linked, append([]string{"./functions/..."}, commands...)...); err != nil {
 		return err
 	}
 	binaries, err := os.ReadDir(linked)
@@ -68,6 +74,9 @@ func Build(ctx context.Context, root string, target Target) error {
 	}
 	for _, binary := range binaries {
 		name := binary.Name()
+		if slices.ContainsFunc(commands, func(c string) bool { return path.Base(c) == name }) {
+			continue
+		}
 		if _, err := os.Stat(filepath.Join(root, "functions", name, "main.go")); err != nil {
 			// A function that is no more.
 			if err := os.Remove(filepath.Join(linked, name)); err != nil {

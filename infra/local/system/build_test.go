@@ -27,10 +27,11 @@ func TestBuildWritesOnlyWhatChanged(t *testing.T) {
 		"go.mod":              "module example.com/x\n\ngo 1.26\n",
 		"functions/a/main.go": "package main\n\nfunc main() {}\n",
 		"functions/b/main.go": "package main\n\nfunc main() { println(1) }\n",
+		"tools/app/main.go":   "package main\n\nfunc main() { println(2) }\n",
 	})
 	build := func() {
 		t.Helper()
-		if err := Build(t.Context(), root, Machine()); err != nil {
+		if err := Build(t.Context(), root, Machine(), "./tools/app"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -46,6 +47,12 @@ func TestBuildWritesOnlyWhatChanged(t *testing.T) {
 	a, b := bootstrap("a"), bootstrap("b")
 	if a.Mode().Perm()&0o100 == 0 {
 		t.Errorf("the bootstrap cannot be run: %v", a.Mode())
+	}
+	for range 2 { // the second build leaves it there
+		if _, err := os.Stat(filepath.Join(root, Machine().linked(), "app")); err != nil {
+			t.Error(err)
+		}
+		build()
 	}
 	if entries, err := os.ReadDir(filepath.Join(root, Machine().Dir(), "a")); err != nil || len(entries) != 1 {
 		t.Errorf("the asset holds %v, %v", entries, err)

@@ -29,14 +29,18 @@ const (
 	outputs  = "outputs.json"
 )
 
-// synthesise builds the CDK app and runs it: what the CLI does too, but without
-// waiting for the CLI, and beside the start of the emulator.
+// The commands that are built with the functions: most of what they are made of is the
+// same.
+const (
+	appCommand   = "./infra"
+	fakesCommand = "./testdata/providers"
+)
+
+// synthesise runs the CDK app: what the CLI does too, but without waiting for the CLI, and
+// beside the start of the emulator.
 func (d deployment) synthesise(ctx context.Context) error {
-	app := filepath.Join(d.dir, "infra")
+	app := filepath.Join(d.root, d.target.linked(), "infra")
 	log := filepath.Join(d.dir, "synth.log")
-	if err := run(ctx, d.root, log, os.Environ(), "go", "build", "-o", app, "./infra"); err != nil {
-		return logged(err, "building the CDK app", log)
-	}
 	values, err := d.contextValues()
 	if err != nil {
 		return err

@@ -54,17 +54,6 @@ func isFree(ctx context.Context, port int) bool {
 // endpoint is the address of the fakes.
 func (f *fakes) endpoint() string { return "http://127.0.0.1:" + strconv.Itoa(f.port) }
 
-func (f *fakes) binary() string { return filepath.Join(f.dir, "providers") }
-
-// build builds the command.
-func (f *fakes) build(ctx context.Context, root string) error {
-	log := filepath.Join(f.dir, "providers-build.log")
-	if err := run(ctx, root, log, os.Environ(), "go", "build", "-o", f.binary(), "./testdata/providers"); err != nil {
-		return logged(err, "building the fakes of the providers", log)
-	}
-	return nil
-}
-
 // fakeCredentials are those that the fakes accept.
 func fakeCredentials() (string, error) {
 	of := map[string]string{}
@@ -75,7 +64,7 @@ func fakeCredentials() (string, error) {
 }
 
 // start starts the fakes, which put what they make into the emulated AWS.
-func (f *fakes) start(ctx context.Context, endpoint, region string) error {
+func (f *fakes) start(ctx context.Context, binary, endpoint, region string) error {
 	accepted, err := fakeCredentials()
 	if err != nil {
 		return err
@@ -84,7 +73,7 @@ func (f *fakes) start(ctx context.Context, endpoint, region string) error {
 	f.process, err = start(f.dir, log, environment(map[string]string{
 		"AWS_ENDPOINT_URL": endpoint, "AWS_REGION": region, "AWS_ACCESS_KEY_ID": awsKey, "AWS_SECRET_ACCESS_KEY": awsKey,
 		"PROVIDER_CREDENTIALS": accepted,
-	}), f.binary(), "-port", strconv.Itoa(f.port))
+	}), binary, "-port", strconv.Itoa(f.port))
 	if err == nil {
 		err = f.await(ctx, f.endpoint()+"/_control/log", 10*time.Second)
 	}

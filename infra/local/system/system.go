@@ -121,9 +121,6 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 	if s.release, err = claim(o.Dir); err != nil {
 		return nil, err
 	}
-	if err := Install(ctx, o.Root, o.Say, Base); err != nil {
-		return nil, err
-	}
 	if err := s.bringUp(ctx, o); err != nil {
 		return nil, err
 	}
@@ -150,7 +147,8 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 	return s, nil
 }
 
-// bringUp builds and synthesises while the emulator starts, then deploys.
+// bringUp builds and synthesises while the tools are installed and the emulator starts,
+// then deploys.
 func (s *System) bringUp(ctx context.Context, o Options) error {
 	providers := ""
 	if !o.RealProviders {
@@ -171,21 +169,20 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 	built := make(chan error, 1)
 	go func() {
 		o.Say("Building the functions and synthesising the stacks")
-		err := Build(ctx, o.Root, d.target)
+		err := Build(ctx, o.Root, d.target, appCommand, fakesCommand)
 		if err == nil {
 			err = d.synthesise(ctx)
-		}
-		if err == nil && s.fakes != nil {
-			err = s.fakes.build(ctx, o.Root)
 		}
 		if err != nil {
 			cancel() // No need for the emulator then.
 		}
 		built <- err
 	}()
-	var emulatorErr error
-	o.Say("Starting the local AWS")
-	s.emulator, emulatorErr = startEmulator(ctx, installed(o.Root).python, o)
+	emulatorErr := Install(ctx, o.Root, o.Say, Base)
+	if emulatorErr == nil {
+		o.Say("Starting the local AWS")
+		s.emulator, emulatorErr = startEmulator(ctx, installed(o.Root).python, o)
+	}
 	if emulatorErr == nil {
 		s.Endpoint = s.emulator.endpoint
 		emulatorErr = d.bootstrap(ctx, s.Endpoint)
@@ -223,7 +220,7 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 		return nil
 	}
 	o.Say("Starting the fakes of the providers")
-	if err := s.fakes.start(ctx, s.Endpoint, s.Region); err != nil {
+	if err := s.fakes.start(ctx, filepath.Join(o.Root, d.target.linked(), "providers"), s.Endpoint, s.Region); err != nil {
 		return err
 	}
 	return s.keepCredentials(ctx)
