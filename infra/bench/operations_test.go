@@ -85,7 +85,7 @@ func TestEveryOperationKeepsItsBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first.Trips != 2 || first.Writes <= 1 {
+	if first.Trips != 3 || first.Writes <= 1 {
 		t.Errorf("the first call of a minute costs the authorizer %+v", first)
 	}
 }
