@@ -69,7 +69,7 @@ func TestRefusals(t *testing.T) {
 		{"no key", "", "GET", "/v1/me", nil, nil, 401, "missing_api_key", ""},
 		{"no key for an unknown path", "", "GET", "/v1/nothing", nil, nil, 401, "missing_api_key", ""},
 		{"no key for an unknown method", "", "DELETE", "/v1/me", nil, nil, 401, "missing_api_key", ""},
-		{"no key at all", "", "GET", "/v1/me", nil, []string{"Authorization", "Bearer "}, 401, "missing_api_key", ""},
+		{"no key at all", "", "GET", "/v1/me", nil, []string{"Authorization", "Bearer "}, 401, "invalid_api_key", ""},
 		{"another scheme", "", "GET", "/v1/me", nil, []string{"Authorization", "Basic dXNlcjpwYXNz"}, 401, "invalid_api_key", ""},
 		{"garbage as a key", "garbage", "GET", "/v1/me", nil, nil, 401, "invalid_api_key", ""},
 		{"mistyped key", mistyped, "GET", "/v1/me", nil, nil, 401, "invalid_api_key", ""},

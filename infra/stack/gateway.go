@@ -65,9 +65,10 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.Function) *gat
 		api: api,
 		authorizer: awsapigateway.NewRequestAuthorizer(stack, jsii.String("Authorizer"), &awsapigateway.RequestAuthorizerProps{
 			Handler: authorizer,
-			// No cache, and no identity source without which the gateway would refuse
-			// on its own: revocation, rate and address hold on every single call.
-			IdentitySources: jsii.Strings(),
+			// The gateway refuses a call without the header on its own: an authorizer can
+			// only do so by an error, which raises an alarm. There is no cache: revocation,
+			// rate and address hold on every single call.
+			IdentitySources: &[]*string{awsapigateway.IdentitySource_Header(jsii.String("Authorization"))},
 			ResultsCacheTtl: seconds(0),
 		}),
 	}

@@ -48,7 +48,9 @@ func New(secrets Secrets, scopes map[string]auth.Scope, now func() time.Time) *A
 	return &Authorizer{secrets, scopes, now}
 }
 
-// errUnauthorized is the one error that the gateway answers with 401.
+// errUnauthorized is the one error that the gateway answers with 401. API Gateway itself
+// refuses a call without the header, which is the authorizer's identity source, so that
+// no such call counts as an error of the function; the emulated one asks all the same.
 var errUnauthorized = errors.New("Unauthorized")
 
 type (
@@ -169,8 +171,8 @@ func principal(s *credential.Credential, mode tenant.Mode, now time.Time) *auth.
 	return p
 }
 
-// bearer returns the token of the Authorization header (RFC 6750, 2.1), and whether
-// one was sent. Header names come in any case. What comes by another scheme, or by
+// bearer returns the token of the Authorization header (RFC 6750, 2.1), and whether the
+// header was sent. Header names come in any case. What comes by another scheme, or by
 // none, is no key of ours whatever it looks like: its token is empty.
 func bearer(req request) (token string, sent bool) {
 	for name, value := range req.Headers {
@@ -179,8 +181,7 @@ func bearer(req request) (token string, sent bool) {
 		}
 		scheme, token, _ := strings.Cut(strings.TrimSpace(value), " ")
 		if strings.EqualFold(scheme, "Bearer") {
-			token = strings.TrimSpace(token)
-			return token, token != ""
+			return strings.TrimSpace(token), true
 		}
 		return "", scheme != ""
 	}

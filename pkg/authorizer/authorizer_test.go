@@ -370,8 +370,6 @@ func TestWithoutAKeyTheCallIsUnauthorized(t *testing.T) {
 		callOf("GET", "/v1/me", "X-Other", "x"),
 		callOf("GET", "/v1/me", "Authorization", ""),
 		callOf("GET", "/v1/me", "authorization", "  "),
-		callOf("GET", "/v1/me", "Authorization", "Bearer"),
-		callOf("GET", "/v1/me", "Authorization", "Bearer "),
 		{MethodArn: arn},
 	} {
 		s := &secrets{}
@@ -389,7 +387,7 @@ func TestWhatIsNoKeyIsRefusedWithoutALookUp(t *testing.T) {
 	key := newKey(t, tenant.Test)
 	mistyped := key[:20] + map[bool]string{true: "a", false: "b"}[key[20] != 'a'] + key[21:]
 	for _, value := range []string{
-		"Bearer x", "Bearer " + mistyped, "Bearer " + strings.Replace(key, "_test_", "_live_", 1), "Bearer " + key + key, "Bearer " + key + " x",
+		"Bearer", "Bearer ", "Bearer x", "Bearer " + mistyped, "Bearer " + strings.Replace(key, "_test_", "_live_", 1), "Bearer " + key + key, "Bearer " + key + " x",
 		"Basic dXNlcjpwYXNz", "Basic " + key, key, "Bearer" + key, "Token " + key, "Bearer\t" + key, "Bearer \x00", "Bearer " + strings.Repeat("x", 100_000),
 	} {
 		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}}
