@@ -48,6 +48,7 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 	output(stack, "BusName", d.bus.EventBusName())
 	output(stack, "ProviderSecretArn", arnOf(d.providers))
 	output(stack, "SealSecretArn", arnOf(d.seal))
+	output(stack, "AlarmTopicArn", d.alarms.TopicArn())
 	return d
 }
 

@@ -1,0 +1,145 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/acm"
+	"github.com/aws/aws-sdk-go-v2/service/apigateway"
+	"github.com/aws/aws-sdk-go-v2/service/bedrock"
+	"github.com/aws/aws-sdk-go-v2/service/bedrock/types"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go"
+)
+
+// AWS is the account of a configuration.
+type AWS struct{ Config aws.Config }
+
+// unsupported are the codes of errors of operations that a local AWS lacks.
+var unsupported = []string{"InvalidAction", "NotImplemented", "UnknownOperation", "UnknownOperationException", "UnsupportedOperation"}
+
+// known translates an error of AWS into one of Account. missing are the codes of what
+// does not exist.
+func (a AWS) known(err error, missing ...string) error {
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return err
+	}
+	var response *awshttp.ResponseError
+	local := a.Config.BaseEndpoint != nil
+	switch {
+	case slices.Contains(missing, api.ErrorCode()):
+		return ErrMissing
+	case local && (slices.Contains(unsupported, api.ErrorCode()) || errors.As(err, &response) && response.HTTPStatusCode() == http.StatusNotImplemented):
+		return ErrUnsupported
+	}
+	return err
+}
+
+// ID implements Account.
+func (a AWS) ID(ctx context.Context) (string, error) {
+	out, err := sts.NewFromConfig(a.Config).GetCallerIdentity(ctx, nil)
+	if err != nil {
+		return "", err
+	}
+	return aws.ToString(out.Account), nil
+}
+
+// Outputs implements Account.
+func (a AWS) Outputs(ctx context.Context, stack string) (map[string]string, error) {
+	out, err := cloudformation.NewFromConfig(a.Config).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &stack})
+	if err != nil {
+		// CloudFormation has no code of its own for a stack that does not exist.
+		return nil, a.known(err, "ValidationError")
+	}
+	outputs := map[string]string{}
+	for _, s := range out.Stacks {
+		for _, o := range s.Outputs {
+			outputs[aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
+		}
+	}
+	return outputs, nil
+}
+
+// Concurrency implements Account.
+func (a AWS) Concurrency(ctx context.Context) (limit, unreserved int, err error) {
+	out, err := lambda.NewFromConfig(a.Config).GetAccountSettings(ctx, nil)
+	if err != nil {
+		return 0, 0, a.known(err)
+	}
+	return int(out.AccountLimit.ConcurrentExecutions), int(aws.ToInt32(out.AccountLimit.UnreservedConcurrentExecutions)), nil
+}
+
+// Model implements Account.
+func (a AWS) Model(ctx context.Context, id string) (string, error) {
+	if a.Config.BaseEndpoint != nil {
+		return "", ErrUnsupported // The models of an emulated AWS are not those of the region.
+	}
+	out, err := bedrock.NewFromConfig(a.Config).GetFoundationModelAvailability(ctx, &bedrock.GetFoundationModelAvailabilityInput{ModelId: &id})
+	switch {
+	case err != nil:
+		return "", a.known(err, "ResourceNotFoundException", "ValidationException")
+	case out.RegionAvailability == types.RegionAvailabilityNotAvailable:
+		return "", ErrMissing
+	case out.AgreementAvailability != nil && out.AgreementAvailability.Status != types.AgreementStatusAvailable:
+		return "the agreement is " + string(out.AgreementAvailability.Status), nil
+	case out.AuthorizationStatus != types.AuthorizationStatusAuthorized:
+		return string(out.AuthorizationStatus), nil
+	case out.EntitlementAvailability != types.EntitlementAvailabilityAvailable:
+		return "no entitlement", nil
+	}
+	return "", nil
+}
+
+// Secret implements Account.
+func (a AWS) Secret(ctx context.Context, arn string) (string, error) {
+	out, err := secretsmanager.NewFromConfig(a.Config).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &arn})
+	if err != nil {
+		return "", a.known(err)
+	}
+	return aws.ToString(out.SecretString), nil
+}
+
+// Certificate implements Account.
+func (a AWS) Certificate(ctx context.Context, arn string) (string, error) {
+	out, err := acm.NewFromConfig(a.Config).DescribeCertificate(ctx, &acm.DescribeCertificateInput{CertificateArn: &arn})
+	if err != nil {
+		return "", a.known(err, "ResourceNotFoundException")
+	}
+	return string(out.Certificate.Status), nil
+}
+
+// Pending implements Account.
+func (a AWS) Pending(ctx context.Context, topic string) ([]string, error) {
+	var pending []string
+	pages := sns.NewListSubscriptionsByTopicPaginator(sns.NewFromConfig(a.Config), &sns.ListSubscriptionsByTopicInput{TopicArn: &topic})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, a.known(err)
+		}
+		for _, s := range page.Subscriptions {
+			if aws.ToString(s.SubscriptionArn) == "PendingConfirmation" {
+				pending = append(pending, aws.ToString(s.Endpoint))
+			}
+		}
+	}
+	return pending, nil
+}
+
+// LogRole implements Account.
+func (a AWS) LogRole(ctx context.Context) (string, error) {
+	out, err := apigateway.NewFromConfig(a.Config).GetAccount(ctx, nil)
+	if err != nil {
+		return "", a.known(err)
+	}
+	return aws.ToString(out.CloudwatchRoleArn), nil
+}

@@ -1,0 +1,187 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/provider/credentials"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+func (r run) credentials(ctx context.Context) (finding, error) {
+	id, err := r.ID(ctx)
+	switch {
+	case err != nil:
+		return finding{Failed, "AWS does not accept the credentials: sign in, or set AWS_PROFILE (" + err.Error() + ")"}, nil
+	case r.Settings.Account != "" && id != r.Settings.Account:
+		return found(Failed, "they are for the account %s, and %s has the account %s in cdk.json: use credentials of that one", id, r.Customer, r.Settings.Account)
+	}
+	return found(OK, "account %s", id)
+}
+
+// leastBootstrap is the version of the bootstrap stack that the CDK needs.
+const leastBootstrap = 6
+
+func (r run) bootstrap(ctx context.Context) (finding, error) {
+	const run = "run `make bootstrap` with the same CUSTOMER, STAGE and REGION"
+	outputs, err := r.Outputs(ctx, "CDKToolkit")
+	if errors.Is(err, ErrMissing) {
+		return found(Failed, "the account is not prepared for the CDK in %s: %s", r.Region, run)
+	}
+	if err != nil {
+		return finding{}, err
+	}
+	version, err := strconv.Atoi(outputs["BootstrapVersion"])
+	if err != nil || version < leastBootstrap {
+		return found(Failed, "the CDK's bootstrap stack has the version %q, and %d is needed: %s", outputs["BootstrapVersion"], leastBootstrap, run)
+	}
+	return found(OK, "version %d", version)
+}
+
+// leastUnreserved is the concurrency that AWS keeps free of reservations. It is also what
+// the functions behind the gateway have at least.
+const leastUnreserved = 100
+
+// concurrencies returns what the functions reserve, and what their queues take at most.
+func concurrencies() (reserved, queues int) {
+	for _, f := range topology.Functions {
+		reserved += f.Reserved
+		queues += f.Concurrency * len(f.Consumes)
+	}
+	return reserved, queues
+}
+
+func (r run) concurrency(ctx context.Context) (finding, error) {
+	limit, unreserved, err := r.Concurrency(ctx)
+	if err != nil {
+		return finding{}, err
+	}
+	reserved, queues := concurrencies()
+	free := unreserved - reserved
+	if r.deployed() {
+		free = unreserved // Ours is reserved already.
+	}
+	// What is missing is asked for on top of what the account has.
+	request := func(missing int) string {
+		return "request at least " + strconv.Itoa(limit+missing) + ` as "Concurrent executions" of AWS Lambda in Service Quotas`
+	}
+	switch {
+	case free < leastUnreserved:
+		return found(Failed, "the limit is %d, of which %d are not reserved; the authorizer reserves %d and AWS keeps %d free: %s", limit, unreserved, reserved, leastUnreserved, request(leastUnreserved+queues-free))
+	case free < leastUnreserved+queues:
+		return found(Warning, "the limit is %d; with all queues busy %d are left for requests, fewer than %d: %s", limit, free-queues, leastUnreserved, request(leastUnreserved+queues-free))
+	}
+	return found(OK, "limit %d, %d left for requests with all queues busy", limit, free-queues)
+}
+
+func (r run) models(ctx context.Context) (finding, error) {
+	const bedrock = "bedrock"
+	if !slices.Contains(r.Providers, bedrock) {
+		return found(Skipped, "the providers of %s do not include bedrock", r.Customer)
+	}
+	var missing []string
+	checked := 0
+	for _, m := range catalog.Models(catalog.Filter{Provider: bedrock}) {
+		if m.State != catalog.Available || !m.In(r.Region) {
+			continue
+		}
+		reason, err := r.Model(ctx, m.ProviderModel)
+		if errors.Is(err, ErrMissing) {
+			reason, err = "not in "+r.Region, nil
+		}
+		if err != nil {
+			return finding{}, err
+		}
+		if checked++; reason != "" {
+			missing = append(missing, m.ProviderModel+" ("+reason+")")
+		}
+	}
+	if len(missing) > 0 {
+		return found(Failed, "%s. Open each in the model catalog of the Bedrock console in %s, and accept its terms; models of Anthropic ask for a use case first, others need a subscription in AWS Marketplace. Correct pkg/catalog/models.json if the region lacks the model", strings.Join(missing, ", "), r.Region)
+	}
+	return found(OK, "%d models of Bedrock", checked)
+}
+
+func (r run) secret(ctx context.Context) (finding, error) {
+	var needed []string
+	for _, name := range r.Providers {
+		if slices.Contains(credentials.Providers(), name) {
+			needed = append(needed, name)
+		}
+	}
+	arn := r.outputs["ProviderSecretArn"]
+	switch {
+	case len(needed) == 0:
+		return found(Skipped, "no provider of %s needs a credential", r.Customer)
+	case arn == "":
+		return beforeDeployment, nil
+	}
+	value, err := r.Secret(ctx, arn)
+	if err != nil {
+		return finding{}, err
+	}
+	have, err := credentials.Parse(value)
+	if err != nil {
+		return found(Warning, "%v: set the credentials with `PROVIDER_SECRET=%s go run ./infra/admin providers set`", err, arn)
+	}
+	needed = slices.DeleteFunc(needed, func(name string) bool { _, ok := have[name]; return ok })
+	if len(needed) > 0 {
+		return found(Warning, "those of %s are missing, and live work with them fails: set all with `PROVIDER_SECRET=%s go run ./infra/admin providers set`", strings.Join(needed, ", "), arn)
+	}
+	return found(OK, "%d are set", len(have))
+}
+
+func (r run) certificate(ctx context.Context) (finding, error) {
+	domain, named := r.Domains[r.Region]
+	if !named {
+		return found(Skipped, "%s has no domain in %s", r.Customer, r.Region)
+	}
+	status, err := r.Certificate(ctx, domain.CertificateArn)
+	switch {
+	case errors.Is(err, ErrMissing):
+		return found(Failed, "there is no certificate %s: request one for %s in AWS Certificate Manager in %s", domain.CertificateArn, domain.Name, r.Region)
+	case err != nil:
+		return finding{}, err
+	case status != "ISSUED":
+		return found(Failed, "the certificate of %s is %s: add the validation records of AWS Certificate Manager to its DNS zone", domain.Name, status)
+	}
+	return found(OK, "%s", domain.Name)
+}
+
+func (r run) subscription(ctx context.Context) (finding, error) {
+	topic := r.outputs["AlarmTopicArn"]
+	switch {
+	case r.Local():
+		return found(Skipped, "the local system has no one to alarm")
+	case r.AlarmEmail == "":
+		return found(Warning, "no alarm reaches anyone: set alarmEmail of %s in cdk.json", r.Customer)
+	case topic == "":
+		return beforeDeployment, nil
+	}
+	pending, err := r.Pending(ctx, topic)
+	if err != nil {
+		return finding{}, err
+	}
+	if len(pending) > 0 {
+		return found(Warning, "no alarm reaches %s: open the link in the message of AWS Notifications to it", strings.Join(pending, ", "))
+	}
+	return found(OK, "%s", r.AlarmEmail)
+}
+
+func (r run) logRole(ctx context.Context) (finding, error) {
+	if !r.deployed() {
+		return beforeDeployment, nil
+	}
+	role, err := r.LogRole(ctx)
+	if err != nil {
+		return finding{}, err
+	}
+	if role == "" {
+		return found(Warning, "API Gateway writes no access log: deploy again, which sets the role of the account")
+	}
+	return found(OK, "%s", role)
+}

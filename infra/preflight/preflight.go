@@ -1,0 +1,120 @@
+// Package preflight checks whether an AWS account is ready for a customer's stacks, and
+// says what to do where it is not.
+package preflight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/content-automation/api/infra/customer"
+)
+
+// State is the outcome of a check.
+type State string
+
+// The outcomes. A warning does not stop a deployment, and what does not apply is skipped.
+const (
+	OK      State = "ok"
+	Warning State = "warning"
+	Skipped State = "skipped"
+	Failed  State = "FAILED"
+)
+
+// Result is the outcome of one check: what was found, and what to do about it.
+type Result struct {
+	Check string
+	State State
+	Text  string
+}
+
+// run is a check of an account for a customer.
+type run struct {
+	Account
+	customer.Settings
+	// outputs are those of the customer's stacks; empty before the first deployment.
+	outputs map[string]string
+}
+
+func (r run) deployed() bool { return len(r.outputs) > 0 }
+
+// finding is the outcome of a check, without its name.
+type finding struct {
+	state State
+	text  string
+}
+
+func found(state State, format string, args ...any) (finding, error) {
+	return finding{state, fmt.Sprintf(format, args...)}, nil
+}
+
+// beforeDeployment is the finding of checks of what the first deployment makes.
+var beforeDeployment = finding{Skipped, "checked after the first deployment"}
+
+// Run makes all checks. If the credentials are not those of the account, it makes no other.
+func Run(ctx context.Context, a Account, s customer.Settings) ([]Result, error) {
+	r := run{Account: a, Settings: s, outputs: map[string]string{}}
+	checks := []struct {
+		name  string
+		check func(run, context.Context) (finding, error)
+	}{
+		{"credentials", run.credentials}, {"bootstrap", run.bootstrap}, {"concurrency", run.concurrency},
+		{"models", run.models}, {"provider credentials", run.secret}, {"certificate", run.certificate},
+		{"alarm e-mail", run.subscription}, {"gateway log role", run.logRole},
+	}
+	var results []Result
+	for i, c := range checks {
+		f, err := c.check(r, ctx)
+		switch {
+		case errors.Is(err, ErrUnsupported):
+			f = finding{Skipped, "this AWS cannot answer it"}
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			f = finding{Failed, fmt.Sprintf("%v. Check the permissions of the credentials", err)}
+		}
+		results = append(results, Result{c.name, f.state, f.text})
+		if i > 0 {
+			continue
+		}
+		if f.state == Failed {
+			return results, nil
+		}
+		if err := r.read(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+// read takes the outputs of the stacks that exist.
+func (r run) read(ctx context.Context) error {
+	for _, part := range []string{"-data", "-api"} {
+		outputs, err := r.Outputs(ctx, r.Name()+part)
+		if err != nil && !errors.Is(err, ErrMissing) {
+			return fmt.Errorf("read the stack %s: %w", r.Name()+part, err)
+		}
+		for name, value := range outputs {
+			r.outputs[name] = value
+		}
+	}
+	return nil
+}
+
+// Report writes the results, and returns an error if a check failed.
+func Report(out io.Writer, results []Result) error {
+	failed := 0
+	for _, r := range results {
+		if _, err := fmt.Fprintf(out, "%-8s %-21s %s\n", r.State, r.Check, r.Text); err != nil {
+			return err
+		}
+		if r.State == Failed {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d checks failed", failed, len(results))
+	}
+	return nil
+}
