@@ -132,6 +132,30 @@ sbom: explorer-assets ## Write the functions' bill of materials (CycloneDX) and 
 synth: tools build ## Synthesise a customer's stacks into cdk.out; CUSTOMER=acme
 	@$(CDK) synth --quiet -c customer=$(CUSTOMER) -c arch=$(ARCH)
 
+# What the stacks are for; without STAGE, REGION and ARCH, as cdk.json says.
+TARGET = -customer '$(CUSTOMER)' $(if $(STAGE),-stage '$(STAGE)') $(if $(REGION),-region '$(REGION)') \
+	$(if $(filter command line environment,$(origin ARCH)),-arch '$(ARCH)')
+
+.PHONY: preflight
+preflight: ## Check whether an AWS account is ready; CUSTOMER=acme STAGE=prod REGION=eu-central-1
+	@$(GO) run ./infra/deploy preflight $(TARGET)
+
+.PHONY: bootstrap
+bootstrap: tools ## Prepare an AWS account and region for the CDK
+	@$(GO) run ./infra/deploy bootstrap $(TARGET)
+
+.PHONY: deploy
+deploy: tools ## Build and deploy a customer's stacks; APPROVAL=never does not ask about permissions
+	@$(GO) run ./infra/deploy deploy $(TARGET) -approval $(or $(APPROVAL),broadening)
+
+.PHONY: diff
+diff: tools ## Show what a deployment would change
+	@$(GO) run ./infra/deploy diff $(TARGET)
+
+.PHONY: destroy
+destroy: tools ## Destroy a customer's stacks; DATA=yes that of the data too, CONFIRM=yes without a question
+	@$(GO) run ./infra/deploy destroy $(TARGET) $(if $(filter yes,$(CONFIRM)),-yes) $(if $(filter yes,$(DATA)),-data)
+
 .PHONY: clean
 clean: ## Remove everything that was built or installed
 	rm -rf .local .tools build cdk.out pkg/docs/browser/node_modules

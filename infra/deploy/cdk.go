@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+)
+
+// cdk runs a command of the CDK CLI on the stacks of the order.
+func cdk(ctx context.Context, o order, args ...string) error {
+	cmd, err := command(ctx, append(args, o.context...)...)
+	if err != nil {
+		return err
+	}
+	// The build that cdk.json names is one for the architecture of the stacks.
+	cmd.Env = append(os.Environ(), "ARCH="+o.Arch)
+	return cmd.Run()
+}
+
+func command(ctx context.Context, args ...string) (*exec.Cmd, error) {
+	program, err := filepath.Abs(filepath.Join(".tools", "node", "node_modules", ".bin", "cdk"))
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, program, append(args, "--no-notices")...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return cmd, nil
+}
+
+// bootstrap prepares the account for the CDK.
+func bootstrap(ctx context.Context, o order, _ io.Reader, _ io.Writer) error {
+	cmd, err := command(ctx, "bootstrap", "aws://"+o.Account+"/"+o.Region)
+	if err != nil {
+		return err
+	}
+	// Away from cdk.json, whose app is not needed.
+	cmd.Dir = os.TempDir()
+	return cmd.Run()
+}
+
+// destroy destroys the stacks after a question. That of the data is protected: it goes
+// only if the order says so.
+func destroy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
+	stacks := []string{o.Name() + "-api", o.Name() + "-work"}
+	if o.data {
+		stacks = append(stacks, o.Name()+"-data")
+	}
+	if !o.confirmed {
+		if err := confirm(o, stacks, in, out); err != nil {
+			return err
+		}
+	}
+	if o.data {
+		if err := unprotect(ctx, o); err != nil {
+			return err
+		}
+	}
+	if err := cdk(ctx, o, append([]string{"destroy", "--force"}, stacks...)...); err != nil {
+		return err
+	}
+	kept := "The stack " + o.Name() + "-data is kept: DATA=yes destroys it as well."
+	if o.data {
+		kept = "The tables, the media bucket, the keys and the secrets are kept: delete them by hand, if you have to."
+	}
+	_, err := fmt.Fprintln(out, kept)
+	return err
+}
+
+// confirm asks for the name of the deployment.
+func confirm(o order, stacks []string, in io.Reader, out io.Writer) error {
+	if _, err := fmt.Fprintf(out, "This destroys %s in the account %s.\nType %s to go on: ", strings.Join(stacks, ", "), o.Account, o.Name()); err != nil {
+		return err
+	}
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if strings.TrimSpace(line) != o.Name() {
+		return errors.New("nothing was destroyed")
+	}
+	return nil
+}
+
+// unprotect ends the protection of the data stack against deletion.
+func unprotect(ctx context.Context, o order) error {
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(o.Region))
+	if err != nil {
+		return err
+	}
+	_, err = cloudformation.NewFromConfig(cfg).UpdateTerminationProtection(ctx, &cloudformation.UpdateTerminationProtectionInput{
+		StackName: aws.String(o.Name() + "-data"), EnableTerminationProtection: aws.Bool(false),
+	})
+	return err
+}

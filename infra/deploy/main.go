@@ -1,0 +1,115 @@
+// Command deploy deploys the stacks of a customer (`make deploy`), shows what a deployment
+// would change (`make diff`), destroys the stacks (`make destroy`), and checks whether the
+// account is ready (`make preflight`) after it was prepared (`make bootstrap`).
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+
+	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/infra/preflight"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		os.Exit(1)
+	}
+}
+
+// order is what is to be done, for which stacks.
+type order struct {
+	customer.Settings
+	// context are the context values that name the stacks, for the CDK.
+	context []string
+	// approval is when the CDK asks before it changes permissions.
+	approval string
+	// confirmed leaves out the question before stacks are destroyed, and data destroys
+	// that of the data, too.
+	confirmed, data bool
+}
+
+var actions = map[string]func(ctx context.Context, o order, in io.Reader, out io.Writer) error{
+	"preflight": check,
+	"bootstrap": bootstrap,
+	"deploy": func(ctx context.Context, o order, in io.Reader, out io.Writer) error {
+		if err := check(ctx, o, in, out); err != nil {
+			return err
+		}
+		return cdk(ctx, o, "deploy", "--all", "--require-approval", o.approval)
+	},
+	"diff": func(ctx context.Context, o order, _ io.Reader, _ io.Writer) error {
+		return cdk(ctx, o, "diff", "--all")
+	},
+	"destroy": destroy,
+}
+
+func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+	if len(args) == 0 || actions[args[0]] == nil {
+		return errors.New("say what to do: preflight, bootstrap, deploy, diff or destroy")
+	}
+	o, err := read(args[1:])
+	if err != nil {
+		return err
+	}
+	if o.Local() && args[0] != "preflight" {
+		return errors.New("the customer local is deployed by `make run` alone")
+	}
+	return actions[args[0]](ctx, o, in, out)
+}
+
+// read takes the order from the flags and cdk.json.
+func read(args []string) (o order, err error) {
+	values := map[string]*string{}
+	flags := flag.NewFlagSet("deploy", flag.ContinueOnError)
+	for _, name := range []string{"customer", "stage", "region", "arch"} {
+		values[name] = flags.String(name, "", "see customer.Settings")
+	}
+	flags.StringVar(&o.approval, "approval", "broadening", "when to ask before permissions change: never, broadening or any-change")
+	flags.BoolVar(&o.confirmed, "yes", false, "destroy without a question")
+	flags.BoolVar(&o.data, "data", false, "destroy the stack of the data as well")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	data, err := os.ReadFile("cdk.json")
+	if err != nil {
+		return o, err
+	}
+	var file struct{ Context map[string]any }
+	if err := json.Unmarshal(data, &file); err != nil {
+		return o, fmt.Errorf("read cdk.json: %w", err)
+	}
+	for _, name := range []string{"customer", "stage", "region", "arch"} {
+		if value := *values[name]; value != "" {
+			file.Context[name] = value
+			o.context = append(o.context, "-c", name+"="+value)
+		}
+	}
+	o.Settings, err = customer.Read(func(key string) any { return file.Context[key] })
+	return o, err
+}
+
+// check makes the checks of the account.
+func check(ctx context.Context, o order, _ io.Reader, out io.Writer) error {
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(o.Region))
+	if err != nil {
+		return err
+	}
+	results, err := preflight.Run(ctx, preflight.AWS{Config: cfg}, o.Settings)
+	if err != nil {
+		return err
+	}
+	return preflight.Report(out, results)
+}
