@@ -1,4 +1,4 @@
-"""Starts the local AWS (ministack) with ten things set right for this project."""
+"""Starts the local AWS (ministack) with eleven things set right for this project."""
 
 import json
 import os
@@ -9,6 +9,7 @@ from hypercorn.config import Config
 from ministack import app
 from ministack.core import iam_actions, lambda_runtime
 from ministack.services import lambda_svc, sqs
+from ministack.services.cloudformation import provisioners
 
 # Its Lambda writes each event to a function in two small pieces. With Nagle's
 # algorithm the second one waits 40 ms for the acknowledgement of the first.
@@ -116,6 +117,15 @@ def delete(queue_url, receipt_handles):
 
 sqs._dlq_sweep = sweep_dead
 sqs._delete_messages_for_esm = delete
+
+
+# It would refuse a whole template for resources that it does not know. It neither rotates
+# secrets nor filters requests.
+for unknown in "AWS::SecretsManager::RotationSchedule", "AWS::WAFv2::WebACLAssociation":
+    provisioners._RESOURCE_HANDLERS[unknown] = {
+        "create": lambda logical_id, _props, _stack_name: (logical_id, {}),
+        "delete": lambda _physical_id, _props: None,
+    }
 
 
 class Tee:
