@@ -27,6 +27,7 @@ var (
 // The partitions of API keys, of their secrets, and of the counts of calls.
 var (
 	countItems  = credential.Counts("*")
+	usageItems  = credential.Usages("*")
 	keyItems    = credential.Keys("*")
 	secretItems = credential.Secrets("*")
 )
@@ -102,8 +103,9 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 	arn := l.data.state.TableArn()
 	if f.Counts {
-		only := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", countItems, keyItems, secretItems)
-		return []awsiam.PolicyStatement{only(allow([]string{"dynamodb:UpdateItem"}, arn))}
+		counts := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", countItems, keyItems, secretItems, usageItems)
+		secrets := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", secretItems)
+		return []awsiam.PolicyStatement{counts(allow([]string{"dynamodb:UpdateItem"}, arn)), secrets(allow([]string{"dynamodb:GetItem"}, arn))}
 	}
 	all := table(f.State, l.data.state, store.StateIndexes)
 	if f.Batches {

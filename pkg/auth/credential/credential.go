@@ -105,6 +105,9 @@ func Keys(account tenant.Account) string { return "keys#" + string(account) }
 // Secrets is the partition of the secret of an API key with that hash.
 func Secrets(hash string) string { return "secret#" + hash }
 
+// Usages is the partition of store.Table of the calls of a key on a day.
+func Usages(keyAndDay string) string { return "usage#" + keyAndDay }
+
 // Counts is the partition of the calls of an account and mode in a minute.
 func Counts(ownerAndMinute string) string { return "calls#" + ownerAndMinute }
 

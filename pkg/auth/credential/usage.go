@@ -46,7 +46,7 @@ const keepUsage = 32 * 24 * time.Hour
 
 // usageKey is the key of the item with the calls of a key on one day, by the hour.
 func usageKey(keyID string, at time.Time) store.Key {
-	return store.IDKey("usage#" + keyID + "#" + at.UTC().Format(time.DateOnly))
+	return store.IDKey(Usages(keyID + "#" + at.UTC().Format(time.DateOnly)))
 }
 
 func hourOf(name string, hour int) string { return fmt.Sprintf("%s%02d", name, hour) }
