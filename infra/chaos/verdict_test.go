@@ -60,7 +60,8 @@ func TestJudge(t *testing.T) {
 		"cnt_1 costs 6, and 7 of 7 was charged": func(b *books) {
 			b.endings["cnt_1"] = ending{ID: "cnt_1", State: "generated", CostCredits: 6, Media: []file{{}}}
 		},
-		"gen_3 is generated and was reserved 2 times":                       func(b *books) { b.entries = append(b.entries, b.entries[4]) },
+		"gen_3 costs 5, and 10 of 10 was charged":                           func(b *books) { b.entries = append(b.entries, b.entries[4]) },
+		"gen_3 is generated and was reserved 3 times":                       func(b *books) { b.entries = append(b.entries, b.entries[4], b.entries[4]) },
 		"gen_2 is failed and was reserved 1 times":                          func(b *books) { b.entries[2].State = b.entries[1].State },
 		"7 was charged, all work together costs 12":                         func(b *books) { b.entries[4].State = nil },
 		"3 pieces of work, and reservations for 4":                          func(b *books) { b.entries = append(b.entries, entry{Kind: "reserve", Subject: "gen_9"}) },
@@ -78,6 +79,12 @@ func TestJudge(t *testing.T) {
 		if err := v.broken(); err == nil || !strings.Contains(err.Error(), "Row: ") || !strings.Contains(err.Error(), says) {
 			t.Errorf("want %q, got %v", says, err)
 		}
+	}
+	_, longer := goodBooks()
+	longer.entries = append(longer.entries, entry{Kind: "reserve", Subject: "gen_3", Credits: -2, State: longer.entries[4].State})
+	longer.balance, longer.endings["gen_3"] = 86, ending{ID: "gen_3", State: "generated", CostCredits: 7, Media: []file{{URL: "y"}}}
+	if v := judge(done, longer, time.Time{}); v.broken() != nil || v.charged != 14 {
+		t.Errorf("a result that costs more: %v, %d charged", v.broken(), v.charged)
 	}
 	_, b := goodBooks()
 	b.endings["cnt_1"] = ending{ID: "cnt_1", State: "generated", CostCredits: 7}
