@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+
+	"github.com/content-automation/api/infra/local/system"
+)
+
+// deployment is another customer on the local AWS, in the account that cdk.json names.
+type deployment struct {
+	t       *testing.T
+	dir     string // with a cdk.json that a test may change
+	program string
+	env     []string
+}
+
+const otherAccount = "111122223333"
+
+func newDeployment(t *testing.T) *deployment {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &deployment{t: t, dir: t.TempDir()}
+	for _, folder := range []string{".tools", "build"} {
+		if err := os.Symlink(filepath.Join(root, folder), filepath.Join(d.dir, folder)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.set(root, nil)
+	d.program = filepath.Join(d.dir, "deploy")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", d.dir+"/", "./infra", "./infra/deploy")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	d.env = append(os.Environ(), "AWS_ENDPOINT_URL="+running.Endpoint, "AWS_REGION="+running.Region,
+		// The local AWS takes an access key of 12 digits for an account.
+		"AWS_ACCESS_KEY_ID="+otherAccount, "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true", "CI=1",
+		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull,
+		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost", "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20")
+	return d
+}
+
+// set writes the cdk.json of a folder into the deployment's, with settings of acme changed.
+func (d *deployment) set(from string, settings map[string]any) {
+	d.t.Helper()
+	data, err := os.ReadFile(filepath.Join(from, "cdk.json"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var file map[string]any
+	if err := json.Unmarshal(data, &file); err != nil {
+		d.t.Fatal(err)
+	}
+	for name, value := range settings {
+		file["context"].(map[string]any)["customers"].(map[string]any)["acme"].(map[string]any)[name] = value
+	}
+	// The local system has built the functions.
+	file["app"], file["build"] = filepath.Join(d.dir, "infra"), "true"
+	if data, err = json.Marshal(file); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(d.dir, "cdk.json"), data, 0o644); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// run runs the command on acme's stage staging, and returns what it prints.
+func (d *deployment) run(action string, flags ...string) (string, error) {
+	d.t.Helper()
+	args := append([]string{action, "-customer", "acme", "-stage", "staging", "-region", running.Region, "-arch", system.Machine().Architecture()}, flags...)
+	cmd := exec.CommandContext(d.t.Context(), d.program, args...)
+	cmd.Dir, cmd.Env = d.dir, d.env
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (d *deployment) must(says, action string, flags ...string) {
+	d.t.Helper()
+	if out, err := d.run(action, flags...); err != nil || !strings.Contains(out, says) {
+		d.t.Fatalf("%s: %v, want %q in\n%s", action, err, says, out)
+	}
+}
+
+// stacks returns the outputs of acme's stacks, by their names.
+func (d *deployment) stacks() map[string]map[string]string {
+	d.t.Helper()
+	cfg, err := config.LoadDefaultConfig(d.t.Context(), config.WithRegion(running.Region), config.WithBaseEndpoint(running.Endpoint),
+		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(otherAccount, "test", "")))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	out, err := cloudformation.NewFromConfig(cfg).DescribeStacks(d.t.Context(), &cloudformation.DescribeStacksInput{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	found := map[string]map[string]string{}
+	for _, s := range out.Stacks {
+		name := aws.ToString(s.StackName)
+		if !strings.HasPrefix(name, "acme-staging-") {
+			continue
+		}
+		found[name] = map[string]string{}
+		for _, o := range s.Outputs {
+			found[name][aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
+		}
+	}
+	return found
+}
+
+// A customer is deployed beside the local one, changed, and destroyed; the stack of
+// its data goes only on demand.
+func TestACustomerIsDeployedChangedAndDestroyed(t *testing.T) {
+	t.Parallel()
+	d := newDeployment(t)
+	if out, err := d.run("deploy"); err == nil || !strings.Contains(out, "make bootstrap") {
+		t.Fatalf("in an account that is not prepared: %v\n%s", err, out)
+	}
+	d.must("bootstrapped", "bootstrap")
+	d.must("acme-staging-"+running.Region+"-api", "deploy", "-approval", "never")
+	name := "acme-staging-" + running.Region
+	made := d.stacks()
+	if limit := made[name+"-api"]["KeylessLimit"]; len(made) != 3 || limit != "100" {
+		t.Fatalf("%d stacks, and a limit of %q", len(made), limit)
+	}
+	d.must("provider credentials", "preflight")
+
+	d.set(d.dir, map[string]any{"keylessLimit": 250})
+	d.must("KeylessLimit", "diff")
+	d.must("acme-staging", "deploy", "-approval", "never")
+	changed := d.stacks()
+	if limit := changed[name+"-api"]["KeylessLimit"]; limit != "250" || changed[name+"-data"]["TableName"] != made[name+"-data"]["TableName"] {
+		t.Errorf("the limit is %q, and the table %q was %q", limit, changed[name+"-data"]["TableName"], made[name+"-data"]["TableName"])
+	}
+
+	d.must("-data is kept", "destroy", "-yes")
+	if left := d.stacks(); len(left) != 1 || left[name+"-data"] == nil {
+		t.Errorf("after destroying, %d stacks are left", len(left))
+	}
+	d.must("tables", "destroy", "-yes", "-data")
+	if left := d.stacks(); len(left) != 0 {
+		t.Errorf("after destroying the data too, %d stacks are left", len(left))
+	}
+}
