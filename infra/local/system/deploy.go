@@ -39,7 +39,7 @@ const (
 // synthesise runs the CDK app: what the CLI does too, but without waiting for the CLI, and
 // beside the start of the emulator.
 func (d deployment) synthesise(ctx context.Context) error {
-	app := filepath.Join(d.root, d.target.linked(), "infra")
+	app := filepath.Join(d.root, Machine().linked(), "infra") // whatever it is that the functions run on
 	log := filepath.Join(d.dir, "synth.log")
 	values, err := d.contextValues()
 	if err != nil {

@@ -17,13 +17,15 @@ import (
 // functions into a folder.
 func (s *System) writeSAMFiles(ctx context.Context, o Options, dir, endpoint string) (samFiles, error) {
 	files := samFiles{filepath.Join(dir, "template.json"), filepath.Join(dir, "variables.json")}
-	// Containers run Linux, whatever this machine does. Where it is Linux, all is there.
-	d := deployment{root: o.Root, dir: o.Dir, region: o.Region, context: withProviders(o.Context, s.Providers), target: Target{"linux", Machine().Arch}}
-	if err := Build(ctx, o.Root, d.target); err != nil {
-		return files, err
-	}
-	if err := d.synthesise(ctx); err != nil {
-		return files, err
+	// Containers run Linux. Where this machine does so too, the deployed assembly will do.
+	if target := (Target{"linux", Machine().Arch}); target != Machine() {
+		d := deployment{root: o.Root, dir: o.Dir, region: o.Region, context: withProviders(o.Context, s.Providers), target: target}
+		if err := Build(ctx, o.Root, target); err != nil {
+			return files, err
+		}
+		if err := d.synthesise(ctx); err != nil {
+			return files, err
+		}
 	}
 	name, err := publicTemplate(filepath.Join(o.Dir, assembly))
 	if err != nil {
