@@ -37,7 +37,7 @@ func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
 		for _, name := range everywhere {
 			need(name, true)
 		}
-		for _, q := range f.Sends {
+		for _, q := range f.Knows() {
 			need(q.EnvName(), true)
 		}
 		params := fields(t, f.Name)

@@ -109,10 +109,10 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 		"STAGE":     jsii.String(s.Stage),
 		"LOG_LEVEL": jsii.String(s.LogLevel),
 	}
-	if f.State != topology.None {
+	if f.State != nil {
 		env["TABLE_NAME"] = l.data.state.TableName()
 	}
-	if f.Audit != topology.None {
+	if f.Audit != nil {
 		env["AUDIT_TABLE_NAME"] = l.data.audit.TableName()
 	}
 	if f.Media != topology.None {
@@ -142,7 +142,7 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 			env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
 		}
 	}
-	for _, q := range f.Sends {
+	for _, q := range f.Knows() {
 		env[q.EnvName()] = l.queues[q].QueueUrl()
 	}
 	return &env

@@ -18,18 +18,12 @@ import (
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
-var (
-	tableReads  = []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}
-	tableWrites = []string{"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}
-	tableBatch  = "dynamodb:PartiQLUpdate"
-)
-
-// The partitions of API keys, of their secrets, and of the counts of calls.
+// The partitions of API keys, of their secrets, and of the counts of their calls.
 var (
 	countItems  = credential.Counts("*")
-	usageItems  = credential.Usages("*")
 	keyItems    = credential.Keys("*")
 	secretItems = credential.Secrets("*")
+	usageItems  = credential.Usages("*")
 )
 
 // permissions are written out rather than granted by the CDK: its grants use
@@ -91,9 +85,9 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	}
 	through := condition("StringEquals", "kms:ViaService", l.through(f)...)
 	switch {
-	case f.State == topology.Write || f.Audit >= topology.Extend || f.Audit == topology.Append || f.Media == topology.Write || f.Trigger == topology.ByRotation || f.Keeps:
+	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write || f.Trigger == topology.ByRotation || f.Keeps:
 		all = append(all, through(allow(keyWrites, d.key.KeyArn())))
-	case f.State == topology.Read || f.Audit == topology.Read || f.Media == topology.Read || f.Trigger == topology.ByStream:
+	case f.State != nil || f.Audit != nil || f.Media == topology.Read || f.Trigger == topology.ByStream:
 		all = append(all, through(allow(keyReads, d.key.KeyArn())))
 	}
 	return all
@@ -107,16 +101,17 @@ func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 		secrets := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", secretItems)
 		return []awsiam.PolicyStatement{counts(allow([]string{"dynamodb:UpdateItem"}, arn)), secrets(allow([]string{"dynamodb:GetItem"}, arn))}
 	}
-	all := table(f.State, l.data.state, store.StateIndexes)
-	if f.Batches {
-		all = append(all, allow([]string{tableBatch}, arn))
-	}
-	if f.State != topology.None && !f.Issues {
+	all := uses(f.State, l.data.state, store.StateIndexes)
+	if f.State != nil && !f.Issues {
 		// Whoever writes a secret of an API key can act as any account.
+		var actions []*string
+		for _, s := range all {
+			actions = append(actions, *s.Actions()...)
+		}
 		ofSecrets := condition("ForAnyValue:StringLike", "dynamodb:LeadingKeys", secretItems)
 		all = append(all, ofSecrets(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Effect:    awsiam.Effect_DENY,
-			Actions:   jsii.Strings(slices.Concat(tableReads, tableWrites, []string{tableBatch})...),
+			Actions:   &actions,
 			Resources: &[]*string{arn},
 		})))
 	}
@@ -128,7 +123,7 @@ func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 func (l lambdas) through(f topology.Function) []string {
 	var services []string
 	for name, uses := range map[string]bool{
-		"dynamodb":       f.State != topology.None || f.Audit != topology.None || f.Trigger == topology.ByStream,
+		"dynamodb":       f.State != nil || f.Audit != nil || f.Trigger == topology.ByStream,
 		"s3":             f.Media != topology.None || f.Keeps,
 		"secretsmanager": f.Generates || readsSeal(f) || f.Trigger == topology.ByRotation,
 	} {
@@ -157,37 +152,39 @@ func condition(operator, key string, values ...string) func(awsiam.PolicyStateme
 // auditLog permits to append to the audit log, at most: links of hash chains to the
 // function that the log's stream calls, and entries to all others.
 func (l lambdas) auditLog(f topology.Function) []awsiam.PolicyStatement {
-	all := table(f.Audit, l.data.audit, store.AuditIndexes)
-	if f.Audit != topology.Append && f.Audit != topology.Extend {
+	reads := slices.DeleteFunc(slices.Clone(f.Audit), func(u topology.Use) bool { return u == topology.Put })
+	all := uses(reads, l.data.audit, store.AuditIndexes)
+	if !slices.Contains(f.Audit, topology.Put) {
 		return all
 	}
 	operator := "ForAllValues:StringNotLike"
 	if f.Trigger == topology.ByAuditStream {
 		operator = "ForAllValues:StringLike"
 	}
-	puts := all[len(all)-1]
-	puts.AddCondition(jsii.String(operator), map[string][]string{"dynamodb:LeadingKeys": {chain.Prefix + "*"}})
-	return all
+	ofKind := condition(operator, "dynamodb:LeadingKeys", chain.Prefix+"*")
+	return append(all, ofKind(allow([]string{"dynamodb:PutItem"}, l.data.audit.TableArn())))
 }
 
-func table(access topology.Access, table awsdynamodb.Table, indexes []store.Index) []awsiam.PolicyStatement {
-	arn := table.TableArn()
-	arns := []*string{arn}
+// uses permits uses of a table. Only lists go by indexes.
+func uses(of []topology.Use, table awsdynamodb.Table, indexes []store.Index) []awsiam.PolicyStatement {
+	var all []awsiam.PolicyStatement
+	var items []string
+	arns := []*string{table.TableArn()}
 	for _, x := range indexes {
-		arns = append(arns, jsii.String(fmt.Sprintf("%s/index/%s", *arn, x.Name())))
+		arns = append(arns, jsii.String(fmt.Sprintf("%s/index/%s", *table.TableArn(), x.Name())))
 	}
-	switch access {
-	case topology.Append:
-		return []awsiam.PolicyStatement{allow([]string{"dynamodb:PutItem"}, arn)}
-	case topology.Read:
-		return []awsiam.PolicyStatement{allow(tableReads, arns...)}
-	case topology.Extend:
-		return []awsiam.PolicyStatement{allow(tableReads, arns...), allow([]string{"dynamodb:PutItem"}, arn)}
-	case topology.Write:
-		return []awsiam.PolicyStatement{allow(tableReads, arns...), allow(tableWrites, arn)}
-	default:
-		return nil
+	for _, u := range of {
+		action := "dynamodb:" + string(u)
+		if u == topology.List {
+			all = append(all, allow([]string{action}, arns...))
+		} else {
+			items = append(items, action)
+		}
 	}
+	if len(items) > 0 {
+		all = append(all, allow(items, table.TableArn()))
+	}
+	return all
 }
 
 func allow(actions []string, resources ...*string) awsiam.PolicyStatement {

@@ -97,9 +97,9 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 	for _, f := range topology.Functions {
 		env := variables[f.Name]
 		for name, want := range map[string]bool{
-			"TABLE_NAME": f.State != topology.None, "AUDIT_TABLE_NAME": f.Audit != topology.None, "MEDIA_BUCKET": f.Media != topology.None,
+			"TABLE_NAME": f.State != nil, "AUDIT_TABLE_NAME": f.Audit != nil, "MEDIA_BUCKET": f.Media != topology.None,
 			"BUS_NAME": f.Publishes, "DELIVER_ROLE_ARN": f.Introduces, "ALLOW_LOOPBACK_WEBHOOKS": f.Webhooks,
-			"SECRETS_KEY_ARN": f.Seals || f.Unseals, "SEAL_SECRET_ARN": f.Trigger == topology.ByRotation || f.Trigger == topology.ByGateway && f.Audit != topology.None, "PROVIDERS": f.Offers, "PROVIDER_SECRET": f.Generates, "PROVIDER_ENDPOINT": false,
+			"SECRETS_KEY_ARN": f.Seals || f.Unseals, "SEAL_SECRET_ARN": f.Trigger == topology.ByRotation || f.Trigger == topology.ByGateway && f.Audit != nil, "PROVIDERS": f.Offers, "PROVIDER_SECRET": f.Generates, "PROVIDER_ENDPOINT": false,
 		} {
 			if _, ok := env[name]; ok != want {
 				t.Errorf("%s: %s is set: %v, want %v", f.Name, name, ok, want)
@@ -108,7 +108,7 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 		if allowed := env["ALLOW_LOOPBACK_WEBHOOKS"]; f.Webhooks && allowed != "false" {
 			t.Errorf("%s sends webhooks to the loopback address: %v", f.Name, allowed)
 		}
-		for _, queue := range f.Sends {
+		for _, queue := range f.Knows() {
 			if env[queue.EnvName()] == nil {
 				t.Errorf("%s does not know the queue %s", f.Name, queue)
 			}

@@ -9,18 +9,35 @@ import (
 	"time"
 )
 
-// Access is what a function may do with a table or the bucket.
+// Access is what a function may do with the bucket.
 type Access int
 
-// The levels of access. Append is creating items without reading any, and Extend is
-// Read with Append; Write includes all others.
+// The levels of access. Write includes Read.
 const (
 	None Access = iota
-	Append
 	Read
-	Extend
 	Write
 )
+
+// Use is what a function does with the items of a table: an action of DynamoDB.
+type Use string
+
+// The uses. A transaction is the uses that it is made of.
+const (
+	Get       Use = "GetItem"
+	GetAll    Use = "BatchGetItem"
+	List      Use = "Query"
+	Put       Use = "PutItem"
+	Update    Use = "UpdateItem"
+	UpdateAll Use = "PartiQLUpdate" // updates of many items in one round trip
+	Delete    Use = "DeleteItem"
+	Check     Use = "ConditionCheckItem" // in transactions: that an item is unchanged
+)
+
+// Changes reports whether any of the uses changes items.
+func Changes(uses []Use) bool {
+	return slices.ContainsFunc(uses, func(u Use) bool { return slices.Contains([]Use{Put, Update, UpdateAll, Delete}, u) })
+}
 
 // Trigger is what calls a function.
 type Trigger int
@@ -71,18 +88,18 @@ type Function struct {
 	Storage int
 	// Every is the period of its schedule, or of rotations.
 	Every time.Duration
-	// State, Audit and Media are the state table, the audit table and the bucket.
-	State, Audit, Media Access
+	// State and Audit are what it does with the state table and the audit table.
+	State, Audit []Use
+	// Media is the bucket.
+	Media Access
 	// Keeps lets it put the files that callers give to work into the bucket.
 	Keeps bool
 	// Issues lets it read and write the secrets of API keys, which no function can
 	// otherwise.
 	Issues bool
-	// Counts restricts its access to the state table to updates of API keys and their
-	// secrets.
+	// Counts restricts its access to the state table to API keys, their secrets and the
+	// counts of calls.
 	Counts bool
-	// Batches lets it update many items in one round trip.
-	Batches bool
 	// Sends are the queues that it sends to.
 	Sends []Queue
 	// Publishes lets it put events on the customer's bus.
@@ -101,6 +118,17 @@ type Function struct {
 	// Offers marks the functions that need to know which providers live keys may use,
 	// and Generates those that call them.
 	Offers, Generates bool
+}
+
+// Knows returns the queues whose addresses it needs: to send, or to hold messages.
+func (f Function) Knows() []Queue {
+	all := slices.Clone(f.Sends)
+	for _, q := range f.Consumes {
+		if f.Holds && !slices.Contains(all, q) {
+			all = append(all, q)
+		}
+	}
+	return all
 }
 
 // Loops reports whether the function sends to a queue that it consumes.

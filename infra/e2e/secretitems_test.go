@@ -1,0 +1,108 @@
+package e2e
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+
+	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// as configures clients with the credentials that the local Lambda gives to a function.
+func as(t *testing.T, function string) aws.Config {
+	t.Helper()
+	// The credentials count once the function has been started, whatever it answers.
+	var answer any
+	if err := running.Invoke(t.Context(), function, "{}", &answer); err != nil {
+		t.Log(err)
+	}
+	found, err := lambda.NewFromConfig(running.AWS()).GetFunctionConfiguration(t.Context(), &lambda.GetFunctionConfigurationInput{FunctionName: aws.String(running.FunctionName(function))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := func(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+	digest := hash(*found.FunctionArn + ":" + *found.Role)
+	cfg := running.AWS()
+	cfg.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+		return aws.Credentials{
+			AccessKeyID: "ASIA" + strings.ToUpper(digest[:16]), SecretAccessKey: hash("secret:" + digest), SessionToken: hash("token:" + digest),
+		}, nil
+	})
+	return cfg
+}
+
+// TestFunctionsCannotReachSecretsOfKeys calls DynamoDB with the credentials of each function
+// that has the state table but does not issue keys, by each action that its role permits.
+func TestFunctionsCannotReachSecretsOfKeys(t *testing.T) {
+	all, err := policies(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(value string) object { return object{"S": value} }
+	key := object{"pk": text(credential.Secrets("none")), "sk": text("-")}
+	item := func(name string, members object) object {
+		members["TableName"] = running.Table
+		members[name] = key
+		return members
+	}
+	transact := func(name string, members object) object {
+		return object{"TransactItems": []object{{name: item("Key", members)}}}
+	}
+	update := `UPDATE "` + running.Table + `" SET x=1 WHERE pk=? AND sk=? AND v=?`
+	calls := map[string]struct {
+		operation string
+		body      object
+	}{
+		"dynamodb:GetItem":      {"GetItem", item("Key", object{})},
+		"dynamodb:PutItem":      {"PutItem", item("Item", object{})},
+		"dynamodb:DeleteItem":   {"DeleteItem", item("Key", object{})},
+		"dynamodb:UpdateItem":   {"UpdateItem", item("Key", object{})},
+		"dynamodb:BatchGetItem": {"BatchGetItem", object{"RequestItems": object{running.Table: object{"Keys": []object{key}}}}},
+		"dynamodb:Query": {"Query", object{
+			"TableName": running.Table, "KeyConditionExpression": "#p = :p",
+			"ExpressionAttributeNames": object{"#p": "pk"}, "ExpressionAttributeValues": object{":p": key["pk"]},
+		}},
+		"dynamodb:ConditionCheckItem": {"TransactWriteItems", transact("ConditionCheck", object{"ConditionExpression": "attribute_exists(pk)"})},
+		"dynamodb:PartiQLUpdate": {"BatchExecuteStatement", object{"Statements": []object{
+			{"Statement": update, "Parameters": []object{key["pk"].(object), key["sk"].(object), {"N": "1"}}},
+		}}},
+	}
+	tried := 0
+	for _, f := range topology.Functions {
+		for _, s := range all[f.Name] {
+			if s.Effect != "Deny" {
+				continue
+			}
+			cfg := as(t, f.Name)
+			for _, action := range s.Action {
+				c, ok := calls[action]
+				if !ok {
+					t.Errorf("%s: %s is not tried", f.Name, action)
+					continue
+				}
+				body, err := json.Marshal(c.body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tried++
+				status, answer := signed(t, cfg, http.MethodPost, "/", "dynamodb", body,
+					"Content-Type", "application/x-amz-json-1.0", "X-Amz-Target", "DynamoDB_20120810."+c.operation)
+				if status != http.StatusBadRequest && status != http.StatusForbidden || !strings.Contains(string(answer), "explicit deny") {
+					t.Errorf("%s: %s was answered %d: %s", f.Name, action, status, answer)
+				}
+			}
+		}
+	}
+	if states := slices.DeleteFunc(slices.Clone(topology.Functions), func(f topology.Function) bool { return f.State == nil || f.Issues || f.Counts }); tried < 4*len(states) {
+		t.Errorf("%d calls were tried", tried)
+	}
+}

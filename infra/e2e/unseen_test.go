@@ -1,0 +1,47 @@
+package e2e
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// exception is a permission that the service needs, but that not every run of the tests on the
+// local AWS uses. Empty members cover all.
+type exception struct {
+	functions []string
+	// action is a pattern.
+	action string
+	// on is a part of what the statement is about.
+	on     string
+	reason string
+}
+
+func (e exception) covers(function, action, on string) bool {
+	matches, err := path.Match(e.action, action)
+	if err != nil {
+		panic(err)
+	}
+	return matches && strings.Contains(on, e.on) && (e.functions == nil || slices.Contains(e.functions, function))
+}
+
+var unseen = []exception{
+	{action: "logs:*", reason: "Lambda writes the log; the local one asks nobody"},
+	{action: "xray:*", reason: "Lambda sends the traces; the local one makes none"},
+	{action: "sqs:*", on: "its dead-letter queue", reason: "Lambda sends what failed; the local one asks nobody"},
+	{action: "sqs:ReceiveMessage", reason: "Lambda polls the queue; the local one asks nobody"},
+	{action: "sqs:DeleteMessage", reason: "Lambda polls the queue; the local one asks nobody"},
+	{action: "sqs:GetQueueAttributes", reason: "Lambda polls the queue; the local one asks nobody"},
+	{action: "dynamodb:*", on: "stream of", reason: "Lambda reads the stream; the local one asks nobody"},
+	{action: "kms:*", on: "customer's key", reason: "DynamoDB, S3 and Secrets Manager call KMS for the function; the local ones do not"},
+	{action: "bedrock:*", reason: "A fake stands in for Bedrock"},
+	{action: "polly:*", reason: "A fake stands in for Polly"},
+	{functions: []string{"generate"}, action: "s3:GetObject", reason: "`s3:GetObject` reads what Bedrock and Polly put into the bucket; the fakes of the tests do not"},
+	{functions: []string{"factory"}, action: "dynamodb:BatchGetItem", reason: "`BatchGetItem` reads remembered answers that are too large for one item"},
+	{functions: []string{"deliver"}, action: "dynamodb:DeleteItem", reason: "`DeleteItem` closes the breaker of a receiver that works again; not every run of the tests opens one"},
+	{functions: []string{"deliver", "dispatch"}, action: "dynamodb:GetItem", reason: "`GetItem` reads what another run has written at the same moment"},
+	{functions: []string{"deliver-slow"}, action: "dynamodb:*", on: "state table", reason: "The code is that of `deliver`, whose tests do the same"},
+	{functions: []string{"deliver-slow"}, action: "s3:GetObject", reason: "The code is that of `deliver`, whose tests do the same"},
+	{functions: []string{"replay"}, action: "dynamodb:PartiQLUpdate", reason: "`PartiQLUpdate` restarts failed deliveries; the tests replay events that have none"},
+	{functions: []string{"replay"}, action: "sqs:SendMessage", on: "queue replay", reason: "Asks for the next page of a long replay"},
+}
