@@ -17,6 +17,10 @@ type emulator struct {
 	endpoint string
 }
 
+// Authorizations is the file in the system's folder that names what the functions were
+// permitted and refused, and by which statements of their policies: each case once, one a line.
+const Authorizations = "authorizations.jsonl"
+
 // launch is how the emulator starts.
 //
 //go:embed launch.py
@@ -36,8 +40,10 @@ func startEmulator(ctx context.Context, python string, o Options) (*emulator, er
 		return nil, err
 	}
 	functionsLog := filepath.Join(dir, "functions.log")
-	if err := os.WriteFile(functionsLog, nil, 0o644); err != nil {
-		return nil, err
+	for _, name := range []string{functionsLog, filepath.Join(dir, Authorizations)} {
+		if err := os.WriteFile(name, nil, 0o644); err != nil {
+			return nil, err
+		}
 	}
 	log := filepath.Join(dir, "ministack.log")
 	// Between choosing a free port and taking it another program may be quicker.
@@ -70,6 +76,7 @@ func startEmulator(ctx context.Context, python string, o Options) (*emulator, er
 			"SFTP_ENABLED":     "0",
 			"LAMBDA_EXECUTOR":  "local",
 			"FUNCTIONS_LOG":    functionsLog,
+			"AUTHORIZATIONS":   filepath.Join(dir, Authorizations),
 			// A permission that a function lacks is missed here already.
 			"AUTH":             "true",
 			"PYTHONUNBUFFERED": "1",

@@ -7,7 +7,7 @@ import socketserver
 
 from hypercorn.config import Config
 from ministack import app
-from ministack.core import iam_actions, lambda_runtime
+from ministack.core import iam_actions, iam_evaluator, lambda_runtime
 from ministack.services import lambda_svc, sqs
 from ministack.services.cloudformation import provisioners
 
@@ -51,6 +51,9 @@ iam_actions.dynamodb_transaction_checks = checks_of_statements
 def leading_keys(body):
     """The partition keys of the items that a call of DynamoDB names."""
     data = json.loads(body or b"{}")
+    # Our conditions of queries begin with #p = :p
+    if ":p" in data.get("ExpressionAttributeValues", {}) and not data.get("IndexName"):
+        return [data["ExpressionAttributeValues"][":p"]["S"]]
     named = [data, *(detail for item in data.get("TransactItems") or [] for detail in item.values())]
     items = [n.get("Key") or n.get("Item") or {} for n in named]
     for request in (data.get("RequestItems") or {}).values():
@@ -75,6 +78,38 @@ def context_of_request(service, action, body, params):
 
 
 iam_actions.request_tag_context = context_of_request
+
+
+# What the functions' roles are permitted and refused, by which statements: each case
+# once. The end-to-end tests read it, to find permissions that nothing needs. Policies of
+# resources pass here, too; no role has their statements.
+authorizations = open(os.environ["AUTHORIZATIONS"], "a", buffering=1, encoding="utf-8")
+recorded = set()
+evaluate = iam_evaluator.evaluate
+
+
+def evaluate_and_record(ctx, policies, *limits):
+    if ctx.principal_type == "AssumedRole":
+        matching = [
+            {
+                "Effect": s.effect,
+                "Action": s.actions,
+                "Resource": s.resources,
+                "Condition": s.conditions,
+                "Matched": [r for r in s.resources if iam_evaluator.fnmatch_iam_cs(ctx.resource_arn, r)],
+            }
+            for statements in policies
+            for s in statements
+            if iam_evaluator._first_match(ctx, [s], s.effect)
+        ]
+        case = {"Caller": ctx.principal_arn, "Action": ctx.action, "Statements": matching}
+        if matching and (text := json.dumps(case)) not in recorded:
+            recorded.add(text)
+            authorizations.write(json.dumps({**case, "Resource": ctx.resource_arn}) + "\n")
+    return evaluate(ctx, policies, *limits)
+
+
+iam_evaluator.evaluate = evaluate_and_record
 
 
 # It knows of queues that a function may name what failed of a batch, but not of
