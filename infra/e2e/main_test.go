@@ -46,5 +46,14 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "the search for secrets found:", strings.Join(found, "\n"), err)
 		return max(code, 1)
 	}
-	return code
+	if !whole() || code != 0 {
+		fmt.Println("permissions: not checked, since not all tests ran and passed")
+		return code
+	}
+	found, err = unneeded(ctx, dir)
+	if err != nil || len(found) > 0 {
+		fmt.Fprintln(os.Stderr, "the check of permissions found:\n"+strings.Join(found, "\n"), err)
+		return 1
+	}
+	return 0
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
 )
@@ -58,5 +59,32 @@ func TestStudio(t *testing.T) {
 			into[generation](call(t, secret, http.MethodDelete, "/v1/studio/generations/"+made.ID, nil), http.StatusOK)
 			eventually(t, "the removal of its file", func() bool { return status(t, got.Media[0].URL) == http.StatusNotFound })
 		})
+	}
+}
+
+// TestGenerationsAndEntriesAreListed reads pages whose cursors the system seals.
+func TestGenerationsAndEntriesAreListed(t *testing.T) {
+	c := newCustomer(t)
+	c.topUp(1000)
+	secret := c.live.Secret
+	for range 2 {
+		made := into[generation](call(t, secret, http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe"}), http.StatusAccepted)
+		generated(t, secret, made.ID)
+	}
+	for _, path := range []string{"/v1/studio/generations", "/v1/balance/entries"} {
+		seen := map[string]bool{}
+		for cursor := ""; len(seen) < 2; {
+			a := call(t, secret, http.MethodGet, path+"?limit=1"+cursor, nil)
+			page := into[[]json.RawMessage](a, http.StatusOK)
+			if len(page) != 1 || seen[string(page[0])] {
+				t.Fatalf("%s: %s after %v", path, a.Raw, seen)
+			}
+			if seen[string(page[0])] = true; len(seen) < 2 {
+				if a.NextCursor == nil {
+					t.Fatalf("%s has one page: %s", path, a.Raw)
+				}
+				cursor = "&cursor=" + *a.NextCursor
+			}
+		}
 	}
 }
