@@ -26,13 +26,13 @@ func (e exception) covers(function, action, on string) bool {
 }
 
 var unseen = []exception{
-	{action: "logs:*", reason: "Lambda writes the log; the local one asks nobody"},
+	{action: "logs:*", reason: "Lambda writes the log; the local one does not check it"},
 	{action: "xray:*", reason: "Lambda sends the traces; the local one makes none"},
-	{action: "sqs:*", on: "its dead-letter queue", reason: "Lambda sends what failed; the local one asks nobody"},
-	{action: "sqs:ReceiveMessage", reason: "Lambda polls the queue; the local one asks nobody"},
-	{action: "sqs:DeleteMessage", reason: "Lambda polls the queue; the local one asks nobody"},
-	{action: "sqs:GetQueueAttributes", reason: "Lambda polls the queue; the local one asks nobody"},
-	{action: "dynamodb:*", on: "stream of", reason: "Lambda reads the stream; the local one asks nobody"},
+	{action: "sqs:*", on: "its dead-letter queue", reason: "Lambda sends what failed; the local one does not check it"},
+	{action: "sqs:ReceiveMessage", reason: "Lambda polls the queue; the local one does not check it"},
+	{action: "sqs:DeleteMessage", reason: "Lambda polls the queue; the local one does not check it"},
+	{action: "sqs:GetQueueAttributes", reason: "Lambda polls the queue; the local one does not check it"},
+	{action: "dynamodb:*", on: "stream of", reason: "Lambda reads the stream; the local one does not check it"},
 	{action: "kms:*", on: "customer's key", reason: "DynamoDB, S3 and Secrets Manager call KMS for the function; the local ones do not"},
 	{action: "bedrock:*", reason: "A fake stands in for Bedrock"},
 	{action: "polly:*", reason: "A fake stands in for Polly"},

@@ -47,7 +47,7 @@ func TestWhatGoesWrongRaisesAnAlarm(t *testing.T) {
 		lost = lost || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == "LostSpendCredits" && r.Properties["Namespace"] == "ContentAutomation/acme/prod"
 	}
 	if !lost {
-		t.Error("nobody hears of spending that is lost")
+		t.Error("no alarm watches the spending that is lost")
 	}
 	found := false
 	for _, r := range acme["acme-prod-eu-central-1-api"].Resources {
@@ -62,7 +62,7 @@ func TestWhatGoesWrongRaisesAnAlarm(t *testing.T) {
 			found = found || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == name && r.Properties["Namespace"] == "ContentAutomation/acme/prod"
 		}
 		if !found {
-			t.Errorf("nobody hears of bursts of %s", name)
+			t.Errorf("no alarm watches bursts of %s", name)
 		}
 	}
 }

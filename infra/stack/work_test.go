@@ -148,7 +148,7 @@ func TestABacklogLeavesRoomForOthers(t *testing.T) {
 	}
 }
 
-// Lambda ends chains of about 16 calls unless it is told that they are meant.
+// Lambda ends chains of about 16 calls unless the function permits them.
 func TestStepsAreNoEndlessLoop(t *testing.T) {
 	for _, f := range topology.Functions {
 		want := "Terminate"
