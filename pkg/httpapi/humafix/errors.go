@@ -79,8 +79,24 @@ func Invalid(causes []error, sent any) *errs.Error {
 		}
 		said[d] = true
 	}
+	sortUnknown(details)
 	return errs.InvalidFields(details...)
 }
+
+// sortUnknown puts unknown members that stand together in the order of their names: huma
+// finds them in none.
+func sortUnknown(details []errs.Detail) {
+	for i := 0; i < len(details); i++ {
+		end := i
+		for end < len(details) && details[end].Message == unknownMember {
+			end++
+		}
+		slices.SortFunc(details[i:end], func(a, b errs.Detail) int { return strings.Compare(a.Param, b.Param) })
+		i = max(i, end)
+	}
+}
+
+const unknownMember = "is not a member of this resource; check its spelling"
 
 // Only a refusal needs the patterns: most starts do without.
 var (
@@ -114,7 +130,7 @@ func detail(cause error, sent any) errs.Detail {
 	case param == "" && message == "expected object":
 		message = "The body must be one JSON object"
 	case message == "unexpected property":
-		message = "is not a member of this resource; check its spelling"
+		message = unknownMember
 	case message == validation.MsgExpectedRFC3339DateTime:
 		message = "must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z"
 	case strings.HasPrefix(message, "invalid date/time"):
