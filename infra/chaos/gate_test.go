@@ -94,7 +94,7 @@ func TestWhatFaultsDo(t *testing.T) {
 		"twice":           {do: repeat, status: 200, answer: "answer 2", reached: 2},
 		"refuse":          {do: refuse, status: 500, answer: `{"__type":"InternalServerError","message":"Refused."}`},
 		"a status":        {do: answer(503), status: 503, answer: "out of order"},
-		"again later":     {do: repeatAfter(time.Millisecond), status: 200, answer: "answer 1", reached: 2},
+		"again later":     {do: repeatAfter(200 * time.Millisecond), status: 200, answer: "answer 1", reached: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBehindProxy(t)
