@@ -20,7 +20,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
-	closeKernel()
+	stack.CloseKernel()
 	os.Exit(code)
 }
 
@@ -37,14 +37,4 @@ func run() error {
 	}
 	app.Synth(nil)
 	return nil
-}
-
-// closeKernel ends the Node process behind the CDK. Two of its goroutines wait
-// for that process at once, and the one that comes second calls it an error on
-// standard error: nothing is lost by not hearing it.
-func closeKernel() {
-	if quiet, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
-		os.Stderr = quiet
-	}
-	jsii.Close()
 }

@@ -37,7 +37,7 @@ func main() {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
-	closeKernel()
+	stack.CloseKernel()
 	if err != nil {
 		os.Exit(1)
 	}
@@ -145,12 +145,4 @@ func (t tool) run(ctx context.Context, dir string) error {
 		return fmt.Errorf("%w\n%s%s", err, findings.String(), messages.String())
 	}
 	return nil
-}
-
-// closeKernel ends the Node process behind the CDK, which complains of its end.
-func closeKernel() {
-	if quiet, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
-		os.Stderr = quiet
-	}
-	jsii.Close()
 }

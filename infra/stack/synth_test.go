@@ -70,7 +70,7 @@ var acme, globex, initech, local stacks
 
 func TestMain(m *testing.M) {
 	code := func() int {
-		defer closeKernel()
+		defer stack.CloseKernel()
 		dir, err := os.MkdirTemp("", "stacks")
 		if err != nil {
 			panic(err)
@@ -88,14 +88,6 @@ func TestMain(m *testing.M) {
 		return m.Run()
 	}()
 	os.Exit(code)
-}
-
-// closeKernel ends the Node process; it complains, on its way, of having ended.
-func closeKernel() {
-	if quiet, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
-		os.Stderr = quiet
-	}
-	jsii.Close()
 }
 
 // synthesise makes the templates with the context of cdk.json and the values given.

@@ -49,8 +49,8 @@ type held struct {
 	giver
 }
 
-// giver is who gives rights to a key. What a key holds is read, not taken from the
-// authorizer: it may have been narrowed or revoked since. A person or the operator has
+// giver is the actor that grants rights to a key. What a key holds is read, not taken from
+// the authorizer: it may have been narrowed or revoked since. A person or the operator has
 // no key, and no limits but scopes.
 type giver struct {
 	rights Settings

@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 )
 
-// A repeat gives the secret to who still has all that it grants, whatever the
-// operation itself would answer now.
+// A repeat returns the secret only to a caller that still has all that it grants, whatever
+// the operation itself would answer now.
 func TestADemotedKeyCannotRepeatItsWayBack(t *testing.T) {
 	w := newWorld(t)
 	wide := w.create("kind", "live", "scopes", auth.AllScopes())
