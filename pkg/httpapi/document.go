@@ -31,7 +31,6 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type) {
 			Name: "Idempotency-Key", In: "header",
 			Description: "Makes the request idempotent: within 24 hours, a repeat with the same key returns the first response and has no further effect",
 			Schema:      &huma.Schema{Type: huma.TypeString, MinLength: pointerTo(1), MaxLength: pointerTo(255)},
-			Example:     "8e03978e-40d5-43e8-bc93-6894a57f9324",
 		})
 	}
 	failure := r.Schema(reflect.TypeFor[ErrorResponse]())
