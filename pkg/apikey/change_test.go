@@ -132,6 +132,7 @@ func TestAKeyThatExpires(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	w.refused(w.Caller, []refusal{{"rotation", "POST", path(k) + "/rotate", object{}, 409, errs.InvalidState, ""}})
+	w.Call("POST", path(k)+"/rotate", object{}).Context(t, `{"state":"expired","allowed":["update","revoke"]}`)
 	// Its expiry lies in the past, and may stay there while other things change.
 	if got := w.patch(k, object{"name": "Old"}); got.State != "expired" || !got.ExpiresAt.Equal(expires) {
 		t.Errorf("%+v", got)
@@ -170,6 +171,7 @@ func TestRevoke(t *testing.T) {
 		{"change", "PATCH", path(k), object{"name": "New"}, 409, errs.InvalidState, ""},
 		{"rotation", "POST", path(k) + "/rotate", object{}, 409, errs.InvalidState, ""},
 	})
+	w.Call("PATCH", path(k), object{"name": "New"}).Context(t, `{"state":"revoked","allowed":[]}`)
 	// What ends a key is known to the end: revoking wins over expiry.
 	w.clock.Add(1000 * time.Hour)
 	if read := w.get(k); read.State != "revoked" {

@@ -220,7 +220,7 @@ func (s *Service) updateKey(ctx context.Context, tx *store.Tx, in *patchInput) (
 		return out, err
 	}
 	if k.State == key.Revoked {
-		return out, errs.New(errs.InvalidState, "The key is revoked and cannot be changed. Create a new one.")
+		return out, errs.New(errs.InvalidState, "The key is revoked and cannot be changed. Create a new one.").With(stateOf(k.State))
 	}
 	if err := s.validate(&set, k.ExpiresAt); err != nil {
 		return out, err

@@ -20,12 +20,20 @@ import (
 // maxOldSecrets bounds the earlier secrets of a key that still work.
 const maxOldSecrets = 5
 
+// stateOf returns the data of invalid_state about a key that is not active.
+func stateOf(state string) errs.StateContext {
+	if state == key.Revoked {
+		return errs.StateContext{State: state, Allowed: []string{}}
+	}
+	return errs.StateContext{State: state, Allowed: []string{"update", "revoke"}}
+}
+
 // Rotate replaces the secret of a key. The current one and those before it stay valid
 // for their overlaps; without an overlap all of them end.
 func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, error) {
 	r, it := k.Record, k.item
 	if r.State != key.Active {
-		return NewKey{}, errs.New(errs.InvalidState, "The key is %s; only an active key can be rotated. Create a new one.", r.State)
+		return NewKey{}, errs.New(errs.InvalidState, "The key is %s; only an active key can be rotated. Create a new one.", r.State).With(stateOf(r.State))
 	}
 	secret, err := auth.NewKey(r.Kind, s.random)
 	if err != nil {

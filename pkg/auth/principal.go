@@ -29,6 +29,8 @@ type Refusal struct {
 	// Count is the number of this refusal among those of the key in the current window:
 	// 1 for the first; 0: unknown.
 	Count int `json:"count,omitempty"`
+	// Rate is the limit that was reached; nil where that is not the reason.
+	Rate *errs.RateContext `json:"rate,omitempty"`
 }
 
 // EnterprisePlan is the one plan whose accounts may use the API.

@@ -114,14 +114,15 @@ func TestRefusedCallsAreCounted(t *testing.T) {
 		spoil  func(*credential.Credential)
 		count  int
 		metric string
+		limit  int // of the calls, where that is the reason
 	}{
-		"plan":    {func(c *credential.Credential) { c.Plan = "starter" }, 3, "PermissionRefused"},
-		"address": {func(c *credential.Credential) { c.KeyIPs = []string{"10.0.0.0/8"} }, 3, "PermissionRefused"},
-		"scope":   {func(c *credential.Credential) { c.Scopes = nil }, 3, "PermissionRefused"},
-		"rate":    {func(c *credential.Credential) { c.Count = 65 }, 5, ""},
-		"ceiling": {func(c *credential.Credential) { c.Count, c.OverFrom = 30, 27 }, 4, ""},
-		"good":    {func(*credential.Credential) {}, 0, ""},
-		"before":  {func(c *credential.Credential) { c.Count, c.OverFrom = 26, 27 }, 0, ""},
+		"plan":    {func(c *credential.Credential) { c.Plan = "starter" }, 3, "PermissionRefused", 0},
+		"address": {func(c *credential.Credential) { c.KeyIPs = []string{"10.0.0.0/8"} }, 3, "PermissionRefused", 0},
+		"scope":   {func(c *credential.Credential) { c.Scopes = nil }, 3, "PermissionRefused", 0},
+		"rate":    {func(c *credential.Credential) { c.Count = 65 }, 5, "", 60},
+		"ceiling": {func(c *credential.Credential) { c.Count, c.OverFrom = 30, 27 }, 4, "", 600},
+		"good":    {func(*credential.Credential) {}, 0, "", 0},
+		"before":  {func(c *credential.Credential) { c.Count, c.OverFrom = 26, 27 }, 0, "", 0},
 	} {
 		counted := metrics(t)
 		known := good()
@@ -133,6 +134,9 @@ func TestRefusedCallsAreCounted(t *testing.T) {
 		}
 		if (s.refused == 3) != (c.metric != "") || c.metric == "" && counted.Len() > 0 || !strings.Contains(counted.String(), c.metric) {
 			t.Errorf("%s: counted %d, metrics %s", name, s.refused, counted)
+		}
+		if c.limit > 0 && (p.Refusal.Rate == nil || *p.Refusal.Rate != errs.RateContext{Limit: c.limit, WindowSeconds: 60}) {
+			t.Errorf("%s: the limit is %+v", name, p.Refusal.Rate)
 		}
 		if name == "ceiling" && (p.Rate.Remaining != 0 || p.Refusal.Code != errs.RateLimited) {
 			t.Errorf("%+v", p)

@@ -77,6 +77,7 @@ type Error struct {
 	Message    string
 	Param      string
 	Details    []Detail
+	Context    any           // data of the code for callers, such as StateContext; nil: none
 	RetryAfter time.Duration // when a repeat makes sense; 0 where unknown
 	Cause      error
 }
@@ -101,6 +102,12 @@ func New(code Code, format string, args ...any) *Error {
 func Wrap(cause error, code Code, format string, args ...any) *Error {
 	e := New(code, format, args...)
 	e.Cause = cause
+	return e
+}
+
+// With sets the data of the code, and returns e.
+func (e *Error) With(context any) *Error {
+	e.Context = context
 	return e
 }
 

@@ -54,7 +54,7 @@ func Status(code errs.Code) (status int, kind string) {
 func response(e *errs.Error, requestID string) *ErrorResponse {
 	status, kind := Status(e.Code)
 	return &ErrorResponse{
-		Err:       ErrorBody{Code: e.Code, Message: e.Message, Type: kind, Param: e.Param, Details: e.Details},
+		Err:       ErrorBody{Code: e.Code, Message: e.Message, Type: kind, Param: e.Param, Details: e.Details, Context: e.Context},
 		RequestID: requestID,
 		status:    status,
 	}

@@ -59,6 +59,9 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 		e := errs.New(p.Refusal.Code, "%s", p.Refusal.Message)
 		if e.Code == errs.RateLimited {
 			e.RetryAfter = time.Duration(p.Rate.Reset) * time.Second
+			if p.Refusal.Rate != nil {
+				e.Context = *p.Refusal.Rate
+			}
 		}
 		return e
 	}

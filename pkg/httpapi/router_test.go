@@ -383,10 +383,10 @@ func TestWithoutAPrincipalThereIsOnly401(t *testing.T) {
 func TestTheAuthorizersRefusalComesFirst(t *testing.T) {
 	f := newFixture(t)
 	f.caller.Rate = auth.Rate{Limit: 60, Window: 60, Remaining: 0, Reset: 17}
-	f.caller.Refusal = &auth.Refusal{Code: errs.RateLimited, Message: "Wait."}
+	f.caller.Refusal = &auth.Refusal{Code: errs.RateLimited, Message: "Wait.", Rate: &errs.RateContext{Limit: 600, WindowSeconds: 60}}
 	for _, path := range []string{"/v1/things", "/v1/nothing"} {
 		a := f.call("POST", path, "{")
-		if a.status != 429 || a.code() != "rate_limited" || a.header.Get("Retry-After") != "17" {
+		if a.status != 429 || a.code() != "rate_limited" || a.header.Get("Retry-After") != "17" || !strings.Contains(a.raw, `"context":{"limit":600,"window_seconds":60}`) {
 			t.Errorf("%s: %d %v %s", path, a.status, a.header, a.raw)
 		}
 		if got := a.header.Get("RateLimit"); got != `"default";r=0;t=17` {

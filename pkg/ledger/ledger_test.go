@@ -158,6 +158,9 @@ func TestTheBalanceIsNotEnough(t *testing.T) {
 		if m := errs.As(err).Message; !strings.Contains(m, "101") || !strings.Contains(m, "100") || !strings.Contains(m, "Top up") {
 			t.Errorf("the message is %q", m)
 		}
+		if want := (errs.BalanceContext{RequiredCredits: 101, AvailableCredits: 100}); errs.As(err).Context != want {
+			t.Errorf("the context is %+v", errs.As(err).Context)
+		}
 	})
 	// The commit decides, whatever was read.
 	old := w.balance()

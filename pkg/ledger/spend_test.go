@@ -51,6 +51,10 @@ func TestAKeySpendsUpToItsLimit(t *testing.T) {
 		}
 	})
 	first, _ := buy(60)
+	_, err := w.buy("key_1", limit, 41)
+	if want := (errs.SpendContext{SpendLimitCredits: 100, RequiredCredits: 41, AvailableCredits: 40}); errs.As(err).Context != want {
+		t.Errorf("the context is %+v", errs.As(err).Context)
+	}
 	if _, code := buy(40); code != "" {
 		t.Errorf("the rest: %s", code)
 	}

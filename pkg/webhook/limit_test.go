@@ -39,6 +39,7 @@ func TestSamplesReplaysAndRedeliveriesAreLimited(t *testing.T) {
 			before := storetest.Snapshot(t, w.DB)
 			refused := call(one.ID, "Idempotency-Key", "beyond")
 			refused.Refused(t, http.StatusTooManyRequests, "rate_limited", "")
+			refused.Context(t, fmt.Sprintf(`{"limit":%d,"window_seconds":60}`, c.most))
 			if after := refused.Header.Get("Retry-After"); after != "40" {
 				t.Errorf("Retry-After is %s", after)
 			}

@@ -51,7 +51,9 @@ func TestASampleGoesToOneWebhookAlone(t *testing.T) {
 	w.API.Call(http.MethodPost, "/v1/webhooks/"+id.New(id.Webhook, w.Clock.Now())+"/test", map[string]any{"event_type": "balance.low"}).Refused(t, 404, "not_found", "")
 	w.API.Stranger().Call(http.MethodPost, path, map[string]any{"event_type": "balance.low"}).Refused(t, 404, "not_found", "")
 	w.API.Call(http.MethodPatch, "/v1/webhooks/"+r.Hook.ID, map[string]any{"state": "disabled"})
-	w.API.Call(http.MethodPost, path, map[string]any{"event_type": "balance.low"}).Refused(t, 409, "invalid_state", "")
+	refused := w.API.Call(http.MethodPost, path, map[string]any{"event_type": "balance.low"})
+	refused.Refused(t, 409, "invalid_state", "")
+	refused.Context(t, `{"state":"disabled","allowed":["update","rotate_secret","delete"]}`)
 	w.Relay()
 	if w.Run(); len(r.Receipts()) != 2 {
 		t.Error("a refused call had an effect")

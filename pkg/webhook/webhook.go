@@ -134,7 +134,8 @@ func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.I
 // requireEnabled refuses what would send to a webhook that is disabled.
 func requireEnabled(w *hook.Webhook) error {
 	if w.State != hook.StateEnabled {
-		return errs.New(errs.InvalidState, "The webhook is disabled. Enable it first.")
+		return errs.New(errs.InvalidState, "The webhook is disabled. Enable it first.").
+			With(errs.StateContext{State: w.State, Allowed: []string{"update", "rotate_secret", "delete"}})
 	}
 	return nil
 }

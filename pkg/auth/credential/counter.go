@@ -206,14 +206,14 @@ func (c *Credential) Excess() (n int, ceiling bool) {
 	return max(c.Count-c.Limit, 0), false
 }
 
-// The account's keys of one mode may together make ceiling times the calls of one key.
+// Ceiling is how many times the calls of one key the account's keys of one mode may
+// together make.
+const Ceiling = 10
+
 // Each key adds its calls to the account's counter in blocks of a twentieth of its
 // limit, and may have made one call less than a block that is not yet counted. So n
 // keys exceed the ceiling by less than n twentieths of the limit.
-const (
-	ceiling = 10
-	blocks  = 20
-)
+const blocks = 20
 
 // due returns how many calls are to be added to the account's counter by the call that
 // a key has counted as its k-th. The first is added at once: a key that begins after
@@ -245,7 +245,7 @@ func (c *Counter) share(ctx context.Context, of *Credential, open int64) error {
 	at := store.IDKey(Counts(of.Owner.String() + "#" + strconv.FormatInt(open, 10)))
 	add := store.Expires(expression.Add(store.Number(calls), expression.Value(n)), begin(open).Add(time.Hour))
 	_, err := c.db.Update(ctx, at, add, expression.Or(
-		store.Number(calls).AttributeNotExists(), store.Number(calls).LessThanEqual(expression.Value(ceiling*of.Limit-n)),
+		store.Number(calls).AttributeNotExists(), store.Number(calls).LessThanEqual(expression.Value(Ceiling*of.Limit-n)),
 	))
 	if _, full := store.ConflictOf(err); !full {
 		return err

@@ -126,6 +126,7 @@ type Answer struct {
 	Error *struct {
 		Code, Type, Message, Param string
 		Details                    []errs.Detail
+		Context                    json.RawMessage
 	} `json:"error"`
 	RequestID  string  `json:"request_id"`
 	NextCursor *string `json:"next_cursor"`
@@ -186,6 +187,14 @@ func (a Answer) Refused(t testing.TB, status int, code errs.Code, param string) 
 	}
 	if a.Error != nil && (a.Error.Message == "" || string(a.Data) != "null") {
 		t.Errorf("answered %s: no message, or data", a.Raw)
+	}
+}
+
+// Context checks the data about the error, which is compact JSON.
+func (a Answer) Context(t testing.TB, want string) {
+	t.Helper()
+	if a.Error == nil || string(a.Error.Context) != want {
+		t.Errorf("answered %s, want the context %s", a.Raw, want)
 	}
 }
 
