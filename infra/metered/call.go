@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/content-automation/api/infra/gatewayresponse"
 )
 
 // timeout is that of the functions behind the gateway.
@@ -24,6 +27,22 @@ type Request struct {
 	Part      string // id of the part of it that the path names, too
 	Body      any
 	Live      bool // made with the live key
+	// Key is the API key where it is neither of the world's own.
+	Key   string
+	Query map[string]string
+	// Header replaces headers; one that is empty is not sent.
+	Header map[string]string
+	// Raw is the body where it is no JSON.
+	Raw string
+	// Admitted, where there is one, is called between the authorizer and the function.
+	Admitted func()
+}
+
+// Response is the response to a call.
+type Response struct {
+	Status int
+	Body   string
+	Cost   Cost
 }
 
 // Answer is the answer to a call, with its cost.
@@ -46,33 +65,61 @@ func (a Answer) ID() (string, error) {
 
 var parameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// Call makes one call as the gateway does: it asks the authorizer, and then the
-// function with what the authorizer gave.
+// Call makes a call that succeeds.
 func (w *World) Call(ctx context.Context, r Request) (Answer, error) {
-	var a Answer
-	e, err := w.compose(r)
+	out, err := w.Send(ctx, r)
 	if err != nil {
 		return Answer{}, err
 	}
-	if e.RequestContext.Authorizer, a.Cost.Authorizer, err = w.authorize(ctx, e); err != nil {
-		return Answer{}, fmt.Errorf("%s: %w", r.Operation, err)
+	if want := w.Routes[r.Operation].Status; out.Status != want {
+		return Answer{}, fmt.Errorf("%s answers %d, not %d: %s", r.Operation, out.Status, want, out.Body)
 	}
-	w.recorder.cost = Reading{}
-	out, whole, err := w.serve(ctx, r.Operation, e)
-	if err != nil {
-		return Answer{}, fmt.Errorf("%s: %w", r.Operation, err)
-	}
-	if want := w.Routes[r.Operation].Status; out.StatusCode != want {
-		return Answer{}, fmt.Errorf("%s answers %d, not %d: %s", r.Operation, out.StatusCode, want, out.Body)
-	}
-	a.Cost.Audit = w.recorder.cost
-	a.Cost.Function = whole.Minus(a.Cost.Audit)
+	a := Answer{Cost: out.Cost}
 	var envelope struct{ Data json.RawMessage }
 	if err := json.Unmarshal([]byte(out.Body), &envelope); err != nil {
 		return Answer{}, fmt.Errorf("%s: %w", r.Operation, err)
 	}
 	a.Data = envelope.Data
 	return a, nil
+}
+
+// Send makes one call as the gateway does: it asks the authorizer, and then the
+// function with what the authorizer gave.
+func (w *World) Send(ctx context.Context, r Request) (Response, error) {
+	var cost Cost
+	e, err := w.compose(r)
+	if err != nil {
+		return Response{}, err
+	}
+	if e.Headers["Authorization"] == "" {
+		return own("UNAUTHORIZED", e), nil
+	}
+	admitted, used, err := w.authorize(ctx, e)
+	if err != nil {
+		return Response{}, fmt.Errorf("%s: %w", r.Operation, err)
+	}
+	if admitted.PolicyDocument.Statement[0].Effect == "Deny" {
+		return own("ACCESS_DENIED", e), nil
+	}
+	cost.Authorizer, e.RequestContext.Authorizer = used, admitted.Context
+	if r.Admitted != nil {
+		r.Admitted()
+	}
+	w.recorder.cost = Reading{}
+	out, whole, err := w.serve(ctx, r.Operation, e)
+	if err != nil {
+		return Response{}, fmt.Errorf("%s: %w", r.Operation, err)
+	}
+	cost.Audit = w.recorder.cost
+	cost.Function = whole.Minus(cost.Audit)
+	return Response{out.StatusCode, out.Body, cost}, nil
+}
+
+// own is a response of the gateway's own.
+func own(kind string, e events.APIGatewayProxyRequest) Response {
+	i := slices.IndexFunc(gatewayresponse.All, func(a gatewayresponse.Response) bool { return a.Type == kind })
+	a := gatewayresponse.All[i]
+	return Response{Status: a.Status(), Body: a.Body(e.RequestContext.RequestID)}
 }
 
 // compose makes what the gateway makes of a request.
@@ -83,17 +130,21 @@ func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 	}
 	e := events.APIGatewayProxyRequest{
 		Resource: route.Path, HTTPMethod: route.Method, Path: route.Path, PathParameters: map[string]string{},
+		MultiValueQueryStringParameters: map[string][]string{},
 		Headers: map[string]string{
 			"Accept": "application/json", "Authorization": "Bearer " + w.key, "Host": "api.example.com",
-			"User-Agent": "bench/1.0", "X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https",
+			"User-Agent": w.settings.Agent, "X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https",
 		},
 		RequestContext: events.APIGatewayProxyRequestContext{
 			RequestID: rand.Text(), ResourcePath: route.Path, HTTPMethod: route.Method, Stage: "v1", APIID: "bench",
 			RequestTimeEpoch: w.Now().UnixMilli(),
-			Identity:         events.APIGatewayRequestIdentity{SourceIP: "192.0.2.1", UserAgent: "bench/1.0"},
+			Identity:         events.APIGatewayRequestIdentity{SourceIP: "192.0.2.1", UserAgent: w.settings.Agent},
 		},
 	}
-	if r.Live {
+	switch {
+	case r.Key != "":
+		e.Headers["Authorization"] = "Bearer " + r.Key
+	case r.Live:
 		e.Headers["Authorization"] = "Bearer " + w.live
 	}
 	ids := []string{r.ID, r.Part}
@@ -112,6 +163,18 @@ func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 		}
 		e.Headers["Content-Type"], e.Body = "application/json", string(b)
 	}
+	if r.Raw != "" {
+		e.Headers["Content-Type"], e.Body = "application/json", r.Raw
+	}
+	for name, value := range r.Header {
+		e.Headers[name] = value
+		if value == "" {
+			delete(e.Headers, name)
+		}
+	}
+	for name, value := range r.Query {
+		e.MultiValueQueryStringParameters[name] = []string{value}
+	}
 	return e, nil
 }
 
@@ -122,8 +185,8 @@ func (w *World) serve(ctx context.Context, operation string, e events.APIGateway
 	return out, used, err
 }
 
-// authorize asks the authorizer about a call and returns the context that it adds.
-func (w *World) authorize(ctx context.Context, e events.APIGatewayProxyRequest) (map[string]any, Reading, error) {
+// authorize asks the authorizer about a call.
+func (w *World) authorize(ctx context.Context, e events.APIGatewayProxyRequest) (events.APIGatewayCustomAuthorizerResponse, Reading, error) {
 	var out events.APIGatewayCustomAuthorizerResponse
 	used, err := w.invoke(ctx, w.authorizer, events.APIGatewayCustomAuthorizerRequestTypeRequest{
 		Type: "REQUEST", MethodArn: "arn:aws:execute-api:eu-central-1:000000000000:bench/v1/" + e.HTTPMethod + e.Path,
@@ -134,7 +197,7 @@ func (w *World) authorize(ctx context.Context, e events.APIGatewayProxyRequest) 
 			Identity: events.APIGatewayCustomAuthorizerRequestTypeRequestIdentity{SourceIP: e.RequestContext.Identity.SourceIP},
 		},
 	}, &out)
-	return out.Context, used, err
+	return out, used, err
 }
 
 // invoke calls a function as the Lambda runtime does, with JSON in and out, and

@@ -80,9 +80,11 @@ func newRepeater(t *testing.T, w *World, faults *storetest.Faults, route httpapi
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.RequestContext.Authorizer, _, err = w.authorize(t.Context(), e); err != nil {
+	admitted, _, err := w.authorize(t.Context(), e)
+	if err != nil {
 		t.Fatal(err)
 	}
+	e.RequestContext.Authorizer = admitted.Context
 	faults.Reset()
 	t.Cleanup(faults.Reset)
 	return &repeater{t, w, faults, route, e}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -42,11 +43,19 @@ import (
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
-// listed is how many resources of each kind the account has: one page of a list,
-// and one more that reports that the list goes on.
-const listed = 21
+// Settings are what a world is made with.
+type Settings struct {
+	// Account is the name of the accounts, and Agent that of the program that calls.
+	Account, Agent string
+	// Listed is how many resources of each kind the account has.
+	Listed int
+	// Clock is the time at the beginning.
+	Clock time.Time
+	// With may change the configuration of the tables' clients.
+	With []func(*aws.Config)
+}
 
-// webhooksListed is how many webhooks it has: one less than there may be.
+// webhooksListed is the most webhooks that an account has: one less than there may be.
 const webhooksListed = 19
 
 // plenty is a rate limit that is never reached.
@@ -67,7 +76,7 @@ type World struct {
 	// Clock is the time, which stands still.
 	Clock time.Time
 
-	with       []func(*aws.Config)
+	settings   Settings
 	recorder   *meteredRecorder
 	authorizer lambda.Handler
 	functions  map[string]lambda.Handler
@@ -99,14 +108,20 @@ func (r *meteredRecorder) Record(ctx context.Context, c httpapi.Call) error {
 	return err
 }
 
-// New makes tables in the engine of the tests, and fills them. Each of with may
-// change the configuration of the tables' clients.
-func New(ctx context.Context, with ...func(*aws.Config)) (_ *World, err error) {
-	w := &World{
-		Meter: &Meter{}, with: with, functions: map[string]lambda.Handler{}, Routes: map[string]httpapi.Route{},
+// New makes a world of the size that is measured: a page of each list, and one more
+// resource, which reports that the list goes on. Each of with may change the
+// configuration of the tables' clients.
+func New(ctx context.Context, with ...func(*aws.Config)) (*World, error) {
+	return NewWith(ctx, Settings{
+		Account: "Bench", Agent: "bench/1.0", Listed: 21, With: with,
 		// Time stands still, so that no minute ends between two calls.
 		Clock: time.Now().UTC().Truncate(time.Minute).Add(time.Second),
-	}
+	})
+}
+
+// NewWith makes tables in the engine of the tests, and fills them.
+func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
+	w := &World{Meter: &Meter{}, settings: s, functions: map[string]lambda.Handler{}, Routes: map[string]httpapi.Route{}, Clock: s.Clock}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.Close(ctx))
@@ -158,7 +173,7 @@ func New(ctx context.Context, with ...func(*aws.Config)) (_ *World, err error) {
 func (w *World) Now() time.Time { return w.Clock }
 
 func (w *World) table(ctx context.Context) (*store.DB, error) {
-	db, drop, err := storetest.Make(ctx, w.Now, append(w.with, w.Meter.install)...)
+	db, drop, err := storetest.Make(ctx, w.Now, append(slices.Clone(w.settings.With), w.Meter.install)...)
 	if err == nil {
 		w.drops = append(w.drops, drop)
 	}
@@ -182,7 +197,7 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 	// does not give cannot be weighed.
 	made := map[tenant.Mode]tenant.Account{}
 	for mode, secret := range map[tenant.Mode]*string{tenant.Test: &w.key, tenant.Live: &w.live} {
-		name, limit := "Bench", plenty
+		name, limit := w.settings.Account, plenty
 		a, err := accounts.Create(ctx, account.Settings{Name: &name, TestLimit: &limit, LiveLimit: &limit})
 		if err != nil {
 			return err
@@ -193,7 +208,7 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		}
 		made[mode], *secret = tenant.Account(a.ID), k.Secret
 	}
-	for i := range listed {
+	for i := range w.settings.Listed {
 		if _, err := accounts.TopUp(ctx, made[tenant.Live], 1000); err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 const SecurityScheme = "apiKey"
 
 // document describes the operation's answers and who may call it.
-func (r *Router) document(o *huma.Operation, op Op, success reflect.Type) {
+func (r *Router) document(o *huma.Operation, op Op, success reflect.Type, codes []errs.Code) {
 	o.Summary, o.Description, o.Tags = op.Summary, op.Description, []string{op.Tag}
 	o.Security = []map[string][]string{{SecurityScheme: {string(op.Scope)}}}
 	o.Description = strings.TrimSpace(o.Description + "\n\nNeeds the scope `" + string(op.Scope) + "`.")
@@ -35,14 +34,11 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type) {
 	}
 	failure := r.Schema(reflect.TypeFor[ErrorResponse]())
 	byStatus := map[int][]string{}
-	for _, code := range op.errors() {
+	for _, code := range codes {
 		status, _ := Status(code)
-		if text := "`" + string(code) + "`"; !slices.Contains(byStatus[status], text) {
-			byStatus[status] = append(byStatus[status], text)
-		}
+		byStatus[status] = append(byStatus[status], "`"+string(code)+"`")
 	}
 	for status, codes := range byStatus {
-		sort.Strings(codes)
 		a := &huma.Response{
 			Description: http.StatusText(status) + ": " + strings.Join(codes, ", "),
 			Headers:     headersNamed("X-Request-Id", "RateLimit-Policy", "RateLimit"),
@@ -58,8 +54,8 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type) {
 	}
 }
 
-// errors returns all codes that the operation may answer.
-func (op Op) errors() []errs.Code {
+// errors returns all codes that the operation may answer, in order.
+func (op Op) errors(takesBody bool) []errs.Code {
 	codes := append([]errs.Code{
 		errs.MissingAPIKey, errs.InvalidAPIKey, errs.PlanNotAllowed, errs.IPNotAllowed, errs.InsufficientScope,
 		errs.RateLimited, errs.Internal, errs.ProviderUnavailable, errs.Timeout, errs.ValidationFailed,
@@ -68,12 +64,13 @@ func (op Op) errors() []errs.Code {
 		codes = append(codes, errs.NotFound)
 	}
 	if op.Method != http.MethodGet {
-		codes = append(codes, errs.InvalidHeader, errs.IdempotencyKeyReused, errs.IdempotencyInProgress, errs.BodyTooLarge)
+		codes = append(codes, errs.InvalidHeader, errs.IdempotencyKeyReused, errs.IdempotencyInProgress, errs.BodyTooLarge, errs.UnsupportedMediaType)
 	}
-	if op.Method == http.MethodPost || op.Method == http.MethodPatch {
-		codes = append(codes, errs.MalformedJSON, errs.UnsupportedMediaType)
+	if takesBody {
+		codes = append(codes, errs.MalformedJSON)
 	}
-	return codes
+	slices.Sort(codes)
+	return slices.Compact(codes)
 }
 
 // Headers are the headers of answers, for the components of the document.

@@ -45,6 +45,8 @@ type Route struct {
 	Scope                     auth.Scope
 	Function                  string
 	Status                    int
+	// Errors are all codes that the operation may answer.
+	Errors []errs.Code
 }
 
 // Router collects the operations of a function and serves them.
@@ -182,14 +184,15 @@ func (op Op) status() int {
 // register puts an operation into the router: the scope is checked once more,
 // though the authorizer has done so, and errors get our shape.
 func register[I any](r *Router, op Op, success reflect.Type, handle func(context.Context, *I) (*answer, error)) {
-	r.routes = append(r.routes, Route{op.Method, op.Path, op.ID, op.Scope, op.Function, op.status()})
+	takesBody, optional := humafix.TakesBody(reflect.TypeFor[I]())
+	codes := op.errors(takesBody)
+	r.routes = append(r.routes, Route{op.Method, op.Path, op.ID, op.Scope, op.Function, op.status(), codes})
 	o := huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, DefaultStatus: op.status(),
 		MaxBodyBytes: MaxBody + 1, // huma refuses at the limit, not above it
 		// The gateway hands bodies over whole: there is no reading to time out.
 		BodyReadTimeout: -1,
 	}
-	takesBody, optional := humafix.TakesBody(reflect.TypeFor[I]())
 	serve := func(ctx context.Context, in *I) (*answer, error) {
 		c := callFrom(ctx)
 		if !auth.FromContext(ctx).Has(op.Scope) {
@@ -202,7 +205,7 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		return a, nil
 	}
 	if r.api != nil {
-		r.document(&o, op, success)
+		r.document(&o, op, success, codes)
 		huma.Register(r.api, o, serve)
 		r.finish(op, success)
 		return

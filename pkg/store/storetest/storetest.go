@@ -72,6 +72,9 @@ var onEngine = os.Getenv("AWS_ENDPOINT_URL_DYNAMODB") != "" || !testing.Testing(
 // AWS that `make tools` installs, which is started once and ends with the program.
 func UseEngine() { onEngine = true }
 
+// UseMemory makes all tables lie in memory from now on.
+func UseMemory() { onEngine = false }
+
 // Run runs the tests of a package twice: with tables in memory and in a real engine.
 func Run(m *testing.M) int {
 	if !onEngine {
