@@ -70,8 +70,8 @@ func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 		// Script, voice, clip (17 steps), captions, finish.
 		"short video":      {steps: 21, runs: 26, calls: 1, records: 2, events: 1, submits: 3, polls: 15, fetches: 1, puts: 3, spends: true},
 		"image that fails": {steps: 4, runs: 9, calls: 1, records: 2, events: 1, submits: 1, polls: 3},
-		// Submit, poll, give up, remove the files.
-		"image canceled": {steps: 4, runs: 10, calls: 2, records: 2, submits: 1, polls: 1, cancel: 1, lists: 1},
+		// Submit, poll, give up.
+		"image canceled": {steps: 3, runs: 8, calls: 2, records: 1, submits: 1, polls: 1, cancel: 1},
 	}
 	for _, s := range scenarios(id) {
 		before := credits(t, w)

@@ -138,7 +138,7 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 			}
 		}
 	}
-	if len(doc.Webhooks) != len(event.Types) || len(event.Types) != 19 {
+	if len(doc.Webhooks) != len(event.Types) || len(event.Types) != 21 {
 		t.Errorf("%d webhooks for %d types of event", len(doc.Webhooks), len(event.Types))
 	}
 }

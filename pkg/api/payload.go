@@ -20,6 +20,8 @@ var payloads = map[event.Type]reflect.Type{
 	event.ContentGenerated:            reflect.TypeFor[item.Item](),
 	event.ContentPublished:            reflect.TypeFor[item.Item](),
 	event.ContentFailed:               reflect.TypeFor[item.Item](),
+	event.ContentCanceled:             reflect.TypeFor[item.Item](),
+	event.ContentDeleted:              reflect.TypeFor[item.Item](),
 	event.ProposalCreated:             reflect.TypeFor[Proposal](),
 	event.ProposalApplied:             reflect.TypeFor[Proposal](),
 	event.BalanceLow:                  reflect.TypeFor[account.View](),

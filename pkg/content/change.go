@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
@@ -65,7 +66,7 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	httpapi.Write(r, update, s.update)
 
 	remove := op("deleteContentItem", http.MethodDelete, one, auth.ContentWrite, "Delete a content item",
-		"Cancels the item if it is still being generated. The parts that were completed are charged; the rest of the reserved credits is released at once. The media of all attempts are deleted. An item cannot be deleted while it is being published.")
+		"Cancels the item if it is queued or being generated. The parts that were completed are charged; the rest of the reserved credits is released at once. The media of all attempts are deleted. The response, and the event `content.deleted`, show the item in its last state. An item cannot be deleted while it is being published.")
 	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, s.remove)
 
@@ -77,7 +78,7 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	httpapi.Write(r, regenerate, s.regenerate)
 
 	cancel := op("cancelContentItem", http.MethodPost, one+"/cancel", auth.ContentWrite, "Cancel a content item",
-		"Stops an item that is queued or being generated. The parts that were completed are charged; the rest of the reserved credits is released at once. An item that is generated or scheduled will not be published. Once publishing has begun, the item cannot be canceled.")
+		"Stops an item that is queued or being generated, and sends the event `content.canceled`. The parts that were completed are charged; the rest of the reserved credits is released at once. An item that is already generated cannot be canceled: delete it, or leave it.")
 	cancel.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, cancel, s.cancel)
 }
@@ -95,8 +96,8 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err != nil {
 		return out, err
 	}
-	if r.State == item.Publishing || r.State == item.Published {
-		return out, errs.New(errs.InvalidState, "The content item is %s: its texts can no longer be changed.", r.State)
+	if err := r.Permit(item.Update); err != nil {
+		return out, err
 	}
 	set, err := httpapi.MergePatch(ctx, texts{r.Title, r.Caption, r.Hashtags, r.Metadata})
 	if err != nil {
@@ -117,10 +118,16 @@ func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	if err != nil {
 		return out, err
 	}
+	if err := r.Permit(item.Cancel); err != nil {
+		return out, err
+	}
 	if err := s.stop(tx, it, r, work); err != nil {
 		return out, err
 	}
-	return s.write(ctx, tx, it, r)
+	if out, err = s.write(ctx, tx, it, r); err != nil {
+		return out, err
+	}
+	return out, r.Notify(tx, it.Owner, event.ContentCanceled)
 }
 
 // findWork reads an item and the task of its current attempt; the first attempt's is
@@ -150,10 +157,9 @@ func (s *Service) findWork(ctx context.Context, in *endInput) (r *item.Record, i
 	return r, it, work, err
 }
 
-// stop cancels an item in the transaction, and its work where that runs.
+// stop cancels an item that runs, and its work, in the transaction.
 func (s *Service) stop(tx *store.Tx, it store.Item, r *item.Record, work store.Item) error {
-	ran := r.Runs()
-	if err := r.Move(item.Canceled); err != nil || !ran {
+	if err := r.Move(item.Canceled); err != nil {
 		return err
 	}
 	charged, err := generate.Cancel(tx, s.now(), it.Owner, &r.Ticket, work)
@@ -189,6 +195,9 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 		return out, err
 	}
 	if err := in.Check(r.Version); err != nil {
+		return out, err
+	}
+	if err := r.Permit(item.Regenerate); err != nil {
 		return out, err
 	}
 	if err := r.Move(item.Queued); err != nil {
@@ -234,8 +243,8 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	if err != nil {
 		return out, err
 	}
-	if r.State == item.Publishing {
-		return out, errs.New(errs.InvalidState, "The content item is being published. Delete it afterwards.")
+	if err := r.Permit(item.Delete); err != nil {
+		return out, err
 	}
 	now := s.now()
 	tx.Delete(it)
@@ -248,9 +257,9 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 		return out, err
 	}
 	r.Touch(now)
-	r.Media, r.Slides = []media.View{}, slices.Clone(r.Slides)
+	r.Media, r.Files, r.Slides = []media.View{}, nil, slices.Clone(r.Slides)
 	for i := range r.Slides {
 		r.Slides[i].MediaID = nil
 	}
-	return r.Item, nil
+	return r.Item, r.Notify(tx, it.Owner, event.ContentDeleted)
 }

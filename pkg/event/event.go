@@ -25,6 +25,8 @@ const (
 	ContentGenerated            Type = "content.generated"
 	ContentPublished            Type = "content.published"
 	ContentFailed               Type = "content.failed"
+	ContentCanceled             Type = "content.canceled"
+	ContentDeleted              Type = "content.deleted"
 	ProposalCreated             Type = "proposal.created"
 	ProposalApplied             Type = "proposal.applied"
 	BalanceLow                  Type = "balance.low"
@@ -53,6 +55,8 @@ var Types = []struct {
 	{ContentGenerated, auth.ContentRead, "A content item was generated: its media are ready"},
 	{ContentPublished, auth.ContentRead, "A content item was published; it lists every publication"},
 	{ContentFailed, auth.ContentRead, "A content item failed; failure has the stage and the reason"},
+	{ContentCanceled, auth.ContentRead, "A content item was canceled"},
+	{ContentDeleted, auth.ContentRead, "A content item was deleted, in the state that it shows; one that was running shows canceled"},
 	{ProposalCreated, auth.FactoriesRead, "A proposal for a factory was created"},
 	{ProposalApplied, auth.FactoriesRead, "A proposal was applied to its factory"},
 	{BalanceLow, auth.AccountRead, "The balance fell below the account's threshold"},

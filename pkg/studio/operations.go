@@ -69,7 +69,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.List(r, list, s.list)
 	const one = "/v1/studio/generations/{generation_id}"
 	httpapi.Read(r, op("getGeneration", http.MethodGet, one, "Get a generation", "The URLs of its media are signed anew."), s.get)
-	remove := op("deleteGeneration", http.MethodDelete, one, "Delete a generation", "Cancels the generation if it is still running. What the provider has completed is charged; the rest of the reserved credits is released at once. Its media are deleted.")
+	remove := op("deleteGeneration", http.MethodDelete, one, "Cancel or delete a generation", "Cancels a generation that is queued or being generated: what the provider has completed is charged, and the rest of the reserved credits is released at once. It stays in the list, in state `canceled`; no event is sent. Deletes a generation that has ended, with its media; the response shows it in its last state.")
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 }
@@ -230,8 +230,8 @@ func (s *Service) get(ctx context.Context, in *Path) (generation.Generation, err
 	return r.View(ctx, s.signer)
 }
 
-// remove deletes a generation. The answer shows its last state: canceled if it was
-// still running, and without the media, which are deleted.
+// remove cancels a generation that runs, and deletes one that has ended. The answer of
+// the latter shows it in its last state, without the media.
 func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out generation.Generation, err error) {
 	if !id.Valid(id.Generation, in.ID) {
 		return out, errs.Missing("generation", in.ID)
@@ -252,17 +252,19 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 		return out, err
 	}
 	now := s.now()
-	tx.Delete(it)
+	r.Touch(now)
 	if r.Runs() {
 		if r.CostCredits, err = generate.Cancel(tx, now, it.Owner, &r.Ticket, beside[0]); err != nil {
 			return out, err
 		}
-		r.State = generation.Canceled
+		r.State, r.Ticket = generation.Canceled, generate.Ticket{}
+		if it, err = r.Into(it); err != nil {
+			return out, err
+		}
+		tx.Replace(it)
+		return r.View(ctx, s.signer)
 	}
-	if err := generate.RemoveFiles(tx, now, it.Owner, r.ID, generation.Attempt); err != nil {
-		return out, err
-	}
-	r.Touch(now)
+	tx.Delete(it)
 	r.Media = []media.View{}
-	return r.Generation, nil
+	return r.Generation, generate.RemoveFiles(tx, now, it.Owner, r.ID, generation.Attempt)
 }

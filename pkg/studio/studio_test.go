@@ -228,7 +228,8 @@ func TestProgressIsShown(t *testing.T) {
 	}
 }
 
-func TestDelete(t *testing.T) {
+// DELETE cancels what runs and shows it, and deletes what has ended.
+func TestCancelAndDelete(t *testing.T) {
 	for steps := range 10 {
 		w := newWorld(t)
 		w.topUp(100)
@@ -239,22 +240,37 @@ func TestDelete(t *testing.T) {
 		}
 		was := get(live, t, made.ID)
 		path := "/v1/studio/generations/" + made.ID
+		remove := func(key string) (left generation.Generation) {
+			t.Helper()
+			first := live.Call(http.MethodDelete, path, nil, "Idempotency-Key", key)
+			first.Into(t, http.StatusOK, &left)
+			if again := live.Call(http.MethodDelete, path, nil, "Idempotency-Key", key); again.Raw != first.Raw || again.Header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("repeated: %d %s", again.Status, again.Raw)
+			}
+			return left
+		}
 		live.Call(http.MethodDelete, path, nil, "If-Match", `"99"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
 		w.Caller.Call(http.MethodDelete, path, nil).Refused(t, 404, errs.NotFound, "")
-		var left generation.Generation
-		live.Call(http.MethodDelete, path, nil, "Idempotency-Key", "k").Into(t, http.StatusOK, &left)
-		if again := live.Call(http.MethodDelete, path, nil, "Idempotency-Key", "k"); again.Status != http.StatusOK || again.Header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("repeated: %d %s", again.Status, again.Raw)
-		}
-		live.Call(http.MethodGet, path, nil).Refused(t, 404, errs.NotFound, "")
-		want, balance := generation.Canceled, int64(100)
-		switch {
-		case was.State == generation.Generated:
-			want, balance = generation.Generated, 96
-		case was.Progress == 99: // the provider has made it
+		state, balance := was.State, int64(100)
+		if was.State == generation.Generated || was.Progress == 99 { // the provider has made it
 			balance = 96
 		}
-		if left.State != want || len(left.Media) != 0 || w.balance() != balance || left.CostCredits != 100-balance {
+		if runs := was.State != generation.Generated; runs {
+			state = generation.Canceled
+			left, listed := remove("cancel"), apitest.All[generation.Generation](live, "/v1/studio/generations?state=canceled", 10)
+			now := get(live, t, made.ID)
+			if left.State != generation.Canceled || left.CostCredits != 100-balance || left.Version != was.Version+1 || !reflect.DeepEqual(left, now) || len(listed) != 1 || !reflect.DeepEqual(listed[0], now) {
+				t.Errorf("after %d steps: %+v, read as %+v, listed as %+v", steps, left, now, listed)
+			}
+			w.engine.Drain()
+			if got := get(live, t, made.ID); !reflect.DeepEqual(got, now) {
+				t.Errorf("after %d steps: it became %+v", steps, got)
+			}
+		}
+		left := remove("delete")
+		live.Call(http.MethodGet, path, nil).Refused(t, 404, errs.NotFound, "")
+		live.Call(http.MethodDelete, path, nil).Refused(t, 404, errs.NotFound, "")
+		if left.State != state || len(left.Media) != 0 || w.balance() != balance || left.CostCredits != 100-balance {
 			t.Errorf("after %d steps: %+v; the balance is %d", steps, left, w.balance())
 		}
 		w.engine.Drain()
@@ -269,7 +285,7 @@ func TestDelete(t *testing.T) {
 			return
 		}
 		if len(events) != 0 {
-			t.Errorf("what was deleted is told of: %+v", events)
+			t.Errorf("what was canceled has the events %+v", events)
 		}
 	}
 	t.Error("it is never generated")

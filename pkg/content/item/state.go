@@ -1,7 +1,7 @@
 package item
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,7 +13,7 @@ type State string
 
 // The states. An item moves from queued over generating to generated, and from
 // there over scheduled and publishing to published; it may fail in generating
-// and publishing, and be canceled before publishing begins.
+// and publishing, and be canceled before it is generated.
 const (
 	Queued     State = "queued"
 	Generating State = "generating"
@@ -33,22 +33,59 @@ var moves = map[State][]State{
 	Publishing: {Generated, Scheduled},
 	Published:  {Publishing},
 	Failed:     {Generating, Publishing},
-	Canceled:   {Queued, Generating, Generated, Scheduled},
+	Canceled:   {Queued, Generating},
 	Queued:     {Failed, Generated, Canceled},
 }
 
-// Move changes the state. It returns an invalid_state error if the state machine does
-// not have the move.
+// Move changes the state. It returns an error if the state machine does not have the
+// move.
 func (r *Record) Move(to State) error {
 	if !slices.Contains(moves[to], r.State) {
-		return errs.New(errs.InvalidState, "The content item is %s. It can %s only while it is %s.", r.State, cmp.Or(verbs[to], "become "+string(to)), oneOf(moves[to]))
+		return fmt.Errorf("item: %s cannot move from %s to %s", r.ID, r.State, to)
 	}
 	r.State = to
 	return nil
 }
 
-// verbs say what a caller does to move an item to a state.
-var verbs = map[State]string{Canceled: "be canceled", Queued: "be regenerated"}
+// Action is what a caller can do with an item.
+type Action string
+
+// The actions.
+const (
+	Update     Action = "update"
+	Cancel     Action = "cancel"
+	Regenerate Action = "regenerate"
+	Delete     Action = "delete"
+)
+
+// actions are the states that permit each action.
+var actions = []struct {
+	action Action
+	done   string // as in "it can be canceled"
+	states []State
+}{
+	{Update, "changed", []State{Queued, Generating, Generated, Scheduled, Failed, Canceled}},
+	{Cancel, "canceled", []State{Queued, Generating}},
+	{Regenerate, "regenerated", []State{Generated, Failed, Canceled}},
+	{Delete, "deleted", []State{Queued, Generating, Generated, Scheduled, Published, Failed, Canceled}},
+}
+
+// Permit returns an invalid_state error unless the item's state permits the action.
+func (r *Record) Permit(a Action) error {
+	allowed, message := []string{}, ""
+	for _, known := range actions {
+		switch {
+		case slices.Contains(known.states, r.State):
+			allowed = append(allowed, string(known.action))
+		case known.action == a:
+			message = fmt.Sprintf("The content item is %s. It can be %s only while it is %s.", r.State, known.done, oneOf(known.states))
+		}
+	}
+	if message == "" {
+		return nil
+	}
+	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: string(r.State), Allowed: allowed})
+}
 
 // oneOf lists states in words.
 func oneOf(states []State) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Loader opens content items for their generation.
@@ -78,14 +79,14 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 	w.GeneratedAt = &at
 	w.CostCredits += cost
 	w.State = Generating // the first step may also be the last
-	if err := errors.Join(w.Move(Generated), w.notify(tx, event.ContentGenerated)); err != nil {
+	if err := errors.Join(w.Move(Generated), w.Notify(tx, w.item.Owner, event.ContentGenerated)); err != nil {
 		return err
 	}
 	if w.Sandbox == nil || w.Sandbox.Outcome != string(Published) {
 		return nil
 	}
 	w.PublishedAt = &at
-	return errors.Join(w.Move(Publishing), w.Move(Published), w.notify(tx, event.ContentPublished))
+	return errors.Join(w.Move(Publishing), w.Move(Published), w.Notify(tx, w.item.Owner, event.ContentPublished))
 }
 
 // Fail implements generate.Work.
@@ -96,7 +97,7 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	}
 	w.Failure = &Failure{Stage: "generate", Code: f.Code, Message: f.Message, Retryable: f.Retryable}
 	w.Touch(now)
-	return w.notify(tx, event.ContentFailed)
+	return w.Notify(tx, w.item.Owner, event.ContentFailed)
 }
 
 // Item implements generate.Work.
@@ -105,12 +106,12 @@ func (w *work) Item() (store.Item, error) {
 	return w.item, w.item.Encode(w.Record)
 }
 
-// notify adds an event of the item to the transaction. It shows the item as it is
+// Notify adds an event of the item to the transaction. It shows the item as it is
 // after the transaction.
-func (w *work) notify(tx *store.Tx, t event.Type) error {
-	shown := w.Record.Item
+func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
+	shown := r.Item
 	shown.Media = []media.View{}
-	e, err := event.New(w.UpdatedAt, w.item.Owner, t, shown, w.Files)
+	e, err := event.New(r.UpdatedAt, o, t, shown, r.Files)
 	if err == nil {
 		tx.Create(e, nil)
 	}

@@ -84,6 +84,12 @@ func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
 	return it, err
 }
 
+// Into writes the changed record into the item that it was read from.
+func (r *Record) Into(it store.Item) (store.Item, error) {
+	it.Filters = r.filters()
+	return it, it.Encode(r)
+}
+
 func (r *Record) filters() map[string]string {
 	return map[string]string{"kind": string(r.Kind), "state": string(r.State), "model": r.Model}
 }

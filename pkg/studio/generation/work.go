@@ -98,10 +98,7 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 }
 
 // Item implements generate.Work.
-func (w *work) Item() (store.Item, error) {
-	w.item.Filters = w.filters()
-	return w.item, w.item.Encode(w.Record)
-}
+func (w *work) Item() (store.Item, error) { return w.Into(w.item) }
 
 // notify adds the event of the generation's end to the transaction.
 func (w *work) notify(tx *store.Tx, t event.Type) error {

@@ -1,0 +1,90 @@
+package content_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/event"
+)
+
+// What a refusal says is allowed is what the other calls do.
+func TestInvalidStateListsWhatIsAllowed(t *testing.T) {
+	calls := map[string]struct{ method, rest string }{
+		"update": {http.MethodPatch, ""}, "cancel": {http.MethodPost, "cancel"}, "regenerate": {http.MethodPost, "regenerate"}, "delete": {http.MethodDelete, ""},
+	}
+	bodies := map[string]any{"update": object{"title": "Mine"}}
+	for _, state := range states {
+		var refused []errs.StateContext
+		done := []string{}
+		for name, c := range calls {
+			w := newWorld(t)
+			itemID := w.in(state)
+			a := w.Call(c.method, strings.TrimSuffix(path(itemID, c.rest), "/"), bodies[name])
+			if a.Status < 300 {
+				done = append(done, name)
+				continue
+			}
+			a.Refused(t, 409, errs.InvalidState, "")
+			var data errs.StateContext
+			b, err := json.Marshal(a.Error.Context)
+			if err == nil {
+				err = json.Unmarshal(b, &data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(data.Allowed)
+			refused = append(refused, data)
+		}
+		slices.Sort(done)
+		if len(refused)+len(done) != len(calls) || len(refused) == 0 {
+			t.Errorf("%s: done %v, refused %v", state, done, refused)
+		}
+		for _, got := range refused {
+			if got.State != string(state) || !slices.Equal(got.Allowed, done) {
+				t.Errorf("%s permits %v, and the refusal says %+v", state, done, got)
+			}
+		}
+	}
+}
+
+// The events show the item as the calls answer it.
+func TestCancelAndDeleteAreEvents(t *testing.T) {
+	w := newWorld(t)
+	it := w.create("sandbox", object{"delay_seconds": 60})
+	canceled, deleted := w.Call(http.MethodPost, path(it.ID, "cancel"), nil), w.Call(http.MethodDelete, path(it.ID), nil)
+	gone := w.generated("kind", "carousel")
+	last := w.Call(http.MethodDelete, path(gone.ID), nil)
+	var events []event.Event
+	w.Call(http.MethodGet, "/v1/events", nil).Into(t, http.StatusOK, &events)
+	shown := map[string]json.RawMessage{}
+	for _, e := range events {
+		var about struct{ ID string }
+		if err := json.Unmarshal(e.Data.Object, &about); err != nil {
+			t.Fatal(err)
+		}
+		shown[about.ID+string(e.Type)] = e.Data.Object
+	}
+	for key, a := range map[string]json.RawMessage{
+		it.ID + "content.canceled": canceled.Data, it.ID + "content.deleted": deleted.Data, gone.ID + "content.deleted": last.Data,
+	} {
+		if !jsonEqual(t, shown[key], a) {
+			t.Errorf("%s shows\n%s, want\n%s", key, shown[key], a)
+		}
+	}
+}
+
+func jsonEqual(t *testing.T, a, b json.RawMessage) bool {
+	t.Helper()
+	var x, y any
+	if err := errors.Join(json.Unmarshal(a, &x), json.Unmarshal(b, &y)); err != nil {
+		t.Error(err)
+	}
+	return reflect.DeepEqual(x, y)
+}
