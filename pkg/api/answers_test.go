@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/httpapi"
 )
 
 func TestOnlyWhatCallersSendIsClosed(t *testing.T) {
@@ -15,22 +17,31 @@ func TestOnlyWhatCallersSendIsClosed(t *testing.T) {
 			t.Errorf("%s refuses members to come", name)
 		}
 	}
-	for _, name := range []string{"Account", "ApiKey", "ContentItem", "Event", "Factory", "Generation", "Media", "Model", "Webhook", "ErrorBody"} {
+	for _, name := range []string{"Account", "ApiKey", "ContentItem", "EventBase", "FactoryBase", "Generation", "Media", "Model", "Webhook", "ErrorBody"} {
 		if s := schemas[name]; s == nil || s.AdditionalProperties == false {
 			t.Errorf("%s refuses members to come", name)
 		}
 	}
-	for _, name := range []string{"ApiKeyCreate", "ContentItemCreate", "FactoryCreate", "BrandSettings", "GenerationInput", "StudioRehearsal", "WebhookUpdate"} {
+	for _, name := range []string{"ApiKeyCreate", "ContentItemCreate", "FactoryUpdate", "BrandSettings", "BrandSettingsUpdate", "GenerationInput", "StudioRehearsal", "WebhookUpdate"} {
 		if s := schemas[name]; s == nil || s.AdditionalProperties != false {
 			t.Errorf("%s takes unknown members, which the service refuses", name)
+		}
+	}
+	for _, choice := range schemas["FactoryCreate"].OneOf {
+		if s := schemas[strings.TrimPrefix(choice.Ref, "#/components/schemas/")]; s.Extensions[httpapi.Unevaluated] != false {
+			t.Errorf("%s takes unknown members, which the service refuses", choice.Ref)
 		}
 	}
 }
 
 func TestScopesAreListed(t *testing.T) {
-	for name, s := range Document().Components.Schemas.Map() {
-		if scopes := s.Properties["scopes"]; scopes != nil && len(scopes.Items.Enum) != 13 {
-			t.Errorf("%s lists the scopes %v", name, scopes.Items.Enum)
+	schemas := Document().Components.Schemas.Map()
+	if n := len(schemas["Scope"].Enum); n != 13 {
+		t.Errorf("%d scopes", n)
+	}
+	for name, s := range schemas {
+		if scopes := s.Properties["scopes"]; scopes != nil && scopes.Items.Ref != "#/components/schemas/Scope" {
+			t.Errorf("%s has the scopes %+v", name, scopes.Items)
 		}
 	}
 }

@@ -47,10 +47,12 @@ func Routes() []httpapi.Route { return router().Routes() }
 // Document returns the OpenAPI document.
 func Document() *huma.OpenAPI {
 	r := router()
-	factory.DescribeSettings(r)
+	factory.Describe(r)
+	describeEvents(r)
 	describeWebhooks(r)
 	clean(r.OpenAPI())
 	openAnswers(r.OpenAPI())
 	listScopes(r.OpenAPI())
+	nameEnums(r.OpenAPI())
 	return r.OpenAPI()
 }

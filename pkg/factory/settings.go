@@ -126,15 +126,16 @@ type checker interface{ check() error }
 // typeSettings returns the shape of each type's settings.
 var typeSettings = []struct {
 	Type  Type
+	Who   string // in words, for the document
 	Shape reflect.Type
 }{
-	{Blogger, reflect.TypeFor[BloggerSettings]()},
-	{Seller, reflect.TypeFor[SellerSettings]()},
-	{Expert, reflect.TypeFor[ExpertSettings]()},
-	{Brand, reflect.TypeFor[BrandSettings]()},
-	{News, reflect.TypeFor[NewsSettings]()},
-	{Entertainment, reflect.TypeFor[EntertainmentSettings]()},
-	{Musician, reflect.TypeFor[MusicianSettings]()},
+	{Blogger, "a blogger", reflect.TypeFor[BloggerSettings]()},
+	{Seller, "a seller", reflect.TypeFor[SellerSettings]()},
+	{Expert, "an expert", reflect.TypeFor[ExpertSettings]()},
+	{Brand, "a brand", reflect.TypeFor[BrandSettings]()},
+	{News, "a news channel", reflect.TypeFor[NewsSettings]()},
+	{Entertainment, "an entertainment channel", reflect.TypeFor[EntertainmentSettings]()},
+	{Musician, "a musician", reflect.TypeFor[MusicianSettings]()},
 }
 
 // Schema describes the settings in the OpenAPI document. Which shape they must
@@ -142,17 +143,6 @@ var typeSettings = []struct {
 // they are an object, and check does the rest, with exact errors.
 func (TypeSettings) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
-}
-
-// DescribeSettings adds the shape of each type's settings to a document.
-func DescribeSettings(r *httpapi.Router) {
-	for _, name := range []string{"Factory", "FactoryCreate"} {
-		settings := r.OpenAPI().Components.Schemas.Map()[name].Properties["settings"]
-		settings.Type, settings.AdditionalProperties = "", nil
-		for _, t := range typeSettings {
-			settings.AnyOf = append(settings.AnyOf, r.Schema(t.Shape))
-		}
-	}
 }
 
 // check validates the settings for a type and returns them in canonical form, null

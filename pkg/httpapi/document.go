@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -15,10 +16,15 @@ import (
 // SecurityScheme is the name of the API key in the document.
 const SecurityScheme = "apiKey"
 
+// RequiredScopes is the member of an operation in the document that has its scopes:
+// those of a security requirement are for OAuth 2 alone.
+const RequiredScopes = "x-required-scopes"
+
 // document describes the operation's answers and who may call it.
 func (r *Router) document(o *huma.Operation, op Op, success reflect.Type, codes []errs.Code) {
 	o.Summary, o.Description, o.Tags = op.Summary, op.Description, []string{op.Tag}
-	o.Security = []map[string][]string{{SecurityScheme: {string(op.Scope)}}}
+	o.Security = []map[string][]string{{SecurityScheme: {}}}
+	o.Extensions = map[string]any{RequiredScopes: []string{string(op.Scope)}}
 	o.Description = strings.TrimSpace(o.Description + "\n\nNeeds the scope `" + string(op.Scope) + "`.")
 	schema := r.Schema(success)
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): {
@@ -32,26 +38,7 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type, codes 
 			Schema:      &huma.Schema{Type: huma.TypeString, MinLength: pointerTo(1), MaxLength: pointerTo(255)},
 		})
 	}
-	failure := r.Schema(reflect.TypeFor[ErrorResponse]())
-	byStatus := map[int][]string{}
-	for _, code := range codes {
-		status, _ := Status(code)
-		byStatus[status] = append(byStatus[status], "`"+string(code)+"`")
-	}
-	for status, codes := range byStatus {
-		a := &huma.Response{
-			Description: http.StatusText(status) + ": " + strings.Join(codes, ", "),
-			Headers:     headersNamed("X-Request-Id", "RateLimit-Policy", "RateLimit"),
-			Content:     map[string]*huma.MediaType{"application/json": {Schema: failure}},
-		}
-		switch status {
-		case http.StatusUnauthorized:
-			a.Headers["WWW-Authenticate"] = headersNamed("WWW-Authenticate")["WWW-Authenticate"]
-		case http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable:
-			a.Headers["Retry-After"] = headersNamed("Retry-After")["Retry-After"]
-		}
-		o.Responses[strconv.Itoa(status)] = a
-	}
+	maps.Copy(o.Responses, r.refusals(codes))
 }
 
 // errors returns all codes that the operation may answer, in order.
@@ -101,6 +88,7 @@ func headersNamed(names ...string) map[string]*huma.Param {
 // finish mends what registering has put into the description by itself.
 func (r *Router) finish(op Op, success reflect.Type) {
 	o := operationOf(r.api.OpenAPI().Paths[op.Path], op.Method)
+	delete(r.api.OpenAPI().Components.Schemas.Map(), errorResponse)
 	names := []string{"X-Request-Id", "RateLimit-Policy", "RateLimit"}
 	if data, ok := success.FieldByName("Data"); ok && data.Type.Implements(reflect.TypeFor[versioned]()) {
 		names = append(names, "ETag")

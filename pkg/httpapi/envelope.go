@@ -63,7 +63,7 @@ type ErrorBody struct {
 	Type    string        `json:"type" doc:"Type of the error" enum:"invalid_request_error,authentication_error,payment_error,permission_error,conflict_error,rate_limit_error,api_error" example:"invalid_request_error"`
 	Param   string        `json:"param,omitempty" doc:"JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header" example:"/name"`
 	Details []errs.Detail `json:"details,omitempty" doc:"One entry per invalid field"`
-	Context any           `json:"context,omitempty" doc:"Data about the error, by code: invalid_state {state, allowed}, insufficient_balance {required_credits, available_credits}, spend_limit_reached {spend_limit_credits, required_credits, available_credits}, rate_limited {limit, window_seconds}"`
+	Context any           `json:"context,omitempty" doc:"Data about the error"`
 	DocURL  string        `json:"doc_url,omitempty" doc:"URL of an explanation of the code"`
 }
 

@@ -62,6 +62,8 @@ type Router struct {
 	actions map[string]ender
 	// api, when set, describes all operations, and serves none.
 	api huma.API
+	// refused is the schema of an error response with any code, in the document.
+	refused *huma.Schema
 }
 
 // NewRouter makes a router that commits to db and reports each call to audit.

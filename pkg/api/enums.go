@@ -1,0 +1,93 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+// enumNames are the names of enumerations, by the member or parameter that has all their
+// values. Every other member with the same values shares the name. An enumeration that
+// only one member has may be left out: its name is made of the schema's and the member's.
+var enumNames = map[string]string{
+	"Account.mode":              "Mode",
+	"Account.plan":              "PlanId",
+	"ApiKey.scopes":             "Scope",
+	"ApiKey.state":              "ApiKeyState",
+	"BalanceEntry.kind":         "BalanceEntryKind",
+	"BalanceEntry.state":        "ReserveState",
+	"ContentFailure.stage":      "FailureStage",
+	"ContentItem.format":        "VideoFormat",
+	"ContentItem.kind":          "ContentKind",
+	"ContentItem.state":         "ContentState",
+	"Delivery.state":            "DeliveryState",
+	"Delivery.failed_reason":    "DeliveryFailedReason",
+	"listDeliveries.state":      "DeliveryFilter",
+	"ErrorBody.code":            "ErrorCode",
+	"ErrorBody.type":            "ErrorType",
+	"Estimate.operation":        "EstimateOperation",
+	"EventBase.type":            "EventType",
+	"FactoryBase.state":         "FactoryState",
+	"FactoryBase.type":          "FactoryType",
+	"FactoryUpdate.state":       "FactoryUpdateState",
+	"Generation.kind":           "GenerationKind",
+	"Generation.state":          "GenerationState",
+	"Media.type":                "MediaType",
+	"Model.kind":                "ModelKind",
+	"Model.state":               "ModelState",
+	"listModels.provider":       "Provider",
+	"Voice.provider":            "VoiceProvider",
+	"SocialAccount.platform":    "Platform",
+	"Webhook.disabled_reason":   "WebhookDisabledReason",
+	"Webhook.state":             "WebhookState",
+	"WebhookCreate.event_types": "EventPattern",
+	"WebhookDestination.type":   "WebhookDestinationType",
+}
+
+// nameEnums gives every enumeration a schema with a name, which generators then use for
+// its type. Null is not among the values, but an alternative to them.
+func nameEnums(doc *huma.OpenAPI) {
+	schemas := doc.Components.Schemas.Map()
+	names := map[string]string{}
+	eachSchema(doc, func(at, member string, s *huma.Schema) {
+		name, listed := enumNames[at+"."+member]
+		if values := valuesOf(s); listed && len(values) > 1 {
+			names[fmt.Sprint(values)] = name
+		}
+	})
+	eachSchema(doc, func(at, member string, s *huma.Schema) {
+		values := valuesOf(s)
+		if len(values) < 2 || member == "" {
+			return
+		}
+		name := names[fmt.Sprint(values)]
+		if name == "" {
+			name = at + httpapi.PascalCase(member)
+			names[fmt.Sprint(values)] = name
+		}
+		if schemas[name] == nil {
+			schemas[name] = &huma.Schema{Type: huma.TypeString, Enum: slices.DeleteFunc(slices.Clone(s.Enum), func(v any) bool { return v == nil })}
+		}
+		was := *s
+		*s = *httpapi.RefTo(name)
+		if was.Nullable {
+			*s = huma.Schema{AnyOf: []*huma.Schema{httpapi.RefTo(name), {Type: "null"}}}
+		}
+		s.Description, s.Default, s.Examples = was.Description, was.Default, was.Examples
+	})
+}
+
+// valuesOf returns the texts of an enumeration in alphabetical order.
+func valuesOf(s *huma.Schema) []string {
+	var values []string
+	for _, v := range s.Enum {
+		if text, ok := v.(string); ok {
+			values = append(values, text)
+		}
+	}
+	slices.Sort(values)
+	return values
+}

@@ -1,0 +1,81 @@
+package api
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// eventName names the schema of the events of a type.
+func eventName(t event.Type) string { return httpapi.PascalCase(string(t)) + "Event" }
+
+// describeEvents makes events a choice by type: each carries the resource of its type.
+func describeEvents(r *httpapi.Router) {
+	schemas := r.OpenAPI().Components.Schemas.Map()
+	base := schemas[event.Event{}.SchemaName()]
+	schemas["EventBase"] = base
+	data, object := base.Properties["data"], schemas[event.Data{}.SchemaName()]
+	delete(base.Properties, "data")
+	delete(schemas, event.Data{}.SchemaName())
+	base.Required = slices.DeleteFunc(base.Required, func(member string) bool { return member == "data" })
+	for _, t := range event.Types {
+		base.Properties["type"].Enum = append(base.Properties["type"].Enum, string(t.Type))
+	}
+	var variants []httpapi.Variant
+	for _, t := range event.Types {
+		carried := r.Schema(payloads[t.Type])
+		name := strings.TrimPrefix(carried.Ref, "#/components/schemas/") + "EventData"
+		schemas[name] = &huma.Schema{
+			Type: huma.TypeObject, Required: object.Required,
+			Properties: map[string]*huma.Schema{"object": {Ref: carried.Ref, Description: object.Properties["object"].Description}},
+		}
+		variants = append(variants, httpapi.Variant{
+			Value: string(t.Type), Name: eventName(t.Type), Description: t.Summary, Required: []string{"data"},
+			Members: map[string]*huma.Schema{"data": {Ref: httpapi.RefTo(name).Ref, Description: data.Description}},
+		})
+	}
+	schemas[event.Event{}.SchemaName()] = httpapi.Union(schemas, "EventBase", "type", variants)
+}
+
+// describeWebhooks adds what receivers get: one entry for each type of event.
+func describeWebhooks(r *httpapi.Router) {
+	doc := r.OpenAPI()
+	doc.Webhooks = map[string]*huma.PathItem{}
+	header := func(name, text, example string) *huma.Param {
+		return &huma.Param{Name: name, In: "header", Required: true, Description: text, Schema: &huma.Schema{Type: huma.TypeString}, Example: example}
+	}
+	for _, t := range event.Types {
+		doc.Webhooks[string(t.Type)] = &huma.PathItem{Post: &huma.Operation{
+			OperationID: "on" + httpapi.PascalCase(string(t.Type)), Tags: []string{"Webhooks"},
+			Summary:     t.Summary,
+			Description: "Sent to webhooks whose creator has the scope `" + string(t.Scope) + "`. Signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event is sent again. Events are delivered at least once and in any order: ignore ids that you have processed.",
+			Security:    []map[string][]string{},
+			Parameters: []*huma.Param{
+				header("webhook-id", "Id of the event; the same in every attempt", "evt_01h455vb4pex5vsknk084sn02q"),
+				header("webhook-timestamp", "Time of this attempt, in seconds since 1970", "1795255200"),
+				header("webhook-signature", "v1, and the base64 of the HMAC-SHA256 over id.timestamp.body; several signatures are separated by spaces", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
+			},
+			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {
+				Schema: httpapi.RefTo(eventName(t.Type)), Example: event.Sample(t.Type, tenant.Of(exampleAccount, tenant.Test), exampleTime),
+			}}},
+			Responses: map[string]*huma.Response{
+				"2XX": {Description: "Delivered"},
+				"3XX": {Description: "Not delivered: redirects are not followed. The event is sent again"},
+				"410": {Description: "Not delivered. The webhook is disabled"},
+				"4XX": {Description: "Not delivered. The event is sent again; after 429, not before Retry-After"},
+				"5XX": {Description: "Not delivered. The event is sent again; after 503, not before Retry-After"},
+			},
+		}}
+	}
+}
+
+// What the examples of events are about.
+const exampleAccount = "acc_01h455vb4pex5vsknk084sn02q"
+
+var exampleTime = time.Date(2026, 5, 1, 9, 0, 30, 0, time.UTC)

@@ -1,0 +1,17 @@
+package errs
+
+// Codes lists all codes, in the order of their statuses.
+var Codes = []Code{
+	MalformedJSON, InvalidCursor, InvalidHeader,
+	MissingAPIKey, InvalidAPIKey,
+	InsufficientBalance, SpendLimitReached,
+	InsufficientScope, PlanNotAllowed, IPNotAllowed, ScopeEscalation,
+	NotFound, UnknownPath,
+	MethodNotAllowed,
+	IdempotencyInProgress, InvalidState, StaleProposal, Duplicate,
+	VersionMismatch,
+	BodyTooLarge, UnsupportedMediaType,
+	ValidationFailed, IdempotencyKeyReused, WrongFactoryType, UnsupportedModel, UnsupportedMedia,
+	RateLimited, QueueFull,
+	Internal, ProviderUnavailable, Timeout,
+}

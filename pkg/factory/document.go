@@ -1,0 +1,64 @@
+package factory
+
+import (
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+// Describe adds to a document what depends on a factory's type: factories and new
+// factories are choices between seven shapes, and changes name the settings of each.
+func Describe(r *httpapi.Router) {
+	schemas := r.OpenAPI().Components.Schemas.Map()
+	divide(r, "Factory", "", "Factory of ", false)
+	divide(r, "FactoryCreate", "New", "New factory of ", true)
+
+	members := schemas["FactoryUpdate"].Properties
+	settings := &huma.Schema{Description: members["settings"].Description}
+	for _, t := range typeSettings {
+		name := t.Shape.Name()
+		schemas[name+"Update"] = patch(schemas[name])
+		settings.AnyOf = append(settings.AnyOf, httpapi.RefTo(name+"Update"))
+	}
+	settings.AnyOf = append(settings.AnyOf, &huma.Schema{Type: "null"})
+	members["settings"] = settings
+}
+
+// divide makes the schema of a name a choice by type.
+func divide(r *httpapi.Router, name, prefix, title string, closed bool) {
+	schemas := r.OpenAPI().Components.Schemas.Map()
+	base := schemas[name]
+	schemas[name+"Base"] = base
+	settings := base.Properties["settings"]
+	delete(base.Properties, "settings")
+	always := slices.Contains(base.Required, "settings")
+	base.Required = slices.DeleteFunc(base.Required, func(member string) bool { return member == "settings" })
+	base.AdditionalProperties = nil // each shape adds its settings
+	var variants []httpapi.Variant
+	for _, t := range typeSettings {
+		v := httpapi.Variant{
+			Value: string(t.Type), Name: prefix + httpapi.PascalCase(string(t.Type)) + "Factory", Description: title + t.Who,
+			Members: map[string]*huma.Schema{"settings": {Ref: r.Schema(t.Shape).Ref, Description: settings.Description}},
+			Closed:  closed,
+		}
+		if always || len(schemas[t.Shape.Name()].Required) > 0 {
+			v.Required = []string{"settings"}
+		}
+		variants = append(variants, v)
+	}
+	schemas[name] = httpapi.Union(schemas, name+"Base", "type", variants)
+}
+
+// patch describes a merge patch of an object: every member may be left out, and null
+// removes those that the object need not have.
+func patch(object *huma.Schema) *huma.Schema {
+	s := &huma.Schema{Type: object.Type, AdditionalProperties: object.AdditionalProperties, Properties: map[string]*huma.Schema{}}
+	for name, member := range object.Properties {
+		change := *member
+		change.Nullable = !slices.Contains(object.Required, name)
+		s.Properties[name] = &change
+	}
+	return s
+}

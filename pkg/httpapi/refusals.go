@@ -1,0 +1,153 @@
+package httpapi
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/errs"
+)
+
+// errorResponse is the schema of all error responses. No operation answers all codes, so
+// finish takes it out of the document, to which huma adds it.
+const errorResponse = "ErrorResponse"
+
+// contexts are the data that errors of a code carry.
+var contexts = map[errs.Code]struct {
+	shape  reflect.Type
+	always bool
+}{
+	errs.InvalidState:        {reflect.TypeFor[errs.StateContext](), false},
+	errs.InsufficientBalance: {reflect.TypeFor[errs.BalanceContext](), true},
+	errs.SpendLimitReached:   {reflect.TypeFor[errs.SpendContext](), true},
+	errs.RateLimited:         {reflect.TypeFor[errs.RateContext](), false},
+}
+
+// common are the codes that most operations answer. They are not in the names of the
+// schemas of sets of codes.
+var common = []errs.Code{
+	errs.InvalidHeader, errs.MalformedJSON, errs.MissingAPIKey, errs.InvalidAPIKey, errs.InsufficientBalance, errs.SpendLimitReached,
+	errs.InsufficientScope, errs.PlanNotAllowed, errs.IPNotAllowed, errs.IdempotencyInProgress, errs.ValidationFailed, errs.IdempotencyKeyReused,
+	errs.RateLimited,
+}
+
+// alike are the statuses whose answers depend on the codes alone, and on nothing that
+// is the operation's own.
+var alike = []int{
+	http.StatusUnauthorized, http.StatusForbidden, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
+	http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+}
+
+// refusals describes the errors of an operation by status, each with the codes that
+// have it. Operations with the same codes share the schema, and
+// where all answers are alike the response, too.
+func (r *Router) refusals(codes []errs.Code) map[string]*huma.Response {
+	byStatus := map[int][]errs.Code{}
+	for _, code := range codes {
+		status, _ := Status(code)
+		byStatus[status] = append(byStatus[status], code)
+	}
+	components := r.api.OpenAPI().Components
+	if components.Responses == nil {
+		components.Responses = map[string]*huma.Response{}
+	}
+	responses := map[string]*huma.Response{}
+	for status, codes := range byStatus {
+		name := refusalName(status, codes)
+		response := refusal(status, codes, r.refusalSchema(name, codes))
+		if slices.Contains(alike, status) {
+			components.Responses[name] = response
+			response = &huma.Response{Ref: "#/components/responses/" + name}
+		}
+		responses[strconv.Itoa(status)] = response
+	}
+	return responses
+}
+
+// refusal describes the answer of a status.
+func refusal(status int, codes []errs.Code, schema *huma.Schema) *huma.Response {
+	texts := make([]string, len(codes))
+	for i, code := range codes {
+		texts[i] = "`" + string(code) + "`"
+	}
+	headers := []string{"X-Request-Id", "RateLimit-Policy", "RateLimit"}
+	switch status {
+	case http.StatusUnauthorized:
+		headers = append(headers, "WWW-Authenticate")
+	case http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		headers = append(headers, "Retry-After")
+	}
+	return &huma.Response{
+		Description: http.StatusText(status) + ": " + strings.Join(texts, ", "),
+		Headers:     headersNamed(headers...),
+		Content:     map[string]*huma.MediaType{"application/json": {Schema: schema}},
+	}
+}
+
+// refusalName names a set of codes of a status: NotFound for one code, or
+// UnprocessableEntityOrUnsupportedModel for the common ones of a status and another.
+func refusalName(status int, codes []errs.Code) string {
+	own := slices.DeleteFunc(slices.Clone(codes), func(c errs.Code) bool { return slices.Contains(common, c) })
+	name := strings.ReplaceAll(http.StatusText(status), " ", "")
+	if len(codes) == 1 {
+		return PascalCase(string(codes[0]))
+	} else if shared := len(codes) - len(own); shared == 1 {
+		i := slices.IndexFunc(codes, func(c errs.Code) bool { return slices.Contains(common, c) })
+		name = PascalCase(string(codes[i]))
+	}
+	for _, code := range own {
+		name += "Or" + PascalCase(string(code))
+	}
+	return name
+}
+
+// refusalSchema returns the schema of an error response with one of the codes.
+func (r *Router) refusalSchema(name string, codes []errs.Code) *huma.Schema {
+	schemas := r.api.OpenAPI().Components.Schemas.Map()
+	if r.refused == nil {
+		r.describeErrors()
+	}
+	var variants []Variant
+	for _, code := range codes {
+		variants = append(variants, r.failure(code))
+	}
+	failure := Union(schemas, "ErrorBody", "code", variants)
+	s := *r.refused
+	failure.Description = s.Properties["error"].Description
+	s.Properties = maps.Clone(s.Properties)
+	s.Properties["error"] = failure
+	name += "Response"
+	if was := schemas[name]; was != nil && len(was.Properties["error"].OneOf) != len(failure.OneOf) {
+		panic(fmt.Sprintf("httpapi: two sets of codes have the name %s", name))
+	}
+	schemas[name] = &s
+	return RefTo(name)
+}
+
+// failure describes the error with a code, and the data that it carries.
+func (r *Router) failure(code errs.Code) Variant {
+	v := Variant{Value: string(code), Name: PascalCase(string(code)) + "Error"}
+	if c, ok := contexts[code]; ok {
+		v.Members = map[string]*huma.Schema{"context": {Ref: r.Schema(c.shape).Ref, Description: "Data about the error"}}
+		if c.always {
+			v.Required = []string{"context"}
+		}
+	}
+	return v
+}
+
+// describeErrors adds what all errors have to the document.
+func (r *Router) describeErrors() {
+	schemas := r.api.OpenAPI().Components.Schemas.Map()
+	r.Schema(reflect.TypeFor[ErrorResponse]())
+	r.refused = schemas[errorResponse]
+	members := schemas["ErrorBody"].Properties
+	members["code"].Enum = Enum(errs.Codes).Enum
+	delete(members, "context") // it depends on the code
+}
