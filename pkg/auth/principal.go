@@ -39,6 +39,10 @@ const EnterprisePlan = "enterprise"
 // MessageInvalidKey is the public message of invalid_api_key.
 const MessageInvalidKey = "The API key is not valid: it may be mistyped, expired or revoked. Create one in the account area or with POST /v1/api-keys."
 
+// MessageRateLimited is the public message of rate_limited where a key has reached its
+// limit.
+const MessageRateLimited = "This key has reached its limit of requests per minute. Wait for the time in Retry-After, and spread requests out."
+
 // MessageScope is the public message of insufficient_scope.
 func MessageScope(s Scope) string {
 	return fmt.Sprintf("The API key lacks the scope %s. Use a key that has it, or give it to this one.", s)

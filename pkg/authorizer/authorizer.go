@@ -124,7 +124,7 @@ func (a *Authorizer) refusal(s *credential.Credential, p *auth.Principal, req re
 	case ceiling:
 		return &auth.Refusal{Code: errs.RateLimited, Count: n, Rate: &errs.RateContext{Limit: credential.Ceiling * s.Limit, WindowSeconds: window}, Message: "The keys of this account have together reached its limit of requests per minute. Wait for the time in Retry-After, and spread requests out."}
 	default:
-		return &auth.Refusal{Code: errs.RateLimited, Count: n, Rate: &errs.RateContext{Limit: s.Limit, WindowSeconds: window}, Message: "This key has reached its limit of requests per minute. Wait for the time in Retry-After, and spread requests out."}
+		return &auth.Refusal{Code: errs.RateLimited, Count: n, Rate: &errs.RateContext{Limit: s.Limit, WindowSeconds: window}, Message: auth.MessageRateLimited}
 	}
 }
 

@@ -175,8 +175,8 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 		b = *in.Body
 	}
 	live := p.Mode == tenant.Live
-	if b.Sandbox != nil && live {
-		return out, errLiveRehearsal()
+	if err := checkRehearsal(b.Sandbox, p.Mode); err != nil {
+		return out, err
 	}
 	var beside []store.Key
 	if live {
@@ -215,6 +215,9 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	}
 	r.Attempt++
 	r.Sandbox, r.Accepted, r.Failure = b.Sandbox, now, nil
+	if err := refuse(p, r); err != nil {
+		return out, err
+	}
 	var balance ledger.Balance
 	if live {
 		balance = ledger.FundsOf(others)

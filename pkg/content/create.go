@@ -105,6 +105,9 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
+	if err := refuse(p, r); err != nil {
+		return out, err
+	}
 	if r.Ticket, err = generate.Accept(tx, now, r.Order(p.Owner), ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance); err != nil {
 		return out, err
 	}
@@ -140,6 +143,9 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 		records, works = append(records, r), append(works, r.Order(p.Owner))
 	}
 	if err := bad.err(); err != nil {
+		return out, err
+	}
+	if err := refuse(p, records...); err != nil {
 		return out, err
 	}
 	ticket, err := generate.AcceptBatch(tx, now, works, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance)
@@ -217,9 +223,10 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 
 // check refuses what does not fit the kind or the key.
 func (b *createBody) check(mode tenant.Mode) error {
+	if err := checkRehearsal(b.Sandbox, mode); err != nil {
+		return err
+	}
 	switch {
-	case b.Sandbox != nil && mode != tenant.Test:
-		return errLiveRehearsal()
 	case b.Format != "" && b.Kind != item.Video:
 		return errs.Invalid("/format", "is for kind video only")
 	case b.Slides != nil && b.Kind != item.Carousel:
@@ -228,8 +235,31 @@ func (b *createBody) check(mode tenant.Mode) error {
 	return nil
 }
 
-func errLiveRehearsal() error {
-	return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
+// checkRehearsal refuses a rehearsal that a live key asks for, or that makes no sense.
+func checkRehearsal(r *item.Rehearsal, mode tenant.Mode) error {
+	switch {
+	case r == nil:
+		return nil
+	case mode != tenant.Test:
+		return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
+	}
+	return r.Check(r.Outcome)
+}
+
+// refuse returns the refusal that the records' rehearsals ask for, or nil.
+func refuse(p *auth.Principal, records ...*item.Record) error {
+	var outcome string
+	var credits int64
+	for _, r := range records {
+		if r.Sandbox == nil {
+			continue
+		}
+		credits += r.LivePrice()
+		if generate.Refuse(r.Sandbox.Outcome, 0, p) != nil && outcome == "" {
+			outcome = r.Sandbox.Outcome
+		}
+	}
+	return generate.Refuse(outcome, credits, p)
 }
 
 // newRecord makes the item that a body asks for in the voice of its factory.

@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
 )
 
 func TestEachKindIsGenerated(t *testing.T) {
@@ -116,7 +117,7 @@ func TestARehearsedFailure(t *testing.T) {
 	for _, kind := range []string{"post", "video", "carousel", "story", "music_clip"} {
 		w := newWorld(t)
 		it := w.generated("kind", kind, "sandbox", object{"outcome": "failed"})
-		want := &item.Failure{Stage: "generate", Code: "sandbox_failure", Message: it.Failure.Message, Retryable: true}
+		want := &item.Failure{Stage: "generate", Code: provider.FailedGeneration, Message: it.Failure.Message, Retryable: true}
 		if it.State != item.Failed || !reflect.DeepEqual(it.Failure, want) || it.Failure.Message == "" || len(it.Media) != 0 || it.GeneratedAt != nil || !it.UpdatedAt.Equal(w.clock.Now()) {
 			t.Errorf("%s: %+v", kind, it)
 		}

@@ -77,7 +77,7 @@ func TestALongerResultThatIsNotCoveredIsWithheld(t *testing.T) {
 		}
 		w.drain()
 		v := w.ended("thing_1", "failed")
-		if v.Failure.Code != string(c.code) || len(w.objects.saved) != 0 {
+		if string(v.Failure.Code) != string(c.code) || len(w.objects.saved) != 0 {
 			t.Errorf("%s: %+v, and there are the files %v", name, v.Failure, w.objects.saved)
 		}
 		if b := w.balance(); b.Credits != c.left+30 || b.Lost != 50 {

@@ -39,8 +39,7 @@ type Made struct {
 
 // Failure is why work failed, as callers see it.
 type Failure struct {
-	// Code is stable, in lower snake_case.
-	Code string
+	Code provider.FailureCode
 	// Message says what happened and what to do, without secrets.
 	Message string
 	// Retryable reports whether the same work may succeed when it is tried again.

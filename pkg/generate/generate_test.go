@@ -231,7 +231,7 @@ func TestWhatErrorsBecome(t *testing.T) {
 			begun := w.clock.Now()
 			w.drain()
 			v := w.ended("thing_1", "failed")
-			if v.Failure.Code != c.code || v.Failure.Retryable != c.retryable || !strings.Contains(v.Failure.Message, "Nothing was charged. ") || strings.Contains(v.Failure.Message, "injected") {
+			if string(v.Failure.Code) != c.code || v.Failure.Retryable != c.retryable || !strings.Contains(v.Failure.Message, "Nothing was charged. ") || strings.Contains(v.Failure.Message, "injected") {
 				t.Errorf("%+v", v.Failure)
 			}
 			if n := w.fake.count(provider.KindImage); n > c.tries {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -114,7 +115,7 @@ func (w handler) covered(ctx context.Context, a attempt, extra int64) error {
 	if err := payer.Covers(ledger.BalanceOf(items[0]), items[1], extra); err != nil {
 		e := errs.As(err)
 		return task.Permanent(&failed{Failure{
-			Code:    string(e.Code),
+			Code:    provider.FailureCode(e.Code),
 			Message: fmt.Sprintf("The result is longer or larger than was reserved for, and was removed. It costs %d credits more. %s Nothing was charged.", extra, e.Message),
 		}, err})
 	}

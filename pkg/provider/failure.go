@@ -14,8 +14,10 @@ const (
 	FailedLanguage            FailureCode = "unsupported_language"
 	FailedModel               FailureCode = "unsupported_model"
 	FailedRefused             FailureCode = "provider_refused"
+	FailedAccess              FailureCode = "provider_access"
 	FailedUnknownGeneration   FailureCode = "unknown_generation"
 	FailedGeneration          FailureCode = "generation_failed"
+	FailedCanceled            FailureCode = "canceled"
 	FailedResultExpired       FailureCode = "result_expired"
 	FailedResultInvalid       FailureCode = "result_invalid"
 	FailedResultTooLarge      FailureCode = "result_too_large"
@@ -42,8 +44,10 @@ var failures = []struct {
 	{FailedLanguage, BadInput, "The model does not speak the language."},
 	{FailedModel, BadInput, "The provider does not have the model."},
 	{FailedRefused, BadInput, "The provider refuses the request."},
+	{FailedAccess, BadInput, "The provider refuses the service's account."},
 	{FailedUnknownGeneration, BadInput, "The provider does not know the generation."},
 	{FailedGeneration, Rejected, "The provider could not finish the generation."},
+	{FailedCanceled, Rejected, "The generation was canceled."},
 	{FailedResultExpired, Rejected, "The provider no longer keeps the result."},
 	{FailedResultInvalid, Rejected, "The provider returned a result that cannot be read."},
 	{FailedResultTooLarge, Rejected, "The provider made a file that is too large."},

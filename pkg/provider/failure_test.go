@@ -17,9 +17,9 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 )
 
-// passing are the codes of errors that are retried. When the retries end, the failure is
+// passing are the codes of errors that do not end work. Where retries end, the failure is
 // provider_unavailable.
-var passing = []string{"no_answer", "not_ready", "provider_access", "provider_busy", "provider_quota", "result_unreadable", "text_unreadable", "throttled"}
+var passing = []string{"already_completed", "no_answer", "not_ready", "provider_busy", "provider_quota", "result_unreadable", "text_unreadable"}
 
 // TestFailureCodesAreThoseOfTheCode compares the list with the errors that the providers
 // and pkg/generate return.
@@ -88,11 +88,21 @@ func codesIn(t *testing.T, path string, content []byte) map[string]bool {
 				add(n.Value)
 			}
 		case *ast.CallExpr:
-			name, ok := n.Fun.(*ast.Ident)
-			if ok && len(n.Args) > 1 && slices.Contains([]string{"invalid", "refuse"}, name.Name) {
-				if lit, ok := n.Args[0].(*ast.BasicLit); ok && !strings.Contains(lit.Value, " ") {
-					add(lit)
-				}
+			if len(n.Args) < 2 {
+				break
+			}
+			name, _ := n.Fun.(*ast.Ident)
+			lit, _ := n.Args[0].(*ast.BasicLit)
+			kind, _ := n.Args[0].(*ast.SelectorExpr)
+			switch {
+			case name != nil && slices.Contains([]string{"invalid", "refuse"}, name.Name) && lit != nil && !strings.Contains(lit.Value, " "):
+				add(lit)
+			case kind != nil && slices.Contains([]string{"BadInput", "Rejected"}, kind.Sel.Name):
+				add(n.Args[1])
+			}
+		case *ast.ValueSpec:
+			if strings.HasPrefix(n.Names[0].Name, "code") && len(n.Values) == 1 {
+				add(n.Values[0])
 			}
 		}
 		return true

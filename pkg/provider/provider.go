@@ -117,6 +117,7 @@ type Request struct {
 // Rehearsal is a wanted outcome. The zero value succeeds at once.
 type Rehearsal struct {
 	Fail  bool
+	Code  FailureCode   // of the failure; generation_failed if empty
 	Start time.Time     // when the work was accepted
 	Delay time.Duration // how long it takes from then on
 }

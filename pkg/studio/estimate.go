@@ -19,7 +19,6 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio/generation"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Estimate is the cost of a generation.
@@ -115,8 +114,8 @@ func price[B body](s *Service) func(ctx context.Context, body any) ([]int64, err
 			return nil, err
 		}
 		kind, c, in := b.asked()
-		if c.Sandbox != nil && auth.FromContext(ctx).Mode == tenant.Live {
-			return nil, errLiveRehearsal()
+		if err := checkRehearsal(c.Sandbox, auth.FromContext(ctx).Mode); err != nil {
+			return nil, err
 		}
 		o, err := s.order(ctx, kind, c.Model, in, "", true, nil)
 		return []int64{o.credits}, err

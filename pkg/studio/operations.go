@@ -149,8 +149,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **reco
 	kind, c, in := b.asked()
 	p, now := auth.FromContext(ctx), s.now()
 	live := p.Mode == tenant.Live
-	if c.Sandbox != nil && live {
-		return out, errLiveRehearsal()
+	if err := checkRehearsal(c.Sandbox, p.Mode); err != nil {
+		return out, err
 	}
 	o, err := s.order(ctx, kind, c.Model, in, "", live, *heard)
 	if err != nil {
@@ -176,7 +176,10 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **reco
 		Parts: []generate.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider}},
 	}
 	if c.Sandbox != nil {
-		a.Delay = time.Duration(c.Sandbox.DelaySeconds) * time.Second
+		if err := generate.Refuse(c.Sandbox.Outcome, o.credits, p); err != nil {
+			return out, err
+		}
+		a.Delay = c.Sandbox.Delay()
 	}
 	var funds ledger.Balance
 	if live {
@@ -196,8 +199,15 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **reco
 	return r.View(ctx, s.signer)
 }
 
-func errLiveRehearsal() error {
-	return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
+// checkRehearsal refuses a rehearsal that a live key asks for, or that makes no sense.
+func checkRehearsal(r *generation.Rehearsal, mode tenant.Mode) error {
+	switch {
+	case r == nil:
+		return nil
+	case mode != tenant.Test:
+		return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
+	}
+	return r.Check(r.Outcome)
 }
 
 func (s *Service) funds(ctx context.Context, account tenant.Account, now time.Time) (ledger.Balance, error) {

@@ -189,7 +189,7 @@ func TestATestKeySpendsNothing(t *testing.T) {
 		if took := w.clock.Now().Sub(begun); got.State != outcome || took < 20*time.Second || took > 25*time.Second || got.CostCredits != 0 {
 			t.Errorf("after %v: %+v", took, got)
 		}
-		if failed := outcome == generation.Failed; failed != (got.Failure != nil) || failed != (len(got.Media) == 0) || failed && (got.Failure.Code != "sandbox_failure" || !got.Failure.Retryable) {
+		if failed := outcome == generation.Failed; failed != (got.Failure != nil) || failed != (len(got.Media) == 0) || failed && (got.Failure.Code != provider.FailedGeneration || !got.Failure.Retryable) {
 			t.Errorf("%+v", got.Failure)
 		}
 		types := map[generation.State]event.Type{generation.Generated: event.StudioGenerated, generation.Failed: event.StudioFailed}

@@ -5,7 +5,9 @@ package item
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/resource"
 )
 
@@ -41,10 +43,10 @@ func (Slide) SchemaName() string { return "ContentSlide" }
 
 // Failure is the reason why an item failed.
 type Failure struct {
-	Stage     string `json:"stage" enum:"generate,publish" doc:"Stage that failed"`
-	Code      string `json:"code" doc:"Machine-readable reason of the failure" example:"generation_failed"`
-	Message   string `json:"message" doc:"What happened and what to do about it"`
-	Retryable bool   `json:"retryable" doc:"Whether regenerating the item may succeed"`
+	Stage     string               `json:"stage" enum:"generate,publish" doc:"Stage that failed"`
+	Code      provider.FailureCode `json:"code" doc:"Machine-readable reason of the failure" example:"generation_failed"`
+	Message   string               `json:"message" doc:"What happened and what to do about it"`
+	Retryable bool                 `json:"retryable" doc:"Whether regenerating the item may succeed"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -82,8 +84,8 @@ func (Item) SchemaName() string { return "ContentItem" }
 
 // Rehearsal is the result that a test key asks for.
 type Rehearsal struct {
-	Outcome      string `json:"outcome,omitempty" enum:"generated,failed,published" default:"generated" doc:"Result of the item"`
-	DelaySeconds int    `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds until the result"`
+	Outcome string `json:"outcome,omitempty" enum:"generated,failed,published,insufficient_balance,spend_limit_reached,rate_limited" default:"generated" doc:"Result of the item. The last three refuse the call with that error, as with a live key"`
+	generate.Rehearsal
 }
 
 // SchemaName names the schema in the OpenAPI document.

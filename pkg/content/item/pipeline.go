@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
@@ -224,6 +223,18 @@ func (r *Record) add(p part, m catalog.Model, live bool) error {
 	return nil
 }
 
+// LivePrice returns what the record's attempt costs with a live key. Models without a
+// price count nothing.
+func (r *Record) LivePrice() (credits int64) {
+	for _, p := range r.Parts {
+		if m, ok := catalog.Find(p.Model); ok && m.Price != nil {
+			price, _ := m.PriceOf(r.foreseen(p)) // it was checked when it was planned
+			credits += price
+		}
+	}
+	return credits
+}
+
 // Order returns the order of the record's current attempt.
 func (r *Record) Order(o tenant.Owner) generate.Order {
 	a := generate.Order{Owner: o, Subject: r.ID, Attempt: r.Attempt}
@@ -231,7 +242,7 @@ func (r *Record) Order(o tenant.Owner) generate.Order {
 		a.Parts = append(a.Parts, planned.Part)
 	}
 	if r.Sandbox != nil {
-		a.Delay = time.Duration(r.Sandbox.DelaySeconds) * time.Second
+		a.Delay = r.Sandbox.Delay()
 	}
 	return a
 }

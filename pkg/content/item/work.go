@@ -54,10 +54,7 @@ func (w *work) Ticket() *generate.Ticket { return &w.Record.Ticket }
 func (w *work) Request(n int, made []generate.Made) (provider.Request, error) {
 	req, err := w.request(n, made, w.sign)
 	if s := w.Sandbox; s != nil {
-		req.Rehearsal = provider.Rehearsal{
-			Fail:  s.Outcome == string(Failed),
-			Start: w.Accepted, Delay: time.Duration(s.DelaySeconds) * time.Second,
-		}
+		req.Rehearsal = s.Request(s.Outcome, w.Accepted)
 	}
 	return req, err
 }

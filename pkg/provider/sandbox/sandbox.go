@@ -6,6 +6,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -58,17 +59,17 @@ func (p *Provider) Capabilities() provider.Capabilities {
 
 // work is a generation, as its handle carries it.
 type work struct {
-	Kind   provider.Kind `json:"k"`
-	Ratio  string        `json:"r,omitempty"`
-	Count  int           `json:"n,omitempty"`
-	Slides int           `json:"s,omitempty"`
-	Script int           `json:"q,omitempty"` // of a text: the seconds of its script
-	Lang   string        `json:"l,omitempty"`
-	Topic  string        `json:"t,omitempty"` // of a text: the beginning of the prompt
-	Seed   uint32        `json:"h,omitempty"` // hash of the prompt
-	Fail   bool          `json:"f,omitempty"`
-	Start  int64         `json:"a,omitempty"` // Unix milliseconds
-	End    int64         `json:"z,omitempty"`
+	Kind   provider.Kind        `json:"k"`
+	Ratio  string               `json:"r,omitempty"`
+	Count  int                  `json:"n,omitempty"`
+	Slides int                  `json:"s,omitempty"`
+	Script int                  `json:"q,omitempty"` // of a text: the seconds of its script
+	Lang   string               `json:"l,omitempty"`
+	Topic  string               `json:"t,omitempty"` // of a text: the beginning of the prompt
+	Seed   uint32               `json:"h,omitempty"` // hash of the prompt
+	Fail   provider.FailureCode `json:"f,omitempty"`
+	Start  int64                `json:"a,omitempty"` // Unix milliseconds
+	End    int64                `json:"z,omitempty"`
 }
 
 // Submit implements provider.Provider. The handle follows from the request
@@ -83,7 +84,10 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	}
 	seed := fnv.New32a()
 	_, _ = io.WriteString(seed, req.Prompt) // a hash takes everything
-	w := work{Kind: req.Kind, Seed: seed.Sum32(), Fail: req.Rehearsal.Fail}
+	w := work{Kind: req.Kind, Seed: seed.Sum32()}
+	if req.Rehearsal.Fail {
+		w.Fail = cmp.Or(req.Rehearsal.Code, provider.FailedGeneration)
+	}
 	if ratios := capabilities.Kinds[req.Kind].AspectRatios; len(ratios) > 0 {
 		if w.Ratio = req.AspectRatio; w.Ratio == "" {
 			w.Ratio = ratios[0]
@@ -122,8 +126,8 @@ func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status
 		progress := min(max(100*elapsed/whole, 0), 99)
 		return provider.Status{State: provider.Running, Progress: int(progress), Wait: wait}, nil
 	}
-	if w.Fail {
-		return provider.Status{State: provider.Failed, Failure: failure()}, nil
+	if w.Fail != "" {
+		return provider.Status{State: provider.Failed, Failure: provider.FailureOf(w.Fail)}, nil
 	}
 	return provider.Status{State: provider.Succeeded, Progress: 100}, nil
 }
@@ -154,8 +158,8 @@ func (w work) remaining(now time.Time) time.Duration {
 }
 
 func (w work) result() (provider.Result, error) {
-	if w.Fail {
-		return provider.Result{}, failure()
+	if w.Fail != "" {
+		return provider.Result{}, provider.FailureOf(w.Fail)
 	}
 	if w.Kind == provider.KindText {
 		t := w.text()
@@ -175,10 +179,6 @@ func (w work) result() (provider.Result, error) {
 
 // fileName is the sample that serves as the i-th file of the result.
 func (w work) fileName(i int) string { return sample.Name(w.Kind, w.Ratio, uint(w.Seed)+uint(i)) }
-
-func failure() *provider.Error {
-	return &provider.Error{Kind: provider.Rejected, Code: "sandbox_failure", Message: "The sandbox failed this generation, as requested."}
-}
 
 func (w work) handle() (provider.Handle, error) {
 	raw, err := json.Marshal(w)

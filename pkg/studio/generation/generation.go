@@ -30,9 +30,9 @@ const (
 
 // Failure is the reason why a generation failed.
 type Failure struct {
-	Code      string `json:"code" doc:"Machine-readable reason of the failure" example:"generation_failed"`
-	Message   string `json:"message" doc:"What happened and what to do about it"`
-	Retryable bool   `json:"retryable" doc:"Whether the same request may succeed if sent again"`
+	Code      provider.FailureCode `json:"code" doc:"Machine-readable reason of the failure" example:"generation_failed"`
+	Message   string               `json:"message" doc:"What happened and what to do about it"`
+	Retryable bool                 `json:"retryable" doc:"Whether the same request may succeed if sent again"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -56,8 +56,8 @@ func (Generation) SchemaName() string { return "Generation" }
 
 // Rehearsal is the result that a test key asks for.
 type Rehearsal struct {
-	Outcome      string `json:"outcome,omitempty" enum:"generated,failed" default:"generated" doc:"Result of the generation"`
-	DelaySeconds int    `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds until the result"`
+	Outcome string `json:"outcome,omitempty" enum:"generated,failed,insufficient_balance,spend_limit_reached,rate_limited" default:"generated" doc:"Result of the generation. The last three refuse the call with that error, as with a live key"`
+	generate.Rehearsal
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -58,7 +58,7 @@ func (w *work) Request(int, []generate.Made) (provider.Request, error) {
 		req.Spoken = time.Duration(w.Speech.DurationSeconds * float64(time.Second))
 	}
 	if s := w.Sandbox; s != nil {
-		req.Rehearsal = provider.Rehearsal{Fail: s.Outcome == string(Failed), Start: w.CreatedAt, Delay: time.Duration(s.DelaySeconds) * time.Second}
+		req.Rehearsal = s.Request(s.Outcome, w.CreatedAt)
 	}
 	return req, nil
 }

@@ -1,0 +1,78 @@
+package generate
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Outcomes that a test key can ask for, beside the states of a resource.
+const (
+	OutcomeFailed  = "failed"
+	OutcomeBalance = string(errs.InsufficientBalance)
+	OutcomeSpend   = string(errs.SpendLimitReached)
+	OutcomeRate    = string(errs.RateLimited)
+)
+
+// Rehearsal is what a test key asks for beside the outcome. The areas embed it, because
+// their outcomes differ.
+type Rehearsal struct {
+	FailureCode  provider.FailureCode `json:"failure_code,omitempty" maxLength:"64" doc:"Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent: generation_failed" example:"content_policy"`
+	DelaySeconds int                  `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds until the result"`
+}
+
+// Check refuses a failure code that does not exist, or whose outcome is not a failure.
+func (r Rehearsal) Check(outcome string) error {
+	const param = "/sandbox/failure_code"
+	switch {
+	case r.FailureCode == "":
+		return nil
+	case provider.FailureOf(r.FailureCode) == nil:
+		return errs.Invalid(param, "must be one of %s", strings.Join(codes(), ", "))
+	case outcome != OutcomeFailed:
+		return errs.Invalid(param, "needs outcome failed")
+	}
+	return nil
+}
+
+func codes() []string {
+	all := make([]string, 0, len(provider.FailureCodes()))
+	for _, code := range provider.FailureCodes() {
+		all = append(all, string(code))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Delay returns how long the work takes.
+func (r Rehearsal) Delay() time.Duration { return time.Duration(r.DelaySeconds) * time.Second }
+
+// Request returns what the sandbox is asked for by work that was accepted at the start.
+func (r Rehearsal) Request(outcome string, start time.Time) provider.Rehearsal {
+	return provider.Rehearsal{Fail: outcome == OutcomeFailed, Code: r.FailureCode, Start: start, Delay: r.Delay()}
+}
+
+// Refuse returns the refusal that a test key asks for as the outcome of work that costs
+// credits with a live key, or nil if it asks for none. Of a model without a price it is
+// one credit.
+func Refuse(outcome string, credits int64, p *auth.Principal) error {
+	credits = max(credits, 1)
+	switch outcome {
+	case OutcomeBalance:
+		return ledger.Payer{}.Covers(ledger.Balance{}, store.Item{}, credits)
+	case OutcomeSpend:
+		limit := int64(0)
+		return ledger.Payer{Limit: &limit}.Covers(ledger.Balance{Credits: credits}, store.Item{}, credits)
+	case OutcomeRate:
+		e := errs.New(errs.RateLimited, "%s", auth.MessageRateLimited).With(errs.RateContext{Limit: p.Rate.Limit, WindowSeconds: p.Rate.Window})
+		e.RetryAfter = time.Duration(max(p.Rate.Reset, 1)) * time.Second
+		return e
+	}
+	return nil
+}
