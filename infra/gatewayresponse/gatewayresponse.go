@@ -48,14 +48,15 @@ func (a Response) Headers() map[string]string {
 	return h
 }
 
-// Body returns the body of the response to the request with the given id.
-func (a Response) Body(requestID string) string {
+// Body returns the body of the response to the request with the given id; base is the
+// address of the API.
+func (a Response) Body(requestID, base string) string {
 	_, kind := httpapi.Status(a.Code)
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(httpapi.ErrorResponse{
-		Err:       httpapi.ErrorBody{Code: a.Code, Message: a.Message, Type: kind},
+		Err:       httpapi.ErrorBody{Code: a.Code, Message: a.Message, Type: kind, DocURL: errs.DocURL(base, a.Code)},
 		RequestID: requestID,
 	}); err != nil {
 		panic(err) // texts can always be encoded

@@ -16,7 +16,7 @@ func TestAnswersAreEnvelopes(t *testing.T) {
 				t.Fatal("two answers have this type")
 			}
 			seen[a.Type] = true
-			body := a.Body("$context.requestId")
+			body := a.Body("$context.requestId", "https://$context.domainName")
 			if strings.ContainsFunc(body, func(r rune) bool { return r > '~' }) {
 				t.Errorf("%s is not ASCII", body)
 			}
@@ -31,7 +31,7 @@ func TestAnswersAreEnvelopes(t *testing.T) {
 				t.Errorf("request_id is %v", envelope["request_id"])
 			}
 			e, _ := envelope["error"].(map[string]any)
-			if len(e) != 3 || e["code"] != string(a.Code) || e["message"] != a.Message || e["type"] == "" {
+			if len(e) != 4 || e["doc_url"] != "https://$context.domainName/api-docs/errors/"+string(a.Code) || e["code"] != string(a.Code) || e["message"] != a.Message || e["type"] == "" {
 				t.Errorf("error is %v", envelope["error"])
 			}
 			if (e["type"] == "api_error") != (a.Status() >= 500) {

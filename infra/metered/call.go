@@ -119,7 +119,7 @@ func (w *World) Send(ctx context.Context, r Request) (Response, error) {
 func own(kind string, e events.APIGatewayProxyRequest) Response {
 	i := slices.IndexFunc(gatewayresponse.All, func(a gatewayresponse.Response) bool { return a.Type == kind })
 	a := gatewayresponse.All[i]
-	return Response{Status: a.Status(), Body: a.Body(e.RequestContext.RequestID)}
+	return Response{Status: a.Status(), Body: a.Body(e.RequestContext.RequestID, "https://"+e.Headers["Host"])}
 }
 
 // compose makes what the gateway makes of a request.

@@ -19,6 +19,7 @@ import (
 type gateway struct {
 	api        awsapigateway.RestApi
 	authorizer awsapigateway.IAuthorizer
+	named      bool // by a domain of the customer's own
 }
 
 func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.Function) *gateway {
@@ -62,7 +63,8 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.Function) *gat
 		finding{"AwsSolutions-APIG6", "The access log has every request with its error. Execution logs would be kept without end or encryption by the customer's key."},
 		finding{"CKV_AWS_120", "Answers belong to one key and are never cached."})
 	return &gateway{
-		api: api,
+		api:   api,
+		named: named,
 		authorizer: awsapigateway.NewRequestAuthorizer(stack, jsii.String("Authorizer"), &awsapigateway.RequestAuthorizerProps{
 			Handler: authorizer,
 			// The gateway refuses a call without the header on its own: an authorizer can

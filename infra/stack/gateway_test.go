@@ -174,7 +174,7 @@ func TestGatewayAnswersInTheEnvelope(t *testing.T) {
 				t.Errorf("%s has %s: %v, want '%s'", a.Type, name, got, value)
 			}
 		}
-		if got := r.at("ResponseTemplates", "application/json"); got != a.Body("$context.requestId") {
+		if got := r.at("ResponseTemplates", "application/json"); got != a.Body("$context.requestId", "https://$context.domainName/$context.stage") {
 			t.Errorf("%s answers %v", a.Type, got)
 		}
 		delete(found, a.Type)
@@ -246,6 +246,11 @@ func TestANameOfItsOwn(t *testing.T) {
 	for id, r := range initech.of("AWS::ApiGateway::RestApi") {
 		if r.Properties["DisableExecuteApiEndpoint"] != true {
 			t.Errorf("%s is also reached by the gateway's own name", id)
+		}
+	}
+	for id, r := range initech.of("AWS::ApiGateway::GatewayResponse") {
+		if text := fmt.Sprint(r.Properties.at("ResponseTemplates", "application/json")); !strings.Contains(text, `"https://$context.domainName/api-docs/errors/`) {
+			t.Errorf("%s answers %s: the page of the error is not below the name", id, text)
 		}
 	}
 	if n := len(acme.of("AWS::ApiGateway::DomainName")); n != 0 {

@@ -11,6 +11,10 @@ import (
 
 // respond puts every answer of the gateway's own into the envelope.
 func (g *gateway) respond() {
+	base := "https://$context.domainName"
+	if !g.named {
+		base += "/$context.stage"
+	}
 	for _, a := range gatewayresponse.All {
 		headers := map[string]*string{"X-Request-Id": jsii.String("context.requestId")}
 		for name, value := range a.Headers() {
@@ -20,7 +24,7 @@ func (g *gateway) respond() {
 			Type:            awsapigateway.ResponseType_Of(jsii.String(a.Type)),
 			StatusCode:      jsii.String(strconv.Itoa(a.Status())),
 			ResponseHeaders: &headers,
-			Templates:       &map[string]*string{"application/json": jsii.String(a.Body("$context.requestId"))},
+			Templates:       &map[string]*string{"application/json": jsii.String(a.Body("$context.requestId", base))},
 		})
 	}
 }

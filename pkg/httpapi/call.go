@@ -17,6 +17,8 @@ type Gateway struct {
 	SourceIP   string
 	UserAgent  string
 	ReceivedAt time.Time
+	// BaseURL is the address of the API, without a slash at its end.
+	BaseURL string
 	// Authorizer is the context that the authorizer gave.
 	Authorizer map[string]any
 }

@@ -64,7 +64,7 @@ type ErrorBody struct {
 	Param   string        `json:"param,omitempty" doc:"JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header" example:"/name"`
 	Details []errs.Detail `json:"details,omitempty" doc:"One entry per invalid field"`
 	Context any           `json:"context,omitempty" doc:"Data about the error"`
-	DocURL  string        `json:"doc_url,omitempty" doc:"URL of an explanation of the code"`
+	DocURL  string        `json:"doc_url,omitempty" doc:"Page about the code"`
 }
 
 // GetStatus returns the HTTP status: huma asks for it.

@@ -13,49 +13,21 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/humafix"
 )
 
-// Status returns the HTTP status and the error type of a code. It is the one place
-// where a code becomes a status.
+// Status returns the HTTP status and the error type of a code.
 func Status(code errs.Code) (status int, kind string) {
-	switch code {
-	case errs.MalformedJSON, errs.InvalidCursor, errs.InvalidHeader:
-		return http.StatusBadRequest, "invalid_request_error"
-	case errs.MissingAPIKey, errs.InvalidAPIKey:
-		return http.StatusUnauthorized, "authentication_error"
-	case errs.InsufficientBalance, errs.SpendLimitReached:
-		return http.StatusPaymentRequired, "payment_error"
-	case errs.InsufficientScope, errs.PlanNotAllowed, errs.IPNotAllowed, errs.ScopeEscalation:
-		return http.StatusForbidden, "permission_error"
-	case errs.NotFound, errs.UnknownPath:
-		return http.StatusNotFound, "invalid_request_error"
-	case errs.MethodNotAllowed:
-		return http.StatusMethodNotAllowed, "invalid_request_error"
-	case errs.IdempotencyInProgress, errs.InvalidState, errs.StaleProposal, errs.Duplicate:
-		return http.StatusConflict, "conflict_error"
-	case errs.VersionMismatch:
-		return http.StatusPreconditionFailed, "conflict_error"
-	case errs.BodyTooLarge:
-		return http.StatusRequestEntityTooLarge, "invalid_request_error"
-	case errs.UnsupportedMediaType:
-		return http.StatusUnsupportedMediaType, "invalid_request_error"
-	case errs.ValidationFailed, errs.IdempotencyKeyReused, errs.WrongFactoryType, errs.UnsupportedModel, errs.UnsupportedMedia:
-		return http.StatusUnprocessableEntity, "invalid_request_error"
-	case errs.RateLimited, errs.QueueFull:
-		return http.StatusTooManyRequests, "rate_limit_error"
-	case errs.ProviderUnavailable:
-		return http.StatusServiceUnavailable, "api_error"
-	case errs.Timeout:
-		return http.StatusGatewayTimeout, "api_error"
-	default:
-		return http.StatusInternalServerError, "api_error"
-	}
+	info := errs.InfoOf(code)
+	return info.Status, info.Type
 }
 
 // response renders an error for a caller.
-func response(e *errs.Error, requestID string) *ErrorResponse {
+func response(e *errs.Error, g Gateway) *ErrorResponse {
 	status, kind := Status(e.Code)
 	return &ErrorResponse{
-		Err:       ErrorBody{Code: e.Code, Message: e.Message, Type: kind, Param: e.Param, Details: e.Details, Context: e.Context},
-		RequestID: requestID,
+		Err: ErrorBody{
+			Code: e.Code, Message: e.Message, Type: kind, Param: e.Param, Details: e.Details, Context: e.Context,
+			DocURL: errs.DocURL(g.BaseURL, e.Code),
+		},
+		RequestID: g.RequestID,
 		status:    status,
 	}
 }
@@ -64,7 +36,7 @@ func response(e *errs.Error, requestID string) *ErrorResponse {
 func (c *call) fail(err error) *ErrorResponse {
 	e := errs.As(err)
 	c.code = e.Code
-	r := response(e, c.RequestID)
+	r := response(e, c.Gateway)
 	if r.status >= http.StatusInternalServerError {
 		slog.Error("request failed", "request_id", c.RequestID, "operation_id", c.operation, "code", e.Code, "error", err)
 	}
@@ -96,7 +68,7 @@ func init() {
 		if c, ok := ctx.Value(callKey{}).(*call); ok {
 			return c.fail(e)
 		}
-		return response(e, "") // in the document
+		return response(e, Gateway{}) // in the document
 	})
 }
 

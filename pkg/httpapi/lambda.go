@@ -15,6 +15,7 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
+	"github.com/content-automation/api/pkg/baseurl"
 	"github.com/content-automation/api/pkg/logging"
 )
 
@@ -38,7 +39,10 @@ func Lambda(h http.Handler) func(context.Context, events.APIGatewayProxyRequest)
 			ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
 			defer cancel()
 		}
-		h.ServeHTTP(w, req.WithContext(WithGateway(ctx, gatewayOf(ctx))))
+		g := gatewayOf(ctx)
+		rc, _ := core.GetAPIGatewayContextFromContext(ctx)
+		g.BaseURL = baseurl.Of(req.Header.Get("Host"), rc.Stage)
+		h.ServeHTTP(w, req.WithContext(WithGateway(ctx, g)))
 	}))
 	return func(ctx context.Context, e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		e.Path = escaped(e.Path)

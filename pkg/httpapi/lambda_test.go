@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,6 +80,22 @@ func TestWithoutTheGatewayThereIsOnly401(t *testing.T) {
 	out, err := httpapi.Lambda(f.router)(t.Context(), events.APIGatewayProxyRequest{Path: "/v1/things", HTTPMethod: "GET"})
 	if err != nil || out.StatusCode != http.StatusUnauthorized {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestAnErrorNamesItsPage(t *testing.T) {
+	f := newFixture(t)
+	e := f.gatewayEvent("GET", "/v1/nothing")
+	e.RequestContext.Stage = "prod"
+	for host, want := range map[string]string{
+		"a1b2c3.execute-api.eu-central-1.amazonaws.com": "https://a1b2c3.execute-api.eu-central-1.amazonaws.com/prod/api-docs/errors/unknown_path",
+		"api.acme.example": "https://api.acme.example/api-docs/errors/unknown_path",
+	} {
+		e.Headers["host"] = host
+		out, err := httpapi.Lambda(f.router)(t.Context(), e)
+		if err != nil || !strings.Contains(out.Body, `"doc_url":"`+want+`"`) {
+			t.Errorf("%s: %v, %s; want %s", host, err, out.Body, want)
+		}
 	}
 }
 

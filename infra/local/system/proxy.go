@@ -39,6 +39,7 @@ func newProxy(endpoint, apiID, stage, host string, limit *keyless) (http.Handler
 		DisableCompression:    true,
 		ResponseHeaderTimeout: longestWait,
 	}
+	base := "http://" + host
 	proxy := &httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -56,17 +57,20 @@ func newProxy(endpoint, apiID, stage, host string, limit *keyless) (http.Handler
 		},
 		ModifyResponse: func(res *http.Response) error {
 			if res.StatusCode == http.StatusUnauthorized && hasKey(res.Request) && !limit.allows(res.Request.Header.Get(peerHeader)) {
-				replace(res, gatewayresponse.Filtered)
+				replace(res, gatewayresponse.Filtered, base)
 				return nil
 			}
-			return finish(res)
+			if err := name(res, stage, base); err != nil {
+				return err
+			}
+			return finish(res, base)
 		},
-		ErrorHandler: fail,
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) { fail(w, r, err, base) },
 		ErrorLog:     slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !hasKey(r) && !limit.allows(peer(r)) {
-			answer(w, gatewayresponse.Filtered)
+			answer(w, gatewayresponse.Filtered, base)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, largestBody)
@@ -85,9 +89,26 @@ func peer(r *http.Request) string {
 	return address
 }
 
+// name puts the address of the system into the gateway's own answers: the emulated one
+// does not know the variable.
+func name(res *http.Response, stage, base string) error {
+	if res.StatusCode < http.StatusBadRequest || res.Request.Method == http.MethodHead {
+		return nil
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, largestBody))
+	if err != nil {
+		return err
+	}
+	_ = res.Body.Close()
+	body = bytes.Replace(body, []byte("https://$context.domainName/"+stage), []byte(base), 1)
+	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	res.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	return nil
+}
+
 // finish removes the emulator's own headers, and replaces its answer for a function
 // that failed by that of the deployed gateway.
-func finish(res *http.Response) error {
+func finish(res *http.Response, base string) error {
 	for _, name := range []string{"X-Amzn-Requestid", "X-Amz-Request-Id", "X-Amzn-Errortype"} {
 		res.Header.Del(name)
 	}
@@ -111,22 +132,22 @@ func finish(res *http.Response) error {
 		return nil
 	}
 	slog.Error("a function failed", "status", res.StatusCode, "answer", string(body))
-	replace(res, gatewayresponse.Broken)
+	replace(res, gatewayresponse.Broken, base)
 	return nil
 }
 
 // replace puts an answer of the gateway's own into the place of another.
-func replace(res *http.Response, a gatewayresponse.Response) {
+func replace(res *http.Response, a gatewayresponse.Response, base string) {
 	_ = res.Body.Close()
 	header := http.Header{}
-	text := render(header, a)
+	text := render(header, a, base)
 	res.StatusCode, res.Header = a.Status(), header
 	res.Status = http.StatusText(res.StatusCode)
 	res.Body, res.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
 }
 
 // fail answers a call that got no answer.
-func fail(w http.ResponseWriter, r *http.Request, err error) {
+func fail(w http.ResponseWriter, r *http.Request, err error, base string) {
 	a := gatewayresponse.Broken
 	var timeout net.Error
 	var tooLarge *http.MaxBytesError
@@ -138,19 +159,19 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		a = gatewayresponse.TimedOut
 	}
-	answer(w, a)
+	answer(w, a, base)
 }
 
-func answer(w http.ResponseWriter, a gatewayresponse.Response) {
-	text := render(w.Header(), a)
+func answer(w http.ResponseWriter, a gatewayresponse.Response, base string) {
+	text := render(w.Header(), a, base)
 	w.WriteHeader(a.Status())
 	_, _ = io.WriteString(w, text)
 }
 
 // render sets the headers of an answer, and returns its body.
-func render(header http.Header, a gatewayresponse.Response) string {
+func render(header http.Header, a gatewayresponse.Response, base string) string {
 	requestID := uuid.Must(uuid.NewV4()).String()
-	text := a.Body(requestID)
+	text := a.Body(requestID, base)
 	header.Set("Content-Type", "application/json")
 	header.Set("Content-Length", strconv.Itoa(len(text)))
 	header.Set("X-Request-Id", requestID)

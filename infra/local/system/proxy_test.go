@@ -105,6 +105,18 @@ func TestProxyHandsTheCallOn(t *testing.T) {
 	}
 }
 
+func TestProxyNamesTheSystemInAnswersOfTheGateway(t *testing.T) {
+	url := face(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"error":{"doc_url":"https://$context.domainName/local/api-docs/errors/unknown_path"},"request_id":"1"}`)
+	})
+	res, body := send(t, request(t, http.MethodGet, url+"/nothing", nil))
+	if want := `{"error":{"doc_url":"http://localhost:8080/api-docs/errors/unknown_path"},"request_id":"1"}`; res.StatusCode != http.StatusNotFound || body != want {
+		t.Errorf("%s %s, want %s", res.Status, body, want)
+	}
+}
+
 // An answer to HEAD has no body to know it by.
 func TestProxyHandsOnFailuresOfHEAD(t *testing.T) {
 	for id, want := range map[string]int{"req-1": http.StatusTooManyRequests, "": http.StatusInternalServerError} {
@@ -186,7 +198,7 @@ func (slowness) Temporary() bool { return true }
 
 func TestProxySaysThatAnAnswerTookTooLong(t *testing.T) {
 	w := httptest.NewRecorder()
-	fail(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/me", nil), slowness{io.ErrUnexpectedEOF})
+	fail(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/me", nil), slowness{io.ErrUnexpectedEOF}, "")
 	if res := w.Result(); res.StatusCode != http.StatusGatewayTimeout || code(t, res, w.Body.String()) != "timeout" {
 		t.Errorf("got %s %s", res.Status, w.Body)
 	}
