@@ -222,7 +222,9 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if live {
 		balance = ledger.FundsOf(others)
 	}
-	if r.Ticket, err = generate.Accept(tx, now, r.Order(p.Owner), ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance); err != nil {
+	order := r.Order(p.Owner)
+	r.Usual = order.Usual()
+	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance); err != nil {
 		return out, err
 	}
 	return s.write(ctx, tx, it, r)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -22,6 +23,9 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
+
+// maxBatch bounds the items of a batch.
+const maxBatch = 50
 
 // defaultSlides is how many slides a carousel gets that was given none.
 const defaultSlides = 5
@@ -72,6 +76,14 @@ type batch []item.Item
 // SchemaName names the schema in the OpenAPI document.
 func (batch) SchemaName() string { return "ContentItems" }
 
+// Pending returns the list of what was created together, and when to look.
+func (b batch) Pending() (path string, after time.Duration) {
+	for _, it := range b {
+		after = max(after, it.Usual)
+	}
+	return "/v1/content-items?limit=" + strconv.Itoa(maxBatch) + "&" + resource.MadeAt(b[0].CreatedAt), after
+}
+
 // Schema describes the answer in the OpenAPI document.
 func (batch) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeArray, Items: r.Schema(reflect.TypeFor[item.Item](), true, "")}
@@ -108,7 +120,9 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := refuse(p, r); err != nil {
 		return out, err
 	}
-	if r.Ticket, err = generate.Accept(tx, now, r.Order(p.Owner), ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance); err != nil {
+	order := r.Order(p.Owner)
+	r.Usual = order.Usual()
+	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance); err != nil {
 		return out, err
 	}
 	it, err := r.Entry(p.Owner)
@@ -140,7 +154,9 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 			}
 			continue
 		}
-		records, works = append(records, r), append(works, r.Order(p.Owner))
+		order := r.Order(p.Owner)
+		r.Usual = order.Usual()
+		records, works = append(records, r), append(works, order)
 	}
 	if err := bad.err(); err != nil {
 		return out, err

@@ -28,14 +28,16 @@ type work struct {
 	poll time.Duration
 	// file is what its files must be; empty: it makes none.
 	file media.Type
+	// usual is how long a part of this kind takes as a rule, its waiting included.
+	usual time.Duration
 }
 
 var kinds = map[provider.Kind]work{
-	provider.KindText:     {topology.GenerateText, 10 * time.Minute, 2 * time.Second, ""},
-	provider.KindImage:    {topology.GenerateImage, 15 * time.Minute, 2 * time.Second, media.Image},
-	provider.KindVoice:    {topology.GenerateAudio, 15 * time.Minute, 3 * time.Second, media.Audio},
-	provider.KindMusic:    {topology.GenerateAudio, 20 * time.Minute, 3 * time.Second, media.Audio},
-	provider.KindVideo:    {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video},
-	provider.KindAvatar:   {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video},
-	provider.KindCaptions: {topology.GenerateText, 5 * time.Minute, time.Second, media.Captions},
+	provider.KindText:     {topology.GenerateText, 10 * time.Minute, 2 * time.Second, "", 5 * time.Second},
+	provider.KindImage:    {topology.GenerateImage, 15 * time.Minute, 2 * time.Second, media.Image, 10 * time.Second},
+	provider.KindVoice:    {topology.GenerateAudio, 15 * time.Minute, 3 * time.Second, media.Audio, 6 * time.Second},
+	provider.KindMusic:    {topology.GenerateAudio, 20 * time.Minute, 3 * time.Second, media.Audio, 40 * time.Second},
+	provider.KindVideo:    {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video, 90 * time.Second},
+	provider.KindAvatar:   {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video, 2 * time.Minute},
+	provider.KindCaptions: {topology.GenerateText, 5 * time.Minute, time.Second, media.Captions, time.Second},
 }

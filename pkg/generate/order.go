@@ -40,6 +40,21 @@ func (o Order) longest() time.Duration {
 	return d
 }
 
+// usualSandbox is how long a rehearsal takes beyond its delay.
+const usualSandbox = 2 * time.Second
+
+// Usual is how long the work takes as a rule.
+func (o Order) Usual() time.Duration {
+	if o.Mode == tenant.Test {
+		return o.Delay + usualSandbox
+	}
+	var d time.Duration
+	for _, p := range o.Parts {
+		d += kinds[p.Kind].usual
+	}
+	return d
+}
+
 // price is that of all parts together.
 func (o Order) price() (credits int64) {
 	for _, p := range o.Parts {

@@ -72,7 +72,8 @@ func Headers() map[string]*huma.Param {
 		"ETag":                text("Version of the resource, for If-Match"),
 		"Idempotent-Replayed": text("`true` if this is the response of an earlier request with the same Idempotency-Key"),
 		"WWW-Authenticate":    text("`Bearer`"),
-		"Retry-After":         {Description: "Seconds to wait before the next request", Schema: &huma.Schema{Type: huma.TypeInteger}},
+		"Location":            text("Path that shows how far the work is"),
+		"Retry-After":         {Description: "Seconds to wait before the next request. With 202: until it makes sense to look at Location", Schema: &huma.Schema{Type: huma.TypeInteger}},
 	}
 }
 
@@ -92,6 +93,9 @@ func (r *Router) finish(op Op, success reflect.Type) {
 	names := []string{"X-Request-Id", "RateLimit-Policy", "RateLimit"}
 	if data, ok := success.FieldByName("Data"); ok && data.Type.Implements(reflect.TypeFor[versioned]()) {
 		names = append(names, "ETag")
+	}
+	if data, ok := success.FieldByName("Data"); ok && op.status() == http.StatusAccepted && data.Type.Implements(reflect.TypeFor[Pending]()) {
+		names = append(names, "Location", "Retry-After")
 	}
 	if op.Method != http.MethodGet {
 		names = append(names, "Idempotent-Replayed")

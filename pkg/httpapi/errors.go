@@ -58,10 +58,13 @@ func errorHeaders(e *errs.Error) http.Header {
 		wait = max(wait, briefly)
 	}
 	if wait > 0 {
-		h.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+		h.Set("Retry-After", seconds(wait))
 	}
 	return h
 }
+
+// seconds returns a time in whole seconds, rounded up.
+func seconds(d time.Duration) string { return strconv.Itoa(int((d + time.Second - 1) / time.Second)) }
 
 func init() {
 	humafix.RenderWith(func(ctx context.Context, e *errs.Error) huma.StatusError {

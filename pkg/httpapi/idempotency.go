@@ -134,6 +134,9 @@ type remembered struct {
 	Status int       `json:"status,omitempty"`
 	Code   errs.Code `json:"code,omitempty"` // of a failure
 	ETag   string    `json:"etag,omitempty"`
+	// Location and RetryAfter are those of an answer with status 202.
+	Location   string `json:"location,omitempty"`
+	RetryAfter string `json:"retry_after,omitempty"`
 	// Sealed is the body; one that is too large is in as many items as Parts says.
 	Sealed []byte `json:"sealed,omitempty"`
 	Parts  int    `json:"parts,omitempty"`
@@ -149,6 +152,7 @@ func (r *Router) recordOf(p *auth.Principal, key string) store.Item {
 // remember puts an answer into its record.
 func remember(tx *store.Tx, it *store.Item, record remembered, keys [][]byte, a *answer) error {
 	record.Claim, record.Status, record.Code, record.ETag, record.Secret = nil, a.Status, a.code, a.ETag, a.secret
+	record.Location, record.RetryAfter = a.Location, a.RetryAfter
 	sealed, err := sealBody(keys, a.Body)
 	if err != nil {
 		return err
@@ -206,7 +210,7 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 	if err := r.reveal(ctx, at, &first); err != nil {
 		return nil, err
 	}
-	a := &answer{Status: first.Status, ContentType: "application/json", ETag: first.ETag, code: first.Code}
+	a := &answer{Status: first.Status, ContentType: "application/json", ETag: first.ETag, Location: first.Location, RetryAfter: first.RetryAfter, code: first.Code}
 	if first.Token != token {
 		a.Replayed = "true"
 	}

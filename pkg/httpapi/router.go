@@ -141,6 +141,8 @@ type answer struct {
 	ContentType string `header:"Content-Type"`
 	ETag        string `header:"ETag"`
 	Replayed    string `header:"Idempotent-Replayed"`
+	Location    string `header:"Location"`
+	RetryAfter  string `header:"Retry-After"`
 	Body        []byte
 	code        errs.Code   // of a failure
 	secret      *confidence // nil where the body has no secret
@@ -153,6 +155,13 @@ type versioned interface{ ResourceVersion() int64 }
 // than what the version counts the changes of.
 type tagged interface{ ETag() (string, error) }
 
+// Pending is the data of every answer with status 202: work that goes on.
+type Pending interface {
+	// Pending returns the path, with its query, that shows how far the work is, and
+	// after what time it makes sense to look.
+	Pending() (path string, after time.Duration)
+}
+
 func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 	etag := ""
 	switch v := data.(type) {
@@ -163,7 +172,15 @@ func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 	case versioned:
 		etag = ETag(v.ResourceVersion())
 	}
-	return encode(op.status(), etag, Envelope[any]{Data: data, RequestID: callFrom(ctx).RequestID})
+	if a, err = encode(op.status(), etag, Envelope[any]{Data: data, RequestID: callFrom(ctx).RequestID}); err != nil {
+		return nil, err
+	}
+	if p, ok := data.(Pending); ok && a.Status == http.StatusAccepted {
+		var after time.Duration
+		a.Location, after = p.Pending()
+		a.RetryAfter = seconds(after)
+	}
+	return a, nil
 }
 
 // answer renders the answer of an operation that is remembered.

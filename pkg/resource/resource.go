@@ -28,5 +28,12 @@ func (r *Resource) Touch(now time.Time) {
 	r.Version++
 }
 
+// MadeAt returns the query of a list that selects what was created in the millisecond
+// of a time.
+func MadeAt(at time.Time) string {
+	at = Instant(at)
+	return "from=" + at.Format(time.RFC3339Nano) + "&to=" + at.Add(time.Millisecond).Format(time.RFC3339Nano)
+}
+
 // Instant returns a time as the API shows it: UTC, to the millisecond.
 func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

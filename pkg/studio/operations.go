@@ -181,6 +181,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **reco
 		}
 		a.Delay = c.Sandbox.Delay()
 	}
+	r.Usual = a.Usual()
 	var funds ledger.Balance
 	if live {
 		a.Parts[0].Credits = o.credits

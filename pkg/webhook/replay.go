@@ -22,6 +22,14 @@ type Replay struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Replay) SchemaName() string { return "WebhookReplay" }
 
+// usualReplay is how long it takes as a rule until the first deliveries are listed.
+const usualReplay = 5 * time.Second
+
+// Pending returns the list of the deliveries of the period, and when to look.
+func (r Replay) Pending() (path string, after time.Duration) {
+	return "/v1/webhooks/" + r.WebhookID + "/deliveries?from=" + r.Since.Format(time.RFC3339Nano) + "&to=" + r.Until.Format(time.RFC3339Nano), usualReplay
+}
+
 type replayBody struct {
 	Since time.Time `json:"since" doc:"Start of the period (RFC 3339), at most 30 days ago" example:"2026-05-01T00:00:00Z"`
 }

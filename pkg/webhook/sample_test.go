@@ -60,6 +60,33 @@ func TestASampleGoesToOneWebhookAlone(t *testing.T) {
 	}
 }
 
+func TestAskedDeliveriesSayWhereAndWhenToLook(t *testing.T) {
+	w := newWorld(t)
+	r := w.Receive(answers(200), "*")
+	hookPath := "/v1/webhooks/" + r.Hook.ID
+	follow := func(path string, body any, seconds, want string) {
+		t.Helper()
+		a := w.API.Call(http.MethodPost, path, body)
+		if a.Status != http.StatusAccepted || a.Header.Get("Retry-After") != seconds {
+			t.Errorf("%s: answered %d with %v", path, a.Status, a.Header)
+		}
+		var listed []hook.Delivery
+		w.API.Call(http.MethodGet, a.Header.Get("Location"), nil).Into(t, http.StatusOK, &listed)
+		if len(listed) != 1 || listed[0].ID != want && want != "" {
+			t.Errorf("%s lists %+v", a.Header.Get("Location"), listed)
+		}
+	}
+	follow(hookPath+"/test", map[string]any{"event_type": "balance.low"}, "2", "")
+	w.Clock.Add(time.Second)
+	var d hook.Delivery
+	w.API.Call(http.MethodPost, hookPath+"/test", map[string]any{"event_type": "content.failed"}).Into(t, http.StatusAccepted, &d)
+	w.Clock.Add(time.Second)
+	follow(hookPath+"/deliveries/"+d.ID+"/redeliver", nil, "2", d.ID)
+	w.Relay()
+	w.Run()
+	follow(hookPath+"/replay", map[string]any{"since": d.CreatedAt}, "5", d.ID)
+}
+
 func TestThereIsASampleOfEveryType(t *testing.T) {
 	w := newWorld(t)
 	r := w.Receive(answers(200), "*")

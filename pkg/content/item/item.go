@@ -77,6 +77,14 @@ type Item struct {
 	CostCredits      int64        `json:"cost_credits" doc:"Credits charged for all attempts that succeeded. Always 0 in the sandbox"`
 	GeneratedAt      *time.Time   `json:"generated_at" doc:"Time at which it was generated. Null until then"`
 	PublishedAt      *time.Time   `json:"published_at" doc:"Time at which it was first published. Null until then"`
+
+	// Usual is how long an attempt that was just accepted takes as a rule.
+	Usual time.Duration `json:"-"`
+}
+
+// Pending returns where an accepted item is shown, and when to look.
+func (i Item) Pending() (path string, after time.Duration) {
+	return "/v1/content-items/" + i.ID, i.Usual
 }
 
 // SchemaName names the schema in the OpenAPI document.

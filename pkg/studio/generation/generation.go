@@ -4,6 +4,7 @@ package generation
 
 import (
 	"context"
+	"time"
 
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
@@ -49,6 +50,14 @@ type Generation struct {
 	Media       []media.View  `json:"media" nullable:"false" doc:"Files. Each GET signs their URLs for one hour"`
 	CostCredits int64         `json:"cost_credits" doc:"Credits charged. 0 until generated, and always in the sandbox"`
 	Failure     *Failure      `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+
+	// Usual is how long a generation that was just accepted takes as a rule.
+	Usual time.Duration `json:"-"`
+}
+
+// Pending returns where an accepted generation is shown, and when to look.
+func (g Generation) Pending() (path string, after time.Duration) {
+	return "/v1/studio/generations/" + g.ID, g.Usual
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -53,6 +54,15 @@ type Delivery struct {
 
 // SchemaName names the schema in the OpenAPI document.
 func (Delivery) SchemaName() string { return "Delivery" }
+
+// usualDelivery is how long an attempt that was just asked for takes as a rule.
+const usualDelivery = 2 * time.Second
+
+// Pending returns the list that shows the delivery, and when to look.
+func (d Delivery) Pending() (path string, after time.Duration) {
+	at, _ := id.Time(d.ID)
+	return "/v1/webhooks/" + d.WebhookID + "/deliveries?" + resource.MadeAt(at), usualDelivery
+}
 
 // Attempt is one attempt at a delivery.
 type Attempt struct {
