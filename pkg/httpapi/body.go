@@ -2,11 +2,9 @@ package httpapi
 
 import (
 	"bytes"
-	"maps"
 	"mime"
 	"net/http"
-	"net/url"
-	"slices"
+	"strings"
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
@@ -28,17 +26,6 @@ func (c *call) parse(takesBody, optional bool) (err error) {
 	}
 }
 
-// refuseTwice refuses parameters of which one is sent twice: all but the first would
-// be lost silently.
-func refuseTwice(query url.Values) error {
-	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if len(query[name]) > 1 {
-			return errs.Invalid(name, "is sent more than once")
-		}
-	}
-	return nil
-}
-
 // refuseBody refuses what is sent to an operation that takes no body: it would be
 // lost silently. An empty object is what some clients send for none.
 func refuseBody(body []byte) error {
@@ -48,13 +35,28 @@ func refuseBody(body []byte) error {
 	return nil
 }
 
-// isTaken reports whether a method takes bodies of a media type. Other kinds of JSON,
-// such as a JSON Patch, mean something else.
-func isTaken(method, contentType string) bool {
-	kind, _, err := mime.ParseMediaType(contentType)
-	return err == nil && (kind == "application/json" || kind == "application/merge-patch+json" && method == http.MethodPatch)
-}
+const (
+	mediaJSON  = "application/json"
+	mediaPatch = "application/merge-patch+json"
+)
 
-func errMediaType() *errs.Error {
-	return errs.New(errs.UnsupportedMediaType, "Send the body as JSON, with the header Content-Type: application/json.")
+// checkMediaType refuses bodies of another media type than JSON. Other kinds of JSON, such
+// as a JSON Patch, mean something else. Without the header a body is taken for JSON.
+func checkMediaType(method, contentType string) error {
+	const advice = "Send the body as JSON in UTF-8, with the header Content-Type: application/json"
+	kind, parameters, err := mime.ParseMediaType(contentType)
+	charset := strings.ToLower(parameters["charset"])
+	switch {
+	case err != nil:
+		return errs.New(errs.UnsupportedMediaType, "The header Content-Type is malformed. "+advice+".")
+	case kind == mediaPatch && method != http.MethodPatch:
+		return errs.New(errs.UnsupportedMediaType, mediaPatch+" is for PATCH only. "+advice+".")
+	case kind == mediaPatch || kind == mediaJSON:
+		if charset != "" && charset != "utf-8" && charset != "utf8" {
+			return errs.New(errs.UnsupportedMediaType, "The charset of the header Content-Type is not UTF-8. "+advice+".")
+		}
+		return nil
+	default:
+		return errs.New(errs.UnsupportedMediaType, advice+", not %.80s.", kind)
+	}
 }

@@ -117,6 +117,15 @@ func TestOtherKindsOfJSONAreNone(t *testing.T) {
 			t.Errorf("%s of %s: %d %s", c.method, c.kind, a.status, a.raw)
 		}
 	}
+	for kind, want := range map[string]string{
+		"application/x-www-form-urlencoded": "not application/x-www-form-urlencoded.", "application/json; charset=utf-16": "charset", "application/json; charset=latin1": "charset",
+		merge: "for PATCH only", "application/json, text/plain": "malformed", "application/" + strings.Repeat("x", 500): "with the header Content-Type: application/json, not application/xx",
+	} {
+		a := f.call("POST", "/v1/things", `{"name":"b"}`, "Content-Type", kind)
+		if a.status != 415 || !strings.Contains(a.Error.Message, want) || len(a.Error.Message) > 250 {
+			t.Errorf("%s: %d %s", kind, a.status, a.raw)
+		}
+	}
 	// Without a body there is nothing to be of another kind, but what is missing.
 	if a := f.call("POST", "/v1/things", "", "Content-Type", "text/plain"); a.code() != "malformed_json" || !strings.Contains(a.Error.Message, "is missing") {
 		t.Errorf("%d %s", a.status, a.raw)

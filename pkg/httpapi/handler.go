@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 // admit carries out the checks before an operation. It reads the body.
 func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
-	known := r.match(req)
+	known, allowed := r.match(req)
 	c.operation = known.OperationID
 	if p.Refusal != nil {
 		e := errs.New(p.Refusal.Code, "%s", p.Refusal.Message)
@@ -66,10 +67,7 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 		return e
 	}
 	if known.OperationID == "" {
-		return r.unknown(req)
-	}
-	if err := refuseTwice(req.URL.Query()); err != nil {
-		return err
+		return unknown(req, allowed)
 	}
 	var err error
 	if req.Method != http.MethodGet && req.Method != http.MethodHead {
@@ -87,8 +85,8 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 		return errTooLarge()
 	}
 	if kind := req.Header.Get("Content-Type"); kind != "" {
-		if !isTaken(req.Method, kind) && len(c.body) > 0 {
-			return errMediaType()
+		if err := checkMediaType(req.Method, kind); err != nil && len(c.body) > 0 {
+			return err
 		}
 		req.Header.Set("Content-Type", strings.ToLower(kind)) // RFC 9110, 8.3.1
 	}
@@ -96,35 +94,40 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	return nil
 }
 
-// match returns the operation of a request, the zero Route where there is none.
-func (r *Router) match(req *http.Request) Route {
-	// The mux would redirect an unclean path, which is none of ours. It takes HEAD
-	// for GET, as RFC 9110, 9.1 wants: the gateway leaves the body out and sends its
-	// length, which it could not if we left it out.
+// match returns the operation of a request, the zero Route where there is none, and the
+// methods of its path, nil where that is unknown. A path of its own, such as
+// /v1/content-items/batch, is never that of a resource with such an id.
+func (r *Router) match(req *http.Request) (found Route, allowed []string) {
+	// The mux would redirect an unclean path, which is none of ours.
 	if path.Clean(req.URL.Path) != req.URL.Path {
-		return Route{}
+		return Route{}, nil
 	}
-	_, pattern := r.mux.Handler(req)
+	_, pattern := r.paths.Handler(req)
+	method := req.Method
+	if method == http.MethodHead {
+		// RFC 9110, 9.1: the gateway leaves the body out and sends its length, which it
+		// could not if we left it out.
+		method = http.MethodGet
+	}
 	for _, known := range r.routes {
-		if known.Method+" "+known.Path == pattern {
-			return known
+		if known.Path != pattern {
+			continue
+		}
+		if known.Method == method {
+			found = known
+		}
+		if allowed = append(allowed, known.Method); known.Method == http.MethodGet {
+			allowed = append(allowed, http.MethodHead)
 		}
 	}
-	return Route{}
+	slices.Sort(allowed)
+	return found, allowed
 }
 
-// unknown reports whether the path or only the method is unknown.
-func (r *Router) unknown(req *http.Request) error {
-	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-		other := req.Clone(req.Context())
-		other.Method = method
-		if r.match(other).OperationID != "" {
-			allowed = append(allowed, method)
-		}
-	}
+// unknown refuses a request whose path or method is unknown.
+func unknown(req *http.Request, allowed []string) error {
 	if allowed == nil {
-		return errs.New(errs.UnknownPath, "There is no such path. Compare it with the API reference at /api-docs/explorer.")
+		return errs.New(errs.UnknownPath, "There is no such path%s Compare it with the API reference at /api-docs/explorer.", pathHint(req.URL.Path))
 	}
 	names := strings.Join(allowed, ", ")
 	return &methodError{errs.New(errs.MethodNotAllowed, "This path does not support the method %s. It supports %s.", req.Method, names), names}

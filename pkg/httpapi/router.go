@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -35,6 +36,8 @@ type Op struct {
 	Description string
 	// Errors are the codes that it answers beside those that every operation has.
 	Errors []errs.Code
+	// Fixed are members of the resource that a body cannot have, with what to do instead.
+	Fixed map[string]string
 	// Example is a request body that works, for the documents.
 	Example any
 }
@@ -52,6 +55,7 @@ type Route struct {
 // Router collects the operations of a function and serves them.
 type Router struct {
 	mux    *http.ServeMux
+	paths  *http.ServeMux // of all methods
 	routes []Route
 	db     *store.DB
 	audit  Recorder
@@ -68,7 +72,7 @@ type Router struct {
 
 // NewRouter makes a router that commits to db and reports each call to audit.
 func NewRouter(db *store.DB, audit Recorder, now func() time.Time) *Router {
-	return &Router{mux: http.NewServeMux(), db: db, audit: audit, now: now}
+	return &Router{mux: http.NewServeMux(), paths: http.NewServeMux(), db: db, audit: audit, now: now}
 }
 
 // NewDocument makes a router that serves nothing, but describes the operations
@@ -200,11 +204,18 @@ func (op Op) status() int {
 	return op.Status
 }
 
+// dataOf returns the type of the data of an envelope.
+func dataOf(envelope reflect.Type) reflect.Type {
+	data, _ := envelope.FieldByName("Data")
+	return data.Type
+}
+
 // register puts an operation into the router: the scope is checked once more,
 // though the authorizer has done so, and errors get our shape.
 func register[I any](r *Router, op Op, success reflect.Type, handle func(context.Context, *I) (*answer, error)) {
 	takesBody, optional := humafix.TakesBody(reflect.TypeFor[I]())
 	codes := op.errors(takesBody)
+	first := !slices.ContainsFunc(r.routes, func(known Route) bool { return known.Path == op.Path })
 	r.routes = append(r.routes, Route{op.Method, op.Path, op.ID, op.Scope, op.Function, op.status(), codes})
 	o := huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, DefaultStatus: op.status(),
@@ -230,7 +241,10 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		return
 	}
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): {}}
-	operation := humafix.Handler(o, serve)
+	if first {
+		r.paths.Handle(op.Path, r.mux)
+	}
+	operation := humafix.Handler(o, humafix.Known{Answer: dataOf(success), Fixed: op.Fixed}, serve)
 	r.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, req *http.Request) {
 		c := callFrom(req.Context())
 		if err := c.parse(takesBody, optional); err != nil {

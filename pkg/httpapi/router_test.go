@@ -157,6 +157,8 @@ func newFixtureAt(t testing.TB, clock func() time.Time, with ...func(*aws.Config
 	}
 	op := httpapi.Op{ID: "createThing", Method: http.MethodPost, Path: "/v1/things", Scope: auth.FactoriesWrite, Function: "things", Status: http.StatusCreated}
 	httpapi.Write(f.router, op, f.things.create)
+	op.ID, op.Path = "createThings", "/v1/things/batch"
+	httpapi.Write(f.router, op, f.things.create)
 	httpapi.Write(f.router, httpapi.Op{ID: "updateThing", Method: http.MethodPatch, Path: "/v1/things/{id}", Scope: auth.FactoriesWrite, Function: "things"}, f.things.update)
 	httpapi.Read(f.router, httpapi.Op{ID: "getThing", Method: http.MethodGet, Path: "/v1/things/{id}", Scope: auth.FactoriesRead, Function: "things"},
 		func(ctx context.Context, in *struct {
@@ -341,8 +343,17 @@ func TestRefusals(t *testing.T) {
 	if n := f.things.runs.Load(); n != runs+3 {
 		t.Errorf("%d refused calls ran the operation", n-runs-3)
 	}
-	if a := f.call("DELETE", "/v1/things", ""); a.header.Get("Allow") != "GET, HEAD, POST" {
-		t.Errorf("Allow is %q", a.header.Get("Allow"))
+	for _, c := range [][3]string{
+		{"DELETE", "/v1/things", "GET, HEAD, POST"}, {"OPTIONS", "/v1/things", "GET, HEAD, POST"},
+		// Not the methods of the thing with the id batch.
+		{"OPTIONS", "/v1/things/batch", "POST"}, {"GET", "/v1/things/batch", "POST"}, {"PUT", "/v1/things/x", "GET, HEAD, PATCH"},
+	} {
+		if a := f.call(c[0], c[1], ""); a.status != 405 || a.header.Get("Allow") != c[2] {
+			t.Errorf("%s %s: %d, Allow is %q", c[0], c[1], a.status, a.header.Get("Allow"))
+		}
+	}
+	if a := f.call("HEAD", "/v1/things", ""); a.status != 200 {
+		t.Errorf("HEAD: %d", a.status)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -23,22 +24,42 @@ type checker struct {
 	schema  *huma.Schema
 	// patch is whether it is a merge patch.
 	patch bool
+	known Known
 }
 
 // check returns what is wrong with the body of a call.
-func (c *checker) check(tree any) []error { return c.within(tree, "body", "") }
+func (c *checker) check(tree any) []error { return c.within(tree, tree, "body", "") }
 
-// within checks a value that stands at a place, as huma writes it and as a pointer.
-func (c *checker) within(value any, place, pointer string) []error {
+// within checks a value of what was sent that stands at a place, as huma writes it and as
+// a pointer.
+func (c *checker) within(value, sent any, place, pointer string) []error {
 	path := huma.NewPathBuffer([]byte(place), len(place))
 	var result huma.ValidateResult
 	huma.Validate(c.schemas, c.schema, path, huma.ModeWriteToServer, value, &result)
-	if len(result.Errors) > 0 {
-		return result.Errors
+	// huma finds unknown members in no order.
+	slices.SortStableFunc(result.Errors, func(a, b error) int {
+		if isUnexpected(a) && isUnexpected(b) {
+			return strings.Compare(a.Error(), b.Error())
+		}
+		return 0
+	})
+	var found []error
+	at := map[string]bool{}
+	for _, cause := range result.Errors {
+		p := problem(detail(cause, sent))
+		if isUnexpected(cause) {
+			p.Message = c.unexpected(value, strings.TrimPrefix(p.Param, pointer))
+		}
+		found, at[p.Param] = append(found, p), true
 	}
-	found := c.walk(c.schema, value, pointer, nil)
+	more := c.walk(c.schema, value, pointer, nil)
 	if c.patch {
-		found = c.nulls(value, found)
+		more = c.nulls(value, more)
+	}
+	for _, p := range more {
+		if !at[p.Param] {
+			found = append(found, p)
+		}
 	}
 	return found
 }
@@ -48,8 +69,9 @@ func (c *checker) within(value any, place, pointer string) []error {
 func Check(t reflect.Type, member string, value any) error {
 	schemas := newRegistry()
 	c := checker{schemas: schemas, schema: schemas.Schema(t, false, "")}
-	if problems := c.within(value, "body."+member, "/"+jsontree.Escape(member)); len(problems) > 0 {
-		return Invalid(problems, map[string]any{member: value})
+	sent := map[string]any{member: value}
+	if problems := c.within(value, sent, "body."+member, "/"+jsontree.Escape(member)); len(problems) > 0 {
+		return Invalid(problems, sent)
 	}
 	return nil
 }
@@ -68,8 +90,8 @@ func (c *checker) resolve(s *huma.Schema) *huma.Schema {
 
 // walk adds the texts of a value that must not be blank, and objects whose members have
 // names that they must not have.
-func (c *checker) walk(schema *huma.Schema, value any, pointer string, found []error) []error {
-	if schema = c.resolve(schema); schema == nil {
+func (c *checker) walk(schema *huma.Schema, value any, pointer string, found []problem) []problem {
+	if schema = c.branch(schema, value); schema == nil {
 		return found
 	}
 	switch v := value.(type) {
@@ -108,7 +130,7 @@ func (c *checker) named(names *huma.Schema, object map[string]any) bool {
 
 // nulls adds the members that a merge patch would remove, but must not. huma takes
 // null for a member that was left out.
-func (c *checker) nulls(patch any, found []error) []error {
+func (c *checker) nulls(patch any, found []problem) []problem {
 	members, _ := patch.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if member := c.resolve(c.resolve(c.schema).Properties[name]); members[name] == nil && member != nil && !member.Nullable {

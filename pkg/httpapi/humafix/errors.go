@@ -44,7 +44,7 @@ func translate(status int, msg string, causes []error, c *call) *errs.Error {
 	if c == nil {
 		c = &call{}
 	}
-	if len(c.problems) > 0 {
+	if slices.ContainsFunc(c.problems, isOfBody) {
 		// What does not fit the schema need not fit the input.
 		causes = slices.DeleteFunc(slices.Clone(causes), isOfDecoding)
 	}
@@ -53,6 +53,12 @@ func translate(status int, msg string, causes []error, c *call) *errs.Error {
 		return errs.Invalid("", "%s", msg)
 	}
 	return Invalid(causes, c.tree)
+}
+
+// isOfBody reports whether a problem is of the body, and not of a parameter.
+func isOfBody(cause error) bool {
+	p, ok := cause.(problem)
+	return ok && (p.Param == "" || strings.HasPrefix(p.Param, "/"))
 }
 
 // isOfDecoding reports whether an error is that of decoding a body to its input.
@@ -79,24 +85,8 @@ func Invalid(causes []error, sent any) *errs.Error {
 		}
 		said[d] = true
 	}
-	sortUnknown(details)
 	return errs.InvalidFields(details...)
 }
-
-// sortUnknown puts unknown members that stand together in the order of their names: huma
-// finds them in none.
-func sortUnknown(details []errs.Detail) {
-	for i := 0; i < len(details); i++ {
-		end := i
-		for end < len(details) && details[end].Message == unknownMember {
-			end++
-		}
-		slices.SortFunc(details[i:end], func(a, b errs.Detail) int { return strings.Compare(a.Param, b.Param) })
-		i = max(i, end)
-	}
-}
-
-const unknownMember = "is not a member of this resource; check its spelling"
 
 // Only a refusal needs the patterns: most starts do without.
 var (
@@ -120,21 +110,23 @@ func detail(cause error, sent any) errs.Detail {
 	e := d.ErrorDetail()
 	param, message := pointer(e.Location, sent), e.Message
 	if m := requiredProperty().FindStringSubmatch(message); m != nil {
-		param, message = param+"/"+m[1], "is required"
+		param, message = param+"/"+m[1], isRequired
 	}
 	if m := noInteger().FindStringSubmatch(message); m != nil {
 		// The schema takes 1.0 for an integer, the decoder does not.
-		param, message = locate(m[1], sent), "must be an integer, written without fraction and exponent"
+		param, message = locate(m[1], sent), mustBeInteger
 	}
 	switch {
-	case param == "" && message == "expected object":
-		message = "The body must be one JSON object"
-	case message == "unexpected property":
-		message = unknownMember
-	case message == validation.MsgExpectedRFC3339DateTime:
-		message = "must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z"
+	case param == "" && message == validation.MsgExpectedObject:
+		message = "The body must be one JSON object, not " + kindOf(e.Value)
 	case strings.HasPrefix(message, "invalid date/time"):
-		message = "must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z; in a URL, write + as %2B"
+		message = mustBeTime + "; in a URL, write + as %2B"
+	case message == "invalid integer":
+		message = validation.MsgExpectedInteger
+	case message == "invalid boolean":
+		message = validation.MsgExpectedBoolean
+	default:
+		message = refine(message, e.Value)
 	}
 	return errs.Detail{Param: param, Message: message}
 }

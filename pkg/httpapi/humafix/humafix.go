@@ -16,7 +16,6 @@ import (
 func NewAPI(mux *http.ServeMux, config huma.Config) huma.API {
 	config.Formats = huma.DefaultFormats
 	config.DefaultFormat = "application/json"
-	config.RejectUnknownQueryParameters = true
 	if config.OpenAPI == nil {
 		config.OpenAPI = &huma.OpenAPI{Info: &huma.Info{}}
 	}
@@ -29,7 +28,7 @@ func NewAPI(mux *http.ServeMux, config huma.Config) huma.API {
 
 // Handler serves one operation. Making its schemas takes a good part of a function's
 // start: that is left to its first call, and most instances never get one of most.
-func Handler[I, O any](o huma.Operation, serve func(context.Context, *I) (*O, error)) http.Handler {
+func Handler[I, O any](o huma.Operation, known Known, serve func(context.Context, *I) (*O, error)) http.Handler {
 	prepared := sync.OnceValue(func() http.Handler {
 		mux := http.NewServeMux()
 		api := NewAPI(mux, huma.Config{})
@@ -37,30 +36,38 @@ func Handler[I, O any](o huma.Operation, serve func(context.Context, *I) (*O, er
 		o.SkipValidateBody = true
 		o.RequestBody = &huma.RequestBody{}
 		var body *checker
+		var described *huma.Operation
 		o.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
-			if c := callFrom(ctx.Context()); c != nil && body != nil {
+			c := callFrom(ctx.Context())
+			if c == nil {
+				c = &call{}
+				ctx = huma.WithValue(ctx, callKey{}, c)
+			} else if body != nil {
 				c.problems = body.check(c.tree)
 			}
+			u := ctx.URL()
+			c.problems = append(parameters(u.Query(), described), c.problems...)
 			next(ctx)
 		}}
 		huma.Register(api, o, func(ctx context.Context, in *I) (*O, error) {
-			if c := callFrom(ctx); c != nil && len(c.problems) > 0 {
+			if c := callFrom(ctx); len(c.problems) > 0 {
 				return nil, render(ctx, Invalid(c.problems, c.tree))
 			}
 			return serve(ctx, in)
 		})
+		described = operationOf(api.OpenAPI().Paths[o.Path], o.Method)
 		if media := o.RequestBody.Content["application/json"]; media != nil {
-			body = &checker{api.OpenAPI().Components.Schemas, media.Schema, o.Method == http.MethodPatch}
+			body = &checker{api.OpenAPI().Components.Schemas, media.Schema, o.Method == http.MethodPatch, known}
 		}
 		return mux
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { prepared().ServeHTTP(w, req) })
 }
 
-// call is what is known of the body of the call that is being served.
+// call is what is known of the call that is being served.
 type call struct {
-	tree     any
-	problems []error // of the tree with its schema
+	tree     any     // the body; nil where there is none
+	problems []error // of the names of its parameters, and of the tree with its schema
 }
 
 type callKey struct{}
@@ -70,7 +77,7 @@ func WithBody(ctx context.Context, tree any) context.Context {
 	return context.WithValue(ctx, callKey{}, &call{tree: tree})
 }
 
-// callFrom returns nil for a call without a body.
+// callFrom returns nil where there is none.
 func callFrom(ctx context.Context) *call {
 	c, _ := ctx.Value(callKey{}).(*call)
 	return c

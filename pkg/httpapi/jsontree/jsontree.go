@@ -6,7 +6,6 @@ package jsontree
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,9 +20,9 @@ const maxDepth = 1000
 // surrogate pair, and a member that is sent twice.
 func Parse(text []byte) (any, error) {
 	p := parser{text: text}
-	tree, err := p.value(0)
-	if err == nil && p.next() != 0 || err != nil || !utf8.Valid(text) {
-		return nil, errs.New(errs.MalformedJSON, "The body is not valid JSON. Send one JSON object in UTF-8.")
+	tree, err := p.parse()
+	if err != nil {
+		return nil, errs.New(errs.MalformedJSON, "The body is not valid JSON at %s: %s.", position(text, p.at), err.Error())
 	}
 	if p.twice != "" {
 		return nil, errs.Invalid(p.twice, "is sent more than once")
@@ -31,14 +30,33 @@ func Parse(text []byte) (any, error) {
 	return tree, nil
 }
 
-var errSyntax = errors.New("jsontree: no JSON")
-
 type parser struct {
 	text []byte
 	at   int
 	// twice is the JSON pointer, from the value that is being parsed, of the first
 	// member that is sent twice.
 	twice string
+}
+
+// parse parses the whole text. After an error, at is its place.
+func (p *parser) parse() (any, error) {
+	if bytes.HasPrefix(p.text, []byte("\ufeff")) {
+		return nil, errMark
+	}
+	if !utf8.Valid(p.text) {
+		for {
+			r, size := utf8.DecodeRune(p.text[p.at:])
+			if r == utf8.RuneError && size == 1 {
+				return nil, errEncoding
+			}
+			p.at += size
+		}
+	}
+	tree, err := p.value(0)
+	if err == nil && p.next() != 0 {
+		err = errMore
+	}
+	return tree, err
 }
 
 // next skips white space and returns the byte that follows; 0 at the end.
@@ -64,7 +82,7 @@ func (p *parser) take(b byte) bool {
 func (p *parser) value(depth int) (any, error) {
 	switch b := p.next(); {
 	case depth > maxDepth:
-		return nil, errSyntax
+		return nil, errDepth
 	case b == '{':
 		return p.object(depth)
 	case b == '[':
@@ -85,11 +103,14 @@ func (p *parser) object(depth int) (any, error) {
 	}
 	for {
 		if p.next() != '"' {
-			return nil, errSyntax
+			return nil, p.expected(errName)
 		}
 		name, err := p.string()
-		if err != nil || !p.take(':') {
-			return nil, errSyntax
+		if err != nil {
+			return nil, err
+		}
+		if !p.take(':') {
+			return nil, p.expected(errColon)
 		}
 		before := p.twice
 		v, err := p.value(depth + 1)
@@ -106,7 +127,10 @@ func (p *parser) object(depth int) (any, error) {
 			return members, nil
 		}
 		if !p.take(',') {
-			return nil, errSyntax
+			return nil, p.expected(errInObject)
+		}
+		if p.next() == '}' {
+			return nil, errTrailing
 		}
 	}
 }
@@ -131,7 +155,10 @@ func (p *parser) array(depth int) (any, error) {
 			return items, nil
 		}
 		if !p.take(',') {
-			return nil, errSyntax
+			return nil, p.expected(errInArray)
+		}
+		if p.next() == ']' {
+			return nil, errTrailing
 		}
 	}
 }
@@ -145,7 +172,7 @@ func (p *parser) string() (string, error) {
 			escaped = true
 			p.at++
 		case b < ' ':
-			return "", errSyntax
+			return "", errControl
 		case b == '"':
 			p.at++
 			if !escaped {
@@ -153,12 +180,14 @@ func (p *parser) string() (string, error) {
 			}
 			var s string
 			if json.Unmarshal(p.text[from:p.at], &s) != nil || halfSurrogate(p.text[from:p.at]) {
-				return "", errSyntax
+				p.at = from
+				return "", errEscape
 			}
 			return s, nil
 		}
 	}
-	return "", errSyntax
+	p.at = from
+	return "", errOpen
 }
 
 func (p *parser) literal() (any, error) {
@@ -168,7 +197,7 @@ func (p *parser) literal() (any, error) {
 			return known.value, nil
 		}
 	}
-	return nil, errSyntax
+	return nil, p.expected(errValue)
 }
 
 var literals = []struct {
@@ -182,9 +211,15 @@ func (p *parser) number() (any, error) {
 		p.at++
 	}
 	if !json.Valid(p.text[from:p.at]) {
-		return nil, errSyntax
+		p.at = from
+		return nil, errNumber
 	}
-	return strconv.ParseFloat(string(p.text[from:p.at]), 64)
+	n, err := strconv.ParseFloat(string(p.text[from:p.at]), 64)
+	if err != nil {
+		p.at = from
+		return nil, errRange
+	}
+	return n, nil
 }
 
 // halfSurrogate reports whether a valid JSON string has the escape of one half of a surrogate
@@ -212,6 +247,11 @@ func halfSurrogate(text []byte) bool {
 // Escape writes a name as a part of a JSON pointer (RFC 6901, 3).
 func Escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}
+
+// Unescape reads a part of a JSON pointer.
+func Unescape(part string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
 }
 
 // Merge applies a merge patch to a value (RFC 7396, 2). It changes the objects of the

@@ -1,0 +1,127 @@
+package humafix
+
+import (
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"github.com/content-automation/api/pkg/nearest"
+)
+
+// huma's texts of what is wrong with a value. It copies them into its schemas, so they
+// are set before any is made.
+func init() {
+	for text, ours := range map[*string]string{
+		&validation.MsgExpectedBoolean:                "must be true or false",
+		&validation.MsgExpectedNumber:                 "must be a number",
+		&validation.MsgExpectedInteger:                "must be an integer",
+		&validation.MsgExpectedString:                 "must be a string",
+		&validation.MsgExpectedArray:                  "must be an array",
+		&validation.MsgExpectedObject:                 "must be an object",
+		&validation.MsgExpectedArrayItemsUnique:       "must not list a value twice",
+		&validation.MsgExpectedOneOf:                  mustBeOneOf + "%s",
+		&validation.MsgExpectedMinimumNumber:          "must be at least %v",
+		&validation.MsgExpectedExclusiveMinimumNumber: "must be more than %v",
+		&validation.MsgExpectedMaximumNumber:          "must be at most %v",
+		&validation.MsgExpectedExclusiveMaximumNumber: "must be less than %v",
+		&validation.MsgExpectedNumberBeMultipleOf:     "must be a multiple of %v",
+		&validation.MsgExpectedMinLength:              tooShort + "the shortest length is %d",
+		&validation.MsgExpectedMaxLength:              "is too long: the longest length is %d",
+		&validation.MsgExpectedBePattern:              "must be %s",
+		&validation.MsgExpectedMatchPattern:           mustMatch + "%s",
+		&validation.MsgExpectedMinItems:               "has too few entries: the fewest are %d",
+		&validation.MsgExpectedMaxItems:               "has too many entries: the most are %d",
+		&validation.MsgExpectedMinProperties:          "has too few members: the fewest are %d",
+		&validation.MsgExpectedMaxProperties:          "has too many members: the most are %d",
+		&validation.MsgExpectedRFC3339DateTime:        mustBeTime,
+		&validation.MsgExpectedRFC3339Date:            "must be a date, such as 2026-05-01",
+		&validation.MsgExpectedPropertyNameInObject:   isRequired,
+	} {
+		*text = ours
+	}
+}
+
+const (
+	isRequired    = "is required"
+	mustBeOneOf   = "must be one of "
+	mustMatch     = "must match the pattern "
+	mustBeInteger = "must be an integer, written without fraction and exponent"
+	tooShort      = "is too short: "
+	mustBeTime    = "must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z"
+	// noControl is the pattern of texts of one line.
+	noControl = `^[^\x00-\x1F\x7F]*$`
+)
+
+// refine completes a message of huma's by what was sent, of which it repeats nothing: its
+// kind where another is expected, and the value of an enumeration that is close.
+func refine(message string, sent any) string {
+	switch message {
+	case validation.MsgExpectedBoolean, validation.MsgExpectedNumber, validation.MsgExpectedInteger,
+		validation.MsgExpectedString, validation.MsgExpectedArray, validation.MsgExpectedObject:
+		kind := kindOf(sent)
+		if kind == "a number" && message == validation.MsgExpectedInteger {
+			return mustBeInteger
+		}
+		return message + ", not " + kind
+	case mustMatch + noControl:
+		return "must not have control characters, such as line breaks"
+	}
+	if sent == "" && strings.HasPrefix(message, tooShort) {
+		return "must not be empty"
+	}
+	if names, ok := strings.CutPrefix(message, mustBeOneOf); ok {
+		if text, ok := sent.(string); ok {
+			return message + nearest.Hint(text, strings.Split(names, ", "))
+		}
+	}
+	return message
+}
+
+// kindOf names the JSON type of a value.
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case string:
+		return "a string"
+	case []any:
+		return "an array"
+	case map[string]any:
+		return "an object"
+	default:
+		return "a number"
+	}
+}
+
+// listed bounds the names that a message lists.
+const listed = 16
+
+// unknown says that a name is not one of those known, suggests the nearest, and lists them
+// where they are few.
+func unknown(message, name, list string, known []string) string {
+	hint := nearest.Hint(name, known)
+	message += hint
+	if len(known) > listed {
+		return message
+	}
+	if hint == "" {
+		message += "."
+	}
+	if len(known) == 0 {
+		return message + " " + list + "none"
+	}
+	return message + " " + list + strings.Join(known, ", ")
+}
+
+// operationOf returns the operation of a method.
+func operationOf(item *huma.PathItem, method string) *huma.Operation {
+	for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+		if o != nil && o.Method == method {
+			return o
+		}
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package humafix
+
+import (
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
+)
+
+// Known is what is known of a resource beside the input of an operation, to explain why
+// a member of it is refused.
+type Known struct {
+	// Answer is the type of the resource.
+	Answer reflect.Type
+	// Fixed are members that cannot be sent, with what to do instead.
+	Fixed map[string]string
+}
+
+// has reports whether the resource has a member of that name.
+func (k Known) has(name string) bool {
+	if k.Answer == nil || k.Answer.Kind() != reflect.Struct {
+		return false
+	}
+	return slices.ContainsFunc(reflect.VisibleFields(k.Answer), func(f reflect.StructField) bool {
+		member, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		return member == name
+	})
+}
+
+// isUnexpected reports whether an error of huma's is about a member that is unknown.
+func isUnexpected(cause error) bool {
+	d, ok := cause.(huma.ErrorDetailer)
+	return ok && d.ErrorDetail().Message == validation.MsgUnexpectedProperty
+}
+
+// unexpected explains why a member is refused that stands at a pointer in a value.
+func (c *checker) unexpected(value any, pointer string) string {
+	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	schema, last := c.branch(c.schema, value), len(parts)-1
+	for _, part := range parts[:last] {
+		schema, value = c.step(schema, value, jsontree.Unescape(part))
+	}
+	name := jsontree.Unescape(parts[last])
+	if last == 0 && c.known.has(name) {
+		message := "cannot be set here; leave it out"
+		if c.patch {
+			message = "cannot be changed"
+		}
+		if how := c.known.Fixed[name]; how != "" {
+			message += ": " + how
+		}
+		return message
+	}
+	if schema == nil {
+		return unknownMember
+	}
+	return unknown(unknownMember, name, "The members are ", slices.Sorted(maps.Keys(schema.Properties)))
+}
+
+const unknownMember = "is not a member"
+
+// step returns the schema and the value of a part of a value.
+func (c *checker) step(schema *huma.Schema, value any, part string) (*huma.Schema, any) {
+	if schema == nil {
+		return nil, nil
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		member := schema.Properties[part]
+		if member == nil {
+			member, _ = schema.AdditionalProperties.(*huma.Schema)
+		}
+		return c.branch(member, v[part]), v[part]
+	case []any:
+		if i, err := strconv.Atoi(part); err == nil && i < len(v) {
+			return c.branch(schema.Items, v[i]), v[i]
+		}
+	}
+	return nil, nil
+}
+
+// branch resolves a schema, and chooses among alternatives the one that the value is
+// meant to have: by the discriminator, or by the members that it knows.
+func (c *checker) branch(schema *huma.Schema, value any) *huma.Schema {
+	schema = c.resolve(schema)
+	if schema == nil || len(schema.OneOf)+len(schema.AnyOf) == 0 {
+		return schema
+	}
+	object, _ := value.(map[string]any)
+	if d := schema.Discriminator; d != nil {
+		kind, _ := object[d.PropertyName].(string)
+		if ref, ok := d.Mapping[kind]; ok {
+			return c.schemas.SchemaFromRef(ref)
+		}
+	}
+	var best *huma.Schema
+	most := -1
+	for _, s := range slices.Concat(schema.OneOf, schema.AnyOf) {
+		s = c.branch(s, value)
+		n := 0
+		for name := range object {
+			if s.Properties[name] != nil {
+				n++
+			}
+		}
+		if n > most && s.Type != "null" {
+			best, most = s, n
+		}
+	}
+	return best
+}
+
+// parameters returns what is wrong with the names of the parameters of a query, or with
+// how often they are sent, and with those that are empty.
+func parameters(query url.Values, o *huma.Operation) []error {
+	var names []string
+	for _, p := range o.Parameters {
+		if p.In == "query" {
+			names = append(names, p.Name)
+		}
+	}
+	var found []error
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		p := problem{Param: name}
+		switch values := query[name]; {
+		case !slices.Contains(names, name):
+			p.Message = unknown("is not a parameter of this operation", name, "It takes ", names)
+		case len(values) > 1:
+			p.Message = "is sent more than once"
+		case values[0] == "":
+			p.Message = "is empty; send a value, or leave it out"
+		default:
+			continue
+		}
+		found = append(found, p)
+	}
+	return found
+}

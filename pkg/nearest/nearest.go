@@ -1,0 +1,116 @@
+// Package nearest suggests a known name for one that is unknown, as a typing mistake or
+// a name that other APIs use.
+package nearest
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// aliases are names that other APIs use for those of this one.
+var aliases = map[string]string{
+	"page": "cursor", "pagetoken": "cursor", "startingafter": "cursor", "endingbefore": "cursor", "after": "cursor", "offset": "cursor", "nextcursor": "cursor",
+	"sort": "order", "sortby": "order", "orderby": "order", "direction": "order",
+	"perpage": "limit", "pagesize": "limit", "count": "limit",
+	"status": "state", "body": "prompt", "content": "prompt", "kind": "type", "type": "kind",
+	"enabled": "state", "active": "state", "topics": "event_types", "callback": "url",
+	"createdafter": "from", "since": "from", "createdbefore": "to", "until": "to",
+	"cancelled": "canceled", "completed": "generated", "succeeded": "generated", "done": "generated", "pending": "queued", "running": "generating",
+}
+
+const (
+	// longest bounds the names that are compared.
+	longest = 64
+	// shortest is the length from which on a part of a name stands for the whole.
+	shortest = 3
+)
+
+// Name returns the known name that was probably meant, or "" where none is close.
+func Name(unknown string, known []string) string {
+	if unknown == "" || len(unknown) > longest {
+		return ""
+	}
+	plain := fold(unknown)
+	for _, name := range known {
+		if fold(name) == plain {
+			return name
+		}
+	}
+	if name, ok := aliases[plain]; ok && slices.Contains(known, name) {
+		return name
+	}
+	best, least := "", utf8.RuneCountInString(plain)/3+1
+	for _, name := range known {
+		if d := distance(plain, fold(name)); d < least {
+			best, least = name, d
+		}
+	}
+	if best != "" {
+		return best
+	}
+	if i := slices.IndexFunc(known, func(name string) bool { return isPart(unknown, name) }); i >= 0 {
+		return known[i]
+	}
+	return ""
+}
+
+// Hint returns "; did you mean …?" with the name that was probably meant, or "".
+func Hint(unknown string, known []string) string {
+	if name := Name(unknown, known); name != "" {
+		return "; did you mean " + name + "?"
+	}
+	return ""
+}
+
+// fold removes what differs between the ways to write a name: case, and what separates
+// its words.
+func fold(name string) string {
+	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
+}
+
+// isPart reports whether one name begins with the other, in the singular or plural, or
+// ends with it as a word: duration and duration_seconds, events and event_types,
+// webhook_url and url. A wildcard at its end is left out.
+func isPart(unknown, known string) bool {
+	long, short := strings.ToLower(known), stem(strings.TrimRight(strings.ToLower(unknown), ":.*"))
+	if len(long) < len(short) {
+		long, short = short, stem(long)
+	}
+	ends := func(separator string) bool { return strings.HasSuffix(stem(long), separator+short) }
+	return len(short) >= shortest && (strings.HasPrefix(long, short) || ends("_") || ends("-"))
+}
+
+// stem removes what differs between the singular and the plural of a name.
+func stem(name string) string {
+	if short, ok := strings.CutSuffix(name, "ies"); ok {
+		return short
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(name, "s"), "y")
+}
+
+// distance returns how many letters must be added, left out, changed or swapped with
+// their neighbour to make one name of the other.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	before, row := make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		next := make([]int, len(y)+1)
+		next[0] = i + 1
+		for j := range y {
+			changed := 1
+			if x[i] == y[j] {
+				changed = 0
+			}
+			next[j+1] = min(row[j+1]+1, next[j]+1, row[j]+changed)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(y)]
+}
