@@ -88,13 +88,13 @@ func TestListModelsGivesEveryModelOnceOverItsPages(t *testing.T) {
 	var all []string
 	cursor := ""
 	for page := 0; page == 0 || cursor != ""; page++ {
-		a := get(t, "/v1/catalog/models?limit=7&cursor="+url.QueryEscape(cursor), auth.AccountRead)
+		a := get(t, "/v1/catalog/models?limit=7"+cursor, auth.AccountRead)
 		if a.status != http.StatusOK || len(a.Data) == 0 || len(a.Data) > 7 || page > 100 {
 			t.Fatalf("page %d: %+v", page, a)
 		}
 		all = append(all, ids(a)...)
 		if cursor = ""; a.NextCursor != nil {
-			cursor = *a.NextCursor
+			cursor = "&cursor=" + url.QueryEscape(*a.NextCursor)
 		}
 	}
 	var want []string
