@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -10,7 +11,7 @@ import (
 
 // openAnswers lets the schemas of answers and events have members that are not
 // described: there may be additions within /v1, and a client made from the document
-// must not fail at them. What callers send stays closed.
+// must not fail at them. What callers send stays closed, and has no defaults.
 func openAnswers(doc *huma.OpenAPI) {
 	schemas := doc.Components.Schemas.Map()
 	sent := map[*huma.Schema]bool{}
@@ -42,6 +43,19 @@ func openAnswers(doc *huma.OpenAPI) {
 			s.AdditionalProperties = nil
 		}
 	}
+	for s := range sent {
+		sayDefault(s)
+	}
+}
+
+// sayDefault moves the default of a member that callers may leave out into its
+// description: some generators require a member that has a default.
+func sayDefault(s *huma.Schema) {
+	if s.Default == nil {
+		return
+	}
+	s.Description += fmt.Sprintf(". Default: %v", s.Default)
+	s.Default = nil
 }
 
 // listScopes names the scopes wherever a member is a list of them.

@@ -105,6 +105,12 @@ var Judges = []Set{
 	python("judges-python", "judges", "cfn-lint and checkov"),
 }
 
+// Clients are the generators of clients for the OpenAPI document.
+var Clients = []Set{
+	node("clients-node", "clients", "openapi-typescript and @hey-api/openapi-ts"),
+	python("clients-python", "clients", "openapi-python-client"),
+}
+
 // samTools is AWS SAM.
 var samTools = []Set{python("sam", "sam", "AWS SAM")}
 
