@@ -24,9 +24,9 @@ func TestEachKindIsGenerated(t *testing.T) {
 		end     string   // of its shape
 	}{
 		"post":       {[]any{"kind", "post"}, []string{png}, "4:5"},
-		"short":      {[]any{"kind", "video"}, []string{"audio audio/wav", "video video/mp4 9:16", "captions text/vtt"}, ""},
-		"long":       {[]any{"kind", "video", "format", "long"}, []string{"audio audio/wav", "video video/mp4 16:9", "captions text/vtt"}, ""},
-		"from still": {[]any{"kind", "video", "model", "kling-2.6-pro"}, []string{"audio audio/wav", png + "9:16", "video video/mp4 9:16", "captions text/vtt"}, ""},
+		"short":      {[]any{"kind", "video"}, []string{"audio audio/mpeg", "video video/mp4 9:16", "captions text/vtt"}, ""},
+		"long":       {[]any{"kind", "video", "format", "long"}, []string{"audio audio/mpeg", "video video/mp4 16:9", "captions text/vtt"}, ""},
+		"from still": {[]any{"kind", "video", "model", "kling-2.6-pro"}, []string{"audio audio/mpeg", png + "9:16", "video video/mp4 9:16", "captions text/vtt"}, ""},
 		"clip":       {[]any{"kind", "story", "model", "veo-3.1"}, []string{"video video/mp4 "}, "9:16"},
 		"carousel":   {[]any{"kind", "carousel"}, []string{square, square, square, square, square}, "1:1"},
 		"two slides": {[]any{"kind", "carousel", "slides", []object{{"text": "Eins"}, {}}}, []string{square, square}, "1:1"},

@@ -87,7 +87,7 @@ func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 		if !ok {
 			return req, fmt.Errorf("generate: the catalog has lost the model %q", id)
 		}
-		req.Model, req.Options = m.ProviderModel, m.ProviderOptions
+		req.Model, req.Options, req.Resolution = m.ProviderModel, m.ProviderOptions, m.Capabilities.Resolution
 		if m.Kind == provider.KindVideo || m.Kind == provider.KindMusic {
 			req.Seconds = m.Length(req.Seconds) // what the price is for
 		}

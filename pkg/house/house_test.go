@@ -182,7 +182,7 @@ func TestWhatFunctionsLink(t *testing.T) {
 	always := []string{module + "/pkg/api", "testing", "github.com/aws/aws-sdk-go-v2/config"}
 	heavy := append([]string{
 		"github.com/aws/aws-sdk-go-v2/service/s3", "github.com/Eyevinn/mp4ff", "golang.org/x/image", "image",
-		module + "/pkg/media/objects", module + "/pkg/media/probe", module + "/pkg/provider/sandbox", module + "/pkg/provider/sample",
+		module + "/pkg/media/objects", module + "/pkg/media/probe", module + "/pkg/provider/sandbox", module + "/pkg/provider/synth",
 	}, always...)
 	areas := []string{"account", "apikey", "catalog", "factory", "content", "studio", "webhook"}
 	linked := map[string]bool{}

@@ -101,9 +101,12 @@ type Request struct {
 	Count       int    // image; 1 if 0
 	Slides      int    // text: headings wanted for the slides of a carousel
 	ImageURL    string // video, avatar, image: the picture to start from
-	AudioURL    string // avatar: the speech to move to, instead of Prompt
-	VideoURL    string // avatar: the video whose lips move to the speech
-	Lyrics      string // music: what is sung
+	ImageRatio  string // video: the aspect ratio of ImageURL, if it is known
+	// Resolution is that of the model in the catalog, such as 720p; empty: unknown.
+	Resolution string
+	AudioURL   string // avatar: the speech to move to, instead of Prompt
+	VideoURL   string // avatar: the video whose lips move to the speech
+	Lyrics     string // music: what is sung
 	// Spoken is for captions, how long the prompt takes to be spoken, and for avatars
 	// with AudioURL, how long the recording is.
 	Spoken time.Duration

@@ -6,7 +6,7 @@
 #   testdata/media/make.sh
 set -euo pipefail
 
-out="$(cd "$(dirname "$0")/../.." && pwd)/pkg/provider/sample/media"
+out="$(cd "$(dirname "$0")/../.." && pwd)/testdata/providers/sample/media"
 tmp="$(mktemp -d)"
 trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$out"

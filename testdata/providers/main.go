@@ -25,7 +25,6 @@ import (
 
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/provider/credentials"
-	"github.com/content-automation/api/pkg/provider/sample"
 	"github.com/content-automation/api/testdata/providers/bedrock"
 	"github.com/content-automation/api/testdata/providers/control"
 	"github.com/content-automation/api/testdata/providers/elevenlabs"
@@ -33,6 +32,7 @@ import (
 	"github.com/content-automation/api/testdata/providers/heygen"
 	"github.com/content-automation/api/testdata/providers/polly"
 	"github.com/content-automation/api/testdata/providers/replicate"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 func main() {

@@ -3,6 +3,7 @@ package item
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -117,6 +118,7 @@ func (r *Record) requestItem(req *provider.Request, p part, made []generate.Made
 			return fmt.Errorf("item: %s has no picture for its clip", r.ID)
 		}
 		req.ImageURL, err = sign(*still)
+		req.ImageRatio = r.Parts[slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleStill })].Ratio
 	}
 	return err
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/providertest"
-	"github.com/content-automation/api/pkg/provider/sample"
 	fake "github.com/content-automation/api/testdata/providers/bedrock"
 	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 const bucketName = "media-bucket"

@@ -15,10 +15,10 @@ import (
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/providertest"
-	"github.com/content-automation/api/pkg/provider/sample"
 	"github.com/content-automation/api/pkg/provider/wire"
 	"github.com/content-automation/api/testdata/providers/control"
 	fake "github.com/content-automation/api/testdata/providers/elevenlabs"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 const key = "sk_0123456789abcdef"

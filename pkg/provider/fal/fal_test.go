@@ -16,12 +16,12 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/fal"
 	"github.com/content-automation/api/pkg/provider/providertest"
-	"github.com/content-automation/api/pkg/provider/sample"
 	"github.com/content-automation/api/pkg/provider/wire"
 	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/testdata/providers/control"
 	fake "github.com/content-automation/api/testdata/providers/fal"
 	"github.com/content-automation/api/testdata/providers/faulttest"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 // start returns the provider with a fake of fal behind it.

@@ -17,11 +17,11 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/providertest"
-	"github.com/content-automation/api/pkg/provider/sample"
 	"github.com/content-automation/api/pkg/provider/wire"
 	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/testdata/providers/control"
 	fake "github.com/content-automation/api/testdata/providers/heygen"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 const key = "hg_0123456789abcdef"

@@ -16,12 +16,12 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/providertest"
 	"github.com/content-automation/api/pkg/provider/replicate"
-	"github.com/content-automation/api/pkg/provider/sample"
 	"github.com/content-automation/api/pkg/provider/wire"
 	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/testdata/providers/control"
 	"github.com/content-automation/api/testdata/providers/faulttest"
 	fake "github.com/content-automation/api/testdata/providers/replicate"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 // against returns the provider with a server behind it.

@@ -1,6 +1,6 @@
 // Package sandbox is the provider of test keys: it costs nothing, makes no call, and
-// is deterministic. Its media are small real files of the right shape, from
-// pkg/provider/sample.
+// is deterministic. Its media are real files of the length, shape and size that were
+// asked for, made by pkg/provider/synth.
 //
 // It keeps no state: the handle has everything that later steps need.
 package sandbox
@@ -13,18 +13,16 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"io/fs"
 	"time"
 
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/sample"
 )
 
 // Name is the provider's name.
 const Name = "sandbox"
 
 const (
-	maxSeconds = 600 // asked for; the files play for a few seconds all the same
+	maxSeconds = 600
 	maxImages  = 10
 )
 
@@ -48,11 +46,11 @@ func (p *Provider) Capabilities() provider.Capabilities {
 		ClientToken: true,
 		Kinds: map[provider.Kind]provider.Capability{
 			provider.KindText:   {},
-			provider.KindImage:  {AspectRatios: sample.Ratios(provider.KindImage), MaxCount: maxImages, FromImage: true},
-			provider.KindVideo:  {AspectRatios: sample.Ratios(provider.KindVideo), MaxSeconds: maxSeconds, FromImage: true},
+			provider.KindImage:  {AspectRatios: ratios[provider.KindImage], MaxCount: maxImages, FromImage: true},
+			provider.KindVideo:  {AspectRatios: ratios[provider.KindVideo], MaxSeconds: maxSeconds, FromImage: true},
 			provider.KindMusic:  {MaxSeconds: maxSeconds},
 			provider.KindVoice:  {FromAudio: true},
-			provider.KindAvatar: {AspectRatios: sample.Ratios(provider.KindAvatar), FromImage: true, FromAudio: true},
+			provider.KindAvatar: {AspectRatios: ratios[provider.KindAvatar], FromImage: true, FromAudio: true},
 		},
 	}
 }
@@ -60,12 +58,14 @@ func (p *Provider) Capabilities() provider.Capabilities {
 // work is a generation, as its handle carries it.
 type work struct {
 	Kind   provider.Kind        `json:"k"`
-	Ratio  string               `json:"r,omitempty"`
+	Width  int                  `json:"w,omitempty"`
+	Height int                  `json:"y,omitempty"`
+	Length int64                `json:"m,omitempty"` // milliseconds
 	Count  int                  `json:"n,omitempty"`
 	Slides int                  `json:"s,omitempty"`
 	Script int                  `json:"q,omitempty"` // of a text: the seconds of its script
 	Lang   string               `json:"l,omitempty"`
-	Topic  string               `json:"t,omitempty"` // of a text: the beginning of the prompt
+	Topic  string               `json:"t,omitempty"` // the beginning of the prompt
 	Seed   uint32               `json:"h,omitempty"` // hash of the prompt
 	Fail   provider.FailureCode `json:"f,omitempty"`
 	Start  int64                `json:"a,omitempty"` // Unix milliseconds
@@ -88,14 +88,14 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	if req.Rehearsal.Fail {
 		w.Fail = cmp.Or(req.Rehearsal.Code, provider.FailedGeneration)
 	}
-	if ratios := capabilities.Kinds[req.Kind].AspectRatios; len(ratios) > 0 {
-		if w.Ratio = req.AspectRatio; w.Ratio == "" {
-			w.Ratio = ratios[0]
-		}
-	}
+	w.Width, w.Height = size(req)
+	w.Length = length(req).Milliseconds()
 	switch req.Kind {
 	case provider.KindImage:
 		w.Count = max(req.Count, 1)
+		w.Topic = subject(req.Prompt)
+	case provider.KindVideo, provider.KindAvatar:
+		w.Topic = subject(req.Prompt)
 	case provider.KindText:
 		w.Slides, w.Script = min(req.Slides, maxImages), min(max(req.ScriptSeconds, 0), maxSeconds)
 		w.Lang, w.Topic = baseLanguage(req.Language), topic(req.Prompt)
@@ -167,7 +167,7 @@ func (w work) result() (provider.Result, error) {
 	}
 	var result provider.Result
 	for i := range max(w.Count, 1) {
-		content, err := fs.ReadFile(sample.Files, w.fileName(i))
+		content, err := w.file(uint32(i))
 		if err != nil {
 			// A handle can be well formed and still not be of our making.
 			return provider.Result{}, badHandle(err)
@@ -176,9 +176,6 @@ func (w work) result() (provider.Result, error) {
 	}
 	return result, nil
 }
-
-// fileName is the sample that serves as the i-th file of the result.
-func (w work) fileName(i int) string { return sample.Name(w.Kind, w.Ratio, uint(w.Seed)+uint(i)) }
 
 func (w work) handle() (provider.Handle, error) {
 	raw, err := json.Marshal(w)
@@ -203,10 +200,8 @@ func parse(ctx context.Context, h provider.Handle) (work, error) {
 	if w.Count < 0 || w.Count > maxImages || w.Slides < 0 || w.Slides > maxImages || w.Script < 0 || w.Script > maxSeconds || w.End < w.Start {
 		return work{}, badHandle(fmt.Errorf("%+v is out of bounds", w))
 	}
-	if w.Kind != provider.KindText {
-		if _, err := fs.Stat(sample.Files, w.fileName(0)); err != nil {
-			return work{}, badHandle(err)
-		}
+	if err := w.check(); err != nil {
+		return work{}, badHandle(err)
 	}
 	return w, nil
 }

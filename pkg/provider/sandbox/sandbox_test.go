@@ -4,16 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/providertest"
-	"github.com/content-automation/api/pkg/provider/sample"
 )
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -110,7 +109,33 @@ func TestEverySandboxSeesTheSameGeneration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := fs.ReadFile(sample.Files, "image-4x5.png")
+	var files [2][]byte
+	for i := range files {
+		r, err := result.Media[0].Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files[i], err = io.ReadAll(r); err != nil {
+			t.Fatal(err)
+		}
+		if result, err = one.Fetch(t.Context(), submission.Handle); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(files[0]) == 0 || !slices.Equal(files[0], files[1]) {
+		t.Errorf("%d and %d bytes, not the same", len(files[0]), len(files[1]))
+	}
+}
+
+// made is the file that the sandbox makes of a request.
+func made(t *testing.T, req provider.Request) (probe.Info, []byte) {
+	t.Helper()
+	p := New(time.Now)
+	submission, err := p.Submit(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := p.Fetch(t.Context(), submission.Handle)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,20 +143,68 @@ func TestEverySandboxSeesTheSameGeneration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := io.ReadAll(r); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%d bytes, %v; want the %d of the embedded file", len(got), err, len(want))
+	content, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := probe.Bytes(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info, content
+}
+
+func TestMediaHaveTheSizeAndLengthAskedFor(t *testing.T) {
+	const text = "Our new trail running shoe is made of recycled fishing nets from the North Sea."
+	for name, c := range map[string]struct {
+		req           provider.Request
+		mime          string
+		width, height int
+		length        time.Duration
+	}{
+		"a clip":                     {provider.Request{Kind: provider.KindVideo, AspectRatio: "9:16", Seconds: 8, Resolution: "720p"}, "video/mp4", 720, 1280, 8 * time.Second},
+		"a wide clip":                {provider.Request{Kind: provider.KindVideo, AspectRatio: "21:9", Seconds: 15, Resolution: "1080p"}, "video/mp4", 2520, 1080, 15 * time.Second},
+		"a clip of a usual size":     {provider.Request{Kind: provider.KindVideo}, "video/mp4", 1080, 1920, 5 * time.Second},
+		"a clip of a picture":        {provider.Request{Kind: provider.KindVideo, ImageURL: "https://example.test/a.png", ImageRatio: "16:9", Seconds: 10, Resolution: "480p"}, "video/mp4", 854, 480, 10 * time.Second},
+		"a picture":                  {provider.Request{Kind: provider.KindImage, AspectRatio: "4:5"}, "image/png", 896, 1120, 0},
+		"music":                      {provider.Request{Kind: provider.KindMusic, Seconds: 30}, "audio/mpeg", 0, 0, 30 * time.Second},
+		"speech":                     {provider.Request{Kind: provider.KindVoice, Prompt: text}, "audio/mpeg", 0, 0, provider.SpokenLength(text)},
+		"an avatar":                  {provider.Request{Kind: provider.KindAvatar, Prompt: text, Resolution: "720p"}, "video/mp4", 720, 1280, provider.SpokenLength(text)},
+		"an avatar with a recording": {provider.Request{Kind: provider.KindAvatar, AudioURL: "https://example.test/a.mp3", Spoken: 2500 * time.Millisecond}, "video/mp4", 1080, 1920, 2500 * time.Millisecond},
+	} {
+		if c.req.Prompt == "" && c.req.AudioURL == "" {
+			c.req.Prompt = "A shoe"
+		}
+		info, _ := made(t, c.req)
+		off := (info.Duration - c.length).Abs()
+		if info.MIMEType != c.mime || info.Width != c.width || info.Height != c.height || off > 20*time.Millisecond {
+			t.Errorf("%s: %s of %d x %d, %v; want %v", name, info.MIMEType, info.Width, info.Height, info.Duration, c.length)
+		}
+	}
+}
+
+func TestMediaFollowFromThePrompt(t *testing.T) {
+	for _, kind := range []provider.Kind{provider.KindImage, provider.KindVideo, provider.KindAvatar, provider.KindMusic, provider.KindVoice} {
+		_, one := made(t, provider.Request{Kind: kind, Prompt: "A red shoe", Seconds: 0})
+		_, again := made(t, provider.Request{Kind: kind, Prompt: "A red shoe"})
+		_, other := made(t, provider.Request{Kind: kind, Prompt: "A blue hat"})
+		if !slices.Equal(one, again) || slices.Equal(one, other) {
+			t.Errorf("%s: the same prompt makes the same: %v; another one does: %v", kind, slices.Equal(one, again), slices.Equal(one, other))
+		}
 	}
 }
 
 func TestHandlesOfOthersAreRefused(t *testing.T) {
 	for name, w := range map[string]work{
-		"a kind unknown":       {Kind: "sculpture"},
-		"a ratio without file": {Kind: provider.KindVideo, Ratio: "2:3", Count: 1},
-		"a path":               {Kind: provider.KindVideo, Ratio: "../../x"},
-		"too many files":       {Kind: provider.KindImage, Ratio: "4:5", Count: 1 << 30},
-		"too many slides":      {Kind: provider.KindText, Slides: 1 << 30},
-		"too long a script":    {Kind: provider.KindText, Script: 1 << 30},
-		"an end before start":  {Kind: provider.KindMusic, Start: 2, End: 1},
+		"a kind unknown":      {Kind: "sculpture"},
+		"no size":             {Kind: provider.KindVideo, Length: 1000, Count: 1},
+		"too large":           {Kind: provider.KindVideo, Width: 1 << 20, Height: 1 << 20, Length: 1000},
+		"no length":           {Kind: provider.KindMusic},
+		"too long":            {Kind: provider.KindMusic, Length: 1 << 40},
+		"too many files":      {Kind: provider.KindImage, Width: 64, Height: 64, Count: 1 << 30},
+		"too many slides":     {Kind: provider.KindText, Slides: 1 << 30},
+		"too long a script":   {Kind: provider.KindText, Script: 1 << 30},
+		"an end before start": {Kind: provider.KindMusic, Length: 1000, Start: 2, End: 1},
 	} {
 		h, err := w.handle()
 		if err != nil {

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/provider/sample"
 	fake "github.com/content-automation/api/testdata/providers/bedrock"
 	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 const signature = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261101/us-west-2/bedrock/aws4_request, SignedHeaders=content-type;host;x-amz-date, Signature=" +

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/media/probe"
-	"github.com/content-automation/api/pkg/provider/sample"
 	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 func TestStrictness(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/provider/sample"
 	"github.com/content-automation/api/testdata/providers/control"
 	"github.com/content-automation/api/testdata/providers/fal"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 // caller calls a fake below a prefix, as the binary with all fakes serves it.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/provider/sample"
 	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 func TestStrictness(t *testing.T) {

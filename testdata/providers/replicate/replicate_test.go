@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/provider/sample"
 	"github.com/content-automation/api/testdata/providers/control"
 	"github.com/content-automation/api/testdata/providers/replicate"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 func TestWhatIsNotOfTheProtocol(t *testing.T) {

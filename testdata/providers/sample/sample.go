@@ -1,5 +1,5 @@
-// Package sample has small real media of every generated kind, for the sandbox and the
-// fakes of the providers. testdata/media/make.sh makes them; they are embedded here.
+// Package sample has small real media of every generated kind, for the fakes of the
+// providers. testdata/media/make.sh makes them; they are embedded here.
 package sample
 
 import (

@@ -1,0 +1,178 @@
+package synth
+
+import (
+	"bytes"
+	"image/png"
+	"testing"
+	"time"
+
+	"github.com/Eyevinn/mp4ff/avc"
+	"github.com/Eyevinn/mp4ff/mp4"
+
+	"github.com/content-automation/api/pkg/media/audio"
+)
+
+const text = "Our new trail running shoe, made of recycled nets"
+
+func TestClipsAreWhatTheirHeadersSay(t *testing.T) {
+	for _, c := range []struct {
+		scene  Scene
+		length time.Duration
+		sound  bool
+	}{
+		{Scene{1080, 1920, 7, text}, 61 * time.Second, true},
+		{Scene{854, 480, 8, "кроссовки"}, 1400 * time.Millisecond, false},
+		{Scene{2520, 1080, 9, ""}, 2 * time.Second, true},
+		{Scene{16, 16, 10, text}, time.Millisecond, false},
+	} {
+		content, err := MP4(c.scene, c.length, c.sound)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := mp4.DecodeFile(bytes.NewReader(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantFrames := max(int(c.length.Seconds()*frameRate+0.5), 1)
+		for _, trak := range f.Moov.Traks {
+			table := trak.Mdia.Minf.Stbl
+			if trak.Mdia.Hdlr.HandlerType == "soun" {
+				checkSound(t, c.length, trak)
+				continue
+			}
+			if int(table.Stsz.SampleNumber) != wantFrames || len(table.Stss.SampleNumber) != (wantFrames+frameRate-1)/frameRate {
+				t.Errorf("%d frames, %d key frames; want %d frames", table.Stsz.SampleNumber, len(table.Stss.SampleNumber), wantFrames)
+			}
+			checkFrames(t, c.scene, content, trak)
+		}
+		if sound := len(f.Moov.Traks) == 2; sound != c.sound {
+			t.Errorf("%d tracks, sound: %v", len(f.Moov.Traks), c.sound)
+		}
+	}
+}
+
+// checkFrames reads each frame where the tables say that it lies.
+func checkFrames(t *testing.T, s Scene, content []byte, trak *mp4.TrakBox) {
+	t.Helper()
+	table := trak.Mdia.Minf.Stbl
+	config := table.Stsd.AvcX.AvcC
+	sps, err := avc.ParseSPSNALUnit(config.SPSnalus[0], true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pps, err := avc.ParsePPSNALUnit(config.PPSnalus[0], map[uint32]*avc.SPS{0: sps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int(sps.Width) != s.Width || int(sps.Height) != s.Height {
+		t.Errorf("the frames have %d x %d pixels, want %d x %d", sps.Width, sps.Height, s.Width, s.Height)
+	}
+	n := uint32(1)
+	for chunk := range table.Stco.ChunkOffset {
+		at := table.Stco.ChunkOffset[chunk]
+		for range perChunk(table, chunk) {
+			size := table.Stsz.GetSampleSize(int(n))
+			nal := content[at+4 : at+size]
+			header, err := avc.ParseSliceHeader(nal, map[uint32]*avc.SPS{0: sps}, map[uint32]*avc.PPS{0: pps})
+			if err != nil {
+				t.Fatalf("frame %d: %v", n, err)
+			}
+			key := (n-1)%frameRate == 0
+			if (avc.GetNaluType(nal[0]) == avc.NALU_IDR) != key || (header.SliceType%5 == avc.SLICE_I) != key || header.FrameNum != (n-1)%frameRate%16 {
+				t.Errorf("frame %d: %+v", n, header)
+			}
+			at += size
+			n++
+		}
+	}
+	if n-1 != table.Stsz.SampleNumber {
+		t.Errorf("%d frames lie in the chunks, %d in the table", n-1, table.Stsz.SampleNumber)
+	}
+}
+
+// perChunk returns the number of samples in a chunk, from 0.
+func perChunk(table *mp4.StblBox, chunk int) uint32 {
+	var n uint32
+	for _, e := range table.Stsc.Entries {
+		if int(e.FirstChunk) <= chunk+1 {
+			n = e.SamplesPerChunk
+		}
+	}
+	return n
+}
+
+func checkSound(t *testing.T, length time.Duration, trak *mp4.TrakBox) {
+	t.Helper()
+	plays := time.Duration(float64(trak.Mdia.Mdhd.Duration) / float64(trak.Mdia.Mdhd.Timescale) * float64(time.Second))
+	if plays > length || plays < length-25*time.Millisecond {
+		t.Errorf("the sound plays %v of %v", plays, length)
+	}
+}
+
+// A decoder that repeats the arithmetic of the standard finds the colors that were
+// drawn.
+func TestKeyFramesHaveTheColorsOfTheScene(t *testing.T) {
+	c := newClip264(Scene{320, 240, 3, text})
+	got, err := decode(c.key(0, 0.5), c.across, c.down)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img := c.draw(macroblock, 0.5)
+	for y := range c.down {
+		for x := range c.across {
+			r, g, b, _ := img.At(x, y).RGBA()
+			if want := videoColor(uint8(r>>8), uint8(g>>8), uint8(b>>8)); got[y*c.across+x] != want {
+				t.Fatalf("the macroblock at %d, %d is %v, want %v", x, y, got[y*c.across+x], want)
+			}
+		}
+	}
+}
+
+func TestPicturesHaveTheirSize(t *testing.T) {
+	content, err := PNG(Scene{896, 1120, 5, text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(bytes.NewReader(content))
+	if err != nil || img.Bounds().Dx() != 896 || img.Bounds().Dy() != 1120 {
+		t.Fatalf("%v, %v", img, err)
+	}
+	other, err := PNG(Scene{896, 1120, 5, "Another text"})
+	if err != nil || bytes.Equal(content, other) {
+		t.Errorf("another text makes the same picture: %v", err)
+	}
+}
+
+func TestMelodiesPlayAsLongAsAsked(t *testing.T) {
+	for _, length := range []time.Duration{time.Second, 30 * time.Second, 4370 * time.Millisecond} {
+		content, err := MP3(1, length)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound, kept, err := audio.Speech(content)
+		if off := (sound.Duration - length).Abs(); err != nil || off > 12*time.Millisecond || len(kept) != len(content) {
+			t.Errorf("%v, %v, want %v", sound, err, length)
+		}
+	}
+}
+
+func TestWhatCannotBeMade(t *testing.T) {
+	if _, err := PNG(Scene{Width: 1 << 20, Height: 16}); err == nil {
+		t.Error("a picture too large was made")
+	}
+	if _, err := MP4(Scene{Width: 64, Height: 64}, 0, false); err == nil {
+		t.Error("a clip without length was made")
+	}
+	if _, err := MP3(1, 48*time.Hour); err == nil {
+		t.Error("a melody of two days was made")
+	}
+}
+
+// An hour's budget of a worker must not go into one clip.
+func BenchmarkMP4(b *testing.B) {
+	for b.Loop() {
+		if _, err := MP4(Scene{1080, 1920, 7, text}, time.Minute, true); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
