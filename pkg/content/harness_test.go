@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"sync"
 	"testing"
@@ -245,14 +246,15 @@ func (m *memory) Save(ctx context.Context, place media.Place, n int, body io.Rea
 	return m.Objects.Save(ctx, place, n, body)
 }
 
-// shape describes a file: its type, its format and its sides.
+// shape describes a file: its type, its format and its aspect ratio, as far as edges in
+// steps of 32 pixels can have it.
 func shape(v media.View) string {
-	if v.Type == media.Audio || v.Type == media.Captions {
-		return fmt.Sprint(v.Type, " ", v.MIMEType)
+	of := fmt.Sprint(v.Type, " ", v.MIMEType)
+	for _, ratio := range []string{"1:1", "4:5", "9:16", "16:9"} {
+		across, down, _ := provider.ParseRatio(ratio)
+		if v.Height > 0 && math.Abs(float64(v.Width)/float64(v.Height)/across*down-1) < 0.02 {
+			return of + " " + ratio
+		}
 	}
-	a, b := v.Width, v.Height
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return fmt.Sprintf("%s %s %d:%d", v.Type, v.MIMEType, v.Width/a, v.Height/a)
+	return of
 }
