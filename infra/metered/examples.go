@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"time"
 
@@ -140,25 +141,35 @@ func (described) Save(_ context.Context, place media.Place, n int, body io.Reade
 	}, err
 }
 
-// Try makes the call of an example, weighed if asked, and takes away what it made.
-func (w *World) Try(ctx context.Context, operation string, e Example, weigh bool) (Cost, error) {
-	r := Request{Operation: operation, Body: e.Body, Live: e.Live}
+// Prepare returns the call of an example.
+func (w *World) Prepare(ctx context.Context, operation string) (r Request, err error) {
+	e, known := w.Examples()[operation]
+	if !known {
+		return r, fmt.Errorf("%s has no example: add one to infra/metered/examples.go", operation)
+	}
+	r = Request{Operation: operation, Body: e.Body, Live: e.Live}
 	if e.ID != nil {
-		var err error
-		if r.ID, err = e.ID(ctx); err != nil {
-			return Cost{}, err
-		}
+		r.ID, err = e.ID(ctx)
 	}
 	if e.Part != nil {
 		r.Part = *e.Part
 	}
+	return r, err
+}
+
+// Try makes the call of an example, weighed if asked, and takes away what it made.
+func (w *World) Try(ctx context.Context, operation string, weigh bool) (Cost, error) {
+	r, err := w.Prepare(ctx, operation)
+	if err != nil {
+		return Cost{}, err
+	}
 	w.Meter.Weigh = weigh
 	a, err := w.Call(ctx, r)
 	w.Meter.Weigh = false
-	if err != nil || e.Undo == "" {
-		return a.Cost, err
+	if e := w.Examples()[operation]; err == nil && e.Undo != "" {
+		err = w.undo(ctx, e, a.Data)
 	}
-	return a.Cost, w.undo(ctx, e, a.Data)
+	return a.Cost, err
 }
 
 // undo takes away what an example has made.

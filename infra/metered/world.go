@@ -33,6 +33,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider/registry"
 	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/seal/sealtest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -51,6 +52,8 @@ type Settings struct {
 	Listed int
 	// Clock is the time at the beginning.
 	Clock time.Time
+	// Secret is that of the system; there may be none.
+	Secret seal.Secret
 	// With may change the configuration of the tables' clients.
 	With []func(*aws.Config)
 }
@@ -157,6 +160,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	for _, area := range api.Areas {
 		if routers[area.Function] == nil {
 			routers[area.Function] = httpapi.NewRouter(state, w.recorder, w.Now)
+			routers[area.Function].SealWith(s.Secret)
 		}
 		area.Mount(routers[area.Function], e)
 	}

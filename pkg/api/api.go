@@ -54,5 +54,6 @@ func Document() *huma.OpenAPI {
 	openAnswers(r.OpenAPI())
 	listScopes(r.OpenAPI())
 	nameEnums(r.OpenAPI())
+	addExamples(r.OpenAPI(), r.Routes())
 	return r.OpenAPI()
 }

@@ -61,13 +61,13 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	const one = "/v1/content-items/{content_item_id}"
 	update := op("updateContentItem", http.MethodPatch, one, auth.ContentWrite, "Change a content item",
 		"Takes a JSON merge patch (RFC 7396) of title, caption, hashtags and metadata, until publishing begins. Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null is generated again by the next attempt.")
-	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
+	update.Errors = []errs.Code{errs.VersionMismatch}
 	update.Example = map[string]any{"title": "Made of recycled nets", "hashtags": []string{"trailrunning"}}
 	httpapi.Write(r, update, s.update)
 
 	remove := op("deleteContentItem", http.MethodDelete, one, auth.ContentWrite, "Delete a content item",
 		"Cancels the item if it is queued or being generated. The parts that were completed are charged; the rest of the reserved credits is released at once. The media of all attempts are deleted. The response, and the event `content.deleted`, show the item in its last state. An item cannot be deleted while it is being published.")
-	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
+	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 
 	regenerate := op("regenerateContentItem", http.MethodPost, one+"/regenerate", auth.ContentWrite, "Regenerate a content item",

@@ -82,7 +82,10 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 	create := op(id, http.MethodPost, "/v1/studio/"+path, summary,
 		description+"The generation runs in the background; the event `studio.generated` or `studio.failed` reports its end. The cost is reserved now, charged on success and released on failure. A result that is more than one unit of the model's price and 10% longer or larger than reserved for is charged as it is; if the balance or the limit of the key does not cover that, the generation fails and the result is removed. `POST /v1/studio/estimates` returns it beforehand. With a test key nothing is spent, and `sandbox` selects the result.")
 	create.Status = http.StatusAccepted
-	create.Errors = []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull, errs.ProviderUnavailable}
+	create.Errors = []errs.Code{errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
+	if id == "createAvatar" { // which alone reads a recording
+		create.Errors = append(create.Errors, errs.UnsupportedMedia)
+	}
 	create.Example = example
 	httpapi.Write(r, create, func(ctx context.Context, tx *store.Tx, in *createInput[B]) (generation.Generation, error) {
 		return s.create(ctx, tx, in.Body, &in.heard)

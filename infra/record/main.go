@@ -1,0 +1,47 @@
+// Command record calls every operation in one process, at a fixed time, and writes
+// what it sent and received into pkg/api/examples.json: a call that succeeds, and one
+// for each error code that the operation declares. The OpenAPI document shows them.
+package main
+
+//go:generate sh -c "cd ../.. && go run ./infra/record"
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+// target is where the examples are written.
+const target = "pkg/api/examples.json"
+
+func main() {
+	// Injected faults are not worth a log line or a metric.
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	metric.SetOutput(&bytes.Buffer{})
+	storetest.UseMemory()
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	all, err := record(ctx)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(all); err != nil {
+		return err
+	}
+	return os.WriteFile(target, out.Bytes(), 0o644)
+}
