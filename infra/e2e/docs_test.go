@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -44,7 +45,12 @@ func TestPublicPages(t *testing.T) {
 		"/openapi.json":      {"application/json", clients.OpenAPIJSON},
 		"/openapi.yaml":      {"yaml", clients.OpenAPIYAML},
 		"/api-docs/explorer": {"text/html", nil},
-		"/healthz":           {"application/json", nil},
+
+		"/api-docs/guides/quick-start":          {"text/html", nil},
+		"/api-docs/errors":                      {"text/html", nil},
+		"/api-docs/errors/insufficient_balance": {"text/html", nil},
+
+		"/healthz": {"application/json", nil},
 	} {
 		resp, body := get(t, path)
 		if resp.StatusCode != http.StatusOK || !strings.Contains(resp.Header.Get("Content-Type"), want.kind) || resp.Header.Get("X-Request-Id") == "" {
@@ -64,6 +70,11 @@ func TestPublicPages(t *testing.T) {
 			}
 		}
 	}
+	for _, path := range []string{"/", "/docs", "/api-docs"} {
+		if resp, _ := get(t, path); resp.StatusCode != http.StatusOK || resp.Request.URL.Path != "/api-docs/explorer" {
+			t.Errorf("%s leads to %s: %d", path, resp.Request.URL, resp.StatusCode)
+		}
+	}
 	_, page := get(t, "/api-docs/explorer")
 	_, rest, _ := strings.Cut(string(page), `src="`)
 	script, _, ok := strings.Cut(rest, `"`)
@@ -75,5 +86,38 @@ func TestPublicPages(t *testing.T) {
 	}
 	if resp, body := get(t, script); resp.StatusCode != http.StatusOK || len(body) < 1<<20 || !strings.Contains(resp.Header.Get("Content-Type"), "javascript") {
 		t.Errorf("%s: %d, %d bytes, %v", script, resp.StatusCode, len(body), resp.Header)
+	}
+}
+
+// TestErrorsNameTheirPage follows the doc_url of errors that functions, the authorizer, the
+// gateway and the pages return.
+func TestErrorsNameTheirPage(t *testing.T) {
+	c := newCustomer(t)
+	for _, made := range []struct{ key, method, path, code string }{
+		{c.test.Secret, "POST", "/v1/factories", "validation_failed"},
+		{c.test.Secret, "GET", "/v1/nothing", "unknown_path"},
+		{"svc_test_x", "GET", "/v1/me", "invalid_api_key"},
+		{"", "GET", "/v1/me", "missing_api_key"},
+		{"", "GET", "/nothing", "unknown_path"},
+		{"", "POST", "/healthz", "method_not_allowed"},
+	} {
+		_, body := fetch(t, made.key, made.method, made.path, map[string]string{"POST": "{}"}[made.method])
+		var envelope struct {
+			Error struct {
+				Code   string
+				DocURL string `json:"doc_url"`
+			}
+		}
+		if err := json.Unmarshal([]byte(body), &envelope); err != nil {
+			t.Fatal(err)
+		}
+		url := envelope.Error.DocURL
+		if want := running.BaseURL + "/api-docs/errors/" + made.code; envelope.Error.Code != made.code || url != want {
+			t.Errorf("%s %s: %s names %q, want %q", made.method, made.path, envelope.Error.Code, url, want)
+			continue
+		}
+		if resp, page := get(t, strings.TrimPrefix(url, running.BaseURL)); resp.StatusCode != http.StatusOK || !bytes.Contains(page, []byte(made.code)) {
+			t.Errorf("%s: %d", url, resp.StatusCode)
+		}
 	}
 }

@@ -136,7 +136,7 @@ func (g *gateway) serve(areas map[string]awslambda.Function, routes []httpapi.Ro
 
 func (g *gateway) resource(path string) awsapigateway.IResource {
 	at := g.api.Root()
-	for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+	for part := range strings.FieldsFuncSeq(path, func(c rune) bool { return c == '/' }) {
 		next := at.GetResource(jsii.String(part))
 		if next == nil {
 			next = at.AddResource(jsii.String(part), nil)

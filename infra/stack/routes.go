@@ -13,9 +13,11 @@ const (
 // PublicRoutes are the only paths without a key. Which methods they know is left to
 // their function: the gateway calls an unknown method an unknown path.
 var PublicRoutes = []httpapi.Route{
+	{Method: "ANY", Path: "/", Function: docsFunction},
+	{Method: "ANY", Path: "/docs", Function: docsFunction},
 	{Method: "ANY", Path: "/openapi.json", Function: docsFunction},
 	{Method: "ANY", Path: "/openapi.yaml", Function: docsFunction},
-	{Method: "ANY", Path: "/api-docs/explorer", Function: docsFunction},
-	{Method: "ANY", Path: "/api-docs/assets/{file}", Function: docsFunction},
+	{Method: "ANY", Path: "/api-docs", Function: docsFunction},
+	{Method: "ANY", Path: "/api-docs/{page+}", Function: docsFunction},
 	{Method: "ANY", Path: "/healthz", Function: docsFunction},
 }

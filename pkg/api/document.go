@@ -2,6 +2,7 @@ package api
 
 import (
 	_ "embed"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
@@ -30,7 +32,7 @@ func header() *huma.OpenAPI {
 	return &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
-			Title: "Content-Automation API", Version: Version, Description: strings.TrimSpace(introduction),
+			Title: "Content-Automation API", Version: Version, Description: introduction + codes(),
 			Contact: &huma.Contact{Name: "API support", Email: "support@content-automation.example"},
 			License: &huma.License{Name: "MIT", Identifier: "MIT"},
 		},
@@ -52,6 +54,15 @@ func header() *huma.OpenAPI {
 			},
 		}},
 	}
+}
+
+// codes describes the error codes, each under a heading, so that a viewer's search finds it.
+func codes() string {
+	var out strings.Builder
+	for _, i := range errs.Infos {
+		fmt.Fprintf(&out, "\n## %s\n\n%d. %s [What to do](errors/%[1]s)\n", i.Code, i.Status, i.Meaning)
+	}
+	return out.String()
 }
 
 // partsOf returns the schemas that stand in one.

@@ -1,10 +1,11 @@
-// Package docs serves the paths that need no key: the OpenAPI document, the
-// explorer that shows it and tries its operations, and the health check. All
-// that a page needs comes from here: it calls no other host.
+// Package docs serves the paths that need no key: the OpenAPI document, the explorer
+// that shows it and tries its operations, the guides, the pages of the error codes and
+// the health check. All that a page needs comes from here: it calls no other host.
 package docs
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -16,6 +17,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+
+	"github.com/content-automation/api/pkg/baseurl"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/headers"
 )
@@ -78,6 +82,7 @@ type page struct {
 	caching  string // Cache-Control, where it may be cached
 	policy   string // Content-Security-Policy
 	shared   bool   // may be read by scripts of other origins
+	location string // where it has gone: relative, since the path of a stage may be before it
 	// content returns the body and its entity tag. Reading and hashing a megabyte
 	// is left until somebody asks for it: the function starts faster.
 	content func() (body []byte, etag string)
@@ -106,7 +111,14 @@ func New(o Options) http.Handler {
 		"/openapi.json": {content: fixed(o.JSON), kind: "application/json", shared: true},
 		"/openapi.yaml": {content: fixed(o.YAML), kind: "application/yaml", shared: true}, // RFC 9512
 	}
+	for from, to := range map[string]string{
+		"/": "api-docs/explorer", "/docs": "api-docs/explorer", "/api-docs": "api-docs/explorer",
+		guidesPath: "guides/quick-start",
+	} {
+		h[from] = &page{status: http.StatusFound, location: to, content: fixed(nil), kind: htmlType}
+	}
 	h.addExplorer(o.Assets)
+	h.addGuides()
 	for _, p := range h {
 		if p.status == 0 {
 			p.status = http.StatusOK
@@ -121,19 +133,18 @@ func New(o Options) http.Handler {
 // addExplorer adds the page and its two scripts, or a page that says that the
 // large one is missing.
 func (h handler) addExplorer(assets fs.FS) {
-	const at = "/api-docs/explorer"
 	found, err := fs.Glob(assets, "assets/scalar-*.js.gz")
 	if err != nil || len(found) == 0 {
 		slog.Error("the explorer's script is not built in", "error", err)
-		h[at] = &page{status: http.StatusServiceUnavailable, content: fixed([]byte(missingPage)), kind: htmlType}
+		h[explorerPath] = &page{status: http.StatusServiceUnavailable, content: fixed([]byte(missingPage)), kind: htmlType}
 		return
 	}
 	scalar := strings.TrimSuffix(path.Base(found[0]), ".gz") // has the version in it
 	own := "explorer-" + digest(explorerScript) + ".js"
 	html := strings.NewReplacer("{{scalar}}", scalar, "{{explorer}}", own).Replace(string(explorerPage))
-	h[at] = &page{content: fixed([]byte(html)), kind: htmlType, policy: explorerPolicy}
-	h["/api-docs/assets/"+own] = &page{content: fixed(explorerScript), kind: scriptType, caching: forever}
-	h["/api-docs/assets/"+scalar] = &page{kind: scriptType, encoding: "gzip", caching: forever, content: content(func() []byte {
+	h[explorerPath] = &page{content: fixed([]byte(html)), kind: htmlType, policy: explorerPolicy}
+	h[assetsPath+own] = &page{content: fixed(explorerScript), kind: scriptType, caching: forever}
+	h[assetsPath+scalar] = &page{kind: scriptType, encoding: "gzip", caching: forever, content: content(func() []byte {
 		script, err := fs.ReadFile(assets, found[0])
 		if err != nil {
 			panic(err) // it was found a moment ago, in the program itself
@@ -160,10 +171,10 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	known = known || r.URL.Path == "/healthz"
 	switch {
 	case !known:
-		refuse(w, r, http.StatusNotFound, errs.UnknownPath, "There is no such path. Compare it with the API reference at /api-docs/explorer.")
+		refuse(w, r, errs.UnknownPath, "There is no such path. Compare it with the API reference at /api-docs/explorer.")
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		header.Set("Allow", "GET, HEAD")
-		refuse(w, r, http.StatusMethodNotAllowed, errs.MethodNotAllowed, "This path does not support the method "+r.Method+". It supports GET, HEAD.")
+		refuse(w, r, errs.MethodNotAllowed, "This path does not support the method "+r.Method+". It supports GET, HEAD.")
 	case p == nil:
 		answer(w, r, http.StatusOK, envelope{Data: map[string]string{"status": "ok"}})
 	default:
@@ -178,6 +189,11 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Security-Policy", p.policy)
 	if p.caching != "" {
 		header.Set("Cache-Control", p.caching)
+	}
+	if p.location != "" {
+		header.Set("Location", p.location)
+		write(w, r, p.status, nil)
+		return
 	}
 	header.Set("ETag", etag)
 	if p.shared {
@@ -217,10 +233,14 @@ type failure struct {
 	Code    errs.Code `json:"code"`
 	Message string    `json:"message"`
 	Type    string    `json:"type"`
+	DocURL  string    `json:"doc_url"`
 }
 
-func refuse(w http.ResponseWriter, r *http.Request, status int, code errs.Code, message string) {
-	answer(w, r, status, envelope{Error: &failure{Code: code, Message: message, Type: "invalid_request_error"}})
+func refuse(w http.ResponseWriter, r *http.Request, code errs.Code, message string) {
+	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+	base := baseurl.Of(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage)
+	info := errs.InfoOf(code)
+	answer(w, r, info.Status, envelope{Error: &failure{Code: code, Message: message, Type: info.Type, DocURL: errs.DocURL(base, code)}})
 }
 
 func answer(w http.ResponseWriter, r *http.Request, status int, e envelope) {

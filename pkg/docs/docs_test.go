@@ -190,7 +190,9 @@ func TestEnvelopeAnswers(t *testing.T) {
 		code         string
 	}{
 		{"GET", "/healthz", 200, `{"status":"ok"}`, ""},
-		{"GET", "/", 404, "null", "unknown_path"},
+		{"GET", "/api-docs/errors/no_such_code", 404, "null", "unknown_path"},
+		{"GET", "/api-docs/guides/..%2fpage.html", 404, "null", "unknown_path"},
+		{"POST", "/api-docs/guides/quick-start", 405, "null", "method_not_allowed"},
 		{"GET", "/healthz/", 404, "null", "unknown_path"},
 		{"GET", "/openapi.json/x", 404, "null", "unknown_path"},
 		{"GET", "/api-docs/assets/", 404, "null", "unknown_path"},
@@ -205,7 +207,10 @@ func TestEnvelopeAnswers(t *testing.T) {
 			resp := call(builtIn(), tc.method, tc.path)
 			var e struct {
 				Data      json.RawMessage
-				Error     *struct{ Code, Message, Type string }
+				Error     *struct {
+					Code, Message, Type string
+					DocURL              string `json:"doc_url"`
+				}
 				RequestID *string `json:"request_id"`
 			}
 			if err := json.Unmarshal(bodyOf(t, resp), &e); err != nil {
@@ -217,7 +222,7 @@ func TestEnvelopeAnswers(t *testing.T) {
 			switch {
 			case tc.code == "" && e.Error != nil:
 				t.Errorf("error %+v, want null", e.Error)
-			case tc.code != "" && (e.Error == nil || e.Error.Code != tc.code || e.Error.Message == "" || e.Error.Type != "invalid_request_error"):
+			case tc.code != "" && (e.Error == nil || e.Error.Code != tc.code || e.Error.Message == "" || e.Error.Type != "invalid_request_error" || e.Error.DocURL != "https://example.com/api-docs/errors/"+tc.code):
 				t.Errorf("error %+v, want %s", e.Error, tc.code)
 			}
 			if resp.Header.Get("Content-Type") != "application/json" || resp.Header.Get("Cache-Control") != "no-store" {
@@ -231,7 +236,7 @@ func TestEnvelopeAnswers(t *testing.T) {
 }
 
 func TestHeadersOfEveryAnswer(t *testing.T) {
-	for _, path := range []string{"/openapi.json", "/openapi.yaml", "/api-docs/explorer", "/healthz", "/nothing"} {
+	for _, path := range []string{"/openapi.json", "/openapi.yaml", "/", "/api-docs/explorer", "/api-docs/guides/webhooks", "/api-docs/errors", "/healthz", "/nothing"} {
 		for _, method := range []string{"GET", "HEAD", "PUT"} {
 			resp := call(builtIn(), method, path)
 			for name, want := range map[string]string{
@@ -254,7 +259,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 
 func TestNotModified(t *testing.T) {
 	h := builtIn()
-	for _, path := range []string{"/openapi.json", "/openapi.yaml", "/api-docs/explorer"} {
+	for _, path := range []string{"/openapi.json", "/openapi.yaml", "/api-docs/explorer", "/api-docs/errors/timeout"} {
 		etag := call(h, http.MethodGet, path).Header.Get("ETag")
 		if len(etag) < 10 || etag[0] != '"' {
 			t.Fatalf("%s: ETag %q", path, etag)

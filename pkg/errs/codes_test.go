@@ -22,3 +22,16 @@ func TestCodesAreComplete(t *testing.T) {
 		t.Errorf("Codes lists  %v\nwant          %v", errs.Codes, declared)
 	}
 }
+
+func TestEveryCodeIsDescribed(t *testing.T) {
+	var described []errs.Code
+	for _, i := range errs.Infos {
+		described = append(described, i.Code)
+		if i.Status < 400 || i.Type == "" || i.Meaning == "" || i.When == "" || i.Fix == "" || i.Retry == "" || i.Example == "" {
+			t.Errorf("%s is described by %+v", i.Code, i)
+		}
+	}
+	if !slices.Equal(described, errs.Codes) {
+		t.Errorf("Infos describes %v\nwant            %v", described, errs.Codes)
+	}
+}

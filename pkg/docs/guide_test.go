@@ -1,0 +1,201 @@
+package docs_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/content-automation/api/pkg/docs"
+	"github.com/content-automation/api/pkg/errs"
+)
+
+const guidesPath, errorsPath = "/api-docs/guides/", "/api-docs/errors/"
+
+// written returns the paths of all pages that have a text.
+func written(t *testing.T) []string {
+	t.Helper()
+	paths := []string{strings.TrimSuffix(errorsPath, "/")}
+	entries, err := fs.ReadDir(os.DirFS("guides"), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		paths = append(paths, guidesPath+strings.TrimSuffix(e.Name(), ".md"))
+	}
+	for _, code := range errs.Codes {
+		paths = append(paths, errorsPath+string(code))
+	}
+	return paths
+}
+
+func parse(t *testing.T, h http.Handler, path string) *html.Node {
+	t.Helper()
+	resp := call(h, http.MethodGet, path)
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+		t.Fatalf("%s: %d %s", path, resp.StatusCode, resp.Header.Get("Content-Type"))
+	}
+	root, err := html.Parse(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// TestEveryLinkLeadsToAPage follows every link of every page to a page of this site, its
+// headings included, at the root and below the path of a stage.
+func TestEveryLinkLeadsToAPage(t *testing.T) {
+	h := builtIn()
+	for _, from := range written(t) {
+		root := parse(t, h, from)
+		links, headings := 0, 0
+		for n := range root.Descendants() {
+			if n.DataAtom == atom.H1 {
+				headings++
+			}
+			if n.DataAtom == atom.Script || n.DataAtom == atom.Style || attribute(n, "style") != "" {
+				t.Errorf("%s has <%s>, which its policy forbids", from, n.Data)
+			}
+			href := attribute(n, "href")
+			if href == "" || strings.HasPrefix(href, "data:") || strings.HasPrefix(href, "https://www.standardwebhooks.com") {
+				continue
+			}
+			links++
+			base, err := url.Parse("https://api.example.com/stage" + from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to, err := base.Parse(href)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at, below := strings.CutPrefix(to.Path, "/stage")
+			if resp := call(h, http.MethodGet, at); !below || to.Host != "api.example.com" || resp.StatusCode != http.StatusOK {
+				t.Errorf("%s links to %s: %d", from, to, resp.StatusCode)
+				continue
+			}
+			if to.Fragment == "" {
+				continue
+			}
+			found := false
+			for other := range parse(t, h, at).Descendants() {
+				found = found || attribute(other, "id") == to.Fragment
+			}
+			if !found {
+				t.Errorf("%s links to %s, which has no such heading", from, to)
+			}
+		}
+		if headings != 1 || links < 10 {
+			t.Errorf("%s has %d main headings and %d links", from, headings, links)
+		}
+	}
+}
+
+func TestPagesNeedNoScript(t *testing.T) {
+	for _, path := range written(t) {
+		policy := call(builtIn(), http.MethodGet, path).Header.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'none'; style-src 'self';") || strings.Contains(policy, "script-src") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+	}
+}
+
+// TestEveryCodeHasItsPage reads what each page says of its code.
+func TestEveryCodeHasItsPage(t *testing.T) {
+	h := builtIn()
+	index := string(bodyOf(t, call(h, http.MethodGet, "/api-docs/errors")))
+	for _, code := range errs.Codes {
+		info := errs.InfoOf(code)
+		text := string(bodyOf(t, call(h, http.MethodGet, errorsPath+string(code))))
+		text = html.UnescapeString(text)
+		for _, want := range []string{
+			"<code>" + string(code) + "</code></h1>", fmt.Sprintf("<td>%d %s</td>", info.Status, http.StatusText(info.Status)),
+			"<code>" + info.Type + "</code>", "<h2 id=\"when\">", "<h2 id=\"what-to-do\">", "<h2 id=\"repeat-the-request\">",
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the page of %s lacks %q", code, want)
+			}
+		}
+		if !strings.Contains(index, `href="errors/`+string(code)+`"`) {
+			t.Errorf("the page of all codes lacks %s", code)
+		}
+		_, example, _ := strings.Cut(text, `<code class="language-json">`)
+		example, _, _ = strings.Cut(example, "</code>")
+		var body struct {
+			Error struct {
+				Code, Type, Message string
+				DocURL              string `json:"doc_url"`
+			}
+		}
+		if err := json.Unmarshal([]byte(example), &body); err != nil {
+			t.Errorf("the example of %s: %v", code, err)
+		}
+		if e := body.Error; e.Code != string(code) || e.Type != info.Type || e.Message == "" || path.Base(e.DocURL) != string(code) {
+			t.Errorf("the example of %s is %+v", code, e)
+		}
+	}
+}
+
+// TestPathsInGuidesExist compares the operations that the guides name with the document.
+func TestPathsInGuidesExist(t *testing.T) {
+	var document struct{ Paths map[string]map[string]any }
+	if err := json.Unmarshal(bodyOf(t, call(builtIn(), http.MethodGet, "/openapi.json")), &document); err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`(GET|POST|PUT|PATCH|DELETE) (/v1/[a-z_{}/-]+)`)
+	entries, err := fs.Glob(os.DirFS("guides"), "*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, name := range entries {
+		text, err := os.ReadFile(path.Join("guides", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+			found++
+			if document.Paths[m[2]][strings.ToLower(m[1])] == nil {
+				t.Errorf("%s names %s, which is not in the document", name, m[0])
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("the guides name %d operations", found)
+	}
+}
+
+func TestShortPathsLeadToThePages(t *testing.T) {
+	for from, want := range map[string]string{
+		"/": "/stage/api-docs/explorer", "/docs": "/stage/api-docs/explorer", "/api-docs": "/stage/api-docs/explorer",
+		"/api-docs/guides": "/stage/api-docs/guides/quick-start",
+	} {
+		resp := call(docs.New(docs.Options{}), http.MethodGet, from)
+		base, err := url.Parse("https://api.example.com/stage" + from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := base.Parse(resp.Header.Get("Location"))
+		if err != nil || resp.StatusCode != http.StatusFound || to.Path != want {
+			t.Errorf("%s: %d, leads to %s; want %s", from, resp.StatusCode, to, want)
+		}
+	}
+}
