@@ -68,6 +68,9 @@ func (k *Kernel) take(ctx context.Context, m Message, receives int) (*Next, erro
 		return nil, fmt.Errorf("task: no handler for the kind %q of %s", s.Kind, s.ID)
 	}
 	now := k.Now()
+	if m.Wake {
+		m.Step = s.Step
+	}
 	switch state := s.item.Filters[stateFilter]; {
 	case state == ended || m.Step < s.Step-1:
 		return nil, nil // taken, and so was what follows
@@ -82,7 +85,7 @@ func (k *Kernel) take(ctx context.Context, m Message, receives int) (*Next, erro
 		return nil, k.fail(ctx, h, s, ErrDeadline)
 	case s.Task.Lease.Live(now):
 		return &Next{s.Message, s.Task.Lease.Until.Sub(now)}, nil // another delivery takes it, or has died
-	case s.DueAt.Sub(now) > early:
+	case s.DueAt.Sub(now) > early && !m.Wake:
 		return s.next(now), nil
 	}
 	return k.step(ctx, h, s)

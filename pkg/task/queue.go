@@ -125,8 +125,8 @@ func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQ
 
 func (c *Consumer) one(ctx context.Context, m Message, receives int) error {
 	next, err := c.kernel.Do(ctx, m, receives)
-	if err != nil || next == nil {
-		return err
+	if err != nil || next == nil || next.Delay > queue.LongestDelay {
+		return err // what no queue can hold back so long, the reconciler sends when it is due
 	}
 	// The next message goes out before this one is deleted. A crash in between leaves
 	// both, which is harmless; the other order would leave none.

@@ -42,6 +42,10 @@ type Message struct {
 	tenant.Owner
 	// Step is the number of the step to take, from 1.
 	Step int `json:"step"`
+	// Wake asks for the step that waits, whatever its number, before it is due. What a
+	// handler waits for may happen twice, or be something else: a step that is taken
+	// early must do no harm.
+	Wake bool `json:"wake,omitempty"`
 }
 
 // Task is work on one subject. Its document begins with the message of its next
@@ -116,6 +120,24 @@ func Cancel(tx *store.Tx, it store.Item) error {
 	}
 	it.Filters = maps.Clone(it.Filters)
 	it.Filters[stateFilter] = canceled
+	tx.Replace(it)
+	return nil
+}
+
+// Reschedule adds to the transaction that the next step of a task, whose item was read,
+// is due at another time. It does nothing where the task has ended.
+func Reschedule(tx *store.Tx, it store.Item, at time.Time) error {
+	if it.Kind != ItemKind || it.Filters[stateFilter] != running {
+		return nil
+	}
+	var t Task
+	if err := it.Decode(&t); err != nil {
+		return err
+	}
+	t.DueAt = at
+	if err := t.write(&it, running); err != nil {
+		return err
+	}
 	tx.Replace(it)
 	return nil
 }
