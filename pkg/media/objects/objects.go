@@ -5,13 +5,11 @@ package objects
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -22,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"
+	"github.com/content-automation/api/pkg/media/spool"
 )
 
 // MaxBytes bounds one file: it is spooled in the temporary folder of a function,
@@ -59,58 +58,59 @@ func (s *Store) Save(ctx context.Context, place media.Place, n int, body io.Read
 	if err := place.Validate(); err != nil {
 		return media.File{}, err
 	}
-	spool, err := os.CreateTemp("", "media-*")
-	if err != nil {
-		return media.File{}, fmt.Errorf("objects: spool: %w", err)
-	}
-	defer func() {
-		// Nobody reads it again, so that an error changes nothing.
-		_ = spool.Close()
-		_ = os.Remove(spool.Name())
-	}()
-
-	hash := sha256.New()
-	size, err := io.Copy(io.MultiWriter(spool, hash), &cancelable{ctx, io.LimitReader(body, s.maxBytes+1)})
-	if err != nil {
-		return media.File{}, fmt.Errorf("objects: read the file: %w", err)
-	}
-	if size > s.maxBytes {
+	received, err := spool.Read(ctx, body, s.maxBytes)
+	if errors.Is(err, spool.ErrTooLarge) {
 		return media.File{}, errs.New(errs.UnsupportedMedia, "The generated file is larger than %d MB.", s.maxBytes>>20)
 	}
-	info, err := probe.Read(spool, size)
+	if err != nil {
+		return media.File{}, fmt.Errorf("objects: %w", err)
+	}
+	defer received.Close()
+	info, err := probe.Read(received, received.Size)
 	if errors.Is(err, probe.ErrUnsupported) {
 		return media.File{}, errs.Wrap(err, errs.UnsupportedMedia, "The format of the generated file is not supported.")
 	}
 	if err != nil {
 		return media.File{}, err
 	}
-	if _, err := spool.Seek(0, io.SeekStart); err != nil {
-		return media.File{}, fmt.Errorf("objects: spool: %w", err)
-	}
-	sum := hash.Sum(nil)
-	key := place.Key(n, info.Ext)
-	if _, err := s.client.PutObject(ctx, &s3.PutObjectInput{
-		Bucket:        aws.String(s.bucket),
-		Key:           aws.String(key),
-		Body:          spool,
-		ContentLength: aws.Int64(size),
-		ContentType:   aws.String(info.MIMEType),
-		// The store refuses what arrives changed.
-		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(sum)),
-	}); err != nil {
-		return media.File{}, errs.Wrap(err, errs.ProviderUnavailable, "The generated file could not be stored.")
-	}
-	return media.File{
+	file := media.File{
 		ID:              place.ID(n),
 		Type:            info.Type,
 		MIMEType:        info.MIMEType,
-		Key:             key,
+		Key:             place.Key(n, info.Ext),
 		Width:           info.Width,
 		Height:          info.Height,
 		DurationSeconds: info.Seconds(),
-		Bytes:           size,
-		SHA256:          hex.EncodeToString(sum),
-	}, nil
+		Bytes:           received.Size,
+		SHA256:          hex.EncodeToString(received.Sum),
+	}
+	if err := s.Put(ctx, file, received); err != nil {
+		return media.File{}, errs.Wrap(err, errs.ProviderUnavailable, "The generated file could not be stored.")
+	}
+	return file, nil
+}
+
+// Put stores a file under its key, from its beginning.
+func (s *Store) Put(ctx context.Context, f media.File, content io.ReadSeeker) error {
+	if _, err := content.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("objects: put %s: %w", f.Key, err)
+	}
+	sum, err := hex.DecodeString(f.SHA256)
+	if err != nil {
+		return fmt.Errorf("objects: put %s: %w", f.Key, err)
+	}
+	if _, err := s.client.PutObject(ctx, &s3.PutObjectInput{
+		Bucket:        aws.String(s.bucket),
+		Key:           aws.String(f.Key),
+		Body:          content,
+		ContentLength: aws.Int64(f.Bytes),
+		ContentType:   aws.String(f.MIMEType),
+		// The store refuses what arrives changed.
+		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(sum)),
+	}); err != nil {
+		return fmt.Errorf("objects: put %s: %w", f.Key, err)
+	}
+	return nil
 }
 
 // Open starts reading the object of a key, which a provider has put into the
@@ -129,6 +129,14 @@ func (s *Store) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	}
 }
 
+// Delete removes one object. Where there is none, that is fine.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	if _, err := s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: &key}); err != nil {
+		return fmt.Errorf("objects: remove %s: %w", key, err)
+	}
+	return nil
+}
+
 // Remove removes all files of an attempt. Where there are none, that is fine.
 func (s *Store) Remove(ctx context.Context, place media.Place) error {
 	if err := place.Validate(); err != nil {
@@ -142,25 +150,12 @@ func (s *Store) Remove(ctx context.Context, place media.Place) error {
 			return fmt.Errorf("objects: list %s: %w", place.Prefix(), err)
 		}
 		for _, object := range page.Contents {
-			if _, err := s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: object.Key}); err != nil {
-				return fmt.Errorf("objects: remove %s: %w", *object.Key, err)
+			if err := s.Delete(ctx, *object.Key); err != nil {
+				return err
 			}
 		}
 		if !aws.ToBool(page.IsTruncated) {
 			return nil
 		}
 	}
-}
-
-// cancelable ends a copy when its context ends, between two reads.
-type cancelable struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c *cancelable) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }

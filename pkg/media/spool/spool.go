@@ -1,0 +1,65 @@
+// Package spool keeps a file that is being received in the temporary folder of a
+// function, with its size and hash.
+package spool
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// ErrTooLarge is returned for a file that is larger than it may be.
+var ErrTooLarge = errors.New("spool: the file is too large")
+
+// File is a file that was received.
+type File struct {
+	*os.File
+	Size int64
+	Sum  []byte // SHA-256
+}
+
+// Read receives a file of at most so many bytes. Errors of the reader are returned as
+// they are (wrapped). The caller closes the file, which removes it.
+func Read(ctx context.Context, body io.Reader, most int64) (_ *File, err error) {
+	f, err := os.CreateTemp("", "media-*")
+	if err != nil {
+		return nil, fmt.Errorf("spool: %w", err)
+	}
+	s := &File{File: f}
+	defer func() {
+		if err != nil {
+			_ = s.Close()
+		}
+	}()
+	hash := sha256.New()
+	s.Size, err = io.Copy(io.MultiWriter(f, hash), &cancelable{ctx, io.LimitReader(body, most+1)})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("spool: read the file: %w", err)
+	case s.Size > most:
+		return nil, ErrTooLarge
+	}
+	s.Sum = hash.Sum(nil)
+	return s, nil
+}
+
+// Close closes and removes the file.
+func (f *File) Close() error {
+	return errors.Join(f.File.Close(), os.Remove(f.Name()))
+}
+
+// cancelable ends a copy when its context ends, between two reads.
+type cancelable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *cancelable) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
