@@ -1,0 +1,102 @@
+// Package decode looks at files that callers bring in. It decodes pictures and sound to
+// their end, so that what it returns can be shown and played, and leaves out what they
+// hold beside that, such as the place where a photo was taken. Of a video it reads the
+// container alone.
+//
+// It bounds what a hostile file can use: the pixels of a picture are counted before one
+// of them is decoded. Only workers use it.
+package decode
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/audio"
+	"github.com/content-automation/api/pkg/media/probe"
+)
+
+// File is a file that can be used.
+type File struct {
+	probe.Info
+	// Content is the file without what was left out; nil where nothing was.
+	Content []byte
+}
+
+// Refused is the error of a file that cannot be used.
+type Refused struct {
+	// TooLarge distinguishes files that are too large from those that cannot be decoded.
+	TooLarge bool
+	// Message is a sentence for the caller whose file it is.
+	Message string
+}
+
+// Error returns the message.
+func (e *Refused) Error() string { return "decode: " + e.Message }
+
+func broken(what string) error {
+	return &Refused{Message: fmt.Sprintf("The file is not a whole %s. Check that it opens elsewhere, and that all of it was sent.", what)}
+}
+
+// Read looks at a file of the given size. It returns a *Refused for one that cannot be
+// used; other errors are those of the reader.
+func Read(r io.ReaderAt, size int64) (File, error) {
+	head := make([]byte, min(size, 12))
+	if err := (audio.File{R: r, Size: size}).At(0, head); err != nil {
+		return File{}, err
+	}
+	at := func(offset int, magic string) bool {
+		return len(head) >= offset+len(magic) && string(head[offset:offset+len(magic)]) == magic
+	}
+	switch {
+	case at(0, "\xff\xd8\xff"), at(0, "\x89PNG\r\n\x1a\n"), at(0, "RIFF") && at(8, "WEBP"):
+		return whole(r, size, media.Image, picture)
+	case at(4, "ftyp"):
+		info, err := probe.Read(r, size)
+		if !errors.Is(err, probe.ErrUnsupported) {
+			return File{Info: info}, err
+		}
+		f, failed := whole(r, size, media.Audio, sound)
+		if refused := new(Refused); errors.As(failed, &refused) {
+			return f, broken("MP4 video or M4A recording")
+		}
+		return f, failed
+	case at(0, "RIFF") && at(8, "WAVE"), at(0, "ID3"), len(head) > 1 && head[0] == 0xff && head[1]&0xe0 == 0xe0:
+		return whole(r, size, media.Audio, sound)
+	default:
+		return File{}, &Refused{Message: "The format of the file is not supported. Send one of " + formats() + "."}
+	}
+}
+
+func formats() string {
+	return strings.Join(slices.Concat(media.Formats[media.Image], media.Formats[media.Audio], media.Formats[media.Video]), ", ")
+}
+
+// whole reads a file into memory, up to the limit of its type.
+func whole(r io.ReaderAt, size int64, t media.Type, read func([]byte) (File, error)) (File, error) {
+	if most := media.Limit(t); size > most {
+		return File{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The file has %d bytes. Files of the type %s may have up to %d.", size, t, most)}
+	}
+	content := make([]byte, size)
+	if err := (audio.File{R: r, Size: size}).At(0, content); err != nil {
+		return File{}, err
+	}
+	f, err := read(content)
+	if bytes.Equal(f.Content, content) {
+		f.Content = nil
+	}
+	return f, err
+}
+
+// sound reads a recording frame by frame.
+func sound(content []byte) (File, error) {
+	s, kept, err := audio.Speech(content)
+	if err != nil {
+		return File{}, broken("MP3, WAV, AAC or M4A recording whose length can be measured")
+	}
+	return File{probe.Info{Type: media.Audio, MIMEType: s.MIMEType, Ext: s.Ext, Duration: s.Duration}, kept}, nil
+}

@@ -1,0 +1,108 @@
+package decode
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/jpeg"
+	"image/png"
+	"io"
+
+	"golang.org/x/image/webp"
+
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/probe"
+)
+
+// form is a format of pictures.
+type form struct {
+	name   string
+	decode func(io.Reader) (image.Image, error)
+	// strip leaves out what is not part of the picture, and returns which way up it is
+	// (EXIF; 1: as it is stored).
+	strip func([]byte) (kept []byte, orientation int)
+}
+
+var forms = map[string]form{
+	"image/jpeg": {"JPEG", jpeg.Decode, stripJPEG},
+	"image/png":  {"PNG", png.Decode, stripPNG},
+	"image/webp": {"WebP without animation", webp.Decode, stripWebP},
+}
+
+// quality is that of photos that are encoded anew because they were turned.
+const quality = 95
+
+// picture decodes a picture. One that is stored lying on its side is turned upright:
+// who fetches it may not know of that.
+func picture(content []byte) (File, error) {
+	info, err := probe.Bytes(content)
+	if err != nil {
+		return File{}, broken("picture in one of the formats JPEG, PNG and WebP")
+	}
+	if pixels := int64(info.Width) * int64(info.Height); pixels > media.MaxPixels {
+		return File{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The picture has %d x %d pixels. It may have up to %d million.", info.Width, info.Height, media.MaxPixels/1_000_000)}
+	}
+	as := forms[info.MIMEType]
+	decoded, err := as.decode(bytes.NewReader(content))
+	if err != nil {
+		return File{}, broken(as.name)
+	}
+	kept, orientation := as.strip(content)
+	if orientation == 1 {
+		return File{info, kept}, nil
+	}
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, upright(decoded, orientation), &jpeg.Options{Quality: quality}); err != nil {
+		return File{}, fmt.Errorf("decode: encode a picture: %w", err)
+	}
+	if orientation >= 5 {
+		info.Width, info.Height = info.Height, info.Width
+	}
+	turned := out.Bytes()
+	if _, inks := decoded.(*image.CMYK); !inks {
+		turned = withProfile(turned, kept)
+	}
+	return File{info, turned}, nil
+}
+
+// upright turns and mirrors a picture to what its orientation means (EXIF 2.3, 4.6.4).
+func upright(from image.Image, orientation int) *image.RGBA {
+	b := from.Bounds()
+	w, h := b.Dx(), b.Dy()
+	stored := image.NewRGBA(image.Rect(0, 0, w, h))
+	draw.Draw(stored, stored.Bounds(), from, b.Min, draw.Src)
+	turned := image.NewRGBA(image.Rect(0, 0, w, h))
+	if orientation >= 5 {
+		turned = image.NewRGBA(image.Rect(0, 0, h, w))
+	}
+	for y := range turned.Rect.Dy() {
+		for x := range turned.Rect.Dx() {
+			turned.SetRGBA(x, y, at(stored, orientation, x, y))
+		}
+	}
+	return turned
+}
+
+// at returns the pixel that is shown at a place.
+func at(stored *image.RGBA, orientation, x, y int) color.RGBA {
+	right, bottom := stored.Rect.Dx()-1, stored.Rect.Dy()-1
+	switch orientation {
+	case 2:
+		x = right - x
+	case 3:
+		x, y = right-x, bottom-y
+	case 4:
+		y = bottom - y
+	case 5:
+		x, y = y, x
+	case 6:
+		x, y = y, bottom-x
+	case 7:
+		x, y = right-y, bottom-x
+	case 8:
+		x, y = right-y, x
+	}
+	return stored.RGBAAt(x, y)
+}
