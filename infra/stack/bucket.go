@@ -25,7 +25,7 @@ func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) aws
 		LifecycleRules: &[]*awss3.LifecycleRule{{Expiration: days(90), NoncurrentVersionExpiration: days(1)}},
 	})
 	accept(log, finding{"AwsSolutions-S1", "It is the log."}, finding{"CKV_AWS_18", "It is the log."})
-	return awss3.NewBucket(stack, jsii.String("Media"), &awss3.BucketProps{
+	bucket := awss3.NewBucket(stack, jsii.String("Media"), &awss3.BucketProps{
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
 		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
 		Encryption:        awss3.BucketEncryption_KMS,
@@ -55,6 +55,24 @@ func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) aws
 			Id:         jsii.String("forget-inputs"),
 			Prefix:     jsii.String(media.Inputs),
 			Expiration: days(2),
+		}, {
+			// What callers upload is stored anew when it has been looked at.
+			Id:                          jsii.String("forget-uploads"),
+			Prefix:                      jsii.String(media.Uploads),
+			Expiration:                  days(1),
+			NoncurrentVersionExpiration: days(1),
+		}},
+		// Browsers upload by signed URLs, which permit nothing else.
+		Cors: &[]*awss3.CorsRule{{
+			AllowedMethods: &[]awss3.HttpMethods{awss3.HttpMethods_PUT},
+			AllowedOrigins: jsii.Strings("*"),
+			AllowedHeaders: jsii.Strings("content-type", "x-amz-checksum-sha256"),
+			MaxAge:         jsii.Number(3600),
 		}},
 	})
+	// By hand: the CDK's own way is a function that runs at each deployment.
+	bucket.Node().DefaultChild().(awss3.CfnBucket).SetNotificationConfiguration(&awss3.CfnBucket_NotificationConfigurationProperty{
+		EventBridgeConfiguration: &awss3.CfnBucket_EventBridgeConfigurationProperty{EventBridgeEnabled: jsii.Bool(true)},
+	})
+	return bucket
 }

@@ -43,6 +43,9 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, objects),
 			allow([]string{"s3:ListBucket"}, d.media.BucketArn()))
 	}
+	if f.Uploads {
+		all = append(all, allow([]string{"s3:PutObject"}, d.media.ArnForObjects(jsii.String(media.Uploads+"*"))))
+	}
 	if f.Keeps {
 		all = append(all, allow([]string{"s3:PutObject"}, d.media.ArnForObjects(jsii.String(media.Inputs+"*"))))
 	}
@@ -85,7 +88,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	}
 	through := condition("StringEquals", "kms:ViaService", l.through(f)...)
 	switch {
-	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write || f.Trigger == topology.ByRotation || f.Keeps:
+	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write || f.Trigger == topology.ByRotation || f.Keeps || f.Uploads:
 		all = append(all, through(allow(keyWrites, d.key.KeyArn())))
 	case f.State != nil || f.Audit != nil || f.Media == topology.Read || f.Trigger == topology.ByStream:
 		all = append(all, through(allow(keyReads, d.key.KeyArn())))

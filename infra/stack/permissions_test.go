@@ -121,29 +121,37 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 	}
 }
 
-// What callers give to work is put below a folder of its own, which is emptied.
-func TestOnlyInputsAreKept(t *testing.T) {
-	found := false
-	for policy, r := range acme.of("AWS::IAM::Policy") {
-		for _, statement := range list(r.Properties.at("PolicyDocument", "Statement")) {
-			p := properties(statement.(map[string]any))
-			if !strings.Contains(policy, "/Studio") || !strings.Contains(fmt.Sprint(p["Action"]), "s3:PutObject") {
-				continue
-			}
-			if found = true; !strings.Contains(fmt.Sprint(p["Resource"]), "/inputs/*") {
-				t.Errorf("the studio may put %v", p["Resource"])
+// What callers give to work and what they upload is put below folders of their own, which
+// are emptied.
+func TestOnlyInputsAndUploadsArePut(t *testing.T) {
+	for function, folder := range map[string]string{"Studio": "/inputs/*", "Media": "/uploads/*"} {
+		found := false
+		for policy, r := range acme.of("AWS::IAM::Policy") {
+			for _, statement := range list(r.Properties.at("PolicyDocument", "Statement")) {
+				p := properties(statement.(map[string]any))
+				if !strings.Contains(policy, "/"+function+"Role") || !strings.Contains(fmt.Sprint(p["Action"]), "s3:PutObject") {
+					continue
+				}
+				if found = true; !strings.Contains(fmt.Sprint(p["Resource"]), folder) {
+					t.Errorf("%s may put %v", function, p["Resource"])
+				}
 			}
 		}
-	}
-	if !found {
-		t.Error("the studio may keep nothing")
+		if !found {
+			t.Errorf("%s may put nothing", function)
+		}
 	}
 	for id, r := range acme.of("AWS::S3::Bucket") {
 		if strings.Contains(id, "/MediaLog") {
 			continue // the one of access logs
 		}
-		if rules := fmt.Sprint(r.Properties.at("LifecycleConfiguration", "Rules")); !strings.Contains(rules, "ExpirationInDays:2") || !strings.Contains(rules, "Prefix:inputs/") {
-			t.Errorf("inputs are kept for ever: %s", rules)
+		emptied := map[any]any{}
+		for _, rule := range list(r.Properties.at("LifecycleConfiguration", "Rules")) {
+			of := properties(rule.(map[string]any))
+			emptied[of["Prefix"]] = of["ExpirationInDays"]
+		}
+		if emptied["inputs/"] != 2. || emptied["uploads/"] != 1. {
+			t.Errorf("folders are emptied after days: %v", emptied)
 		}
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/topology"
 )
@@ -64,6 +66,24 @@ func (w *work) route(bus awsevents.EventBus) {
 	})
 	queue := w.queues[topology.Dispatch]
 	target(rule, awsevents.CfnRule_TargetProperty{Arn: queue.QueueArn()}, queue, w.newDeadLetterQueue(topology.EventRule))
+}
+
+// announce sends the notices of uploads into the bucket to the queue of imports. S3
+// puts them on the account's default bus.
+func (w *work) announce(bucket awss3.Bucket) {
+	rule := awsevents.NewRule(w.stack, jsii.String("UploadRule"), &awsevents.RuleProps{
+		Description: jsii.String("Uploads of callers to the function import-media"),
+		EventPattern: &awsevents.EventPattern{
+			Source:     jsii.Strings("aws.s3"),
+			DetailType: jsii.Strings("Object Created"),
+			Detail: &map[string]any{
+				"bucket": map[string]any{"name": []*string{bucket.BucketName()}},
+				"object": map[string]any{"key": []any{map[string]any{"prefix": media.Uploads}}},
+			},
+		},
+	})
+	queue := w.queues[topology.ImportMedia]
+	target(rule, awsevents.CfnRule_TargetProperty{Arn: queue.QueueArn()}, queue, w.newDeadLetterQueue(topology.UploadRule))
 }
 
 // target makes the rule call a target, and send what it cannot deliver to the dead

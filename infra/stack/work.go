@@ -30,6 +30,7 @@ func newWork(app constructs.Construct, d *data) *work {
 		output(stack, q.Output(), w.queues[q].QueueUrl())
 	}
 	w.route(d.bus)
+	w.announce(d.media)
 	w.alarms.lostSpend()
 	functions := lambdas{stack: stack, data: d, queues: w.queues, alarms: w.alarms}
 	for _, f := range topology.Functions {

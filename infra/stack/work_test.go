@@ -214,31 +214,47 @@ func TestRelayReadsItsOwnKindsAlone(t *testing.T) {
 	}
 }
 
-func TestEventsGoToTheDispatchQueue(t *testing.T) {
-	work := acme[workStack]
-	rules := acme.of("AWS::Events::Rule")
-	for id, r := range rules {
-		if r.Properties["ScheduleExpression"] != nil {
-			delete(rules, id)
-		}
-	}
-	if len(rules) != 1 {
-		t.Fatalf("there are %d rules for events", len(rules))
-	}
-	queue, _ := named(t, work, "AWS::SQS::Queue", "DispatchQueue")
-	dead, _ := named(t, work, "AWS::SQS::Queue", "EventDeadLetters")
-	for id, r := range rules {
-		sources, _ := r.Properties.at("EventPattern", "source").([]any)
-		if !slices.Equal(sources, []any{"content-automation"}) {
-			t.Errorf("%s takes events from %v", id, sources)
+// rule returns the target of the one rule that takes events of a source, and its pattern.
+func rule(t *testing.T, source string) (target, pattern properties) {
+	t.Helper()
+	for id, r := range acme.of("AWS::Events::Rule") {
+		if sources, _ := r.Properties.at("EventPattern", "source").([]any); !slices.Equal(sources, []any{source}) {
+			continue
 		}
 		targets, _ := r.Properties["Targets"].([]any)
-		if len(targets) != 1 {
-			t.Fatalf("%s has the targets %v", id, targets)
+		if len(targets) != 1 || target != nil {
+			t.Fatalf("%s has the targets %v, beside %v", id, targets, target)
 		}
-		target := properties(targets[0].(map[string]any))
-		if !pointsAt(target["Arn"], queue) || !pointsAt(target.at("DeadLetterConfig", "Arn"), dead) {
-			t.Errorf("%s sends to %v", id, target)
+		target, pattern = properties(targets[0].(map[string]any)), properties(r.Properties["EventPattern"].(map[string]any))
+	}
+	return target, pattern
+}
+
+func TestEventsGoToTheDispatchQueue(t *testing.T) {
+	queue, _ := named(t, acme[workStack], "AWS::SQS::Queue", "DispatchQueue")
+	dead, _ := named(t, acme[workStack], "AWS::SQS::Queue", "EventDeadLetters")
+	if target, _ := rule(t, "content-automation"); !pointsAt(target["Arn"], queue) || !pointsAt(target.at("DeadLetterConfig", "Arn"), dead) {
+		t.Errorf("events are sent to %v", target)
+	}
+}
+
+func TestUploadsGoToTheQueueOfImports(t *testing.T) {
+	queue, _ := named(t, acme[workStack], "AWS::SQS::Queue", "ImportMediaQueue")
+	dead, _ := named(t, acme[workStack], "AWS::SQS::Queue", "UploadDeadLetters")
+	target, pattern := rule(t, "aws.s3")
+	if !pointsAt(target["Arn"], queue) || !pointsAt(target.at("DeadLetterConfig", "Arn"), dead) {
+		t.Errorf("notices are sent to %v", target)
+	}
+	if got := fmt.Sprint(pattern.at("detail", "object")); got != "map[key:[map[prefix:uploads/]]]" || pattern.at("detail", "bucket", "name") == nil {
+		t.Errorf("the rule takes notices of %v", pattern)
+	}
+	announced := 0
+	for _, r := range acme.of("AWS::S3::Bucket") {
+		if r.Properties.at("NotificationConfiguration", "EventBridgeConfiguration", "EventBridgeEnabled") == true {
+			announced++
 		}
+	}
+	if announced != 1 {
+		t.Errorf("%d buckets send notices", announced)
 	}
 }

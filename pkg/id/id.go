@@ -26,6 +26,7 @@ const (
 	Generation    = "gen"
 	Product       = "prd"
 	Photo         = "pho"
+	Media         = "med"
 	Promotion     = "prm"
 	SocialAccount = "soc"
 	Chat          = "cht"

@@ -76,6 +76,20 @@ type Studio struct {
 	Loopback
 }
 
+// Library is what the function media needs.
+type Library struct {
+	Area
+	Media
+	Loopback
+}
+
+// Import is what the function import-media needs.
+type Import struct {
+	State
+	Media
+	Loopback
+}
+
 // Webhook is what the function webhook needs.
 type Webhook struct {
 	Area
@@ -111,8 +125,8 @@ func Of() map[string]any {
 	return map[string]any{
 		"authorizer": State{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Area{},
-		"content": Content{}, "studio": Studio{}, "webhook": Webhook{}, "docs": struct{}{},
-		"relay": Relay{}, "chain": Audit{}, "generate": Generate{}, "dispatch": State{},
+		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "docs": struct{}{},
+		"relay": Relay{}, "chain": Audit{}, "generate": Generate{}, "import-media": Import{}, "dispatch": State{},
 		"deliver": Deliver{}, "deliver-slow": Deliver{}, "replay": State{}, "due": State{},
 		"rotate-seal": Seal{},
 	}

@@ -94,6 +94,8 @@ type Function struct {
 	Media Access
 	// Keeps lets it put the files that callers give to work into the bucket.
 	Keeps bool
+	// Uploads lets it sign the uploads of callers into the bucket.
+	Uploads bool
 	// Issues lets it read and write the secrets of API keys, which no function can
 	// otherwise.
 	Issues bool

@@ -20,6 +20,7 @@ var Functions = []Function{
 	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put), Audit: []Use{Put}},
 	{Name: "content", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Offers: true},
 	{Name: "studio", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Keeps: true, Webhooks: true, Offers: true},
+	{Name: "media", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Uploads: true, Webhooks: true},
 	{Name: "webhook", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Webhooks: true, Seals: true, Introduces: true},
 	{Name: "docs", Trigger: ByGateway, Memory: 256, Timeout: 10 * time.Second},
 
@@ -28,6 +29,9 @@ var Functions = []Function{
 	// Each message of a batch may store a file of up to 256 MiB.
 	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Storage: 2048, Consumes: Generation, Batch: 5, Holds: true, Concurrency: 50,
 		State: []Use{Get, GetAll, Put, Update}, Media: Write, Sends: Generation, Offers: true, Generates: true},
+	// Decoding and turning a large photo takes about a gigabyte.
+	{Name: "import-media", Trigger: ByQueue, Memory: 2048, Timeout: 2 * time.Minute, Storage: 1024, Consumes: []Queue{ImportMedia}, Batch: 1, Holds: true, Concurrency: 20,
+		State: []Use{Get, Put, Update, Delete}, Media: Write, Sends: []Queue{ImportMedia}, Webhooks: true},
 	{Name: "dispatch", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Second, Consumes: []Queue{Dispatch}, Batch: 10, Holds: true, Concurrency: 20,
 		State: use(Put), Sends: []Queue{Deliver}},
 	{Name: "replay", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{Replay}, Batch: 5, Holds: true, Concurrency: 5,

@@ -16,6 +16,7 @@ const (
 	GenerateImage Queue = "generate-image" // pictures
 	GenerateAudio Queue = "generate-audio" // speech and music
 	GenerateVideo Queue = "generate-video" // clips and avatars
+	ImportMedia   Queue = "import-media"   // media that callers bring in
 	Replay        Queue = "replay"         // replays of events that webhooks have missed
 	Dispatch      Queue = "dispatch"       // deliveries of events
 	Deliver       Queue = "deliver"        // attempts at webhooks
@@ -26,7 +27,7 @@ const (
 var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVideo}
 
 // Tasks are the queues whose messages ask for steps of tasks.
-var Tasks = append([]Queue{Replay}, Generation...)
+var Tasks = append([]Queue{Replay, ImportMedia}, Generation...)
 
 // Outbox are the queues that the relay sends committed work to.
 var Outbox = append([]Queue{Deliver}, Tasks...)
@@ -90,10 +91,14 @@ func (q Queue) Receives() int {
 // EventRule names the dead letters of the rule that sends the bus's events to Dispatch.
 const EventRule = "event"
 
-// DeadLetters returns the sources of dead letters: each queue, the event rule, and
+// UploadRule names the dead letters of the rule that sends the notices of uploads to
+// ImportMedia.
+const UploadRule = "upload"
+
+// DeadLetters returns the sources of dead letters: each queue, the two rules, and
 // each function that a stream or a schedule calls. Each has a queue of its own.
 func DeadLetters() []string {
-	all := []string{EventRule}
+	all := []string{EventRule, UploadRule}
 	for _, q := range Queues {
 		all = append(all, string(q))
 	}

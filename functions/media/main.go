@@ -1,0 +1,21 @@
+// Command media is the Lambda function of the media that callers bring in.
+package main
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/library"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/needs"
+	"github.com/content-automation/api/pkg/safehttp"
+)
+
+func main() {
+	n := needs.Read[needs.Library]()
+	e := function.Open(n.Area)
+	e.Media = awsenv.Must(media.NewSigner(e.AWS, n.Bucket, time.Now))
+	e.Loopback = awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))
+	function.Serve(library.Mount, e)
+}

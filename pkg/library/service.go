@@ -1,0 +1,36 @@
+// Package library holds the operations on the media that callers bring in.
+package library
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/safehttp"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Service creates, reads and deletes media.
+type Service struct {
+	db     *store.DB
+	signer *media.Signer
+	urls   URLs
+	now    func() time.Time
+}
+
+// URLs checks the addresses that callers send; *safehttp.Client does.
+type URLs interface {
+	CheckURL(ctx context.Context, raw string) error
+}
+
+// NewService makes the service.
+func NewService(db *store.DB, signer *media.Signer, urls URLs, now func() time.Time) *Service {
+	return &Service{db, signer, urls, now}
+}
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e function.Env) {
+	NewService(e.DB, e.Media, safehttp.New(safehttp.Options{AllowLoopback: e.Loopback}), e.Now).Register(r)
+}

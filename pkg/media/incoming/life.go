@@ -1,0 +1,86 @@
+package incoming
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// Kind is the kind of the task that accompanies a media from its beginning until its
+// files are gone.
+const Kind task.Kind = "media"
+
+// taskID returns the id of a media's task.
+func taskID(mediaID string) string { return task.ID(Kind, mediaID, 1) }
+
+// TaskKey returns the key of a media's task.
+func TaskKey(mediaID string) store.Key { return store.IDKey(taskID(mediaID)) }
+
+// Wake returns the message that a file of a media has arrived.
+func Wake(mediaID string) task.Message {
+	return task.Message{ID: taskID(mediaID), Kind: Kind, Queue: topology.ImportMedia, Subject: mediaID, Wake: true}
+}
+
+// Create adds a media with its task to the transaction. The commit refuses with
+// queue_full where too many are pending.
+func Create(tx *store.Tx, now time.Time, o tenant.Owner, r *Record) error {
+	it, err := store.NewItem(ItemKind, o, r.ID, r)
+	if err != nil {
+		return err
+	}
+	it.Filters = r.filters()
+	tx.Create(it, nil)
+	tx.Count(pendingKey(o), 1, MaxPending, errTooManyPending())
+	t := task.Task{Message: task.Message{ID: taskID(r.ID), Kind: Kind, Queue: topology.ImportMedia, Subject: r.ID, Owner: o}, DueAt: now}
+	if r.SourceURL == nil {
+		t.DueAt = r.Arrival()
+	}
+	return task.Create(tx, now, t, nil)
+}
+
+// Arrival is when a file that was not uploaded is given up.
+func (r *Record) Arrival() time.Time { return r.CreatedAt.Add(arrivalTime) }
+
+// settled adds to the transaction that a media is pending no more.
+func settled(tx *store.Tx, o tenant.Owner) {
+	tx.Count(pendingKey(o), -1, MaxPending, store.ErrConflict)
+}
+
+// Delete adds to the transaction that a media ends, whose item and whose task's item were
+// read. Its task then removes the files: those of a ready one after a day, since work that
+// was accepted before still uses them.
+func Delete(tx *store.Tx, now time.Time, it store.Item, r *Record, taskItem store.Item) error {
+	tx.Delete(it)
+	at := now
+	switch r.State {
+	case Pending:
+		settled(tx, it.Owner)
+		at = r.Arrival() // what is being uploaded
+	case Ready:
+		at = now.Add(keepTime)
+	}
+	return task.Reschedule(tx, taskItem, at)
+}
+
+// Settle adds to the transaction how a pending media ends: ready with a file, or rejected
+// for a reason.
+func Settle(tx *store.Tx, now time.Time, it store.Item, r *Record, file *media.File, why *Reason) error {
+	if file != nil {
+		r.File, r.State = file, Ready
+		r.Type, r.MIMEType, r.Bytes, r.SHA256 = file.Type, file.MIMEType, file.Bytes, file.SHA256
+		r.Width, r.Height, r.DurationSeconds = file.Width, file.Height, file.DurationSeconds
+	} else {
+		r.Reason, r.State = why, Rejected
+	}
+	r.Touch(now)
+	if err := r.Encode(&it); err != nil {
+		return err
+	}
+	tx.Replace(it)
+	settled(tx, it.Owner)
+	return nil
+}

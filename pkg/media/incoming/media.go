@@ -1,0 +1,175 @@
+// Package incoming holds the media that callers bring in: what is kept of them, how work
+// refers to them, and when they end. It is apart from their operations because the worker
+// links no HTTP framework.
+//
+// A media begins pending. The function import-media looks at its file, which a caller
+// uploads or which lies at a URL, and makes it ready or rejects it. A task accompanies
+// each media to its end.
+package incoming
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// ItemKind is the kind of a media in the table.
+const ItemKind = "media"
+
+// State is the state of a media.
+type State string
+
+// The states. The last two are final.
+const (
+	Pending  State = "pending"
+	Ready    State = "ready"
+	Rejected State = "rejected"
+)
+
+// The times of a media.
+const (
+	// UploadTime is how long an upload may begin.
+	UploadTime = 15 * time.Minute
+	// arrivalTime is when a file that was not uploaded is given up: one whose upload
+	// began late takes its time.
+	arrivalTime = time.Hour
+	// unusedTime is how long a media stays that is not used.
+	unusedTime = 30 * 24 * time.Hour
+	// usedAgain is how long after its last use another one counts: work that uses a media
+	// often need not write it each time.
+	usedAgain = 24 * time.Hour
+	// keepTime is how long the file of a deleted media stays: work that was accepted before
+	// still uses it.
+	keepTime = 24 * time.Hour
+)
+
+// MaxPending is how many media of one account and mode may be pending.
+const MaxPending = 100
+
+// retryPending is when a caller with too many pending media should try again.
+const retryPending = 30 * time.Second
+
+// Reason is why a media was rejected.
+type Reason struct {
+	Code    string `json:"code" enum:"not_uploaded,not_fetched,too_large,size_mismatch,checksum_mismatch,type_mismatch,unreadable,internal" doc:"Machine-readable reason"`
+	Message string `json:"message" doc:"What is wrong with the file, and what to do about it"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Reason) SchemaName() string { return "MediaReason" }
+
+// Upload is the request that uploads the file.
+type Upload struct {
+	URL       string            `json:"url" format:"uri" doc:"Signed URL. It takes this one file only"`
+	Method    string            `json:"method" enum:"PUT" doc:"HTTP method"`
+	Headers   map[string]string `json:"headers" doc:"Headers to send, exactly as they are. Clients add Content-Length themselves; it must be the declared size, so do not send the file in chunks"`
+	ExpiresAt time.Time         `json:"expires_at" doc:"When the upload must have begun"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Upload) SchemaName() string { return "MediaUpload" }
+
+// Media is a media as callers see it.
+type Media struct {
+	resource.Resource
+	Type            media.Type `json:"type,omitempty" enum:"image,audio,video" doc:"Type of the file. Absent until a source_url without declared type was fetched"`
+	MIMEType        string     `json:"mime_type,omitempty" doc:"MIME type: as declared, and once ready as found" example:"image/jpeg"`
+	Bytes           int64      `json:"bytes,omitempty" doc:"Size in bytes: as declared, and once ready that of the file at url" example:"482113"`
+	SHA256          string     `json:"sha256,omitempty" doc:"SHA-256 in hexadecimal: as declared, and once ready that of the file at url" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Width           int        `json:"width,omitempty" doc:"In pixels, upright; images and videos, once ready" example:"1080"`
+	Height          int        `json:"height,omitempty" doc:"In pixels, upright; images and videos, once ready" example:"1350"`
+	DurationSeconds float64    `json:"duration_seconds,omitempty" doc:"Length in seconds; audio and videos, once ready" example:"12.5"`
+	SourceURL       *string    `json:"source_url" format:"uri" doc:"Where the service fetches the file. Null if it is uploaded"`
+	State           State      `json:"state" enum:"pending,ready,rejected" doc:"State of the media. Only ready media can be used"`
+	Reason          *Reason    `json:"reason" doc:"Why it was rejected. Null otherwise"`
+	Upload          *Upload    `json:"upload" doc:"The request that uploads the file, while it is pending and may be uploaded; only for keys with the scope content:write. Each GET signs it anew"`
+	URL             *string    `json:"url" format:"uri" doc:"Signed URL of the file, valid for one hour. Null until ready"`
+	ExpiresAt       time.Time  `json:"expires_at" doc:"When the media is deleted. Each day on which it is used moves this to 30 days later"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Media) SchemaName() string { return "OwnMedia" }
+
+// Declared is what a caller has said of a file; zero values say nothing.
+type Declared struct {
+	Type     media.Type `json:"type,omitempty"`
+	MIMEType string     `json:"mime_type,omitempty"`
+	Bytes    int64      `json:"bytes,omitempty"`
+	SHA256   string     `json:"sha256,omitempty"`
+}
+
+// Record is the stored document of a media.
+type Record struct {
+	Media
+	Declared Declared `json:"declared"`
+	// File is what is kept of it, once ready.
+	File *media.File `json:"file,omitempty"`
+}
+
+// New returns a pending media.
+func New(mediaID string, now time.Time, d Declared, sourceURL string, metadata resource.Metadata) *Record {
+	r := &Record{Declared: d, Media: Media{
+		Resource: resource.New(mediaID, now, metadata),
+		Type:     d.Type, MIMEType: d.MIMEType, Bytes: d.Bytes, SHA256: d.SHA256,
+		State: Pending, ExpiresAt: resource.Instant(now.Add(unusedTime)),
+	}}
+	if sourceURL != "" {
+		r.SourceURL = &sourceURL
+	}
+	return r
+}
+
+// Decode reads the record of an item.
+func Decode(it *store.Item) (*Record, error) {
+	var r Record
+	return &r, it.Decode(&r)
+}
+
+// Encode writes the record into its item.
+func (r *Record) Encode(it *store.Item) error {
+	it.Filters = r.filters()
+	return it.Encode(r)
+}
+
+func (r *Record) filters() map[string]string {
+	return map[string]string{"type": string(r.Type), "state": string(r.State)}
+}
+
+// until is when an upload must have begun.
+func (r *Record) until() time.Time { return r.CreatedAt.Add(UploadTime) }
+
+// View returns the media as its GET shows it, with signed URLs. Only who may bring media
+// in is shown how to upload it.
+func (r *Record) View(ctx context.Context, signer *media.Signer, o tenant.Owner, now time.Time, uploads bool) (Media, error) {
+	v := r.Media
+	switch {
+	case r.State == Ready:
+		url, err := signer.URL(ctx, r.File.Key, r.File.MIMEType)
+		if err != nil {
+			return Media{}, err
+		}
+		v.URL = &url
+	case r.State == Pending && r.SourceURL == nil && uploads && r.until().Sub(now) >= time.Second:
+		d := r.Declared
+		req, err := signer.Upload(ctx, media.UploadKey(o, r.ID), media.File{MIMEType: d.MIMEType, Bytes: d.Bytes, SHA256: d.SHA256}, r.until())
+		if err != nil {
+			return Media{}, err
+		}
+		v.Upload = &Upload{URL: req.URL, Method: req.Method, Headers: req.Headers, ExpiresAt: r.until()}
+	}
+	return v, nil
+}
+
+// pendingKey is the key of the count of an owner's pending media.
+func pendingKey(o tenant.Owner) store.Key { return store.IDKey("media-pending#" + o.String()) }
+
+func errTooManyPending() error {
+	e := errs.New(errs.QueueFull, "This account already has %d pending media, which is the maximum. Upload or delete them, or wait until some have ended.", MaxPending)
+	e.RetryAfter = retryPending
+	return e
+}

@@ -1,0 +1,94 @@
+package incoming
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Member is a member of a body that takes the URL of a file or the id of a media.
+type Member struct {
+	// Param is its JSON pointer.
+	Param string
+	Value string
+	// Type is what the file must be.
+	Type media.Type
+}
+
+// IsID reports whether the value is the id of a media, not a URL.
+func (m Member) IsID() bool { return strings.HasPrefix(m.Value, id.Media+"_") }
+
+// Given are the media that the members of a body refer to.
+type Given struct {
+	items map[string]store.Item
+	// Beside are the other items that were read.
+	Beside []store.Item
+}
+
+// Read reads the media of the caller's account and mode that members refer to, and other
+// items beside them, in one round trip at most.
+func Read(ctx context.Context, db *store.DB, members []Member, others ...store.Key) (g Given, err error) {
+	var ids []string
+	for _, m := range members {
+		if m.IsID() {
+			ids = append(ids, m.Value)
+		}
+	}
+	if len(ids)+len(others) > 0 {
+		g.items, g.Beside, err = resource.FindAll(ctx, db, id.Media, ids, others...)
+	}
+	return g, err
+}
+
+// File returns the file that a member refers to. It refuses a media that does not exist,
+// is not ready or is of another type.
+func (g Given) File(m Member) (media.File, error) {
+	it, ok := g.items[m.Value]
+	if !ok {
+		e := errs.Missing("media", m.Value)
+		return media.File{}, errs.Invalid(m.Param, "%s", e.Message)
+	}
+	r, err := Decode(&it)
+	if err != nil {
+		return media.File{}, err
+	}
+	switch {
+	case r.State == Pending:
+		return media.File{}, errs.Invalid(m.Param, "The media %s is pending. Wait until its state is ready.", r.ID)
+	case r.State == Rejected:
+		return media.File{}, errs.Invalid(m.Param, "The media %s is rejected: %s", r.ID, r.Reason.Message)
+	case r.Type != m.Type:
+		e := errs.New(errs.UnsupportedMedia, "The media %s is of the type %s. This takes the type %s.", r.ID, r.Type, m.Type)
+		e.Param = m.Param
+		return media.File{}, e
+	}
+	return *r.File, nil
+}
+
+// Use adds to the transaction that the media were used, where that was not noted within
+// the last day.
+func (g Given) Use(tx *store.Tx, now time.Time) error {
+	for _, it := range g.items {
+		r, err := Decode(&it)
+		if err != nil {
+			return err
+		}
+		until := resource.Instant(now.Add(unusedTime))
+		if until.Sub(r.ExpiresAt) < usedAgain {
+			continue
+		}
+		r.ExpiresAt = until
+		r.Touch(now)
+		if err := r.Encode(&it); err != nil {
+			return err
+		}
+		tx.Replace(it)
+	}
+	return nil
+}
