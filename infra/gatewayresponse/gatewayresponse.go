@@ -102,7 +102,7 @@ var (
 	Filtered = Response{"WAF_FILTERED", errs.RateLimited,
 		"Too many requests without a valid API key came from this address. Send a valid key, or try again after five minutes."}
 	TooLarge = Response{"REQUEST_TOO_LARGE", errs.BodyTooLarge,
-		"The body is larger than 256 KiB. Photos and media go to object storage by signed URL."}
+		"The body is larger than 256 KiB. Bring in larger files, such as photos, with POST /v1/media."}
 	TimedOut = Response{"INTEGRATION_TIMEOUT", errs.Timeout,
 		"The response took too long. The request may still have had its effect: repeat it with the same Idempotency-Key."}
 	Broken = Response{"DEFAULT_5XX", errs.Internal, broken}

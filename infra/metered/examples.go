@@ -96,6 +96,13 @@ func (w *World) Examples() map[string]Example {
 		"cancelContentItem":     {ID: fresh("createContentItem")},
 		"regenerateContentItem": {Undo: "deleteContentItem", ID: canceled, Body: Object{"prompt": "Our new trail running shoe, on a muddy path"}},
 
+		"listMedia": {},
+		"createMedia": {Undo: "deleteMedia", Body: Object{
+			"type": "image", "mime_type": "image/jpeg", "bytes": 482113, "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+		}},
+		"getMedia":    {ID: of(&w.media)},
+		"deleteMedia": {ID: fresh("createMedia")},
+
 		"listWebhooks": {},
 		"createWebhook": {Undo: "deleteWebhook", Body: Object{
 			"url": "http://127.0.0.1:9/hooks/content", "event_types": []string{"content.*", "balance.low"}, "description": "CRM",

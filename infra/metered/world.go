@@ -87,7 +87,7 @@ type World struct {
 	drops      []func(context.Context) error
 
 	// Ids of resources of the account, one of each kind.
-	apiKey, factory, item, generation, event, webhook, delivery string
+	apiKey, factory, item, generation, media, event, webhook, delivery string
 }
 
 // meteredRecorder notes what an audit entry costs.
@@ -226,6 +226,9 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 			return err
 		}
 		if w.item, err = w.make(ctx, "createContentItem"); err != nil {
+			return err
+		}
+		if w.media, err = w.make(ctx, "createMedia"); err != nil {
 			return err
 		}
 		if i < webhooksListed {

@@ -14,6 +14,8 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -61,6 +63,11 @@ var refusals = map[string]map[errs.Code]spoiler{
 		errs.QueueFull:           queueFull,
 		errs.InsufficientBalance: regenerateWhere(few, nil),
 		errs.SpendLimitReached:   regenerateWhere(plenty, new(int64(few))),
+	},
+
+	"createMedia": {
+		errs.ValidationFailed: member("bytes", media.Limit(media.Image)+1),
+		errs.QueueFull:        fullOf("media-pending#", incoming.MaxPending),
 	},
 
 	"createWebhook": {
@@ -195,18 +202,23 @@ func disabled(ctx context.Context, s *scene, r *metered.Request) error {
 }
 
 // queueFull lets as much work wait as may.
-func queueFull(ctx context.Context, s *scene, _ *metered.Request) error {
-	me, err := s.w.Call(ctx, metered.Request{Operation: "getMe"})
-	if err != nil {
-		return err
+var queueFull = fullOf("waiting#", generate.MaxWaiting)
+
+// fullOf counts as much of something as there may be.
+func fullOf(counter string, most int64) spoiler {
+	return func(ctx context.Context, s *scene, _ *metered.Request) error {
+		me, err := s.w.Call(ctx, metered.Request{Operation: "getMe"})
+		if err != nil {
+			return err
+		}
+		account, err := me.ID()
+		if err != nil {
+			return err
+		}
+		tx := &store.Tx{}
+		tx.Count(store.IDKey(counter+account+"#test"), most, 2*most, nil)
+		return s.w.State.Commit(ctx, tx)
 	}
-	account, err := me.ID()
-	if err != nil {
-		return err
-	}
-	tx := &store.Tx{}
-	tx.Count(store.IDKey("waiting#"+account+"#test"), generate.MaxWaiting, 2*generate.MaxWaiting, nil)
-	return s.w.State.Commit(ctx, tx)
 }
 
 // costs adds the refusals of an operation that costs to others.

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/library"
 	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/webhook"
 )
@@ -29,7 +30,8 @@ type Area struct {
 // Areas are all areas.
 var Areas = []Area{
 	{"account", account.Mount}, {"apikey", apikey.Mount}, {"catalog", listing.Mount}, {"factory", factory.Mount},
-	{"content", content.Mount}, {"studio", studio.Mount}, {"studio", estimate.Mount}, {"webhook", webhook.Mount},
+	{"content", content.Mount}, {"studio", studio.Mount}, {"studio", estimate.Mount}, {"media", library.Mount},
+	{"webhook", webhook.Mount},
 }
 
 // router registers every operation of every area.

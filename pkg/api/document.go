@@ -45,6 +45,7 @@ func header() *huma.OpenAPI {
 			{Name: "Factories", Description: "Makers of content, each with its voice and audience"},
 			{Name: "Content", Description: "Posts, videos, carousels, stories and music clips"},
 			{Name: "Studio", Description: "Single videos, images, tracks, voices and avatars, each made by one model"},
+			{Name: "Media", Description: "Pictures, recordings and videos that you bring in, for other operations to use"},
 			{Name: "Webhooks", Description: "Receivers of events, signed as Standard Webhooks defines"},
 		},
 		Components: &huma.Components{Headers: httpapi.Headers(), SecuritySchemes: map[string]*huma.SecurityScheme{

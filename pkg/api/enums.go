@@ -36,6 +36,8 @@ var enumNames = map[string]string{
 	"Generation.kind":           "GenerationKind",
 	"Generation.state":          "GenerationState",
 	"Media.type":                "MediaType",
+	"OwnMedia.state":            "OwnMediaState",
+	"OwnMedia.type":             "OwnMediaType",
 	"Model.kind":                "ModelKind",
 	"Model.state":               "ModelState",
 	"listModels.provider":       "Provider",

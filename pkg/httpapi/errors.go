@@ -76,5 +76,5 @@ func init() {
 }
 
 func errTooLarge() *errs.Error {
-	return errs.New(errs.BodyTooLarge, "The body is larger than 256 KiB. Upload larger files, such as photos, by their signed URL.")
+	return errs.New(errs.BodyTooLarge, "The body is larger than 256 KiB. Bring in larger files, such as photos, with POST /v1/media.")
 }

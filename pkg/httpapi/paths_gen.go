@@ -23,6 +23,8 @@ var Paths = []string{
 	"/v1/factories",
 	"/v1/factories/{factory_id}",
 	"/v1/me",
+	"/v1/media",
+	"/v1/media/{media_id}",
 	"/v1/studio/avatars",
 	"/v1/studio/estimates",
 	"/v1/studio/generations",

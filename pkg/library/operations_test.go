@@ -35,7 +35,7 @@ func photo(number byte) []byte {
 
 func sample(t *testing.T, name string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "provider", "sample", "media", name))
+	content, err := os.ReadFile(filepath.Join("..", "..", "testdata", "providers", "sample", "media", name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,135 @@
+package e2e
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"image"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// ownMedia is what the tests look at of a media.
+type ownMedia struct {
+	ID, State string
+	URL       *string
+	Reason    *struct{ Code string }
+	Upload    *struct {
+		URL, Method string
+		Headers     map[string]string
+	}
+}
+
+// declared is the body that brings in a file.
+func declared(mimeType string, content []byte) object {
+	sum := sha256.Sum256(content)
+	return object{"mime_type": mimeType, "bytes": len(content), "sha256": hex.EncodeToString(sum[:])}
+}
+
+// send uploads a file as an answer says, and returns the status.
+func send(t *testing.T, m ownMedia, content []byte, headers ...string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), m.Upload.Method, m.Upload.URL, bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range m.Upload.Headers {
+		req.Header.Set(name, value)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+// settled waits until a file was looked at.
+func settled(t *testing.T, secret, mediaID string) (m ownMedia) {
+	t.Helper()
+	eventually(t, "the import of "+mediaID, func() bool {
+		m = into[ownMedia](call(t, secret, http.MethodGet, "/v1/media/"+mediaID, nil), http.StatusOK)
+		return m.State != "pending"
+	})
+	return m
+}
+
+// bring uploads a file and waits until it is ready.
+func bring(t *testing.T, secret, mimeType string, content []byte) string {
+	t.Helper()
+	made := into[ownMedia](call(t, secret, http.MethodPost, "/v1/media", declared(mimeType, content)), http.StatusCreated)
+	if s := send(t, made, content); s != http.StatusOK {
+		t.Fatalf("the upload answers %d", s)
+	}
+	m := settled(t, secret, made.ID)
+	if m.State != "ready" || m.URL == nil || status(t, *m.URL) != http.StatusOK {
+		t.Fatalf("%+v, %+v", m, m.Reason)
+	}
+	return m.ID
+}
+
+func picture(t *testing.T, width, height int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestMediaAreUploaded(t *testing.T) {
+	secret := newCustomer(t).test.Secret
+	photo := picture(t, 90, 160)
+	made := into[ownMedia](call(t, secret, http.MethodPost, "/v1/media", declared("image/png", photo)), http.StatusCreated)
+	other := picture(t, 91, 160)
+	for name, s := range map[string]int{
+		"another type":    send(t, made, photo, "Content-Type", "text/html"),
+		"another content": send(t, made, append(bytes.Clone(photo[:len(photo)-1]), 1)),
+		"another size":    send(t, made, other[:len(photo)-1]),
+	} {
+		if s/100 != 4 {
+			t.Errorf("%s: the upload answers %d", name, s)
+		}
+	}
+	id := bring(t, secret, "image/png", photo)
+	if s := send(t, made, photo); s != http.StatusOK {
+		t.Errorf("the upload answers %d", s)
+	}
+	settled(t, secret, made.ID)
+	listed := into[[]ownMedia](call(t, secret, http.MethodGet, "/v1/media?type=image&state=ready", nil), http.StatusOK)
+	if len(listed) != 2 || listed[0].ID != id || listed[1].ID != made.ID {
+		t.Errorf("listed are %+v", listed)
+	}
+	into[ownMedia](call(t, secret, http.MethodDelete, "/v1/media/"+id, nil), http.StatusOK)
+	if err := call(t, secret, http.MethodGet, "/v1/media/"+id, nil).refused(http.StatusNotFound, "not_found"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMediaAreFetched(t *testing.T) {
+	secret := newCustomer(t).test.Secret
+	photo := picture(t, 90, 160)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/a.png" {
+			_, _ = w.Write(photo)
+		} else {
+			http.Redirect(w, r, "/a.png", http.StatusFound)
+		}
+	}))
+	defer server.Close()
+	for path, want := range map[string]string{"/a.png": "ready", "/moved": "rejected"} {
+		made := into[ownMedia](call(t, secret, http.MethodPost, "/v1/media", object{"source_url": server.URL + path}), http.StatusCreated)
+		if m := settled(t, secret, made.ID); m.State != want {
+			t.Errorf("%s: %+v, %+v", path, m, m.Reason)
+		}
+	}
+	if err := call(t, secret, http.MethodPost, "/v1/media", object{"source_url": "https://10.0.0.1/a.png"}).refused(http.StatusUnprocessableEntity, "validation_failed"); err != nil {
+		t.Error(err)
+	}
+}
+
