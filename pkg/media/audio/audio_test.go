@@ -13,7 +13,7 @@ import (
 // sample reads a file of the set that the sandbox serves.
 func sample(t *testing.T, name string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "provider", "sample", "media", name))
+	content, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "providers", "sample", "media", name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func refused(t *testing.T, name string, content []byte) decode.Refused {
 
 func sample(t *testing.T, name string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "provider", "sample", "media", name))
+	content, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "providers", "sample", "media", name))
 	if err != nil {
 		t.Fatal(err)
 	}

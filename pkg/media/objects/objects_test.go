@@ -132,7 +132,7 @@ func start(t *testing.T, failures ...int) (*bucket, *Store) {
 
 func sample(t *testing.T, name string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "provider", "sample", "media", name))
+	content, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "providers", "sample", "media", name))
 	if err != nil {
 		t.Fatal(err)
 	}
