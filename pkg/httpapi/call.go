@@ -63,6 +63,8 @@ type call struct {
 	path      string
 	body      []byte
 	sent      any // the body, parsed
+	// ifNoneMatch is what the caller has already; empty for calls that change something.
+	ifNoneMatch string
 	// idempotencyKey is empty where the caller sent none.
 	idempotencyKey string
 	code           errs.Code

@@ -45,6 +45,19 @@ func (h IfMatch) Check(version int64) error {
 	return e
 }
 
+// has reports whether the caller has an answer with this ETag already (RFC 9110, 13.1.2).
+func (c *call) has(etag string) bool {
+	if etag == "" {
+		return false
+	}
+	for tag := range strings.SplitSeq(c.ifNoneMatch, ",") {
+		if tag = strings.TrimSpace(tag); tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
+			return true
+		}
+	}
+	return false
+}
+
 // Matches is Check for the headers of a call that changes a resource; one that only
 // reads it passes none.
 func Matches(version int64, headers []IfMatch) error {

@@ -99,6 +99,12 @@ func (r *Router) finish(op Op, success reflect.Type) {
 	}
 	if op.Method != http.MethodGet {
 		names = append(names, "Idempotent-Replayed")
+	} else if slices.Contains(names, "ETag") {
+		o.Parameters = append(o.Parameters, &huma.Param{
+			Name: "If-None-Match", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+			Description: "ETag of an earlier response. If the resource has not changed since, the response is 304 without a body. Signed URLs in the earlier response expire all the same",
+		})
+		o.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{Description: http.StatusText(http.StatusNotModified), Headers: headersNamed(names...)}
 	}
 	o.Responses[strconv.Itoa(op.status())].Headers = headersNamed(names...)
 	if o.RequestBody == nil {

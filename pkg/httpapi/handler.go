@@ -70,7 +70,9 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 		return unknown(req, allowed)
 	}
 	var err error
-	if req.Method != http.MethodGet && req.Method != http.MethodHead {
+	if req.Method == http.MethodGet || req.Method == http.MethodHead {
+		c.ifNoneMatch = strings.Join(req.Header.Values("If-None-Match"), ",")
+	} else {
 		if c.idempotencyKey, err = idempotencyKey(req.Header); err != nil {
 			return err
 		}

@@ -102,7 +102,11 @@ func Read[I, T any](r *Router, op Op, handle func(context.Context, *I) (T, error
 		if err != nil {
 			return nil, err
 		}
-		return render(ctx, op, data)
+		a, err := render(ctx, op, data)
+		if err == nil && callFrom(ctx).has(a.ETag) {
+			return &answer{Status: http.StatusNotModified, ETag: a.ETag}, nil
+		}
+		return a, err
 	})
 }
 
