@@ -14,6 +14,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/headers"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -83,7 +84,7 @@ func ascii(text []byte) string {
 }
 
 const (
-	noSuchPath = "There is no such path. The paths of this API are described at /openapi.json."
+	noSuchPath = "There is no such path. The paths of this API begin with /v1 and are described at /openapi.json."
 	malformed  = "The request could not be read: its body, a parameter or a header has the wrong form."
 	tooMany    = "Too many requests at once. Try again after a second."
 	broken     = "Something went wrong on our side. Try again; if it persists, send the request_id to support."
@@ -111,8 +112,7 @@ var (
 // All has the responses of every type that the gateway has for this API.
 var All = []Response{
 	{"UNAUTHORIZED", errs.MissingAPIKey, "No API key was sent. Send it as `Authorization: Bearer svc_live_…` (or svc_test_…)."},
-	{"ACCESS_DENIED", errs.InvalidAPIKey,
-		"The API key is not valid: it may be mistyped, expired or revoked. Create one in the account area or with POST /v1/api-keys."},
+	{"ACCESS_DENIED", errs.InvalidAPIKey, auth.MessageInvalidKey},
 
 	// The types of the gateway for an unknown path. With a header Authorization that
 	// is not AWS's own, the type is a fault of the signature, or a default.

@@ -22,6 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/nearest"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
@@ -218,39 +219,49 @@ func credentialOf(r *key.Record, a account.Account, hash string) credential.Cred
 	return sec
 }
 
+func scopeNames() []string {
+	var names []string
+	for _, s := range auth.AllScopes() {
+		names = append(names, string(s))
+	}
+	return names
+}
+
 // validate checks settings and puts them into canonical form. An end that the
 // key already has may lie in the past: the caller does not change it.
 func (s *Service) validate(set *Settings, end *time.Time) error {
+	var found []error
+	refuse := func(param, format string, args ...any) {
+		found = append(found, errs.Invalid(param, format, args...))
+	}
 	if set.Name == "" || utf8.RuneCountInString(set.Name) > maxName || strings.ContainsFunc(set.Name, unicode.IsControl) {
-		return errs.Invalid("/name", "must have 1 to %d characters, none of them a control character", maxName)
+		refuse("/name", "must have 1 to %d characters, none of them a control character", maxName)
 	}
 	for i, scope := range set.Scopes {
 		at := "/scopes/" + strconv.Itoa(i)
 		if !scope.Known() {
-			return errs.Invalid(at, "%q is not a scope", scope)
-		}
-		if slices.Contains(set.Scopes[:i], scope) {
-			return errs.Invalid(at, "is listed twice: %s", scope)
+			refuse(at, "%q is not a scope%s", scope, nearest.Hint(string(scope), scopeNames()))
+		} else if slices.Contains(set.Scopes[:i], scope) {
+			refuse(at, "is listed twice: %s", scope)
 		}
 	}
 	if len(set.Scopes) == 0 {
-		return errs.Invalid("/scopes", "must have at least one scope")
+		refuse("/scopes", "must have at least one scope")
 	}
 	list, err := auth.ParseCIDRs(set.IPAllowList, "/ip_allow_list")
-	if err != nil {
-		return err
+	if found = append(found, err); err == nil {
+		set.IPAllowList = list
 	}
-	set.IPAllowList = list
 	if n := set.SpendLimit; n != nil && (*n < 0 || *n > ledger.MaxCredits) {
-		return errs.Invalid("/spend_limit_credits", "must be between 0 and %d, or null", int64(ledger.MaxCredits))
+		refuse("/spend_limit_credits", "must be between 0 and %d, or null", int64(ledger.MaxCredits))
 	}
 	if set.ExpiresAt != nil {
 		at := resource.Instant(*set.ExpiresAt)
 		set.ExpiresAt = &at
 		unchanged := end != nil && at.Equal(*end)
 		if !unchanged && !s.now().Before(at) {
-			return errs.Invalid("/expires_at", "must be in the future")
+			refuse("/expires_at", "must be in the future")
 		}
 	}
-	return nil
+	return errs.All(found...)
 }

@@ -102,6 +102,9 @@ func (s *Service) Register(r *httpapi.Router) {
 	update := op("updateApiKey", http.MethodPatch, "/v1/api-keys/{api_key_id}", "Change an API key", "Takes a JSON merge patch (RFC 7396). Takes effect on the next request. Narrowing a key needs no more than `account:manage`. To widen a key in any way, such as by a scope, an address or a later expiry, the calling key must be at least as wide as the key afterwards. No key can widen itself: `scope_escalation`.")
 	update.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
 	update.Example = map[string]any{"name": "CRM integration, production", "ip_allow_list": []string{"203.0.113.0/24"}}
+	update.Fixed = map[string]string{
+		"kind": "create another key", "secret": "POST /v1/api-keys/{api_key_id}/rotate makes a new one", "state": "DELETE /v1/api-keys/{api_key_id} revokes the key",
+	}
 	httpapi.Write(r, update, s.updateKey)
 
 	revoke := op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{api_key_id}", "Revoke an API key", "Takes effect on the next request and cannot be undone. The key stays in the list with the state `revoked`. Its webhooks keep its last scopes. With `include_created=true`, the keys that it created are revoked too, directly or through others, and the webhooks of all of them are disabled; if the request fails, repeat it.")

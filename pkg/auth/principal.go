@@ -37,7 +37,7 @@ type Refusal struct {
 const EnterprisePlan = "enterprise"
 
 // MessageInvalidKey is the public message of invalid_api_key.
-const MessageInvalidKey = "The API key is not valid: it may be mistyped, expired or revoked. Create one in the account area or with POST /v1/api-keys."
+const MessageInvalidKey = "The header Authorization has no valid API key. It must be `Bearer svc_live_…` or `Bearer svc_test_…`: a key alone, or by another scheme such as Basic, is not read. In the right form, the key is mistyped, expired or revoked: create one in the account area or with POST /v1/api-keys."
 
 // MessageRateLimited is the public message of rate_limited where a key has reached its
 // limit.

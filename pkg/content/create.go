@@ -239,16 +239,14 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 
 // check refuses what does not fit the kind or the key.
 func (b *createBody) check(mode tenant.Mode) error {
-	if err := checkRehearsal(b.Sandbox, mode); err != nil {
-		return err
+	found := []error{checkRehearsal(b.Sandbox, mode)}
+	if b.Format != "" && b.Kind != item.Video {
+		found = append(found, errs.Invalid("/format", "is for kind video only"))
 	}
-	switch {
-	case b.Format != "" && b.Kind != item.Video:
-		return errs.Invalid("/format", "is for kind video only")
-	case b.Slides != nil && b.Kind != item.Carousel:
-		return errs.Invalid("/slides", "are for kind carousel only")
+	if b.Slides != nil && b.Kind != item.Carousel {
+		found = append(found, errs.Invalid("/slides", "are for kind carousel only"))
 	}
-	return nil
+	return errs.All(found...)
 }
 
 // checkRehearsal refuses a rehearsal that a live key asks for, or that makes no sense.

@@ -130,6 +130,38 @@ func InvalidFields(details ...Detail) *Error {
 	return &Error{Code: ValidationFailed, Message: msg, Param: first.Param, Details: details}
 }
 
+// All returns one error for all faults of a request that were found, with the details of
+// each and the code of the first; nil where none was found. An error that is not of this
+// package is returned alone.
+func All(found ...error) error {
+	var details []Detail
+	var first *Error
+	for _, err := range found {
+		var e *Error
+		switch {
+		case err == nil:
+			continue
+		case !errors.As(err, &e):
+			return err
+		case first == nil:
+			first = e
+		}
+		if e.Details == nil {
+			details = append(details, Detail{Param: e.Param, Message: e.Message})
+		}
+		details = append(details, e.Details...)
+	}
+	switch len(details) {
+	case 0:
+		return nil
+	case 1:
+		return first
+	}
+	all := InvalidFields(details...)
+	all.Code = first.Code
+	return all
+}
+
 // Missing returns the error of an id that does not exist, is malformed, or belongs to
 // another account or mode: a caller cannot distinguish these.
 func Missing(noun, id string) *Error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -65,6 +66,29 @@ func TestInvalidFields(t *testing.T) {
 	}
 	if nowhere := Invalid("", "is no object"); nowhere.Message != "is no object" || nowhere.Param != "" {
 		t.Errorf("%+v", nowhere)
+	}
+}
+
+func TestAllFaultsAreToldTogether(t *testing.T) {
+	if err := All(nil, nil); err != nil {
+		t.Errorf("without a fault: %v", err)
+	}
+	model := New(UnsupportedModel, "No such model.")
+	if err := All(nil, model, nil); err != error(model) {
+		t.Errorf("one fault: %v", err)
+	}
+	model.Param = "/model"
+	e := As(All(Invalid("/a", "is bad"), nil, model, InvalidFields(Detail{"/b", "is worse"}, Detail{"/c", "is worst"})))
+	want := []Detail{{"/a", "is bad"}, {"/model", "No such model."}, {"/b", "is worse"}, {"/c", "is worst"}}
+	if e.Code != ValidationFailed || e.Param != "/a" || !slices.Equal(e.Details, want) {
+		t.Errorf("%+v", e)
+	}
+	if e := As(All(model, Invalid("/a", "is bad"))); e.Code != UnsupportedModel || len(e.Details) != 2 {
+		t.Errorf("%+v", e)
+	}
+	broken := errors.New("broken")
+	if err := All(Invalid("/a", "is bad"), broken); err != broken {
+		t.Errorf("a failure of ours: %v", err)
 	}
 }
 

@@ -80,9 +80,9 @@ var Infos = []Info{
 		Never, `"message": "No API key was sent. Send it as ` + "`Authorization: Bearer svc_live_…`" + ` (or svc_test_…)."`},
 	{InvalidAPIKey, http.StatusUnauthorized, authentication,
 		"The API key is not valid.",
-		"The key is mistyped, unknown, expired or revoked. The answer does not tell these apart.",
+		"The header has another form than `Bearer svc_…`, or the key is mistyped, unknown, expired or revoked. The answer does not tell these apart.",
 		"Compare the key with where it is stored. If it has ended, create another one. Calls without a valid key are limited by address: stop repeating them.",
-		Never, `"message": "The API key is not valid: it may be mistyped, expired or revoked. Create one in the account area or with POST /v1/api-keys."`},
+		Never, `"message": "The header Authorization has no valid API key. It must be ` + "`" + `Bearer svc_live_…` + "`" + ` or ` + "`" + `Bearer svc_test_…` + "`" + `: a key alone, or by another scheme such as Basic, is not read. In the right form, the key is mistyped, expired or revoked: create one in the account area or with POST /v1/api-keys."`},
 
 	{InsufficientBalance, http.StatusPaymentRequired, payment,
 		"The balance does not cover the price of the work.",

@@ -4,6 +4,7 @@ package factory
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -170,18 +171,9 @@ func (f *Factory) settings() Settings {
 
 // apply checks settings and takes them over.
 func (f *Factory) apply(set Settings) error {
-	tag, err := Language(set.Language, "")
-	if err != nil {
-		return err
-	}
-	if err := checkModels(set.Models); err != nil {
-		return err
-	}
-	if err := set.Schedule.check(); err != nil {
-		return err
-	}
-	typed, err := set.Settings.check(f.Type)
-	if err != nil {
+	tag, language := Language(set.Language, "")
+	typed, settings := set.Settings.check(f.Type)
+	if err := errs.All(language, checkModels(set.Models), set.Schedule.check(), settings); err != nil {
 		return err
 	}
 	if len(set.ContentTypes) == 0 {
@@ -216,32 +208,32 @@ func canonical(tag, param string) (string, error) {
 
 // checkModels refuses models that do not exist, are retired, or make something else.
 func checkModels(models map[string]string) error {
-	for kind, model := range models {
-		if err := catalog.Usable(kind, model, "/models/"+kind); err != nil {
-			return err
-		}
+	var found []error
+	for _, kind := range slices.Sorted(maps.Keys(models)) {
+		found = append(found, catalog.Usable(kind, models[kind], "/models/"+kind))
 	}
-	return nil
+	return errs.All(found...)
 }
 
 func (s *Schedule) check() error {
 	if s == nil {
 		return nil
 	}
+	var found []error
 	// "Local" would be the zone of whatever machine asks.
 	if _, err := time.LoadLocation(s.Timezone); err != nil || s.Timezone == "Local" || s.Timezone == "" {
-		return errs.Invalid("/schedule/timezone", "is not an IANA time zone, such as Europe/Berlin")
+		found = append(found, errs.Invalid("/schedule/timezone", "is not an IANA time zone, such as Europe/Berlin"))
 	}
 	for i, at := range s.Times {
+		param := "/schedule/times/" + strconv.Itoa(i)
 		if _, err := time.Parse("15:04", at); err != nil || len(at) != len("15:04") {
-			return errs.Invalid("/schedule/times/"+strconv.Itoa(i), "is not a time of day as HH:MM")
-		}
-		if slices.Contains(s.Times[:i], at) {
-			return errs.Invalid("/schedule/times/"+strconv.Itoa(i), "is listed twice: %s", at)
+			found = append(found, errs.Invalid(param, "is not a time of day as HH:MM, such as 09:30"))
+		} else if slices.Contains(s.Times[:i], at) {
+			found = append(found, errs.Invalid(param, "is listed twice: %s", at))
 		}
 	}
 	s.Times = orEmpty(s.Times)
-	return nil
+	return errs.All(found...)
 }
 
 func orEmpty[T any](list []T) []T {

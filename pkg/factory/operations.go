@@ -119,6 +119,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	update := op("updateFactory", http.MethodPatch, "/v1/factories/{factory_id}", auth.FactoriesWrite, "Change a factory", "Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory.")
 	update.Errors = []errs.Code{errs.UnsupportedModel, errs.VersionMismatch}
 	update.Example = map[string]any{"state": "paused", "tone": "playful"}
+	update.Fixed = map[string]string{"type": "create another factory"}
 	httpapi.Write(r, update, s.update)
 }
 

@@ -19,7 +19,7 @@ import (
 type Known struct {
 	// Answer is the type of the resource.
 	Answer reflect.Type
-	// Fixed are members that cannot be sent, with what to do instead.
+	// Fixed are members that cannot be sent, with what to do instead, of the resource or not.
 	Fixed map[string]string
 }
 
@@ -48,7 +48,7 @@ func (c *checker) unexpected(value any, pointer string) string {
 		schema, value = c.step(schema, value, jsontree.Unescape(part))
 	}
 	name := jsontree.Unescape(parts[last])
-	if last == 0 && c.known.has(name) {
+	if last == 0 && (c.known.has(name) || c.known.Fixed[name] != "") {
 		message := "cannot be set here; leave it out"
 		if c.patch {
 			message = "cannot be changed"
