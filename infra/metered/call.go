@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,6 +37,9 @@ type Request struct {
 	Raw string
 	// Own is the type of a response of the gateway's own, in place of the function's.
 	Own string
+	// Method and Path, with its query, replace those of the operation, where the function
+	// gets them for a request that is no operation.
+	Method, Path string
 	// Admitted, where there is one, is called between the authorizer and the function.
 	Admitted func()
 }
@@ -179,6 +183,13 @@ func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 	}
 	for name, value := range r.Query {
 		e.MultiValueQueryStringParameters[name] = []string{value}
+	}
+	if r.Path != "" {
+		u, err := url.Parse(r.Path)
+		if err != nil {
+			return events.APIGatewayProxyRequest{}, err
+		}
+		e.HTTPMethod, e.Path, e.MultiValueQueryStringParameters = r.Method, u.Path, u.Query()
 	}
 	return e, nil
 }

@@ -4,6 +4,7 @@
 package apikey
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"slices"
@@ -219,14 +220,6 @@ func credentialOf(r *key.Record, a account.Account, hash string) credential.Cred
 	return sec
 }
 
-func scopeNames() []string {
-	var names []string
-	for _, s := range auth.AllScopes() {
-		names = append(names, string(s))
-	}
-	return names
-}
-
 // validate checks settings and puts them into canonical form. An end that the
 // key already has may lie in the past: the caller does not change it.
 func (s *Service) validate(set *Settings, end *time.Time) error {
@@ -237,10 +230,14 @@ func (s *Service) validate(set *Settings, end *time.Time) error {
 	if set.Name == "" || utf8.RuneCountInString(set.Name) > maxName || strings.ContainsFunc(set.Name, unicode.IsControl) {
 		refuse("/name", "must have 1 to %d characters, none of them a control character", maxName)
 	}
+	var scopes []string
+	for _, s := range auth.AllScopes() {
+		scopes = append(scopes, string(s))
+	}
 	for i, scope := range set.Scopes {
 		at := "/scopes/" + strconv.Itoa(i)
 		if !scope.Known() {
-			refuse(at, "%q is not a scope%s", scope, nearest.Hint(string(scope), scopeNames()))
+			refuse(at, "%q is not a scope%s The scopes are %s", scope, cmp.Or(nearest.Hint(string(scope), scopes), "."), strings.Join(scopes, ", "))
 		} else if slices.Contains(set.Scopes[:i], scope) {
 			refuse(at, "is listed twice: %s", scope)
 		}

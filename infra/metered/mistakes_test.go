@@ -1,0 +1,276 @@
+package metered
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+//go:generate go test -count=1 -run TestMistakes . -update
+
+var update = flag.Bool("update", false, "write docs/mistakes.md")
+
+const mistakesFile = "../../docs/mistakes.md"
+
+// mistake is a request that is refused. Names in the request line stand for ids: {item}.
+type mistake struct {
+	what    string
+	request string // method, path and query
+	body    string
+	header  map[string]string
+}
+
+// title begins a table of mistakes.
+type title string
+
+var form = map[string]string{"Content-Type": "application/x-www-form-urlencoded"}
+
+func contentType(kind string) map[string]string { return map[string]string{"Content-Type": kind} }
+
+func authorization(value string) map[string]string {
+	return map[string]string{"Authorization": value}
+}
+
+// mistakes are what callers do wrong, most of it seen with them.
+var mistakes = []any{
+	title("Key"),
+	mistake{"no key", "GET /v1/me", "", authorization("")},
+	mistake{"the key in another header", "GET /v1/me", "", map[string]string{"Authorization": "", "X-Api-Key": "svc_test_…"}},
+	mistake{"the key without `Bearer`", "GET /v1/me", "", authorization("{secret}")},
+	mistake{"Basic", "GET /v1/me", "", authorization("Basic dXNlcjpwYXNz")},
+	mistake{"a mistyped key", "GET /v1/me", "", authorization("Bearer svc_test_mistyped")},
+	mistake{"a scope that the key lacks", "POST /v1/factories", `{"type":"brand","name":"Acme"}`, authorization("Bearer {narrow}")},
+	title("Path and method"),
+	mistake{"a slash at the end", "GET /v1/factories/", "", nil},
+	mistake{"the singular", "GET /v1/factory", "", nil},
+	mistake{"underscores", "GET /v1/content_items", "", nil},
+	mistake{"a part left out", "GET /v1/models", "", nil},
+	mistake{"a misspelled action", "POST /v1/content-items/{item}/cancle", "", nil},
+	mistake{"a path that is like none", "GET /v1/invoices", "", nil},
+	mistake{"an id of another kind", "GET /v1/content-items/{factory}", "", nil},
+	mistake{"an id that does not exist", "GET /v1/factories/fac_01h455vb4pex5vsknk084sn02q", "", nil},
+	mistake{"PUT for PATCH", "PUT /v1/factories/{factory}", `{"name":"Acme"}`, nil},
+	mistake{"GET of an action", "GET /v1/content-items/batch", "", nil},
+	mistake{"OPTIONS", "OPTIONS /v1/content-items/batch", "", nil},
+	title("Headers"),
+	mistake{"a form", "POST /v1/factories", "type=brand&name=Acme", form},
+	mistake{"another charset", "POST /v1/factories", `{"type":"brand","name":"Acme"}`, contentType("application/json; charset=iso-8859-1")},
+	mistake{"a merge patch by POST", "POST /v1/factories", `{"type":"brand","name":"Acme"}`, contentType("application/merge-patch+json")},
+	mistake{"a JSON Patch", "PATCH /v1/factories/{factory}", `[{"op":"replace","path":"/name","value":"Acme"}]`, contentType("application/json-patch+json")},
+	mistake{"If-Match without quotes", "PATCH /v1/factories/{factory}", `{"name":"Acme"}`, map[string]string{"If-Match": "1"}},
+	mistake{"If-Match of an old version", "PATCH /v1/factories/{factory}", `{"name":"Acme"}`, map[string]string{"If-Match": `"77"`}},
+	mistake{"an Idempotency-Key that is too long", "POST /v1/factories", `{"type":"brand","name":"Acme"}`, map[string]string{"Idempotency-Key": strings.Repeat("k", 256)}},
+	mistake{"an Idempotency-Key for another request", "POST /v1/factories", `{"type":"brand","name":"Other"}`, map[string]string{"Idempotency-Key": "used"}},
+	title("Syntax of the body"),
+	mistake{"no body", "POST /v1/factories", "", nil},
+	mistake{"a comma too many", "POST /v1/factories", "{\n  \"type\": \"brand\",\n  \"name\": \"Acme\",\n}", nil},
+	mistake{"a comma too few", "POST /v1/factories", `{"type":"brand" "name":"Acme"}`, nil},
+	mistake{"single quotes", "POST /v1/factories", `{'type':'brand'}`, nil},
+	mistake{"a name without quotes", "POST /v1/factories", `{type:"brand"}`, nil},
+	mistake{"a comment", "POST /v1/factories", `{"type":"brand"} // ours`, nil},
+	mistake{"None of Python", "POST /v1/factories", `{"type":"brand","name":None}`, nil},
+	mistake{"a brace too few", "POST /v1/factories", `{"type":"brand","name":"Acme"`, nil},
+	mistake{"a line break in a string", "POST /v1/factories", "{\"type\":\"brand\",\"name\":\"Ac\nme\"}", nil},
+	mistake{"a backslash", "POST /v1/factories", `{"type":"brand","name":"C:\dir"}`, nil},
+	mistake{"a byte order mark", "POST /v1/factories", "\ufeff" + `{"type":"brand","name":"Acme"}`, nil},
+	mistake{"a member twice", "POST /v1/factories", `{"type":"brand","name":"Acme","name":"Other"}`, nil},
+	mistake{"an array", "POST /v1/factories", `[{"type":"brand","name":"Acme"}]`, nil},
+	mistake{"a body that is not taken", "GET /v1/factories", `{"limit":5}`, nil},
+	title("Parameters"),
+	mistake{"pages by number", "GET /v1/factories?page=2", "", nil},
+	mistake{"a cursor of another API", "GET /v1/content-items?starting_after={item}", "", nil},
+	mistake{"page size of another API", "GET /v1/factories?per_page=50", "", nil},
+	mistake{"sort", "GET /v1/content-items?sort=created_at", "", nil},
+	mistake{"another case", "GET /v1/content-items?factoryId={factory}", "", nil},
+	mistake{"an unknown one", "GET /v1/catalog/plans?colour=red", "", nil},
+	mistake{"too large a page", "GET /v1/factories?limit=1000", "", nil},
+	mistake{"no number", "GET /v1/factories?limit=ten", "", nil},
+	mistake{"one twice", "GET /v1/factories?limit=5&limit=6", "", nil},
+	mistake{"an empty one", "GET /v1/events?to=", "", nil},
+	mistake{"a misspelled value", "GET /v1/content-items?state=cancelled", "", nil},
+	mistake{"a date for a time", "GET /v1/events?from=2026-05-01", "", nil},
+	mistake{"a plus that is not escaped", "GET /v1/events?from=2026-05-01T12:00:00+02:00", "", nil},
+	mistake{"a damaged cursor", "GET /v1/factories?cursor=abc", "", nil},
+	mistake{"several at once", "GET /v1/factories?page=2&limit=0&to=", "", nil},
+	title("Members"),
+	mistake{"camel case", "POST /v1/content-items", `{"factoryId":"{factory}","kind":"post","prompt":"A shoe"}`, nil},
+	mistake{"a name of another API", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"video","prompt":"A shoe","duration":20}`, nil},
+	mistake{"`events` of a webhook", "POST /v1/webhooks", `{"url":"https://crm.example.com/hooks","events":["content.*"]}`, nil},
+	mistake{"one that the service sets", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"A shoe","state":"queued"}`, nil},
+	mistake{"a string for a number", "POST /v1/api-keys/{key}/rotate", `{"overlap_seconds":"60"}`, nil},
+	mistake{"a fraction for an integer", "POST /v1/api-keys/{key}/rotate", `{"overlap_seconds":1.5}`, nil},
+	mistake{"a number for a string", "POST /v1/factories", `{"type":"brand","name":7}`, nil},
+	mistake{"an empty string", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":""}`, nil},
+	mistake{"blanks", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"  "}`, nil},
+	mistake{"a line break in a name", "POST /v1/factories", `{"type":"brand","name":"Ac\nme","settings":{"brand_name":"Acme"}}`, nil},
+	mistake{"a misspelled value", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"vidoe","prompt":"A shoe"}`, nil},
+	mistake{"a misspelled type of factory", "POST /v1/factories", `{"type":"brands","name":"Acme"}`, nil},
+	mistake{"settings of another type", "POST /v1/factories", `{"type":"musician","name":"Anna","settings":{"brand_name":"Acme"}}`, nil},
+	mistake{"a wildcard as a scope", "POST /v1/api-keys", `{"name":"CRM","kind":"test","scopes":["content:*"]}`, nil},
+	mistake{"an unknown type of event", "POST /v1/webhooks", `{"url":"https://crm.example.com/hooks","event_types":["content.made"]}`, nil},
+	mistake{"a private address", "POST /v1/webhooks", `{"url":"https://10.0.0.1/hooks","event_types":["content.*"]}`, nil},
+	mistake{"numbers as metadata", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"A shoe","metadata":{"campaign":7}}`, nil},
+	mistake{"a format of another kind", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"A shoe","format":"short","slides":[{"text":"A sole"},{"text":"A lace"}]}`, nil},
+	mistake{"an unknown model", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"A shoe","model":"gpt-9"}`, nil},
+	mistake{"an unknown factory", "POST /v1/content-items", `{"factory_id":"fac_01h455vb4pex5vsknk084sn02q","kind":"post","prompt":"A shoe"}`, nil},
+	mistake{"several at once", "POST /v1/content-items", `{"kind":"vidoe","prompt":7,"duration":20,"factoryId":"x"}`, nil},
+	mistake{"a bad language and settings", "POST /v1/factories", `{"type":"brand","name":"Acme","language":"german","settings":{"brandname":"Acme"}}`, nil},
+	title("Changes"),
+	mistake{"the prompt of an item", "PATCH /v1/content-items/{item}", `{"prompt":"A boot"}`, nil},
+	mistake{"the state of an item", "PATCH /v1/content-items/{item}", `{"state":"canceled"}`, nil},
+	mistake{"the type of a factory", "PATCH /v1/factories/{factory}", `{"type":"blogger"}`, nil},
+	mistake{"the kind of a key", "PATCH /v1/api-keys/{key}", `{"kind":"live"}`, nil},
+	mistake{"an id", "PATCH /v1/factories/{factory}", `{"id":"fac_1"}`, nil},
+	mistake{"an unknown member", "PATCH /v1/factories/{factory}", `{"nmae":"Acme"}`, nil},
+	mistake{"null for what must be there", "PATCH /v1/factories/{factory}", `{"name":null}`, nil},
+	title("State, money and limits"),
+	mistake{"cancel what is generated", "POST /v1/content-items/{item}/cancel", "", nil},
+	mistake{"rotate a revoked key", "POST /v1/api-keys/{revoked}/rotate", "", nil},
+	mistake{"a balance that is too low", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"A shoe","sandbox":{"outcome":"insufficient_balance"}}`, nil},
+	mistake{"too many calls", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"A shoe","sandbox":{"outcome":"rate_limited"}}`, nil},
+}
+
+// TestMistakes compares the answers to mistakes with docs/mistakes.md; -update writes it.
+func TestMistakes(t *testing.T) {
+	w := filled(t)
+	names := map[string]string{"item": w.item, "factory": w.factory, "secret": w.key}
+	create := func(r Request) (data struct{ ID, Secret string }) {
+		t.Helper()
+		a, err := w.Call(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(a.Data, &data); err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	narrow := create(Request{Operation: "createApiKey", Body: Object{"name": "narrow", "kind": "test", "scopes": []string{"account:read"}}})
+	names["narrow"], names["key"] = narrow.Secret, narrow.ID
+	names["revoked"] = create(Request{Operation: "createApiKey", Body: Object{"name": "revoked", "kind": "test", "scopes": []string{"account:manage"}}}).ID
+	create(Request{Operation: "revokeApiKey", ID: names["revoked"]})
+	create(Request{Operation: "createFactory", Body: w.Examples()["createFactory"].Body, Header: map[string]string{"Idempotency-Key": "used"}})
+
+	var out strings.Builder
+	out.WriteString("# Mistakes and their answers\n\nWhat the API answers to requests that are wrong. A test sends them and compares the answers with this file.\n")
+	n := 0
+	for _, entry := range mistakes {
+		if name, ok := entry.(title); ok {
+			fmt.Fprintf(&out, "\n## %s\n\n| Mistake | Request | Code | Answer |\n|---|---|---|---|\n", name)
+			continue
+		}
+		m := entry.(mistake)
+		n++
+		out.WriteString(w.row(t, m, names))
+	}
+	if n < 60 {
+		t.Errorf("there are %d mistakes", n)
+	}
+	for name, value := range names {
+		if strings.Contains(out.String(), value) {
+			t.Errorf("the answers repeat %s", name)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(mistakesFile, []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(mistakesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Split(out.String(), "\n")
+	for i, line := range strings.Split(string(want), "\n") {
+		if i >= len(got) || got[i] != line {
+			t.Fatalf("line %d of %s differs; -update writes it:\n got %s\nwant %s", i+1, mistakesFile, got[min(i, len(got)-1)], line)
+		}
+	}
+}
+
+// row makes a mistake, and returns its row of the table.
+func (w *World) row(t *testing.T, m mistake, names map[string]string) string {
+	t.Helper()
+	filling := func(text string) string {
+		for name, value := range names {
+			text = strings.ReplaceAll(text, "{"+name+"}", value)
+		}
+		return text
+	}
+	r := Request{Raw: filling(m.body), Header: map[string]string{}}
+	r.Method, r.Path, _ = strings.Cut(filling(m.request), " ")
+	r.Operation = w.operation(r.Method, r.Path)
+	for name, value := range m.header {
+		r.Header[name] = filling(value)
+	}
+	a, err := w.Send(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer httpapi.ErrorResponse
+	var context struct {
+		Error struct{ Context json.RawMessage }
+	}
+	if err := errs.All(json.Unmarshal([]byte(a.Body), &context), json.Unmarshal([]byte(a.Body), &answer)); err != nil || answer.Err.Message == "" || a.Status < 400 {
+		t.Errorf("%s: %d %s, %v", m.what, a.Status, a.Body, err)
+	}
+	said := answer.Err.Message
+	if len(answer.Err.Details) > 0 {
+		said = ""
+		for _, d := range answer.Err.Details {
+			said += "<br>" + strings.TrimPrefix("`"+d.Param+"` ", "`` ") + d.Message
+		}
+		said = strings.TrimPrefix(said, "<br>")
+	} else if answer.Err.Param != "" {
+		said = "`" + answer.Err.Param + "` " + said
+	}
+	if c := context.Error.Context; c != nil {
+		said += "<br>context: `" + string(c) + "`"
+	}
+	for name, value := range names {
+		said = strings.ReplaceAll(said, value, "{"+name+"}")
+	}
+	request := "`" + m.request + "`"
+	if m.body != "" {
+		quoted := fmt.Sprintf("%+q", m.body)
+		request += "<br>`" + strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1:len(quoted)-1]) + "`"
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.header)) {
+		request += "<br>" + fmt.Sprintf("`%s: %.40s`", name, m.header[name])
+	}
+	clean := strings.NewReplacer("|", `\|`, "\n", " ")
+	return fmt.Sprintf("| %s | %s | %d `%s` | %s |\n", m.what, clean.Replace(request), a.Status, answer.Err.Code, clean.Replace(said))
+}
+
+// operation returns an operation of the function that the gateway sends a request to: that
+// of its path, or that of all unknown paths.
+func (w *World) operation(method, path string) string {
+	mux, of := http.NewServeMux(), map[string]string{}
+	for id, route := range w.Routes {
+		if of[route.Path] == "" {
+			mux.Handle(route.Path, http.NotFoundHandler())
+		}
+		if of[route.Path] == "" || route.Method == method {
+			of[route.Path] = id
+		}
+	}
+	req, err := http.NewRequest(http.MethodGet, path, bytes.NewReader(nil))
+	if err != nil {
+		return "getMe"
+	}
+	if _, pattern := mux.Handler(req); of[pattern] != "" {
+		return of[pattern]
+	}
+	return "getMe"
+}
