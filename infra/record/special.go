@@ -110,6 +110,11 @@ var refusals = map[string]map[errs.Code]spoiler{
 			r.Body = metered.Object{"operation": "createAvatar", "body": recorded404}
 			return nil
 		},
+		errs.InvalidState: func(ctx context.Context, s *scene, r *metered.Request) error {
+			item, err := s.make(ctx, r.Key, "createContentItem", s.w.Examples()["createContentItem"].Body)
+			r.Body = metered.Object{"operation": "regenerateContentItem", "content_item_id": item, "body": metered.Object{}}
+			return err
+		},
 	},
 }
 

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -201,20 +202,10 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
-	if err := r.Permit(item.Regenerate); err != nil {
+	if err := s.plan(r, b, live); err != nil {
 		return out, err
 	}
 	if err := r.Move(item.Queued); err != nil {
-		return out, err
-	}
-	if b.Prompt != nil {
-		r.Prompt = *b.Prompt
-	}
-	model := r.Model
-	if b.Model != "" {
-		model = b.Model
-	}
-	if err := r.Plan(s.offer, model, live); err != nil {
 		return out, err
 	}
 	r.Attempt++
@@ -232,6 +223,17 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 		return out, err
 	}
 	return s.write(ctx, tx, it, r)
+}
+
+// plan plans another attempt at an item.
+func (s *Service) plan(r *item.Record, b regenerateBody, live bool) error {
+	if err := r.Permit(item.Regenerate); err != nil {
+		return err
+	}
+	if b.Prompt != nil {
+		r.Prompt = *b.Prompt
+	}
+	return r.Plan(s.offer, cmp.Or(b.Model, r.Model), live)
 }
 
 // write adds the changed record to the transaction, and returns the item as it then is.

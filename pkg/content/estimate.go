@@ -31,6 +31,24 @@ func (s *Service) Estimates() map[string]func(ctx context.Context, body any) ([]
 	}
 }
 
+// EstimateRegenerate returns what another attempt at an item would cost with a live
+// key, as Estimates does.
+func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body any) ([]int64, error) {
+	b, err := httpapi.Member[regenerateBody]("body", body)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRehearsal(b.Sandbox, auth.FromContext(ctx).Mode); err != nil {
+		return nil, err
+	}
+	r, _, err := s.find(ctx, itemID)
+	if err != nil {
+		return nil, err
+	}
+	err = s.plan(r, b, true)
+	return []int64{r.Credits}, err
+}
+
 func (s *Service) prices(ctx context.Context, bodies ...createBody) ([]int64, error) {
 	p := auth.FromContext(ctx)
 	factories, _, err := s.open(ctx, p, bodies...)

@@ -52,6 +52,8 @@ func (Operation) Schema(huma.Registry) *huma.Schema {
 type body struct {
 	Operation Operation      `json:"operation" doc:"Id of the operation that the body is for" example:"createContentItem"`
 	Body      map[string]any `json:"body" doc:"Body of that operation, as it would be sent there"`
+	// The item is in the path of the one operation that costs and has an id there.
+	ContentItemID string `json:"content_item_id,omitempty" doc:"Id of the content item, for regenerateContentItem only" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -59,16 +61,37 @@ func (body) SchemaName() string { return "EstimateCreate" }
 
 type input struct{ Body body }
 
+// regenerate is the operation that has the id of an item in its path.
+const regenerate Operation = "regenerateContentItem"
+
 // estimators returns what prices the body of each operation that costs: the credits
 // of each of its items.
-func estimators(e function.Env) map[Operation]func(ctx context.Context, body any) ([]int64, error) {
+func estimators(e function.Env) map[Operation]func(ctx context.Context, b body) ([]int64, error) {
 	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
 	items := content.NewService(e.DB, factory.NewService(e.DB, e.Now), e.Media, offer, e.Now)
 	generations := studio.NewService(e.DB, e.Media, studio.NewClient(e.Loopback), offer, e.Now)
-	all := map[Operation]func(ctx context.Context, body any) ([]int64, error){}
+	all := map[Operation]func(ctx context.Context, b body) ([]int64, error){
+		regenerate: func(ctx context.Context, b body) ([]int64, error) {
+			if b.ContentItemID == "" {
+				return nil, errs.Invalid("/content_item_id", "is required for %s", regenerate)
+			}
+			credits, err := items.EstimateRegenerate(ctx, b.ContentItemID, b.Body)
+			if missing := errs.As(err); missing.Code == errs.NotFound {
+				missing.Param = "/content_item_id"
+				return nil, missing
+			}
+			return credits, below("/body", err)
+		},
+	}
 	for _, area := range []map[string]func(ctx context.Context, body any) ([]int64, error){items.Estimates(), generations.Estimates()} {
 		for id, price := range area {
-			all[Operation(id)] = price
+			all[Operation(id)] = func(ctx context.Context, b body) ([]int64, error) {
+				if b.ContentItemID != "" {
+					return nil, errs.Invalid("/content_item_id", "is for %s only", regenerate)
+				}
+				credits, err := price(ctx, b.Body)
+				return credits, below("/body", err)
+			}
 		}
 	}
 	return all
@@ -81,13 +104,13 @@ func Mount(r *httpapi.Router, e function.Env) {
 		ID: "createEstimate", Method: http.MethodPost, Path: "/v1/balance/estimates", Scope: auth.AccountRead, Function: "studio", Tag: "Account",
 		Summary: "Estimate a cost",
 		Description: "Returns what the body of an operation would cost with a live key. Nothing is spent or created. The body is validated as that operation validates it, so what has an estimate is accepted if the balance suffices, " +
-			"and the cost depends on the body and its factory alone: the estimate is exactly what is reserved. Only a result that is far longer than reserved for is charged more.",
-		Errors:  []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable, errs.NotFound},
+			"and the cost depends on the body, and on its factory or item, alone: the estimate is exactly what is reserved, and what the response shows as `reserved_credits`. Only a result that is far longer than reserved for is charged more.",
+		Errors:  []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable, errs.NotFound, errs.InvalidState},
 		Example: map[string]any{"operation": "createContentItem", "body": map[string]any{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"}},
 	}, func(ctx context.Context, _ *store.Tx, in *input) (out Estimate, err error) {
-		credits, err := priced[in.Body.Operation](ctx, in.Body.Body)
+		credits, err := priced[in.Body.Operation](ctx, in.Body)
 		if err != nil {
-			return out, below("/body", err)
+			return out, err
 		}
 		out.Operation = in.Body.Operation
 		for _, c := range credits {

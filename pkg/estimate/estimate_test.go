@@ -129,6 +129,43 @@ func TestAnEstimateIsWhatIsReserved(t *testing.T) {
 	}
 }
 
+// Another attempt has an estimate, too, in the states that permit one.
+func TestAnEstimateOfAnotherAttempt(t *testing.T) {
+	w := newWorld(t)
+	type made struct {
+		ID              string
+		ReservedCredits int64 `json:"reserved_credits"`
+	}
+	var it made
+	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": w.factory, "kind": "post", "prompt": "A shoe"}).Into(t, http.StatusAccepted, &it)
+	ask := func(body object) apitest.Answer {
+		return w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "regenerateContentItem", "content_item_id": it.ID, "body": body})
+	}
+	a := ask(object{})
+	a.Refused(t, http.StatusConflict, errs.InvalidState, "")
+	a.Context(t, `{"state":"queued","allowed":["update","cancel","delete"]}`)
+	w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/cancel", nil).Into(t, http.StatusOK, &it)
+	if it.ReservedCredits != 0 {
+		t.Errorf("%+v", it)
+	}
+	for _, body := range []object{{}, {"model": "nano-banana", "prompt": "A shoe on a path"}} {
+		var e estimate.Estimate
+		ask(body).Into(t, http.StatusOK, &e)
+		w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/regenerate", body).Into(t, http.StatusAccepted, &it)
+		if e.Credits <= 0 || it.ReservedCredits != e.Credits || len(e.Items) != 1 {
+			t.Errorf("%v: estimated %+v, reserved %+v", body, e, it)
+		}
+		w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/cancel", nil).Into(t, http.StatusOK, &it)
+	}
+	ask(object{"model": "veo-3.1"}).Refused(t, 422, errs.UnsupportedModel, "/body/model")
+	ask(object{"sandbox": object{}}).Refused(t, 422, errs.ValidationFailed, "/body/sandbox")
+	ask(object{"kind": "post"}).Refused(t, 422, errs.ValidationFailed, "/body/kind")
+	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "regenerateContentItem", "body": object{}}).Refused(t, 422, errs.ValidationFailed, "/content_item_id")
+	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createImage", "content_item_id": it.ID, "body": object{"prompt": "A shoe"}}).Refused(t, 422, errs.ValidationFailed, "/content_item_id")
+	it.ID = w.factory
+	ask(object{}).Refused(t, http.StatusNotFound, errs.NotFound, "/content_item_id")
+}
+
 func TestWhatHasNoEstimate(t *testing.T) {
 	w := newWorld(t)
 	good := object{"factory_id": w.factory, "kind": "post", "prompt": "A shoe"}

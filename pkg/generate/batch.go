@@ -31,9 +31,13 @@ const startAtOnce = 20
 // them. There is at least one.
 func AcceptBatch(tx *store.Tx, now time.Time, orders []Order, payer ledger.Payer, b ledger.Balance) (Ticket, error) {
 	first := orders[0]
+	first.About.Metadata = nil // it is of one resource alone
 	var credits int64
 	for _, o := range orders {
 		credits += o.price()
+		if o.About.FactoryID != first.About.FactoryID {
+			first.About.FactoryID = ""
+		}
 	}
 	hold, err := reserve(tx, now, first, credits, payer, b)
 	if err != nil {
@@ -85,6 +89,9 @@ func (w starter) start(ctx context.Context, tx *store.Tx, b *batch) error {
 			}
 		}
 		parts[i] = ledger.Part{Subject: o.Subject, Credits: o.price(), Free: wanted[i] == nil}
+		if wanted[i] != nil {
+			parts[i].About = wanted[i].About()
+		}
 	}
 	var holds []ledger.Hold
 	if b.Hold, holds, err = ledger.Split(tx, now, some[0].Account, b.Hold, parts); err != nil {

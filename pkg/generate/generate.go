@@ -71,6 +71,8 @@ type Work interface {
 	Waits() (attempt int)
 	// Ticket returns the work's ticket, to be read and changed.
 	Ticket() *Ticket
+	// About returns what the entries of its money show.
+	About() ledger.About
 	// Request returns what part n (from 0) asks its provider for, as far as the resource
 	// decides it: model, options and client token are the handler's. made is what the
 	// parts before it have made.

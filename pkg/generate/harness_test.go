@@ -67,6 +67,7 @@ func (w *thingWork) Waits() int {
 	return 0
 }
 func (w *thingWork) Ticket() *generate.Ticket { return &w.thing.Ticket }
+func (w *thingWork) About() ledger.About      { return ledger.About{} }
 func (w *thingWork) Request(n int, made []generate.Made) (provider.Request, error) {
 	return provider.Request{Prompt: fmt.Sprintf("part %d after %d", n, len(made)), AspectRatio: "1:1"}, nil
 }

@@ -25,6 +25,8 @@ type Order struct {
 	// Subject is the id of the resource, and Attempt the number of this try.
 	Subject string `json:"subject"`
 	Attempt int    `json:"attempt"`
+	// About is what the entries of its money show.
+	About ledger.About `json:"-"`
 	// Parts are what is to be made, in order; at least one.
 	Parts []Part `json:"parts"`
 	// Delay is how much longer than usual the work may take: a rehearsed wait.
@@ -84,7 +86,7 @@ func Accept(tx *store.Tx, now time.Time, o Order, payer ledger.Payer, b ledger.B
 }
 
 func reserve(tx *store.Tx, now time.Time, o Order, credits int64, payer ledger.Payer, b ledger.Balance) (ledger.Hold, error) {
-	return ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Subject: o.Subject, Credits: credits, Payer: payer}, b)
+	return ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Subject: o.Subject, About: o.About, Credits: credits, Payer: payer}, b)
 }
 
 // enter counts work that waits; the commit returns queue_full where there is too much.

@@ -31,10 +31,12 @@ const (
 // reservation changes once.
 type Entry struct {
 	resource.Resource
-	Kind    string  `json:"kind" enum:"top_up,reserve,release,adjust" doc:"Reason of the change. top_up: credits were bought. reserve: credits were reserved for accepted work, or charged for a result that cost more. release: reserved credits were returned, because the work failed or was canceled. adjust: the operator corrected the balance" example:"reserve"`
-	Credits int64   `json:"credits" doc:"Change of the balance in credits. Negative if credits were taken" example:"-12"`
-	Subject string  `json:"subject" doc:"Id of the resource that was paid for, or of the account" example:"cnt_01h455vb4pex5vsknk084sn02q"`
-	State   *string `json:"state" enum:"held,charged,released" doc:"State of a reserve. held: the work is running. charged: it has succeeded, or was canceled when a part was completed; then a release returns the rest. released: the credits were returned. Null for other kinds"`
+	Kind    string `json:"kind" enum:"top_up,reserve,release,adjust" doc:"Reason of the change. top_up: credits were bought. reserve: credits were reserved for accepted work, or charged for a result that cost more. release: reserved credits were returned, because the work failed or was canceled. adjust: the operator corrected the balance" example:"reserve"`
+	Credits int64  `json:"credits" doc:"Change of the balance in credits. Negative if credits were taken" example:"-12"`
+	// FactoryID and the metadata are those of the subject when the work was accepted.
+	FactoryID *string `json:"factory_id" doc:"Factory of the resource that was paid for; metadata is that of the resource, as it was when the credits were reserved. Null: none, as for the studio, or several, as for a batch of several factories"`
+	Subject   string  `json:"subject" doc:"Id of the resource that was paid for, or of the account" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	State     *string `json:"state" enum:"held,charged,released" doc:"State of a reserve. held: the work is running. charged: it has succeeded, or was canceled when a part was completed; then a release returns the rest. released: the credits were returned. Null for other kinds"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -52,12 +54,25 @@ const (
 	attrReason = "reason"
 )
 
-// newEntry makes an entry, and its item.
-func newEntry(now time.Time, account tenant.Account, kind, subject string, credits int64) (Entry, store.Item, error) {
+// About is what entries show of the resource that was paid for.
+type About struct {
+	FactoryID string            `json:"factory_id,omitempty"`
+	Metadata  resource.Metadata `json:"metadata,omitempty"`
+}
+
+// newEntry makes an entry, and its item. About may be nil.
+func newEntry(now time.Time, account tenant.Account, kind, subject string, about *About, credits int64) (Entry, store.Item, error) {
+	if about == nil {
+		about = &About{}
+	}
 	owner := tenant.Of(account, tenant.Live)
-	e := Entry{Resource: resource.New(id.New(id.LedgerEntry, now), now, nil), Kind: kind, Credits: credits, Subject: subject}
+	e := Entry{Resource: resource.New(id.New(id.LedgerEntry, now), now, about.Metadata), Kind: kind, Credits: credits, Subject: subject}
+	filters := map[string]string{"kind": kind}
+	if about.FactoryID != "" {
+		e.FactoryID, filters["factory"] = &about.FactoryID, about.FactoryID
+	}
 	it, err := store.NewItem(Kind, owner, e.ID, e)
-	it.Filters = map[string]string{"kind": kind}
+	it.Filters = filters
 	it.Parent = store.Key{PK: SubjectPartition(owner, subject), SK: e.ID}
 	return e, it, err
 }

@@ -28,7 +28,7 @@ func TopUp(tx *store.Tx, now time.Time, account tenant.Account, credits int64) (
 	if credits <= 0 || credits > MaxCredits {
 		return Entry{}, errs.Invalid("/credits", "must be between 1 and %d", int64(MaxCredits))
 	}
-	e, it, err := newEntry(now, account, kindTopUp, string(account), credits)
+	e, it, err := newEntry(now, account, kindTopUp, string(account), nil, credits)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -49,7 +49,7 @@ func Adjust(tx *store.Tx, now time.Time, account tenant.Account, credits int64, 
 	if credits == 0 || credits > MaxCredits || credits < -MaxCredits {
 		return Entry{}, errs.Invalid("/credits", "must be between -%d and %[1]d, and not 0", int64(MaxCredits))
 	}
-	e, it, err := newEntry(now, account, kindAdjust, string(account), credits)
+	e, it, err := newEntry(now, account, kindAdjust, string(account), nil, credits)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -68,6 +68,7 @@ func Adjust(tx *store.Tx, now time.Time, account tenant.Account, credits int64, 
 type Reservation struct {
 	Account tenant.Account
 	Subject string // id of the work
+	About   About
 	Credits int64
 	Payer   Payer
 }
@@ -77,6 +78,7 @@ type Reservation struct {
 type Hold struct {
 	Entry   string `json:"entry"`
 	Subject string `json:"subject"`
+	About   *About `json:"about,omitempty"`
 	Credits int64  `json:"credits"`
 	Payer   Payer  `json:"payer,omitzero"`
 }
@@ -107,13 +109,17 @@ func hold(tx *store.Tx, now time.Time, r Reservation) (Hold, error) {
 	if r.Credits < 0 || r.Credits > MaxCredits {
 		return Hold{}, fmt.Errorf("ledger: %s cannot reserve %d credits", r.Subject, r.Credits)
 	}
-	e, it, err := newEntry(now, r.Account, kindReserve, r.Subject, -r.Credits)
+	var about *About
+	if r.About.FactoryID != "" || len(r.About.Metadata) > 0 {
+		about = &r.About
+	}
+	e, it, err := newEntry(now, r.Account, kindReserve, r.Subject, about, -r.Credits)
 	if err != nil {
 		return Hold{}, err
 	}
 	it.Attributes = map[string]string{attrState: stateHeld, attrHeld: strconv.FormatInt(r.Credits, 10)}
 	tx.Create(it, nil)
-	return Hold{Entry: e.ID, Subject: r.Subject, Credits: r.Credits, Payer: r.Payer}, nil
+	return Hold{Entry: e.ID, Subject: r.Subject, About: about, Credits: r.Credits, Payer: r.Payer}, nil
 }
 
 // Charge settles the reservation of work that succeeded. The commit returns
@@ -141,14 +147,14 @@ func Release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, charge
 	}
 	settle(tx, now, account, h, state, 0)
 	spend(tx, account, h.Payer, -rest, nil)
-	return release(tx, now, account, h.Subject, rest, rest)
+	return release(tx, now, account, h, rest, rest)
 }
 
 // ChargeMore charges what work has cost beyond its reservation, which the same
 // transaction charges. The commit returns store.ErrConflict if the balance or the
 // payer's limit does not cover it, or if the balance has changed since it was read.
 func ChargeMore(tx *store.Tx, now time.Time, account tenant.Account, h Hold, credits int64, b Balance) error {
-	_, it, err := newEntry(now, account, kindReserve, h.Subject, -credits)
+	_, it, err := newEntry(now, account, kindReserve, h.Subject, h.About, -credits)
 	if err != nil {
 		return err
 	}
@@ -160,8 +166,8 @@ func ChargeMore(tx *store.Tx, now time.Time, account tenant.Account, h Hold, cre
 
 // release writes an entry of released credits, and adds those that are not reserved
 // again, free, to the balance.
-func release(tx *store.Tx, now time.Time, account tenant.Account, subject string, credits, free int64) error {
-	_, it, err := newEntry(now, account, kindRelease, subject, credits)
+func release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, credits, free int64) error {
+	_, it, err := newEntry(now, account, kindRelease, h.Subject, h.About, credits)
 	if err != nil {
 		return err
 	}
@@ -187,6 +193,7 @@ func settle(tx *store.Tx, now time.Time, account tenant.Account, h Hold, state s
 // Part is the share of one part of a batch in the batch's reservation.
 type Part struct {
 	Subject string
+	About   About
 	Credits int64
 	// Free says that the credits of the part are released instead of held.
 	Free bool
@@ -225,7 +232,7 @@ func Split(tx *store.Tx, now time.Time, account tenant.Account, batch Hold, part
 	settle(tx, now, account, batch, state, rest.Credits)
 	// The same transaction reserves the released credits again, so that the balance
 	// changes by the free ones only.
-	if err := release(tx, now, account, batch.Subject, all, free); err != nil {
+	if err := release(tx, now, account, batch, all, free); err != nil {
 		return Hold{}, nil, err
 	}
 	spend(tx, account, batch.Payer, -free, nil)
@@ -233,7 +240,7 @@ func Split(tx *store.Tx, now time.Time, account tenant.Account, batch Hold, part
 		if p.Free || p.Credits == 0 {
 			continue
 		}
-		if holds[i], err = hold(tx, now, Reservation{Account: account, Subject: p.Subject, Credits: p.Credits, Payer: batch.Payer}); err != nil {
+		if holds[i], err = hold(tx, now, Reservation{Account: account, Subject: p.Subject, About: p.About, Credits: p.Credits, Payer: batch.Payer}); err != nil {
 			return Hold{}, nil, err
 		}
 	}

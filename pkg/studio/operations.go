@@ -175,7 +175,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **reco
 		r.Speech = &file
 	}
 	a := generate.Order{
-		Owner: p.Owner, Subject: r.ID, Attempt: generation.Attempt,
+		Owner: p.Owner, Subject: r.ID, Attempt: generation.Attempt, About: r.About(),
 		Parts: []generate.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider}},
 	}
 	if c.Sandbox != nil {

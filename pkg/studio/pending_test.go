@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/studio/generation"
 )
 
@@ -16,6 +17,15 @@ func TestAcceptedGenerationsSayWhereAndWhenToLook(t *testing.T) {
 		var made, shown generation.Generation
 		a.Into(t, http.StatusAccepted, &made)
 		live.Call(http.MethodGet, a.Header.Get("Location"), nil).Into(t, http.StatusOK, &shown)
+		var estimate studio.Estimate
+		live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": made.Kind, "input": bodies[path].body}).Into(t, http.StatusOK, &estimate)
+		if made.ReservedCredits != estimate.Credits || shown.ReservedCredits != estimate.Credits || estimate.Credits <= 0 {
+			t.Errorf("%s: estimated %+v, reserved %+v", path, estimate, made)
+		}
+		live.Call(http.MethodDelete, a.Header.Get("Location"), nil).Into(t, http.StatusOK, &made)
+		if made.State != generation.Canceled || made.ReservedCredits != 0 {
+			t.Errorf("%s: canceled %+v", path, made)
+		}
 		if shown.ID != made.ID || a.Header.Get("Retry-After") != seconds {
 			t.Errorf("%s: %+v, Retry-After %q", path, shown, a.Header.Get("Retry-After"))
 		}

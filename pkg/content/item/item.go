@@ -74,7 +74,8 @@ type Item struct {
 	State            State        `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" doc:"State of the item"`
 	Failure          *Failure     `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 	Attempt          int          `json:"attempt" doc:"Number of the generation attempt, starting at 1"`
-	CostCredits      int64        `json:"cost_credits" doc:"Credits charged for all attempts that succeeded. Always 0 in the sandbox"`
+	ReservedCredits  int64        `json:"reserved_credits" doc:"Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox"`
+	CostCredits      int64        `json:"cost_credits" doc:"Credits charged for all attempts: those that succeeded, and the completed parts of those that were canceled. Always 0 in the sandbox"`
 	GeneratedAt      *time.Time   `json:"generated_at" doc:"Time at which it was generated. Null until then"`
 	PublishedAt      *time.Time   `json:"published_at" doc:"Time at which it was first published. Null until then"`
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
@@ -36,6 +37,11 @@ type Given struct {
 	Hashtags bool `json:"hashtags,omitempty"`
 	// Slides are the indexes of the slides whose heading the caller wrote.
 	Slides []int `json:"slides,omitempty"`
+}
+
+// About returns what the entries of the item's money show.
+func (r *Record) About() ledger.About {
+	return ledger.About{FactoryID: r.FactoryID, Metadata: r.Metadata}
 }
 
 // Runs reports whether an attempt is queued or running.
@@ -70,6 +76,9 @@ func (r *Record) Filters() map[string]string {
 // View returns the item as its GET shows it, with signed media.
 func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
 	v := r.Item
+	if r.Runs() {
+		v.ReservedCredits = r.Credits
+	}
 	var err error
 	v.Media, err = signer.Views(ctx, r.Files)
 	return v, err

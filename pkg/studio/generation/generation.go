@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/resource"
@@ -42,14 +43,15 @@ func (Failure) SchemaName() string { return "GenerationFailure" }
 // Generation is a generation as callers see it.
 type Generation struct {
 	resource.Resource
-	Kind        provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
-	Model       string        `json:"model" doc:"Id of the model" example:"flux-pro-1.1"`
-	Input       Input         `json:"input" doc:"Input of the request"`
-	State       State         `json:"state" enum:"queued,generating,generated,failed,canceled" doc:"State of the generation. The last three are final"`
-	Progress    int           `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent, as reported by the provider"`
-	Media       []media.View  `json:"media" nullable:"false" doc:"Files. Each GET signs their URLs for one hour"`
-	CostCredits int64         `json:"cost_credits" doc:"Credits charged. 0 until generated, and always in the sandbox"`
-	Failure     *Failure      `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	Kind            provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
+	Model           string        `json:"model" doc:"Id of the model" example:"flux-pro-1.1"`
+	Input           Input         `json:"input" doc:"Input of the request"`
+	State           State         `json:"state" enum:"queued,generating,generated,failed,canceled" doc:"State of the generation. The last three are final"`
+	Progress        int           `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent, as reported by the provider"`
+	Media           []media.View  `json:"media" nullable:"false" doc:"Files. Each GET signs their URLs for one hour"`
+	ReservedCredits int64         `json:"reserved_credits" doc:"Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox"`
+	CostCredits     int64         `json:"cost_credits" doc:"Credits charged. 0 until generated, and always in the sandbox"`
+	Failure         *Failure      `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 
 	// Usual is how long a generation that was just accepted takes as a rule.
 	Usual time.Duration `json:"-"`
@@ -103,12 +105,18 @@ func (r *Record) filters() map[string]string {
 	return map[string]string{"kind": string(r.Kind), "state": string(r.State), "model": r.Model}
 }
 
+// About returns what the entries of the generation's money show.
+func (r *Record) About() ledger.About { return ledger.About{Metadata: r.Metadata} }
+
 // Runs reports whether the generation has not ended.
 func (r *Record) Runs() bool { return r.State == Queued || r.State == Generating }
 
 // View returns the generation as its GET shows it, with signed media.
 func (r *Record) View(ctx context.Context, signer *media.Signer) (Generation, error) {
 	v := r.Generation
+	if r.Runs() {
+		v.ReservedCredits = r.Ticket.Hold.Credits
+	}
 	var err error
 	v.Media, err = signer.Views(ctx, r.Files)
 	return v, err
