@@ -1,0 +1,79 @@
+package task_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// wake takes the step that waits.
+func (w *world) wake() *task.Next {
+	w.Helper()
+	next, err := w.kernel.Do(w.Context(), task.Message{ID: "task#1", Wake: true}, 1)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return next
+}
+
+func TestAStepIsWoken(t *testing.T) {
+	w := newWorld(t, &handler{step: up(4)})
+	w.do(1, 1)
+	if next := w.wake(); next == nil || next.Step != 3 || next.Wake || next.Delay != time.Minute {
+		t.Errorf("waking the second step leads to %+v", next)
+	}
+	if next := w.wake(); next != nil {
+		t.Errorf("waking the last step leads to %+v", next)
+	}
+	if next := w.wake(); next != nil {
+		t.Errorf("waking a task that has ended leads to %+v", next)
+	}
+	if got, _ := w.task(); string(got.Payload) != "4" {
+		t.Errorf("the payload is %s", got.Payload)
+	}
+}
+
+func TestATaskIsRescheduled(t *testing.T) {
+	w := newWorld(t, &handler{step: up(3)})
+	w.do(1, 1)
+	it, err := w.db.Get(t.Context(), store.IDKey("task#1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := w.clock.Now().Add(2 * time.Minute)
+	w.commit(func(tx *store.Tx) {
+		if err := task.Reschedule(tx, it, at); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if next := w.do(2, 1); next == nil || next.Step != 2 || next.Delay != 2*time.Minute {
+		t.Errorf("a message that is early leads to %+v", next)
+	}
+	moved, err := w.db.Get(t.Context(), store.IDKey("task#1"))
+	if err != nil || moved.Due != task.Tasks.Key("task#1", at) {
+		t.Errorf("it is due by %+v, %v", moved.Due, err)
+	}
+}
+
+// A message that no queue can hold back so long would come again and again.
+func TestWhatIsDueMuchLaterIsNotSent(t *testing.T) {
+	for wait, want := range map[time.Duration]int{queue.LongestDelay: 1, queue.LongestDelay + time.Second: 0} {
+		w := newWorld(t, &handler{})
+		it, err := w.db.Get(t.Context(), store.IDKey("task#1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.commit(func(tx *store.Tx) {
+			if err := task.Reschedule(tx, it, w.clock.Now().Add(wait)); err != nil {
+				t.Fatal(err)
+			}
+		})
+		text := &sent{}
+		if failed := w.handle(t.Context(), text, record("task#1", 1, "1")); len(failed) != 0 || len(text.messages) != want {
+			t.Errorf("due in %v: sent are %+v, failed %v", wait, text.messages, failed)
+		}
+	}
+}
