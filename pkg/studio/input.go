@@ -20,14 +20,14 @@ type (
 		Prompt      string `json:"prompt" minLength:"1" maxLength:"4000" doc:"Description of what to make" example:"A trail running shoe on wet rock, morning light"`
 		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios" example:"9:16"`
 		Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Length, within the limits of the model. Absent: the default of the model"`
-		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Public https URL of an image to start from"`
+		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Image to start from: a public https URL, or the id of one of your media"`
 	}
 	imageBody struct {
 		Common
 		Prompt      string `json:"prompt" minLength:"1" maxLength:"4000" doc:"Description of what to make" example:"A trail running shoe on wet rock, morning light"`
 		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios" example:"4:5"`
 		Count       int    `json:"count,omitempty" minimum:"1" maximum:"10" doc:"Number of images. Absent: 1"`
-		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Public https URL of an image to start from"`
+		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Image to start from: a public https URL, or the id of one of your media"`
 	}
 	musicBody struct {
 		Common
@@ -40,15 +40,15 @@ type (
 		Text     string `json:"text" minLength:"1" maxLength:"100000" doc:"Text to speak" example:"Made of recycled nets."`
 		Language string `json:"language,omitempty" maxLength:"35" doc:"Language of the text (BCP 47)" example:"en"`
 		Voice    string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of a voice. Absent: a suitable one"`
-		AudioURL string `json:"audio_url,omitempty" maxLength:"2048" doc:"Public https URL of a sample of the voice to imitate, for models that require audio"`
+		AudioURL string `json:"audio_url,omitempty" maxLength:"2048" doc:"Sample of the voice to imitate, for models that require audio: a public https URL, or the id of one of your media"`
 	}
 	avatarBody struct {
 		Common
 		Text        string `json:"text,omitempty" maxLength:"5000" doc:"Text to speak. Send this or audio_url" example:"Made of recycled nets."`
-		AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Public https URL of speech to use instead of text: MP3, WAV, AAC or M4A, up to 25 MiB. It is fetched and measured now; its length sets the price"`
+		AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A of up to 25 MiB, which is fetched and measured now. Its length sets the price"`
 		Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"With audio_url only, and without effect: the recording is measured"`
-		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Public https URL of an image of the speaker"`
-		VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Public https URL of a video whose lips are synchronized with the speech"`
+		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Image of the speaker: a public https URL, or the id of one of your media"`
+		VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media"`
 		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios" example:"9:16"`
 		Language    string `json:"language,omitempty" maxLength:"35" doc:"Language of the text (BCP 47)" example:"en"`
 		Voice       string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of a voice. Absent: a suitable one"`

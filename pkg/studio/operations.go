@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"net/http"
-	"time"
 
 	"golang.org/x/text/language"
 
@@ -18,7 +17,6 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/resource"
-	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/tenant"
@@ -99,12 +97,14 @@ type order struct {
 	input   generation.Input
 	credits int64
 	speech  *recording
+	files   files
 }
 
 // order chooses the model for an input and refuses what that model cannot do. Prefix
 // is the place of the input in the body. Live work needs a model that the stack
-// offers and that has a price. The speech is read, unless it was heard before.
-func (s *Service) order(ctx context.Context, kind provider.Kind, model string, in generation.Input, prefix string, live bool, heard *recording) (order, error) {
+// offers and that has a price. The speech is read, unless it was heard before. Other items
+// are read beside the media of the caller that the input refers to.
+func (s *Service) order(ctx context.Context, kind provider.Kind, model string, in generation.Input, prefix string, live bool, heard *recording, others ...store.Key) (order, error) {
 	if err := check(kind, in, prefix); err != nil {
 		return order{}, err
 	}
@@ -117,25 +117,23 @@ func (s *Service) order(ctx context.Context, kind provider.Kind, model string, i
 	if err := m.Check(req, prefix); err != nil {
 		return order{}, err
 	}
-	for _, given := range []struct{ member, url string }{{"/image_url", in.ImageURL}, {"/audio_url", in.AudioURL}, {"/video_url", in.VideoURL}} {
-		if given.url == "" {
-			continue
-		}
-		if err := s.urls.CheckURL(ctx, given.url); err != nil {
-			return order{}, safehttp.Refusal(err, prefix+given.member)
-		}
+	given, err := s.files(ctx, in, prefix, others)
+	if err != nil {
+		return order{}, err
 	}
 	if tag, err := language.Parse(in.Language); err == nil {
 		in.Language = tag.String() // in canonical form, as factories have it
 	}
-	o := order{model: m, speech: heard}
+	o := order{model: m, speech: heard, files: given}
 	if kind == provider.KindAvatar && in.AudioURL != "" {
-		if o.speech == nil {
-			if o.speech, err = s.record(ctx, in.AudioURL, prefix+"/audio_url"); err != nil {
-				return order{}, err
+		if req.Spoken = given.spoken(); req.Spoken == 0 {
+			if o.speech == nil {
+				if o.speech, err = s.record(ctx, in.AudioURL, prefix+"/audio_url"); err != nil {
+					return order{}, err
+				}
 			}
+			req.Spoken = o.speech.Duration
 		}
-		req.Spoken = o.speech.Duration
 		in.Seconds = int(math.Ceil(req.Spoken.Seconds()))
 		if err := m.Check(req, prefix); err != nil {
 			return order{}, err
@@ -155,7 +153,11 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **reco
 	if err := checkRehearsal(c.Sandbox, p.Mode); err != nil {
 		return out, err
 	}
-	o, err := s.order(ctx, kind, c.Model, in, "", live, *heard)
+	var funds []store.Key
+	if live {
+		funds = ledger.FundsKeys(p.Account, now)
+	}
+	o, err := s.order(ctx, kind, c.Model, in, "", live, *heard, funds...)
 	if err != nil {
 		return out, err
 	}
@@ -165,14 +167,17 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **reco
 			Resource: resource.New(id.New(id.Generation, now), now, c.Metadata),
 			Kind:     kind, Model: o.model.ID, Input: o.input, State: generation.Queued,
 		},
-		Sandbox: c.Sandbox,
+		Sandbox: c.Sandbox, Given: o.files.media,
+	}
+	if err := o.files.Use(tx, now); err != nil {
+		return out, err
 	}
 	if o.speech != nil && live {
 		file, err := s.signer.KeepInput(ctx, p.Owner, o.speech.Ext, o.speech.file(), o.speech.content)
 		if err != nil {
 			return out, err
 		}
-		r.Speech = &file
+		r.Given[generation.AudioMember] = file
 	}
 	a := generate.Order{
 		Owner: p.Owner, Subject: r.ID, Attempt: generation.Attempt, About: r.About(),
@@ -185,14 +190,12 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **reco
 		a.Delay = c.Sandbox.Delay()
 	}
 	r.Usual = a.Usual()
-	var funds ledger.Balance
+	var balance ledger.Balance
 	if live {
 		a.Parts[0].Credits = o.credits
-		if funds, err = s.funds(ctx, p.Account, now); err != nil {
-			return out, err
-		}
+		balance = ledger.FundsOf(o.files.Beside)
 	}
-	if r.Ticket, err = generate.Accept(tx, now, a, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), funds); err != nil {
+	if r.Ticket, err = generate.Accept(tx, now, a, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance); err != nil {
 		return out, err
 	}
 	it, err := r.Entry(p.Owner)
@@ -212,14 +215,6 @@ func checkRehearsal(r *generation.Rehearsal, mode tenant.Mode) error {
 		return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
 	}
 	return r.Check(r.Outcome)
-}
-
-func (s *Service) funds(ctx context.Context, account tenant.Account, now time.Time) (ledger.Balance, error) {
-	items, err := s.db.GetAll(ctx, ledger.FundsKeys(account, now)...)
-	if err != nil {
-		return ledger.Balance{}, err
-	}
-	return ledger.FundsOf(items), nil
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[generation.Generation], error) {

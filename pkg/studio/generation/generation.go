@@ -79,8 +79,9 @@ type Record struct {
 	Generation
 	Files   []media.File `json:"files,omitempty"`
 	Sandbox *Rehearsal   `json:"sandbox,omitempty"`
-	// Speech is the copy of the recording that an avatar speaks, for live work.
-	Speech *media.File `json:"speech,omitempty"`
+	// Given are the files that take the place of members of the input: those of the
+	// caller's media, and for live work the copy of the recording that an avatar speaks.
+	Given map[string]media.File `json:"given,omitempty"`
 	// Ticket is its accepted work.
 	Ticket generate.Ticket `json:"ticket,omitzero"`
 }

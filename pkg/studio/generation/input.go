@@ -13,9 +13,9 @@ type Input struct {
 	Voice       string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"Voices and avatars: the provider's id of a voice. Absent: a suitable one"`
 	Avatar      string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"Avatars: the provider's id of an avatar. Absent: a suitable one"`
 	Lyrics      string `json:"lyrics,omitempty" maxLength:"3000" doc:"Music: lyrics, if the model supports them"`
-	ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Public https URL of an image to start from"`
-	AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Public https URL of a recording. Avatars: speech to use instead of text. Voices: sample of the voice to imitate"`
-	VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Avatars: public https URL of a video whose lips are synchronized with the speech"`
+	ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Image to start from: a public https URL, or the id of one of your media"`
+	AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Recording: a public https URL, or the id of one of your media. Avatars: speech to use instead of text. Voices: sample of the voice to imitate"`
+	VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Avatars: video whose lips are synchronized with the speech: a public https URL, or the id of one of your media"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -31,4 +31,16 @@ func (in Input) Request(kind provider.Kind) provider.Request {
 		req.Prompt = in.Text
 	}
 	return req
+}
+
+// The members that take a file.
+const (
+	ImageMember = "image_url"
+	AudioMember = "audio_url"
+	VideoMember = "video_url"
+)
+
+// File returns the member of a name that takes a file.
+func (in *Input) File(member string) *string {
+	return map[string]*string{ImageMember: &in.ImageURL, AudioMember: &in.AudioURL, VideoMember: &in.VideoURL}[member]
 }

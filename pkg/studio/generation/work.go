@@ -49,13 +49,17 @@ func (w *work) Ticket() *generate.Ticket { return &w.Record.Ticket }
 
 // Request implements generate.Work.
 func (w *work) Request(int, []generate.Made) (provider.Request, error) {
-	req := w.Input.Request(w.Kind)
-	if w.Speech != nil {
-		var err error
-		if req.AudioURL, err = w.sign(*w.Speech); err != nil {
-			return req, err
+	in := w.Input
+	for member, file := range w.Given {
+		url, err := w.sign(file)
+		if err != nil {
+			return provider.Request{}, err
 		}
-		req.Spoken = time.Duration(w.Speech.DurationSeconds * float64(time.Second))
+		*in.File(member) = url
+	}
+	req := in.Request(w.Kind)
+	if w.Kind == provider.KindAvatar {
+		req.Spoken = time.Duration(w.Given[AudioMember].DurationSeconds * float64(time.Second))
 	}
 	if s := w.Sandbox; s != nil {
 		req.Rehearsal = s.Request(s.Outcome, w.CreatedAt)
