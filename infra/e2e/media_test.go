@@ -8,6 +8,8 @@ import (
 	"image/png"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -133,3 +135,27 @@ func TestMediaAreFetched(t *testing.T) {
 	}
 }
 
+func TestMediaAreUsedByTheStudio(t *testing.T) {
+	recording, err := os.ReadFile(filepath.Join("..", "..", "testdata", "providers", "sample", "media", "voice.mp3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCustomer(t)
+	c.topUp(10_000)
+	for mode, secret := range map[string]string{"live": c.live.Secret, "test": c.test.Secret} {
+		photo, speech := bring(t, secret, "image/png", picture(t, 720, 1280)), bring(t, secret, "audio/mpeg", recording)
+		for path, body := range map[string]object{
+			"videos":  {"prompt": "A shoe", "image_url": photo, "model": "kling-2.6-pro"},
+			"avatars": {"audio_url": speech, "image_url": photo},
+		} {
+			made := into[generation](call(t, secret, http.MethodPost, "/v1/studio/"+path, body), http.StatusAccepted)
+			if got := generated(t, secret, made.ID); got.State != "generated" || len(got.Media) == 0 {
+				t.Errorf("%s %s: %+v, %+v", mode, path, got, got.Failure)
+			}
+		}
+	}
+	photo := bring(t, c.test.Secret, "image/png", picture(t, 720, 1280))
+	if err := call(t, c.live.Secret, http.MethodPost, "/v1/studio/videos", object{"prompt": "A shoe", "image_url": photo, "model": "kling-2.6-pro"}).refused(http.StatusUnprocessableEntity, "validation_failed"); err != nil {
+		t.Error(err)
+	}
+}
