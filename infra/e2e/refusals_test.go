@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -29,7 +30,7 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	soon := time.Now().Add(time.Second)
-	expired := c.key(tenant.Test, apikey.Settings{ExpiresAt: &soon})
+	expired := c.key(tenant.Test, apikey.Settings{ExpiresAt: resource.InstantOrNil(&soon)})
 	starter, elsewhere := "starter", []string{"203.0.113.0/24"}
 	small := newCustomer(t, func(s *account.Settings) { s.Plan = &starter })
 	fenced := newCustomer(t, func(s *account.Settings) { s.IPAllowList = &elsewhere })

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
@@ -66,11 +65,11 @@ func (a *Account) view(mode tenant.Mode) View {
 
 // MeKey is the calling key.
 type MeKey struct {
-	ID        string       `json:"id" doc:"Id of the key"`
-	Name      string       `json:"name" doc:"Name of the key"`
-	Kind      string       `json:"kind" enum:"live,test" doc:"live: spends credits. test: uses the sandbox"`
-	Scopes    []auth.Scope `json:"scopes" nullable:"false" doc:"Scopes of the key"`
-	ExpiresAt *time.Time   `json:"expires_at" doc:"Time at which the key expires. Null: never"`
+	ID        string         `json:"id" doc:"Id of the key"`
+	Name      string         `json:"name" doc:"Name of the key"`
+	Kind      string         `json:"kind" enum:"live,test" doc:"live: spends credits. test: uses the sandbox"`
+	Scopes    []auth.Scope   `json:"scopes" nullable:"false" doc:"Scopes of the key"`
+	ExpiresAt *resource.Time `json:"expires_at" doc:"Time at which the key expires. Null: never"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -112,8 +111,8 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 	}
 	var a Account
 	var key struct {
-		Name      string     `json:"name"`
-		ExpiresAt *time.Time `json:"expires_at"`
+		Name      string         `json:"name"`
+		ExpiresAt *resource.Time `json:"expires_at"`
 	}
 	if items[0].Kind == "" || items[2].Kind == "" {
 		return Me{}, errs.Missing(Kind, string(p.Account))

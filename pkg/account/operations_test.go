@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -34,7 +35,7 @@ func TestMe(t *testing.T) {
 		t.Fatal(err)
 	}
 	expires := w.clock.Now().Add(time.Hour)
-	k, err := w.keys.Issue(t.Context(), tenant.Account(a.ID), tenant.Live, apikey.Settings{Name: "CRM", Scopes: []auth.Scope{auth.AccountRead}, ExpiresAt: &expires})
+	k, err := w.keys.Issue(t.Context(), tenant.Account(a.ID), tenant.Live, apikey.Settings{Name: "CRM", Scopes: []auth.Scope{auth.AccountRead}, ExpiresAt: resource.InstantOrNil(&expires)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func TestMe(t *testing.T) {
 			Balance: account.MeBalance{Credits: 1234, LowThreshold: 5}, RateLimit: account.MeRate{Limit: 77, WindowSeconds: 60},
 			IPAllowList: []string{"198.51.100.0/24"},
 		},
-		Key: account.MeKey{ID: k.ID, Name: "CRM", Kind: "live", Scopes: []auth.Scope{auth.AccountRead}, ExpiresAt: &expires},
+		Key: account.MeKey{ID: k.ID, Name: "CRM", Kind: "live", Scopes: []auth.Scope{auth.AccountRead}, ExpiresAt: resource.InstantOrNil(&expires)},
 	}
 	if !reflect.DeepEqual(got, want) || got.ID != a.ID || got.Version != 2 {
 		t.Errorf("got  %+v\nwant %+v", got, want)

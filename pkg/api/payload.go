@@ -2,7 +2,6 @@ package api
 
 import (
 	"reflect"
-	"time"
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
@@ -109,12 +108,12 @@ type Finding struct {
 // SocialAccount is an account on a social platform.
 type SocialAccount struct {
 	resource.Resource
-	Platform         string     `json:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform of the account"`
-	Handle           string     `json:"handle" doc:"Name on the platform"`
-	DisplayName      string     `json:"display_name" doc:"Display name on the platform"`
-	AvatarURL        *string    `json:"avatar_url" doc:"URL of its picture. Null: none"`
-	State            string     `json:"state" enum:"pending,connected,needs_reconnect,disconnected" doc:"State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the access"`
-	FactoryIDs       []string   `json:"factory_ids" nullable:"false" doc:"Ids of the factories that publish to it"`
-	TokenExpiresAt   *time.Time `json:"token_expires_at" doc:"Time at which the access ends. Null: never"`
-	AuthorizationURL *string    `json:"authorization_url" doc:"URL where its owner grants access. Null unless pending"`
+	Platform         string         `json:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform of the account"`
+	Handle           string         `json:"handle" doc:"Name on the platform"`
+	DisplayName      string         `json:"display_name" doc:"Display name on the platform"`
+	AvatarURL        *string        `json:"avatar_url" doc:"URL of its picture. Null: none"`
+	State            string         `json:"state" enum:"pending,connected,needs_reconnect,disconnected" doc:"State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the access"`
+	FactoryIDs       []string       `json:"factory_ids" nullable:"false" doc:"Ids of the factories that publish to it"`
+	TokenExpiresAt   *resource.Time `json:"token_expires_at" doc:"Time at which the access ends. Null: never"`
+	AuthorizationURL *string        `json:"authorization_url" doc:"URL where its owner grants access. Null unless pending"`
 }

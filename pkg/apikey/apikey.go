@@ -42,12 +42,12 @@ type Key = key.Key
 // NewKey is a key together with its secret.
 type NewKey struct {
 	Key
-	Secret        string     `json:"secret" nullable:"true" doc:"The secret, to be sent as Authorization: Bearer …. It is not shown again. Null in a repeat later than 10 minutes"`
-	SecretShownAt *time.Time `json:"secret_shown_at,omitempty" doc:"Time at which the secret was made and shown. Only in a repeat that leaves it out"`
+	Secret        string         `json:"secret" nullable:"true" doc:"The secret, to be sent as Authorization: Bearer …. It is not shown again. Null in a repeat later than 10 minutes"`
+	SecretShownAt *resource.Time `json:"secret_shown_at,omitempty" doc:"Time at which the secret was made and shown. Only in a repeat that leaves it out"`
 }
 
 // Concealed returns the key without its secret.
-func (k NewKey) Concealed(made time.Time) any {
+func (k NewKey) Concealed(made resource.Time) any {
 	k.SecretShownAt = &made
 	return struct {
 		NewKey
@@ -88,7 +88,7 @@ type Settings struct {
 	Name        string            `json:"name"`
 	Scopes      []auth.Scope      `json:"scopes"`
 	IPAllowList []string          `json:"ip_allow_list"`
-	ExpiresAt   *time.Time        `json:"expires_at"`
+	ExpiresAt   *resource.Time    `json:"expires_at"`
 	SpendLimit  *int64            `json:"spend_limit_credits"`
 	Metadata    resource.Metadata `json:"metadata"`
 }
@@ -165,7 +165,7 @@ func (s *Service) announce(tx *store.Tx, t event.Type, accountID tenant.Account,
 func (s *Service) update(tx *store.Tx, k held, set Settings) (Key, error) {
 	r, it := k.Record, k.item
 	apply(&r, set, s.now())
-	if r.State == key.Expired && (r.ExpiresAt == nil || s.now().Before(*r.ExpiresAt)) {
+	if r.State == key.Expired && (r.ExpiresAt == nil || s.now().Before(r.ExpiresAt.Time)) {
 		r.State = key.Active
 	}
 	tx.Unchanged(k.owner)
@@ -215,14 +215,14 @@ func credentialOf(r *key.Record, a account.Account, hash string) credential.Cred
 		sec.Scopes = append(sec.Scopes, string(scope))
 	}
 	if r.ExpiresAt != nil {
-		sec.ExpiresAt = *r.ExpiresAt
+		sec.ExpiresAt = r.ExpiresAt.Time
 	}
 	return sec
 }
 
 // validate checks settings and puts them into canonical form. An end that the
 // key already has may lie in the past: the caller does not change it.
-func (s *Service) validate(set *Settings, end *time.Time) error {
+func (s *Service) validate(set *Settings, end *resource.Time) error {
 	var found []error
 	refuse := func(param, format string, args ...any) {
 		found = append(found, errs.Invalid(param, format, args...))
@@ -253,10 +253,10 @@ func (s *Service) validate(set *Settings, end *time.Time) error {
 		refuse("/spend_limit_credits", "must be between 0 and %d, or null", int64(ledger.MaxCredits))
 	}
 	if set.ExpiresAt != nil {
-		at := resource.Instant(*set.ExpiresAt)
+		at := resource.Instant(set.ExpiresAt.Time)
 		set.ExpiresAt = &at
-		unchanged := end != nil && at.Equal(*end)
-		if !unchanged && !s.now().Before(at) {
+		unchanged := end != nil && at.Equal(end.Time)
+		if !unchanged && !s.now().Before(at.Time) {
 			refuse("/expires_at", "must be in the future")
 		}
 	}

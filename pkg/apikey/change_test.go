@@ -32,7 +32,7 @@ func TestPatchChangesWhatItNames(t *testing.T) {
 		{"the scopes", object{"scopes": []string{"webhooks:manage"}}, func(k *apikey.Key) { k.Scopes = []auth.Scope{auth.WebhooksManage} }},
 		{"the addresses", object{"ip_allow_list": []string{"2001:DB8::1"}}, func(k *apikey.Key) { k.IPAllowList = []string{"2001:db8::1/128"} }},
 		{"no addresses", object{"ip_allow_list": nil}, func(k *apikey.Key) { k.IPAllowList = []string{} }},
-		{"the expiry", object{"expires_at": later}, func(k *apikey.Key) { k.ExpiresAt = &later }},
+		{"the expiry", object{"expires_at": later}, func(k *apikey.Key) { k.ExpiresAt = resource.InstantOrNil(&later) }},
 		{"no expiry", object{"expires_at": nil}, func(k *apikey.Key) { k.ExpiresAt = nil }},
 		{"a limit of spending", object{"spend_limit_credits": 500}, func(k *apikey.Key) { k.SpendLimit = new(int64(500)) }},
 		{"a limit of nothing", object{"spend_limit_credits": 0}, func(k *apikey.Key) { k.SpendLimit = new(int64(0)) }},

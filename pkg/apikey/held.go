@@ -169,7 +169,7 @@ func within(set, rights *Settings) error {
 		}
 		return refuse(at, "The calling key may be used from its ip_allow_list only, so it cannot permit other addresses. Each range must lie within one range of that list.")
 	}
-	if end := rights.ExpiresAt; end != nil && (set.ExpiresAt == nil || set.ExpiresAt.After(*end)) {
+	if end := rights.ExpiresAt; end != nil && (set.ExpiresAt == nil || set.ExpiresAt.After(end.Time)) {
 		return refuse("/expires_at", "The calling key expires at %s, so it cannot give a later expiry, or none.", end.Format(time.RFC3339))
 	}
 	if most := rights.SpendLimit; most != nil && (set.SpendLimit == nil || *set.SpendLimit > *most) {

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -40,7 +41,7 @@ func TestTheOperatorsSettingsAreCheckedToo(t *testing.T) {
 		"/name":            {Scopes: auth.AllScopes()},
 		"/scopes":          {Name: "x"},
 		"/ip_allow_list/0": {Name: "x", Scopes: auth.AllScopes(), IPAllowList: []string{"x"}},
-		"/expires_at":      {Name: "x", Scopes: auth.AllScopes(), ExpiresAt: &past},
+		"/expires_at":      {Name: "x", Scopes: auth.AllScopes(), ExpiresAt: resource.InstantOrNil(&past)},
 	} {
 		var e *errs.Error
 		if _, err := w.keys.Issue(t.Context(), tenant.Account(w.account.ID), tenant.Live, set); !errors.As(err, &e) || e.Param != param {

@@ -45,7 +45,7 @@ func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, e
 	fresh.From = current
 	addSecret(tx, fresh, k.owner)
 	k.bind(tx)
-	r.Old = slices.DeleteFunc(r.Old, func(o key.Replaced) bool { return !now.Before(o.Until) })
+	r.Old = slices.DeleteFunc(r.Old, func(o key.Replaced) bool { return !now.Before(o.Until.Time) })
 	if len(r.Old) >= maxOldSecrets && overlap > 0 {
 		return NewKey{}, errs.New(errs.InvalidState, "%d earlier secrets of this key are still valid. Rotate with overlap_seconds 0, which ends them, or wait until they expire.", maxOldSecrets)
 	}
@@ -53,7 +53,7 @@ func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, e
 	for _, old := range r.Old {
 		if overlap > 0 {
 			// Earlier secrets must lead to the new one, not to the one that ends.
-			credential.Move(tx, old.Hash, hash, old.Until)
+			credential.Move(tx, old.Hash, hash, old.Until.Time)
 		} else {
 			credential.Revoke(tx, old.Hash)
 		}

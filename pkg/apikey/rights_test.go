@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/resource"
 )
 
 // manager are the scopes of a key that manages others.
@@ -46,7 +47,7 @@ func TestAChildIsNoWiderThanItsMaker(t *testing.T) {
 	})
 	var child apikey.NewKey
 	narrow.Call("POST", "/v1/api-keys", w.inside(k)).Into(t, http.StatusCreated, &child)
-	if child.CreatedBy != k.ID || *child.SpendLimit != 100 || !child.ExpiresAt.Equal(*k.ExpiresAt) {
+	if child.CreatedBy != k.ID || *child.SpendLimit != 100 || !child.ExpiresAt.Equal(k.ExpiresAt.Time) {
 		t.Errorf("%+v", child)
 	}
 	// Who has no limits gives none, too.
@@ -176,7 +177,7 @@ func TestOldSecretsAreListedAndManageNothing(t *testing.T) {
 	start := w.clock.Now()
 	second := w.rotate(k, time.Hour)
 	third := w.rotate(k, 2*time.Hour)
-	want := []key.OldSecret{{Last4: k.Last4, Until: start.Add(time.Hour)}, {Last4: second.Last4, Until: start.Add(2 * time.Hour)}}
+	want := []key.OldSecret{{Last4: k.Last4, Until: resource.Instant(start.Add(time.Hour))}, {Last4: second.Last4, Until: resource.Instant(start.Add(2 * time.Hour))}}
 	if got := w.get(k); !reflect.DeepEqual(got.OldSecrets, want) || !reflect.DeepEqual(third.OldSecrets, want) {
 		t.Errorf("listed %+v and %+v, want %+v", got.OldSecrets, third.OldSecrets, want)
 	}

@@ -26,20 +26,20 @@ const longest = 512
 
 // Entry is one call.
 type Entry struct {
-	ID          string    `json:"id" doc:"Id of the entry"`
-	At          time.Time `json:"at" doc:"Time at which the gateway received the request, UTC"`
-	RequestID   string    `json:"request_id" doc:"Id of the request"`
-	Actor       Actor     `json:"actor" doc:"Who made the request"`
-	KeyID       *string   `json:"key_id" doc:"API key of the request. Null if it was not made with an API key"`
-	OperationID string    `json:"operation_id" doc:"operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such as admin.account.update" example:"createFactory"`
-	Method      string    `json:"method" doc:"HTTP method. Empty for a change by an operator" example:"POST"`
-	Path        string    `json:"path" doc:"Path, without the query. For a change by an operator, the command" example:"/v1/factories"`
-	Status      int       `json:"status" doc:"HTTP status of the response" example:"201"`
-	ErrorCode   *string   `json:"error_code" doc:"Error code. Null if the request succeeded"`
-	IP          string    `json:"ip" doc:"Address of the caller"`
-	UserAgent   string    `json:"user_agent" doc:"User-Agent of the caller. Empty if none was sent"`
-	LatencyMS   int64     `json:"latency_ms" doc:"Milliseconds from receipt by the gateway to the response"`
-	Count       int       `json:"count" doc:"Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused within a minute"`
+	ID          string        `json:"id" doc:"Id of the entry"`
+	At          resource.Time `json:"at" doc:"Time at which the gateway received the request, UTC"`
+	RequestID   string        `json:"request_id" doc:"Id of the request"`
+	Actor       Actor         `json:"actor" doc:"Who made the request"`
+	KeyID       *string       `json:"key_id" doc:"API key of the request. Null if it was not made with an API key"`
+	OperationID string        `json:"operation_id" doc:"operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such as admin.account.update" example:"createFactory"`
+	Method      string        `json:"method" doc:"HTTP method. Empty for a change by an operator" example:"POST"`
+	Path        string        `json:"path" doc:"Path, without the query. For a change by an operator, the command" example:"/v1/factories"`
+	Status      int           `json:"status" doc:"HTTP status of the response" example:"201"`
+	ErrorCode   *string       `json:"error_code" doc:"Error code. Null if the request succeeded"`
+	IP          string        `json:"ip" doc:"Address of the caller"`
+	UserAgent   string        `json:"user_agent" doc:"User-Agent of the caller. Empty if none was sent"`
+	LatencyMS   int64         `json:"latency_ms" doc:"Milliseconds from receipt by the gateway to the response"`
+	Count       int           `json:"count" doc:"Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused within a minute"`
 }
 
 // Actor is who makes a request.
@@ -75,7 +75,7 @@ func (l *Log) Record(ctx context.Context, c httpapi.Call) error {
 		}
 	}
 	e := Entry{
-		At: c.At, RequestID: c.RequestID, OperationID: c.OperationID, Method: c.Method, Path: c.Path, Status: c.Status,
+		At: resource.Instant(c.At), RequestID: c.RequestID, OperationID: c.OperationID, Method: c.Method, Path: c.Path, Status: c.Status,
 		IP: c.IP, UserAgent: c.UserAgent, LatencyMS: c.Latency.Milliseconds(), Count: count,
 	}
 	if c.ErrorCode != "" {
@@ -132,7 +132,7 @@ const System tenant.Account = "system"
 func (l *Log) RecordCommand(ctx context.Context, c Command) error {
 	now := l.now()
 	e := Entry{
-		At: c.Began, OperationID: c.Operation, Path: c.Line, Status: http.StatusOK, UserAgent: "admin",
+		At: resource.Instant(c.Began), OperationID: c.Operation, Path: c.Line, Status: http.StatusOK, UserAgent: "admin",
 		LatencyMS: now.Sub(c.Began).Milliseconds(), Count: 1,
 	}
 	if c.Err != nil {
@@ -145,8 +145,7 @@ func (l *Log) RecordCommand(ctx context.Context, c Command) error {
 
 // append writes an entry. An entry that exists is never changed.
 func (l *Log) append(ctx context.Context, owner tenant.Owner, by auth.Actor, e Entry) error {
-	e.At = resource.Instant(e.At)
-	e.ID, e.Actor = id.New(id.AuditEntry, e.At), Actor{string(by.Kind), by.ID}
+	e.ID, e.Actor = id.New(id.AuditEntry, e.At.Time), Actor{string(by.Kind), by.ID}
 	e.Path, e.UserAgent = clip(e.Path), clip(e.UserAgent)
 	keyID := ""
 	if by.Kind == auth.APIKey {

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
@@ -76,7 +77,7 @@ func TestAnEntryHasAllOfACall(t *testing.T) {
 	got := apitest.All[audit.Entry](w.Caller, "/v1/audit-log", 10)
 	code, keyID := "rate_limited", w.Principal.KeyID()
 	want := audit.Entry{
-		At: at.Add(time.Millisecond), RequestID: "r-1", Actor: audit.Actor{Kind: "api_key", ID: keyID}, KeyID: &keyID, Count: 1, OperationID: "getMe", Method: "GET", Path: "/v1/me",
+		At: resource.Instant(at.Add(time.Millisecond)), RequestID: "r-1", Actor: audit.Actor{Kind: "api_key", ID: keyID}, KeyID: &keyID, Count: 1, OperationID: "getMe", Method: "GET", Path: "/v1/me",
 		Status: 429, ErrorCode: &code, IP: "203.0.113.9", UserAgent: "curl/8", LatencyMS: 12,
 	}
 	if len(got) != 1 || !id.Valid(id.AuditEntry, got[0].ID) {

@@ -61,6 +61,6 @@ func (l *Log) list(ctx context.Context, in *listInput) (httpapi.Page[Entry], err
 		q.Filters["owner"] = p.Owner.String()
 	}
 	page, err := httpapi.ListItems(ctx, l.db, q, in.PageInput, entryOf)
-	page.Items = slices.DeleteFunc(page.Items, func(e Entry) bool { return !in.Contains(e.At) })
+	page.Items = slices.DeleteFunc(page.Items, func(e Entry) bool { return !in.Contains(e.At.Time) })
 	return page, err
 }

@@ -81,7 +81,7 @@ func (b batch) Pending() (path string, after time.Duration) {
 	for _, it := range b {
 		after = max(after, it.Usual)
 	}
-	return "/v1/content-items?limit=" + strconv.Itoa(maxBatch) + "&" + resource.MadeAt(b[0].CreatedAt), after
+	return "/v1/content-items?limit=" + strconv.Itoa(maxBatch) + "&" + resource.MadeAt(b[0].CreatedAt.Time), after
 }
 
 // Schema describes the answer in the OpenAPI document.

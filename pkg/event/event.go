@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -105,7 +106,7 @@ const apiVersion = "v1"
 type Event struct {
 	ID         string         `json:"id" doc:"Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates" example:"evt_01h455vb4pex5vsknk084sn02q"`
 	Type       Type           `json:"type" doc:"Type of the event" example:"content.generated"`
-	CreatedAt  time.Time      `json:"created_at" doc:"Time of the event, UTC"`
+	CreatedAt  resource.Time  `json:"created_at" doc:"Time of the event, UTC"`
 	AccountID  tenant.Account `json:"account_id" doc:"Account of the event"`
 	Mode       tenant.Mode    `json:"mode" enum:"live,test" doc:"Mode of the event: test if it follows from a request with a test key"`
 	APIVersion string         `json:"api_version" enum:"v1" doc:"Version of the payload"`
@@ -138,8 +139,8 @@ func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) 
 	if err != nil {
 		return store.Item{}, fmt.Errorf("event: encode %s: %w", t, err)
 	}
-	at := now.UTC().Truncate(time.Millisecond)
-	eventID := id.New(id.Event, at)
+	at := resource.Instant(now)
+	eventID := id.New(id.Event, at.Time)
 	it, err := store.NewItem(Kind, o, eventID, Event{
 		ID: eventID, Type: t, CreatedAt: at, AccountID: o.Account, Mode: o.Mode, APIVersion: apiVersion, Data: Data{Object: doc},
 	})
@@ -164,7 +165,7 @@ func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) 
 		it.Filters["factory"] = about.Factory
 	}
 	it.ExpireAt = at.Add(keep)
-	it.Parent = store.Key{PK: HourPartition(at), SK: it.PK}
+	it.Parent = store.Key{PK: HourPartition(at.Time), SK: it.PK}
 	return it, nil
 }
 

@@ -220,7 +220,6 @@ func TestListFiltersAndPeriod(t *testing.T) {
 		"type=content.*":                 {4, 2, 0},
 		"type=content_plan.*":            nil,
 		"type=*":                         {5, 4, 3, 2, 1, 0},
-		"type=":                          {5, 4, 3, 2, 1, 0},
 		"type=balance.*&from=" + at(2):   {5, 3},
 		"from=" + at(4):                  {5, 4},
 		"to=" + at(1):                    {0},

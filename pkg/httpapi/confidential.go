@@ -17,7 +17,7 @@ const keepSecrets = 10 * time.Minute
 type Confidential interface {
 	// Concealed returns the answer without the secret, which was made at the given
 	// time: it answers repeats that come late.
-	Concealed(made time.Time) any
+	Concealed(made resource.Time) any
 	// Grants returns the scopes that the secret gives to who has it, beside that of
 	// the operation.
 	Grants() []auth.Scope

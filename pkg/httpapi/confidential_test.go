@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/topology"
@@ -20,12 +21,12 @@ import (
 
 // token is a resource with a secret that grants studio:use.
 type token struct {
-	Name    string     `json:"name"`
-	Secret  string     `json:"secret"`
-	ShownAt *time.Time `json:"secret_shown_at,omitempty"`
+	Name    string         `json:"name"`
+	Secret  string         `json:"secret"`
+	ShownAt *resource.Time `json:"secret_shown_at,omitempty"`
 }
 
-func (v token) Concealed(made time.Time) any {
+func (v token) Concealed(made resource.Time) any {
 	v.ShownAt = &made
 	return struct {
 		token
@@ -87,7 +88,7 @@ func TestASecretIsRepeatedForTenMinutes(t *testing.T) {
 			w.clock.Add(later)
 			late := w.call("POST", path, "", orderKey...)
 			if late.status != http.StatusCreated || late.header.Get("Idempotent-Replayed") != "true" ||
-				string(late.Data) != `{"name":"a","secret_shown_at":"2026-05-01T12:00:00Z","secret":null}` {
+				string(late.Data) != `{"name":"a","secret_shown_at":"2026-05-01T12:00:00.000Z","secret":null}` {
 				t.Errorf("%s: after ten minutes %d %s", path, late.status, late.raw)
 			}
 		}

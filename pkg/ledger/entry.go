@@ -97,7 +97,7 @@ func EntryOf(it store.Item) (Entry, error) {
 		if err != nil {
 			return Entry{}, err
 		}
-		e.UpdatedAt = at
+		e.UpdatedAt = resource.Instant(at)
 	}
 	return e, nil
 }

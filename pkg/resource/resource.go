@@ -6,11 +6,11 @@ import "time"
 
 // Resource holds the members that every resource has.
 type Resource struct {
-	ID        string    `json:"id" doc:"Unique id (TypeID). Ids sort by creation time"`
-	CreatedAt time.Time `json:"created_at" doc:"Time of creation, UTC"`
-	UpdatedAt time.Time `json:"updated_at" doc:"Time of the last change, UTC"`
-	Version   int64     `json:"version" doc:"Version, increased by every change. It is the ETag of the resource, for If-Match"`
-	Metadata  Metadata  `json:"metadata" doc:"Your own key-value pairs"`
+	ID        string   `json:"id" doc:"Unique id (TypeID). Ids sort by creation time"`
+	CreatedAt Time     `json:"created_at" doc:"Time of creation, UTC"`
+	UpdatedAt Time     `json:"updated_at" doc:"Time of the last change, UTC"`
+	Version   int64    `json:"version" doc:"Version, increased by every change. It is the ETag of the resource, for If-Match"`
+	Metadata  Metadata `json:"metadata" doc:"Your own key-value pairs"`
 }
 
 // New returns a resource made at the given time.
@@ -31,9 +31,6 @@ func (r *Resource) Touch(now time.Time) {
 // MadeAt returns the query of a list that selects what was created in the millisecond
 // of a time.
 func MadeAt(at time.Time) string {
-	at = Instant(at)
-	return "from=" + at.Format(time.RFC3339Nano) + "&to=" + at.Add(time.Millisecond).Format(time.RFC3339Nano)
+	at = Instant(at).Time
+	return "from=" + at.Format(TimeLayout) + "&to=" + at.Add(time.Millisecond).Format(TimeLayout)
 }
-
-// Instant returns a time as the API shows it: UTC, to the millisecond.
-func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

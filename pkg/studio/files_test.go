@@ -135,7 +135,7 @@ func TestAMediaThatIsUsedStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Version, r.ExpiresAt
+		return r.Version, r.ExpiresAt.Time
 	}
 	first, ends := use()
 	w.clock.Add(10 * 24 * time.Hour)

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/webhook/hook"
 	"github.com/content-automation/api/pkg/webhook/webhooktest"
 )
@@ -108,7 +109,7 @@ func TestARevokedOrExpiredMakerKeepsItsLastScopes(t *testing.T) {
 	past := w.Clock.Now().Add(-time.Hour)
 	for state, change := range map[string]func(*key.Record){
 		"revoked": func(k *key.Record) { k.State = key.Revoked },
-		"expired": func(k *key.Record) { k.ExpiresAt = &past },
+		"expired": func(k *key.Record) { k.ExpiresAt = resource.InstantOrNil(&past) },
 	} {
 		maker := w.Key(auth.ContentRead, auth.WebhooksManage)
 		r := w.ReceiveFor(maker, nil, "*")

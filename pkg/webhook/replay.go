@@ -14,9 +14,9 @@ import (
 
 // Replay is a request to fill what a webhook has missed.
 type Replay struct {
-	WebhookID string    `json:"webhook_id" doc:"Id of the webhook"`
-	Since     time.Time `json:"since" doc:"Start of the period"`
-	Until     time.Time `json:"until" doc:"End of the period: the time of the request"`
+	WebhookID string        `json:"webhook_id" doc:"Id of the webhook"`
+	Since     resource.Time `json:"since" doc:"Start of the period"`
+	Until     resource.Time `json:"until" doc:"End of the period: the time of the request"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -67,7 +67,7 @@ func (s *Service) replay(ctx context.Context, tx *store.Tx, in *replayInput) (ou
 	if err := requireEnabled(&w.Webhook); err != nil {
 		return out, err
 	}
-	if err := hook.NewReplay(tx, refOf(ctx, w.ID), since, now); err != nil {
+	if err := hook.NewReplay(tx, refOf(ctx, w.ID), since.Time, now); err != nil {
 		return out, err
 	}
 	s.count(tx, refOf(ctx, w.ID), replayLimit)

@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
@@ -13,7 +14,7 @@ func TestEnablingAWebhookForgetsItsFailures(t *testing.T) {
 	now := apitest.NewClock().Now()
 	gone := hook.ReasonGone
 	url := "a"
-	r := hook.Record{Webhook: hook.Webhook{URL: &url, State: hook.StateDisabled, DisabledReason: &gone, FailingSince: &now}}
+	r := hook.Record{Webhook: hook.Webhook{URL: &url, State: hook.StateDisabled, DisabledReason: &gone, FailingSince: resource.InstantOrNil(&now)}}
 	set := settingsOf(&r)
 	set.Description = "x"
 	if apply(&r, set, false, now); r.FailingSince == nil || r.DisabledReason != &gone {
@@ -23,7 +24,7 @@ func TestEnablingAWebhookForgetsItsFailures(t *testing.T) {
 	if apply(&r, set, false, now); r.FailingSince != nil || r.DisabledReason != nil {
 		t.Errorf("enabled: %+v", r.Webhook)
 	}
-	r.FailingSince = &now
+	r.FailingSince = resource.InstantOrNil(&now)
 	set = settingsOf(&r)
 	if apply(&r, set, true, now); r.FailingSince != nil {
 		t.Errorf("another address: %+v", r.Webhook)
@@ -34,7 +35,7 @@ func TestADestinationElsewhereStartsAfresh(t *testing.T) {
 	now := apitest.NewClock().Now()
 	role := targetSettings{"arn:aws:sqs:eu-central-1:111122223333:events", "arn:aws:iam::111122223333:role/content-automation-b"}
 	r := hook.Record{Webhook: hook.Webhook{
-		Destination: &hook.Target{Type: hook.TypeSQS, ARN: role.ARN, RoleARN: role.RoleARN}, State: hook.StateEnabled, FailingSince: &now,
+		Destination: &hook.Target{Type: hook.TypeSQS, ARN: role.ARN, RoleARN: role.RoleARN}, State: hook.StateEnabled, FailingSince: resource.InstantOrNil(&now),
 	}}
 	s := &Service{principal: arn.ARN{Partition: "aws"}}
 	change := func(set settings) {

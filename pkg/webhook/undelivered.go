@@ -30,7 +30,7 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w ho
 		return none, err
 	}
 	if from == "" {
-		from = id.First(id.Event, w.CreatedAt)
+		from = id.First(id.Event, w.CreatedAt.Time)
 	}
 	to := refOf(ctx, w.ID)
 	events, err := httpapi.ListItems(ctx, s.db, store.Query{

@@ -27,12 +27,12 @@ import (
 // NewWebhook is a webhook together with its signing secret.
 type NewWebhook struct {
 	hook.Webhook
-	Secret        string     `json:"secret" nullable:"true" doc:"Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes" example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
-	SecretShownAt *time.Time `json:"secret_shown_at,omitempty" doc:"Time at which the secret was made and shown. Only in a repeat that leaves it out"`
+	Secret        string         `json:"secret" nullable:"true" doc:"Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes" example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
+	SecretShownAt *resource.Time `json:"secret_shown_at,omitempty" doc:"Time at which the secret was made and shown. Only in a repeat that leaves it out"`
 }
 
 // Concealed returns the webhook without its secret.
-func (w NewWebhook) Concealed(made time.Time) any {
+func (w NewWebhook) Concealed(made resource.Time) any {
 	w.SecretShownAt = &made
 	return struct {
 		NewWebhook
@@ -188,7 +188,7 @@ func apply(r *hook.Record, set settings, moved bool, now time.Time) {
 	r.Metadata = set.Metadata.OrEmpty()
 	r.Touch(now)
 	if enabled {
-		at := r.UpdatedAt
+		at := r.UpdatedAt.Time
 		r.EnabledAt = &at
 	}
 }

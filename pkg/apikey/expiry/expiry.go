@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -21,8 +22,8 @@ const expiring = "keys#expiring"
 
 // Plan sets the time of the warning for a key whose end is about to change. An end
 // that is nearer than the notice needs no warning: its caller has just chosen it.
-func Plan(r *key.Record, end *time.Time, now time.Time) {
-	if end != nil && r.ExpiresAt != nil && end.Equal(*r.ExpiresAt) {
+func Plan(r *key.Record, end *resource.Time, now time.Time) {
+	if end != nil && r.ExpiresAt != nil && end.Equal(r.ExpiresAt.Time) {
 		return
 	}
 	r.WarnAt = nil

@@ -22,20 +22,20 @@ const (
 // Key is an API key as callers see it.
 type Key struct {
 	resource.Resource
-	Name        string       `json:"name" doc:"Name of the key"`
-	Kind        tenant.Mode  `json:"kind" enum:"live,test" doc:"live: spends credits and publishes. test: uses the sandbox"`
-	Prefix      string       `json:"prefix" doc:"The first 13 characters of the secret" example:"svc_test_3kQ9"`
-	Last4       string       `json:"last4" doc:"The last 4 characters of the secret" example:"x8Zr"`
-	Scopes      []auth.Scope `json:"scopes" nullable:"false" doc:"Scopes of the key"`
-	IPAllowList []string     `json:"ip_allow_list" nullable:"false" doc:"Address ranges that may use the key. Empty: all"`
-	State       string       `json:"state" enum:"active,revoked,expired" doc:"State of the key. A request with a revoked or expired key fails with 401"`
-	ExpiresAt   *time.Time   `json:"expires_at" doc:"Time at which the key expires. Null: never"`
+	Name        string         `json:"name" doc:"Name of the key"`
+	Kind        tenant.Mode    `json:"kind" enum:"live,test" doc:"live: spends credits and publishes. test: uses the sandbox"`
+	Prefix      string         `json:"prefix" doc:"The first 13 characters of the secret" example:"svc_test_3kQ9"`
+	Last4       string         `json:"last4" doc:"The last 4 characters of the secret" example:"x8Zr"`
+	Scopes      []auth.Scope   `json:"scopes" nullable:"false" doc:"Scopes of the key"`
+	IPAllowList []string       `json:"ip_allow_list" nullable:"false" doc:"Address ranges that may use the key. Empty: all"`
+	State       string         `json:"state" enum:"active,revoked,expired" doc:"State of the key. A request with a revoked or expired key fails with 401"`
+	ExpiresAt   *resource.Time `json:"expires_at" doc:"Time at which the key expires. Null: never"`
 	// SpendLimit is enforced by what reserves credits.
-	SpendLimit *int64      `json:"spend_limit_credits" doc:"Credits that the key may spend in a calendar month (UTC). Null: no limit of its own"`
-	OldSecrets []OldSecret `json:"old_secrets" nullable:"false" doc:"Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys"`
-	LastUsedAt *time.Time  `json:"last_used_at" doc:"Time of the last request, to the minute. Null: never used"`
-	LastUsedIP *string     `json:"last_used_ip" doc:"Address of the first request of that minute"`
-	CreatedBy  string      `json:"created_by" doc:"Id of the key that created it, or operator"`
+	SpendLimit *int64         `json:"spend_limit_credits" doc:"Credits that the key may spend in a calendar month (UTC). Null: no limit of its own"`
+	OldSecrets []OldSecret    `json:"old_secrets" nullable:"false" doc:"Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys"`
+	LastUsedAt *resource.Time `json:"last_used_at" doc:"Time of the last request, to the minute. Null: never used"`
+	LastUsedIP *string        `json:"last_used_ip" doc:"Address of the first request of that minute"`
+	CreatedBy  string         `json:"created_by" doc:"Id of the key that created it, or operator"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -54,8 +54,8 @@ type Record struct {
 
 // OldSecret is what is shown of a secret that a rotation has replaced.
 type OldSecret struct {
-	Last4 string    `json:"last4" doc:"The last 4 characters of the secret" example:"x8Zr"`
-	Until time.Time `json:"until" doc:"Time at which it ends"`
+	Last4 string        `json:"last4" doc:"The last 4 characters of the secret" example:"x8Zr"`
+	Until resource.Time `json:"until" doc:"Time at which it ends"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -71,7 +71,7 @@ type Replaced struct {
 func (r *Record) Show(now time.Time) {
 	r.OldSecrets = []OldSecret{}
 	for _, o := range r.Old {
-		if now.Before(o.Until) {
+		if now.Before(o.Until.Time) {
 			r.OldSecrets = append(r.OldSecrets, o.OldSecret)
 		}
 	}
@@ -86,9 +86,9 @@ func Read(it *store.Item, now time.Time) (Record, error) {
 	}
 	r.Show(now)
 	if at, ip := credential.LastUsed(it); !at.IsZero() {
-		r.LastUsedAt, r.LastUsedIP = &at, &ip
+		r.LastUsedAt, r.LastUsedIP = resource.InstantOrNil(&at), &ip
 	}
-	if r.State == Active && r.ExpiresAt != nil && !now.Before(*r.ExpiresAt) {
+	if r.State == Active && r.ExpiresAt != nil && !now.Before(r.ExpiresAt.Time) {
 		r.State = Expired
 	}
 	return r, nil

@@ -151,7 +151,7 @@ func (c *Chain) tryExtend(ctx context.Context, n Name, records []record, known m
 	if err != nil {
 		return err
 	}
-	next := link{Chain: n.partition(), Sequence: 1, At: resource.Instant(c.now()), Positions: map[string]string{}}
+	next := link{Chain: n.partition(), Sequence: 1, At: resource.Instant(c.now()).Time, Positions: map[string]string{}}
 	if len(last.Items) > 0 {
 		var l link
 		if err := last.Items[0].Decode(&l); err != nil {

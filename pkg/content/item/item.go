@@ -55,29 +55,29 @@ func (Failure) SchemaName() string { return "ContentFailure" }
 // Item is a content item as callers see it.
 type Item struct {
 	resource.Resource
-	FactoryID        string       `json:"factory_id" doc:"Factory of the item"`
-	Kind             Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
-	Format           *string      `json:"format" enum:"short,long" doc:"Format of a video: short is 9:16, long is 16:9. Null for other kinds"`
-	Prompt           string       `json:"prompt" doc:"What the content is about"`
-	Title            string       `json:"title" doc:"Title, in one line. Empty until generated"`
-	Caption          string       `json:"caption" doc:"Text of the post. Empty until generated"`
-	Hashtags         []string     `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
-	Language         string       `json:"language" doc:"Language of its texts (BCP 47)"`
-	Model            string       `json:"model" doc:"Id of the model for its picture, clip or track"`
-	Media            []media.View `json:"media" nullable:"false" doc:"Files, in the order of creation. Each GET signs their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded"`
-	Slides           []Slide      `json:"slides" nullable:"false" doc:"Slides of a carousel, in order"`
-	ProductID        *string      `json:"product_id" doc:"Id of its product"`
-	PromotionID      *string      `json:"promotion_id" doc:"Id of its promotion"`
-	ContentPlanID    *string      `json:"content_plan_id" doc:"Id of its content plan"`
-	PublishAt        *time.Time   `json:"publish_at" doc:"Time at which it is published. Null: not scheduled"`
-	SocialAccountIDs []string     `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts to publish to"`
-	State            State        `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" doc:"State of the item"`
-	Failure          *Failure     `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
-	Attempt          int          `json:"attempt" doc:"Number of the generation attempt, starting at 1"`
-	ReservedCredits  int64        `json:"reserved_credits" doc:"Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox"`
-	CostCredits      int64        `json:"cost_credits" doc:"Credits charged for all attempts: those that succeeded, and the completed parts of those that were canceled. Always 0 in the sandbox"`
-	GeneratedAt      *time.Time   `json:"generated_at" doc:"Time at which it was generated. Null until then"`
-	PublishedAt      *time.Time   `json:"published_at" doc:"Time at which it was first published. Null until then"`
+	FactoryID        string         `json:"factory_id" doc:"Factory of the item"`
+	Kind             Kind           `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
+	Format           *string        `json:"format" enum:"short,long" doc:"Format of a video: short is 9:16, long is 16:9. Null for other kinds"`
+	Prompt           string         `json:"prompt" doc:"What the content is about"`
+	Title            string         `json:"title" doc:"Title, in one line. Empty until generated"`
+	Caption          string         `json:"caption" doc:"Text of the post. Empty until generated"`
+	Hashtags         []string       `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
+	Language         string         `json:"language" doc:"Language of its texts (BCP 47)"`
+	Model            string         `json:"model" doc:"Id of the model for its picture, clip or track"`
+	Media            []media.View   `json:"media" nullable:"false" doc:"Files, in the order of creation. Each GET signs their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded"`
+	Slides           []Slide        `json:"slides" nullable:"false" doc:"Slides of a carousel, in order"`
+	ProductID        *string        `json:"product_id" doc:"Id of its product"`
+	PromotionID      *string        `json:"promotion_id" doc:"Id of its promotion"`
+	ContentPlanID    *string        `json:"content_plan_id" doc:"Id of its content plan"`
+	PublishAt        *resource.Time `json:"publish_at" doc:"Time at which it is published. Null: not scheduled"`
+	SocialAccountIDs []string       `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts to publish to"`
+	State            State          `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" doc:"State of the item"`
+	Failure          *Failure       `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	Attempt          int            `json:"attempt" doc:"Number of the generation attempt, starting at 1"`
+	ReservedCredits  int64          `json:"reserved_credits" doc:"Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox"`
+	CostCredits      int64          `json:"cost_credits" doc:"Credits charged for all attempts: those that succeeded, and the completed parts of those that were canceled. Always 0 in the sandbox"`
+	GeneratedAt      *resource.Time `json:"generated_at" doc:"Time at which it was generated. Null until then"`
+	PublishedAt      *resource.Time `json:"published_at" doc:"Time at which it was first published. Null until then"`
 
 	// Usual is how long an attempt that was just accepted takes as a rule.
 	Usual time.Duration `json:"-"`

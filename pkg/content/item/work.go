@@ -108,7 +108,7 @@ func (w *work) Item() (store.Item, error) {
 func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 	shown := r.Item
 	shown.Media = []media.View{}
-	e, err := event.New(r.UpdatedAt, o, t, shown, r.Files)
+	e, err := event.New(r.UpdatedAt.Time, o, t, shown, r.Files)
 	if err == nil {
 		tx.Create(e, nil)
 	}

@@ -3,6 +3,7 @@ package humafix
 import (
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -14,6 +15,7 @@ import (
 func newRegistry() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", SchemaName)
 	r.RegisterTypeAlias(reflect.TypeFor[resource.Metadata](), reflect.TypeFor[metadata]())
+	r.RegisterTypeAlias(reflect.TypeFor[resource.Time](), reflect.TypeFor[time.Time]())
 	r.RegisterTypeAlias(reflect.TypeFor[resource.MetadataPatch](), reflect.TypeFor[metadataPatch]())
 	return r
 }
@@ -57,7 +59,7 @@ func pairs(patch bool) *huma.Schema {
 }
 
 // MarkNull says in the schemas of an answer which members may be null: those that
-// are pointers to structs, which huma describes as if they were always there.
+// are pointers to structs or times, which huma describes as if they were always there.
 func MarkNull(schemas huma.Registry, t reflect.Type) {
 	markNull(schemas.Map(), t, map[reflect.Type]bool{})
 }
@@ -84,7 +86,10 @@ func markNull(schemas map[string]*huma.Schema, t reflect.Type, seen map[reflect.
 		if f.Type.Kind() != reflect.Pointer || f.Type.Elem().Kind() != reflect.Struct || strings.Contains(options, "omitempty") {
 			continue
 		}
-		if member.Ref != "" {
+		switch {
+		case f.Type.Elem() == reflect.TypeFor[resource.Time]():
+			member.Nullable = true
+		case member.Ref != "":
 			schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}}, Description: f.Tag.Get("doc")}
 		}
 	}

@@ -80,7 +80,7 @@ func (g Given) Use(tx *store.Tx, now time.Time) error {
 			return err
 		}
 		until := resource.Instant(now.Add(unusedTime))
-		if until.Sub(r.ExpiresAt) < usedAgain {
+		if until.Sub(r.ExpiresAt.Time) < usedAgain {
 			continue
 		}
 		r.ExpiresAt = until

@@ -62,7 +62,7 @@ func (w *work) Request(int, []generate.Made) (provider.Request, error) {
 		req.Spoken = time.Duration(w.Given[AudioMember].DurationSeconds * float64(time.Second))
 	}
 	if s := w.Sandbox; s != nil {
-		req.Rehearsal = s.Request(s.Outcome, w.CreatedAt)
+		req.Rehearsal = s.Request(s.Outcome, w.CreatedAt.Time)
 	}
 	return req, nil
 }
@@ -108,7 +108,7 @@ func (w *work) Item() (store.Item, error) { return w.Into(w.item) }
 func (w *work) notify(tx *store.Tx, t event.Type) error {
 	shown := w.Generation
 	shown.Media = []media.View{}
-	e, err := event.New(w.UpdatedAt, w.item.Owner, t, shown, w.Files)
+	e, err := event.New(w.UpdatedAt.Time, w.item.Owner, t, shown, w.Files)
 	if err == nil {
 		tx.Create(e, nil)
 	}

@@ -147,7 +147,7 @@ func decide(d *hook.DeliveryRecord, number int, webhook string, p *payload, make
 		return resend, ""
 	case d.Lease.Live(now):
 		return wait, ""
-	case d.NextAttemptAt != nil && now.Before(*d.NextAttemptAt):
+	case d.NextAttemptAt != nil && now.Before(d.NextAttemptAt.Time):
 		return resend, "" // it was put off
 	case webhook == "":
 		return end, hook.FailedDeleted
@@ -259,7 +259,7 @@ func (b *batch) putOff(a *attempt, refused health.Admission) error {
 func (b *batch) askNext(a *attempt) error {
 	var due time.Time
 	if at := a.delivery.NextAttemptAt; at != nil {
-		due = *at
+		due = at.Time
 	}
 	return b.ask(a, due)
 }

@@ -66,7 +66,7 @@ func TestASlowReceiverKeepsFewAttemptsWaiting(t *testing.T) {
 	w.AllDelivered(slow, total)
 	w.AllDelivered(quick, total)
 	for _, d := range w.Deliveries(slow.Hook.ID) {
-		if len(d.Attempts) != 1 || d.UpdatedAt.Sub(d.CreatedAt) > 2*health.Pause {
+		if len(d.Attempts) != 1 || d.UpdatedAt.Sub(d.CreatedAt.Time) > 2*health.Pause {
 			t.Errorf("delivery %+v", d)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/health"
 	"github.com/content-automation/api/pkg/webhook/hook"
@@ -25,7 +26,7 @@ func slowElsewhere(w *world, r *webhooktest.Receiver, attempts int) {
 	w.T.Helper()
 	value := ""
 	if attempts > 0 {
-		value = strconv.Itoa(attempts) + " " + w.Clock.Now().Add(hook.AttemptTimeout).Format(hook.InstantPattern)
+		value = strconv.Itoa(attempts) + " " + w.Clock.Now().Add(hook.AttemptTimeout).Format(resource.TimeLayout)
 	}
 	it := store.Item{Key: inFlightKey(w, r), Kind: "inflight", ExpireAt: w.Clock.Now().Add(time.Hour), Attributes: map[string]string{"another": value}}
 	if err := w.DB.Note(w.T.Context(), it); err != nil {

@@ -24,7 +24,7 @@ func note(r *hook.Record, o hook.Outcome, now time.Time) bool {
 	case r.State != hook.StateEnabled:
 		return false
 	case o.Succeeded():
-		if r.FailingSince == nil && r.LastSuccessAt != nil && at.Sub(*r.LastSuccessAt) < successEvery {
+		if r.FailingSince == nil && r.LastSuccessAt != nil && at.Sub(r.LastSuccessAt.Time) < successEvery {
 			return false
 		}
 		r.FailingSince, r.LastSuccessAt = nil, &at
@@ -33,10 +33,10 @@ func note(r *hook.Record, o hook.Outcome, now time.Time) bool {
 		r.Disable(hook.ReasonGone)
 	case r.FailingSince == nil:
 		// An attempt that ends late must not undo what a later one has shown.
-		if r.LastSuccessAt != nil && at.Before(*r.LastSuccessAt) {
+		if r.LastSuccessAt != nil && at.Before(r.LastSuccessAt.Time) {
 			return false
 		}
-	case at.Sub(*r.FailingSince) >= FailingLimit:
+	case at.Sub(r.FailingSince.Time) >= FailingLimit:
 		r.Disable(hook.ReasonFailing)
 	default:
 		return false

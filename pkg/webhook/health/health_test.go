@@ -5,18 +5,19 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 func TestHealthThatAnAttemptTells(t *testing.T) {
 	now := apitest.NewClock().Now()
-	at := func(d time.Duration) *time.Time {
-		moment := now.Add(d)
+	at := func(d time.Duration) *resource.Time {
+		moment := resource.Time{Time: now.Add(d)}
 		return &moment
 	}
 	message, no, gone := "no", 500, 410
-	success, failure := hook.Outcome{Attempt: hook.Attempt{At: now}}, hook.Outcome{Attempt: hook.Attempt{At: now, Status: &no, Error: &message}}
-	left := hook.Outcome{Attempt: hook.Attempt{At: now, Status: &gone, Error: &message}}
+	success, failure := hook.Outcome{Attempt: hook.Attempt{At: resource.Instant(now)}}, hook.Outcome{Attempt: hook.Attempt{At: resource.Instant(now), Status: &no, Error: &message}}
+	left := hook.Outcome{Attempt: hook.Attempt{At: resource.Instant(now), Status: &gone, Error: &message}}
 	for name, c := range map[string]struct {
 		before  hook.Webhook
 		o       hook.Outcome
@@ -44,7 +45,7 @@ func TestHealthThatAnAttemptTells(t *testing.T) {
 			if changed := note(&r, c.o, now); changed != c.changed {
 				t.Errorf("changed %v", changed)
 			}
-			same := func(a, b *time.Time) bool { return (a == nil) == (b == nil) && (a == nil || a.Equal(*b)) }
+			same := func(a, b *resource.Time) bool { return (a == nil) == (b == nil) && (a == nil || a.Equal(b.Time)) }
 			if r.State != c.after.State || !same(r.FailingSince, c.after.FailingSince) || !same(r.LastSuccessAt, c.after.LastSuccessAt) {
 				t.Errorf("became %+v, want %+v", r.Webhook, c.after)
 			}

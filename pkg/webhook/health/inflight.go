@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/lock"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
@@ -67,7 +68,7 @@ func newInFlight(by string, key store.Key, usual hook.Latencies, it store.Item, 
 	for name, value := range it.Attributes {
 		count, until, _ := strings.Cut(value, " ")
 		n, err := strconv.Atoi(count)
-		if at, failed := time.Parse(hook.InstantPattern, until); err != nil || failed != nil || !now.Before(at) {
+		if at, failed := time.Parse(resource.TimeLayout, until); err != nil || failed != nil || !now.Before(at) {
 			f.dead = append(f.dead, name)
 			continue
 		}
@@ -174,7 +175,7 @@ func (f *inFlight) item(now time.Time, n int, dead []string) store.Item {
 	}
 	if n > 0 {
 		// No attempt takes longer.
-		it.Attributes[f.by] = strconv.Itoa(n) + " " + now.Add(hook.AttemptTimeout+time.Second).UTC().Format(hook.InstantPattern)
+		it.Attributes[f.by] = strconv.Itoa(n) + " " + now.Add(hook.AttemptTimeout+time.Second).UTC().Format(resource.TimeLayout)
 	}
 	return it
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
@@ -16,8 +17,8 @@ var takesLong = hook.Latencies{Current: hook.Sketch{hook.Bucket(2 * SlowAfter.Mi
 func TestTheSlowAttemptsOfADeadFunctionEnd(t *testing.T) {
 	now := apitest.NewClock().Now()
 	it := store.Item{Attributes: map[string]string{
-		"alive": "3 " + now.Add(time.Second).Format(hook.InstantPattern), "another": "2 " + now.Add(time.Minute).Format(hook.InstantPattern),
-		"dead": "90 " + now.Format(hook.InstantPattern), "garbage": "x",
+		"alive": "3 " + now.Add(time.Second).Format(resource.TimeLayout), "another": "2 " + now.Add(time.Minute).Format(resource.TimeLayout),
+		"dead": "90 " + now.Format(resource.TimeLayout), "garbage": "x",
 	}}
 	f := newInFlight("me", store.Key{}, takesLong, it, now)
 	slices.Sort(f.dead)

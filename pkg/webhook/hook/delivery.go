@@ -43,13 +43,13 @@ const (
 // Delivery is one event on its way to one webhook.
 type Delivery struct {
 	resource.Resource
-	WebhookID     string     `json:"webhook_id" doc:"Id of the webhook"`
-	EventID       string     `json:"event_id" doc:"Id of the event. Receivers get it in the header webhook-id"`
-	EventType     event.Type `json:"event_type" doc:"Type of the event" example:"content.generated"`
-	State         string     `json:"state" enum:"pending,delivered,failed" doc:"State of the delivery. pending: more attempts follow. failed: none follow"`
-	FailedReason  *string    `json:"failed_reason" enum:"exhausted,gone,webhook_disabled,webhook_deleted,event_expired,not_permitted" doc:"Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. not_permitted: the creator of the webhook may no longer read the event. Null if it has not failed"`
-	Attempts      []Attempt  `json:"attempts" nullable:"false" doc:"Attempts, oldest first"`
-	NextAttemptAt *time.Time `json:"next_attempt_at" doc:"Time of the next attempt. Null: none follows"`
+	WebhookID     string         `json:"webhook_id" doc:"Id of the webhook"`
+	EventID       string         `json:"event_id" doc:"Id of the event. Receivers get it in the header webhook-id"`
+	EventType     event.Type     `json:"event_type" doc:"Type of the event" example:"content.generated"`
+	State         string         `json:"state" enum:"pending,delivered,failed" doc:"State of the delivery. pending: more attempts follow. failed: none follow"`
+	FailedReason  *string        `json:"failed_reason" enum:"exhausted,gone,webhook_disabled,webhook_deleted,event_expired,not_permitted" doc:"Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. not_permitted: the creator of the webhook may no longer read the event. Null if it has not failed"`
+	Attempts      []Attempt      `json:"attempts" nullable:"false" doc:"Attempts, oldest first"`
+	NextAttemptAt *resource.Time `json:"next_attempt_at" doc:"Time of the next attempt. Null: none follows"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -66,11 +66,11 @@ func (d Delivery) Pending() (path string, after time.Duration) {
 
 // Attempt is one attempt at a delivery.
 type Attempt struct {
-	At           time.Time `json:"at" doc:"Time of the attempt, UTC"`
-	Status       *int      `json:"status" doc:"HTTP status returned by the receiver or AWS. Null without a response" example:"503"`
-	LatencyMS    int64     `json:"latency_ms" doc:"Milliseconds until the response was read"`
-	Error        *string   `json:"error" doc:"What went wrong and how to fix it. Null if the attempt succeeded"`
-	ResponseBody string    `json:"response_body" doc:"First 1 KiB of the response body. For AWS: the id of the event there, or the error"`
+	At           resource.Time `json:"at" doc:"Time of the attempt, UTC"`
+	Status       *int          `json:"status" doc:"HTTP status returned by the receiver or AWS. Null without a response" example:"503"`
+	LatencyMS    int64         `json:"latency_ms" doc:"Milliseconds until the response was read"`
+	Error        *string       `json:"error" doc:"What went wrong and how to fix it. Null if the attempt succeeded"`
+	ResponseBody string        `json:"response_body" doc:"First 1 KiB of the response body. For AWS: the id of the event there, or the error"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -37,17 +37,17 @@ const (
 // Webhook is a webhook as callers see it.
 type Webhook struct {
 	resource.Resource
-	URL            *string    `json:"url" format:"uri" doc:"URL that receives the events. Null if the webhook has a destination" example:"https://crm.example.com/hooks/content"`
-	Destination    *Target    `json:"destination" doc:"Event bus or queue that receives the events. Null if the webhook has a url"`
-	EventTypes     []string   `json:"event_types" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all" example:"[\"content.*\",\"balance.low\"]"`
-	FactoryIDs     []string   `json:"factory_ids" nullable:"false" doc:"Only events of these factories. Empty: all events, including those without a factory, such as balance.low"`
-	CreatedBy      string     `json:"created_by" doc:"Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read" example:"key_01h455vb4pex5vsknk084sn02q"`
-	Description    string     `json:"description" doc:"Description of the webhook"`
-	State          string     `json:"state" enum:"enabled,disabled" doc:"State of the webhook. A disabled webhook receives no events"`
-	DisabledReason *string    `json:"disabled_reason" enum:"requested,gone,failing,maker_revoked" doc:"Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled"`
-	FailingSince   *time.Time `json:"failing_since" doc:"Time of the first failure since the last success. Null if the last attempt succeeded"`
-	LastSuccessAt  *time.Time `json:"last_success_at" doc:"Time of the last success, to the minute. Null: never"`
-	LatencyMS      *Latency   `json:"latency_ms" doc:"Response times of the receiver in the current and the previous hour, for all statuses. The values are approximate and updated about once a minute while attempts succeed. Null without responses"`
+	URL            *string        `json:"url" format:"uri" doc:"URL that receives the events. Null if the webhook has a destination" example:"https://crm.example.com/hooks/content"`
+	Destination    *Target        `json:"destination" doc:"Event bus or queue that receives the events. Null if the webhook has a url"`
+	EventTypes     []string       `json:"event_types" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all" example:"[\"content.*\",\"balance.low\"]"`
+	FactoryIDs     []string       `json:"factory_ids" nullable:"false" doc:"Only events of these factories. Empty: all events, including those without a factory, such as balance.low"`
+	CreatedBy      string         `json:"created_by" doc:"Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read" example:"key_01h455vb4pex5vsknk084sn02q"`
+	Description    string         `json:"description" doc:"Description of the webhook"`
+	State          string         `json:"state" enum:"enabled,disabled" doc:"State of the webhook. A disabled webhook receives no events"`
+	DisabledReason *string        `json:"disabled_reason" enum:"requested,gone,failing,maker_revoked" doc:"Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled"`
+	FailingSince   *resource.Time `json:"failing_since" doc:"Time of the first failure since the last success. Null if the last attempt succeeded"`
+	LastSuccessAt  *resource.Time `json:"last_success_at" doc:"Time of the last success, to the minute. Null: never"`
+	LatencyMS      *Latency       `json:"latency_ms" doc:"Response times of the receiver in the current and the previous hour, for all statuses. The values are approximate and updated about once a minute while attempts succeed. Null without responses"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -90,7 +90,7 @@ func (r *Record) Since() time.Time {
 	if r.EnabledAt != nil {
 		return *r.EnabledAt
 	}
-	return r.CreatedAt
+	return r.CreatedAt.Time
 }
 
 // View returns the webhook as callers see it at the given time.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
@@ -40,14 +41,14 @@ func (r Ref) Held() string { return "held#" + r.Owner.String() + "#" + r.ID }
 
 // HeldSince returns the prefix of the sort keys in Held of the deliveries that were
 // held back at the given time.
-func HeldSince(at time.Time) string { return at.Format(InstantPattern) + "#" }
+func HeldSince(at time.Time) string { return at.Format(resource.TimeLayout) + "#" }
 
 // heldKey is the delivery's key in Held, until its next attempt.
 func (d *DeliveryRecord) heldKey() store.Key {
 	if d.State != DeliveryPending || !d.Held {
 		return store.Key{}
 	}
-	return store.Key{PK: d.Webhook().Held(), SK: HeldSince(d.UpdatedAt) + d.ID}
+	return store.Key{PK: d.Webhook().Held(), SK: HeldSince(d.UpdatedAt.Time) + d.ID}
 }
 
 // Due are the pending deliveries, by the time of their next attempt.
@@ -58,7 +59,7 @@ func (d *DeliveryRecord) dueKey() store.Key {
 	if d.State != DeliveryPending || d.NextAttemptAt == nil {
 		return store.Key{}
 	}
-	return Due.Key(d.ID, *d.NextAttemptAt)
+	return Due.Key(d.ID, d.NextAttemptAt.Time)
 }
 
 // DeliveryID returns the id of the delivery of an event, which happened at the given

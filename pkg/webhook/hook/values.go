@@ -16,12 +16,12 @@ import (
 
 // document is the part of a delivery that never changes.
 type document struct {
-	ID        string     `json:"id"`
-	CreatedAt time.Time  `json:"created_at"`
-	WebhookID string     `json:"webhook_id"`
-	EventID   string     `json:"event_id"`
-	EventType event.Type `json:"event_type"`
-	Maker     string     `json:"maker,omitempty"`
+	ID        string        `json:"id"`
+	CreatedAt resource.Time `json:"created_at"`
+	WebhookID string        `json:"webhook_id"`
+	EventID   string        `json:"event_id"`
+	EventType event.Type    `json:"event_type"`
+	Maker     string        `json:"maker,omitempty"`
 }
 
 // The values of a delivery beside its document. Those of attempts are named by the
@@ -39,14 +39,11 @@ const (
 // StateFilter names the filter by a delivery's state.
 const StateFilter = "state"
 
-// InstantPattern is the layout of times as the API shows them.
-const InstantPattern = "2006-01-02T15:04:05.000Z"
-
 // values returns all values that may change but the attempts; an unset one is empty.
 func (d *DeliveryRecord) values() []store.Value {
 	var due, reason, failures string
 	if d.NextAttemptAt != nil {
-		due = d.NextAttemptAt.Format(InstantPattern)
+		due = d.NextAttemptAt.Format(resource.TimeLayout)
 	}
 	if d.FailedReason != nil {
 		reason = *d.FailedReason
@@ -56,7 +53,7 @@ func (d *DeliveryRecord) values() []store.Value {
 	}
 	return []store.Value{
 		{Name: valueNext, Value: strconv.Itoa(d.Next)}, {Name: valueFailures, Value: failures},
-		{Name: valueDue, Value: due}, {Name: valueUpdated, Value: d.UpdatedAt.Format(InstantPattern)},
+		{Name: valueDue, Value: due}, {Name: valueUpdated, Value: d.UpdatedAt.Format(resource.TimeLayout)},
 		{Name: valueReason, Value: reason}, {Name: valueLease, Value: leaseText(d.Lease)},
 	}
 }
@@ -128,7 +125,9 @@ func (r *reader) number(name string) int {
 	return n
 }
 
-func (r *reader) instant(name string) time.Time { return r.parse(r.of.Attributes[name]) }
+func (r *reader) instant(name string) resource.Time {
+	return resource.Instant(r.parse(r.of.Attributes[name]))
+}
 
 func (r *reader) parse(text string) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, text)
