@@ -63,8 +63,30 @@ func TestEveryResponseHasTheHeaders(t *testing.T) {
 	}
 }
 
+func TestAnUnchangedResourceIsNotSentAgain(t *testing.T) {
+	key := newCustomer(t).test.Secret
+	made := into[struct{ ID string }](call(t, key, "POST", "/v1/factories", object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}), 201)
+	path := "/v1/factories/" + made.ID
+	for tag, want := range map[string]int{`W/"1"`: 304, `"2"`: 200} {
+		res, body := fetch(t, key, "GET", path, "", "If-None-Match", tag)
+		h := res.Header
+		if res.StatusCode != want || (want == 304) != (body == "") || h.Get("ETag") != `"1"` || h.Get("X-Request-Id") == "" || h.Get("RateLimit") == "" {
+			t.Errorf("%s: %s %v %s", tag, res.Status, h, body)
+		}
+	}
+	// The methods of a path of its own, and not those of an item with the id batch.
+	res, _ := fetch(t, key, "OPTIONS", "/v1/content-items/batch", "")
+	if res.StatusCode != 405 || res.Header.Get("Allow") != "POST" {
+		t.Errorf("%s, Allow is %q", res.Status, res.Header.Get("Allow"))
+	}
+	a := call(t, key, "GET", "/v1/content_items", nil)
+	if err := a.refused(404, "unknown_path"); err != nil || !strings.Contains(a.Error.Message, "/v1/content-items") {
+		t.Errorf("%v: %s", err, a.Raw)
+	}
+}
+
 // fetch makes a call that may be answered by something else than JSON.
-func fetch(t *testing.T, key, method, path, body string) (*http.Response, string) {
+func fetch(t *testing.T, key, method, path, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, running.BaseURL+path, strings.NewReader(body))
 	if err != nil {
@@ -72,6 +94,9 @@ func fetch(t *testing.T, key, method, path, body string) (*http.Response, string
 	}
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
 	}
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")

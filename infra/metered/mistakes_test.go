@@ -125,6 +125,8 @@ var mistakes = []any{
 	mistake{"an unknown factory", "POST /v1/content-items", `{"factory_id":"fac_01h455vb4pex5vsknk084sn02q","kind":"post","prompt":"A shoe"}`, nil},
 	mistake{"several at once", "POST /v1/content-items", `{"kind":"vidoe","prompt":7,"duration":20,"factoryId":"x"}`, nil},
 	mistake{"a bad language and settings", "POST /v1/factories", `{"type":"brand","name":"Acme","language":"german","settings":{"brandname":"Acme"}}`, nil},
+	mistake{"what the schema refuses, and what the rules refuse", "POST /v1/factories", `{"type":"brand","name":7,"language":"german","settings":{"brand_name":"Acme","slogn":"Run"}}`, nil},
+	mistake{"a bad time zone and a bad time", "POST /v1/factories", `{"type":"brand","name":"Acme","settings":{"brand_name":"Acme"},"schedule":{"timezone":"Mars/Base","times":["9:00","25:00"]}}`, nil},
 	title("Changes"),
 	mistake{"the prompt of an item", "PATCH /v1/content-items/{item}", `{"prompt":"A boot"}`, nil},
 	mistake{"the state of an item", "PATCH /v1/content-items/{item}", `{"state":"canceled"}`, nil},

@@ -239,7 +239,12 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 
 // check refuses what does not fit the kind or the key.
 func (b *createBody) check(mode tenant.Mode) error {
-	found := []error{checkRehearsal(b.Sandbox, mode)}
+	return errs.All(checkRehearsal(b.Sandbox, mode), b.Rules())
+}
+
+// Rules refuses what does not fit the kind.
+func (b *createBody) Rules() error {
+	var found []error
 	if b.Format != "" && b.Kind != item.Video {
 		found = append(found, errs.Invalid("/format", "is for kind video only"))
 	}

@@ -34,6 +34,17 @@ type createBody struct {
 // SchemaName names the schema in the OpenAPI document.
 func (createBody) SchemaName() string { return "FactoryCreate" }
 
+// Rules refuses what the schema permits.
+func (b createBody) Rules() error {
+	_, language := Language(b.Language, "en")
+	found := []error{language, checkModels(b.Models), b.Schedule.check()}
+	if _, known := defaultContentTypes[b.Type]; known {
+		_, settings := b.Settings.check(b.Type)
+		found = append(found, settings)
+	}
+	return errs.All(found...)
+}
+
 // Topic is one topic of a factory: one short line.
 type Topic string
 

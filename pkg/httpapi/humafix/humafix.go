@@ -35,6 +35,7 @@ func Handler[I, O any](o huma.Operation, known Known, serve func(context.Context
 		// huma would parse the body once more to check it: that is done with the tree.
 		o.SkipValidateBody = true
 		o.RequestBody = &huma.RequestBody{}
+		sent, _ := reflect.TypeFor[I]().FieldByName("Body")
 		var body *checker
 		var described *huma.Operation
 		o.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
@@ -47,6 +48,9 @@ func Handler[I, O any](o huma.Operation, known Known, serve func(context.Context
 			}
 			u := ctx.URL()
 			c.problems = append(parameters(u.Query(), described), c.problems...)
+			if body != nil && len(c.problems) > 0 {
+				c.problems = broken(sent.Type, c.tree, c.problems)
+			}
 			next(ctx)
 		}}
 		huma.Register(api, o, func(ctx context.Context, in *I) (*O, error) {

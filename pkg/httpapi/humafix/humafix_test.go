@@ -59,6 +59,14 @@ type input struct {
 	Body  sent
 }
 
+// Rules refuses a title that is the name.
+func (s sent) Rules() error {
+	if s.Title != "" && s.Title == s.Name {
+		return errs.InvalidFields(errs.Detail{Param: "/title", Message: "must not be the name"}, errs.Detail{Param: "/inner/size", Message: "must be 7"})
+	}
+	return nil
+}
+
 // resourceLike is the resource of the operation.
 type resourceLike struct {
 	sent
@@ -154,6 +162,26 @@ func TestRefusalsAreTranslated(t *testing.T) {
 		if got, refused := serve(t, http.MethodPost, "since=2026-05-01T12:00:00Z", body); got == nil {
 			t.Errorf("%s: %s", body, refused)
 		}
+	}
+}
+
+func TestRulesAreToldWithTheSchema(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"name":"a","title":"a","tags":[1]}`:         "/tags/0 must be a string, not a number | /title must not be the name | /inner/size must be 7",
+		`{"name":"a","title":"a","inner":{"size":0}}`: "/inner/size must be at least 1 | /title must not be the name",
+		`{"name":"a","title":"a","inner":7}`:          "/inner must be an object, not a number | /title must not be the name",
+		`{"name":"a","title":"a","at":"noon"}`:        "/at " + mustBeTime, // what cannot be decoded has no rules
+		`{"name":" ","title":" "}`:                    "/name must not be blank | /title must not be blank | /inner/size must be 7",
+	} {
+		if _, refused := serve(t, http.MethodPost, "", body); refused != want {
+			t.Errorf("%s:\n got %s\nwant %s", body, refused, want)
+		}
+	}
+	if got, refused := serve(t, http.MethodPost, "", `{"name":"a","title":"a"}`); got == nil {
+		t.Errorf("what fits the schema is left to the operation: %s", refused)
+	}
+	if _, refused := serve(t, http.MethodPost, "x=1", `{"name":"a","title":"a"}`); !strings.HasPrefix(refused, "x is not") || !strings.HasSuffix(refused, "| /title must not be the name | /inner/size must be 7") {
+		t.Errorf("with a bad parameter: %s", refused)
 	}
 }
 

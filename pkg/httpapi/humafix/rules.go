@@ -1,0 +1,59 @@
+package humafix
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/content-automation/api/pkg/errs"
+)
+
+// Ruled is a body with rules that its schema does not state. They are told together with
+// what does not fit the schema, so they must do with a body of which members are missing.
+// A body that fits the schema is left to its operation.
+type Ruled interface{ Rules() error }
+
+// broken adds the rules of a body that what was sent breaks to what is wrong with it.
+func broken(body reflect.Type, tree any, found []error) []error {
+	if body.Kind() == reflect.Pointer {
+		body = body.Elem()
+	}
+	v := reflect.New(body).Interface()
+	ruled, ok := v.(Ruled)
+	if !ok {
+		return found
+	}
+	text, err := json.Marshal(tree)
+	if err != nil {
+		return found
+	}
+	// What has the wrong type is left out, and told already.
+	var wrong *json.UnmarshalTypeError
+	if err := json.Unmarshal(text, v); err != nil && !errors.As(err, &wrong) {
+		return found
+	}
+	err = ruled.Rules()
+	if err == nil {
+		return found
+	}
+	e := errs.As(err)
+	if e.Details == nil {
+		e = errs.InvalidFields(errs.Detail{Param: e.Param, Message: e.Message})
+	}
+	told := slices.Clone(found)
+	for _, d := range e.Details {
+		if !slices.ContainsFunc(told, func(p error) bool { return isWithin(p, d.Param) }) {
+			found = append(found, problem(d))
+		}
+	}
+	return found
+}
+
+// isWithin reports whether a problem is of a member, of one that it has, or of one that
+// has it.
+func isWithin(p error, param string) bool {
+	d, ok := p.(problem)
+	return ok && strings.HasPrefix(d.Param, "/") && (strings.HasPrefix(d.Param+"/", param+"/") || strings.HasPrefix(param+"/", d.Param+"/"))
+}
