@@ -47,7 +47,7 @@ func (s *Events) Register(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{
 		ID: "listEvents", Method: http.MethodGet, Path: "/v1/events", Scope: auth.AccountRead, Function: "account", Tag: "Events",
 		Summary:     "List the events of the last 30 days",
-		Description: "Lists the events that webhooks receive, newest first. Use it to find what a receiver missed. An event is listed only if the key has the scope that reads what the event is about, such as `content:read` for `content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and `*` leave out what it may not read.",
+		Description: "Lists the events that webhooks receive, newest first. Use it to find what a receiver missed, or to follow events without a webhook: read with `order=asc` until `next_cursor` is null, then again with `from` a minute before the newest event that you have, and ignore ids that you have processed. Events of concurrent changes can become visible out of the order of their times. An event is listed only if the key has the scope that reads what the event is about, such as `content:read` for `content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and `*` leave out what it may not read.",
 		Errors:      []errs.Code{errs.InvalidCursor},
 	}, s.list)
 	httpapi.Read(r, httpapi.Op{

@@ -12,7 +12,7 @@ import (
 )
 
 // A cursor is the place in a list at which the next page begins, after a MAC over the
-// place and the list: operation, account, mode, filters. It is not encrypted: it holds
+// place and the list: operation, account, mode, filters, order. It is not encrypted: it holds
 // no more than ids, and the partition is always that of the caller.
 
 func formatCursor(ctx context.Context, at store.Cursor, list string) (string, error) {

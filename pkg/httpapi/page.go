@@ -12,10 +12,16 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// PageInput holds the query parameters of every list. Embed it.
-type PageInput struct {
+// SliceInput holds the query parameters of a list in a fixed order. Embed it.
+type SliceInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum number of results"`
-	Cursor string `query:"cursor" doc:"next_cursor of the previous page. The filters must be the same"`
+	Cursor string `query:"cursor" doc:"next_cursor of the previous page. The filters and the order must be the same"`
+}
+
+// PageInput holds the query parameters of a list by time. Embed it.
+type PageInput struct {
+	SliceInput
+	Order string `query:"order" enum:"asc,desc" default:"desc" doc:"Order of the results: desc is newest first, asc oldest first"`
 }
 
 // Page is what a list operation returns.
@@ -27,8 +33,8 @@ type Page[T any] struct {
 // ListItems reads a page of a query and renders its items. What identifies the
 // list beside the query (nothing, as a rule) goes into the query's filters.
 func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageInput, render func(store.Item) (T, error)) (Page[T], error) {
+	q.Limit, q.OldestFirst = in.Limit, in.Order == "asc"
 	list := fingerprint(ctx, q)
-	q.Limit = in.Limit
 	if in.Cursor != "" {
 		after, err := parseCursor(ctx, in.Cursor, list)
 		if err != nil {
@@ -63,7 +69,7 @@ func Owned(ctx context.Context, kind, prefix string, made Period, filters map[st
 }
 
 // Slice returns a page of a list that is held in memory; key must be unique.
-func Slice[T any](ctx context.Context, all []T, filters map[string]string, in PageInput, key func(T) string) (Page[T], error) {
+func Slice[T any](ctx context.Context, all []T, filters map[string]string, in SliceInput, key func(T) string) (Page[T], error) {
 	list := fingerprint(ctx, store.Query{Filters: filters})
 	if in.Cursor != "" {
 		after, err := parseCursor(ctx, in.Cursor, list)
@@ -90,7 +96,7 @@ func Slice[T any](ctx context.Context, all []T, filters map[string]string, in Pa
 // fingerprint distinguishes lists: a cursor works only with the list that returned it.
 func fingerprint(ctx context.Context, q store.Query) string {
 	p := auth.FromContext(ctx)
-	b, _ := json.Marshal([]any{callFrom(ctx).operation, p.Account, p.Mode, q.Partition, q.From, q.To, q.Filters, q.Prefixes})
+	b, _ := json.Marshal([]any{callFrom(ctx).operation, p.Account, p.Mode, q.Partition, q.From, q.To, q.Filters, q.Prefixes, q.OldestFirst})
 	return string(b)
 }
 

@@ -3,8 +3,10 @@ package httpapi_test
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -57,5 +59,57 @@ func TestACursorThatWasTamperedWithIsRefused(t *testing.T) {
 				t.Errorf("%s: %s is answered %d %s", path, other, a.status, a.raw)
 			}
 		}
+	}
+}
+
+func TestAListIsReadInBothOrdersWhileItGrows(t *testing.T) {
+	f := newFixture(t)
+	add := func(name string) {
+		if a := f.call("POST", "/v1/things", `{"name":"`+name+`"}`); a.status != http.StatusCreated {
+			t.Fatal(a.raw)
+		}
+	}
+	// read reads a list to its end, one thing a page, and adds one after the first page.
+	read := func(query, added string) (names []string) {
+		for cursor := ""; ; {
+			a := f.call("GET", "/v1/things?limit=1"+query+cursor, "")
+			var page []thing
+			if err := json.Unmarshal(a.Data, &page); a.status != http.StatusOK || err != nil {
+				t.Fatalf("%d %s, %v", a.status, a.raw, err)
+			}
+			for _, v := range page {
+				names = append(names, v.Name)
+			}
+			if added != "" {
+				add(added)
+				added = ""
+			}
+			if a.NextCursor == nil {
+				return names
+			}
+			cursor = "&cursor=" + *a.NextCursor
+		}
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		add(name)
+	}
+	for _, c := range []struct {
+		query, added string
+		want         []string
+	}{
+		{"&order=asc", "d", []string{"a", "b", "c", "d"}},
+		{"&order=desc", "e", []string{"d", "c", "b", "a"}},
+		{"", "", []string{"e", "d", "c", "b", "a"}},
+	} {
+		if got := read(c.query, c.added); !slices.Equal(got, c.want) {
+			t.Errorf("%q: got %v, want %v", c.query, got, c.want)
+		}
+	}
+	cursor := *f.call("GET", "/v1/things?limit=1&order=asc", "").NextCursor
+	if a := f.call("GET", "/v1/things?limit=1&cursor="+cursor, ""); a.status != 400 || a.code() != "invalid_cursor" {
+		t.Errorf("a cursor of the other order is answered %d %s", a.status, a.raw)
+	}
+	if a := f.call("GET", "/v1/things?order=up", ""); a.status != 422 || a.code() != "validation_failed" {
+		t.Errorf("an unknown order is answered %d %s", a.status, a.raw)
 	}
 }

@@ -19,17 +19,17 @@ import (
 )
 
 type plansInput struct {
-	httpapi.PageInput
+	httpapi.SliceInput
 }
 
 type modelsInput struct {
-	httpapi.PageInput
+	httpapi.SliceInput
 	Kind     provider.Kind `query:"kind" enum:"text,image,video,music,voice,avatar" doc:"Only models of this kind"`
 	Provider string        `query:"provider" enum:"bedrock,polly,fal,replicate,elevenlabs,heygen" doc:"Only models of this provider"`
 }
 
 type voicesInput struct {
-	httpapi.PageInput
+	httpapi.SliceInput
 	Model    string `query:"model" maxLength:"100" doc:"Only voices of this model"`
 	Language string `query:"language" maxLength:"35" doc:"Only voices of this language (BCP 47). en matches en-GB, and en-GB matches voices of any English" example:"en-GB"`
 }
@@ -52,7 +52,7 @@ func Mount(r *httpapi.Router, e function.Env) {
 	}, func(ctx context.Context, in *modelsInput) (httpapi.Page[catalog.Model], error) {
 		filters := map[string]string{"kind": string(in.Kind), "provider": in.Provider}
 		models := offer.Models(catalog.Filter{Kind: in.Kind, Provider: in.Provider}, auth.FromContext(ctx).Mode == tenant.Live)
-		return httpapi.Slice(ctx, models, filters, in.PageInput, func(m catalog.Model) string { return m.ID })
+		return httpapi.Slice(ctx, models, filters, in.SliceInput, func(m catalog.Model) string { return m.ID })
 	})
 	httpapi.List(r, httpapi.Op{
 		ID: "listVoices", Method: http.MethodGet, Path: "/v1/catalog/voices", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
@@ -69,9 +69,9 @@ func listVoices(ctx context.Context, in *voicesInput) (httpapi.Page[catalog.Voic
 		}
 	}
 	filters := map[string]string{"model": in.Model, "language": in.Language}
-	return httpapi.Slice(ctx, catalog.Voices(in.Model, in.Language), filters, in.PageInput, func(v catalog.Voice) string { return v.Provider + " " + v.ID })
+	return httpapi.Slice(ctx, catalog.Voices(in.Model, in.Language), filters, in.SliceInput, func(v catalog.Voice) string { return v.Provider + " " + v.ID })
 }
 
 func listPlans(ctx context.Context, in *plansInput) (httpapi.Page[catalog.Plan], error) {
-	return httpapi.Slice(ctx, catalog.Plans(), nil, in.PageInput, func(p catalog.Plan) string { return p.ID })
+	return httpapi.Slice(ctx, catalog.Plans(), nil, in.SliceInput, func(p catalog.Plan) string { return p.ID })
 }
