@@ -21,6 +21,7 @@ var enumNames = map[string]string{
 	"BalanceEntry.state":        "ReserveState",
 	"ContentFailure.stage":      "FailureStage",
 	"ContentItem.format":        "VideoFormat",
+	"listEvents.order":          "ListOrder",
 	"ContentItem.kind":          "ContentKind",
 	"ContentItem.state":         "ContentState",
 	"Delivery.state":            "DeliveryState",

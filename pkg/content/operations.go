@@ -21,10 +21,10 @@ type ItemPath struct {
 type listInput struct {
 	httpapi.PageInput
 	httpapi.Period
-	FactoryID     string `query:"factory_id" doc:"Only items of this factory"`
-	Kind          string `query:"kind" enum:"post,video,carousel,story,music_clip" doc:"Only items of this kind"`
-	State         string `query:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" doc:"Only items in this state"`
-	ContentPlanID string `query:"content_plan_id" doc:"Only items of this content plan"`
+	FactoryID     string   `query:"factory_id" doc:"Only items of this factory"`
+	Kind          []string `query:"kind" enum:"post,video,carousel,story,music_clip" nullable:"false" doc:"Only items of these kinds, separated by commas"`
+	State         []string `query:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" nullable:"false" doc:"Only items in these states, separated by commas"`
+	ContentPlanID string   `query:"content_plan_id" doc:"Only items of this content plan"`
 }
 
 func op(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
@@ -52,7 +52,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 	if in.ContentPlanID != "" && !id.Valid(id.ContentPlan, in.ContentPlanID) {
 		return httpapi.Page[item.Item]{}, errs.Invalid("content_plan_id", "is not the id of a content plan")
 	}
-	q, err := httpapi.Owned(ctx, item.ItemKind, id.ContentItem, in.Period, map[string]string{"kind": in.Kind, "state": in.State, "plan": in.ContentPlanID})
+	q, err := httpapi.Owned(ctx, item.ItemKind, id.ContentItem, in.Period, map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State), "plan": in.ContentPlanID})
 	if err != nil {
 		return httpapi.Page[item.Item]{}, err
 	}

@@ -208,6 +208,9 @@ func TestListFiltersAndPeriod(t *testing.T) {
 		"state=queued":                           {5, 3, 2, 0},
 		"state=queued&kind=post":                 {2, 0},
 		"state=failed":                           nil,
+		"state=generated,queued":                 {5, 4, 3, 2, 1, 0},
+		"state=queued,queued,failed&kind=post":   {2, 0},
+		"order=asc&state=queued":                 {0, 2, 3, 5},
 		"factory_id=" + first:                    {2, 1, 0},
 		"factory_id=" + w.factory:                {5, 4, 3},
 		"factory_id=" + first + "&kind=post":     {2, 0},
@@ -233,7 +236,7 @@ func TestListFiltersAndPeriod(t *testing.T) {
 		}
 	}
 	for query, param := range map[string]string{
-		"kind=podcast": "kind", "state=done": "state", "from=yesterday": "from", "from=2026-05-02T00:00:00Z&to=2026-05-01T00:00:00Z": "from",
+		"kind=podcast": "kind", "state=done": "state", "state=queued,done": "state", "state=queued,": "state", "from=yesterday": "from", "from=2026-05-02T00:00:00Z&to=2026-05-01T00:00:00Z": "from",
 		"factory_id=7": "factory_id", "factory_id=" + strings.Repeat("x", 3000): "factory_id", "content_plan_id=pln_1": "content_plan_id", "limit=0": "limit", "product_id=x": "product_id",
 	} {
 		w.Call(http.MethodGet, "/v1/content-items?"+query, nil).Refused(t, 422, errs.ValidationFailed, param)

@@ -100,8 +100,8 @@ type patchInput struct {
 
 type listInput struct {
 	httpapi.PageInput
-	Type  string `query:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" doc:"Only factories of this type"`
-	State string `query:"state" enum:"active,paused" doc:"Only factories in this state"`
+	Type  []string `query:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" nullable:"false" doc:"Only factories of these types, separated by commas"`
+	State []string `query:"state" enum:"active,paused" nullable:"false" doc:"Only factories in these states, separated by commas"`
 }
 
 // Register puts the operations of the area into the router.
@@ -135,7 +135,7 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory], error) {
-	q, err := httpapi.Owned(ctx, Kind, id.Factory, httpapi.Period{}, map[string]string{"type": in.Type, "state": in.State})
+	q, err := httpapi.Owned(ctx, Kind, id.Factory, httpapi.Period{}, map[string]string{"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)})
 	if err != nil {
 		return httpapi.Page[Factory]{}, err
 	}

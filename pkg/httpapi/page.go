@@ -3,7 +3,9 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -42,6 +44,7 @@ func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageI
 		}
 		q.After = after
 	}
+	q = anyOf(q)
 	found, err := db.List(ctx, q)
 	if err != nil {
 		return Page[T]{}, err
@@ -58,6 +61,27 @@ func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageI
 		page.Next, err = formatCursor(ctx, *found.Next, list)
 	}
 	return page, err
+}
+
+// AnyOf returns the filter that passes any of the values, of which none has a comma.
+func AnyOf(values []string) string {
+	return strings.Join(slices.Compact(slices.Sorted(slices.Values(values))), ",")
+}
+
+// anyOf returns the query with the filters that AnyOf has made as its lists of values.
+func anyOf(q store.Query) store.Query {
+	filters := map[string]string{}
+	lists := map[string][]string{}
+	maps.Copy(lists, q.OneOf)
+	for name, value := range q.Filters {
+		if strings.Contains(value, ",") {
+			lists[name] = strings.Split(value, ",")
+		} else {
+			filters[name] = value
+		}
+	}
+	q.Filters, q.OneOf = filters, lists
+	return q
 }
 
 // Owned returns the query of the caller's resources of a kind that were made in the

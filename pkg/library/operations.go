@@ -44,8 +44,8 @@ type deleteInput struct {
 
 type listInput struct {
 	httpapi.PageInput
-	Type  string `query:"type" enum:"image,audio,video" doc:"Only media of this type"`
-	State string `query:"state" enum:"pending,ready,rejected" doc:"Only media in this state"`
+	Type  []string `query:"type" enum:"image,audio,video" nullable:"false" doc:"Only media of these types, separated by commas"`
+	State []string `query:"state" enum:"pending,ready,rejected" nullable:"false" doc:"Only media in these states, separated by commas"`
 }
 
 // Register puts the operations of the area into the router.
@@ -138,7 +138,7 @@ func (s *Service) view(ctx context.Context, r *incoming.Record) (incoming.Media,
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[incoming.Media], error) {
-	q, err := httpapi.Owned(ctx, incoming.ItemKind, id.Media, httpapi.Period{}, map[string]string{"type": in.Type, "state": in.State})
+	q, err := httpapi.Owned(ctx, incoming.ItemKind, id.Media, httpapi.Period{}, map[string]string{"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)})
 	if err != nil {
 		return httpapi.Page[incoming.Media]{}, err
 	}

@@ -41,9 +41,9 @@ type deleteInput struct {
 type listInput struct {
 	httpapi.PageInput
 	httpapi.Period
-	Kind  string `query:"kind" enum:"video,image,music,voice,avatar" doc:"Only generations of this kind"`
-	State string `query:"state" enum:"queued,generating,generated,failed,canceled" doc:"Only generations in this state"`
-	Model string `query:"model" doc:"Only generations of this model"`
+	Kind  []string `query:"kind" enum:"video,image,music,voice,avatar" nullable:"false" doc:"Only generations of these kinds, separated by commas"`
+	State []string `query:"state" enum:"queued,generating,generated,failed,canceled" nullable:"false" doc:"Only generations in these states, separated by commas"`
+	Model string   `query:"model" doc:"Only generations of this model"`
 }
 
 func op(id, method, path, summary, description string) httpapi.Op {
@@ -218,7 +218,7 @@ func checkRehearsal(r *generation.Rehearsal, mode tenant.Mode) error {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[generation.Generation], error) {
-	q, err := httpapi.Owned(ctx, generation.ItemKind, id.Generation, in.Period, map[string]string{"kind": in.Kind, "state": in.State, "model": in.Model})
+	q, err := httpapi.Owned(ctx, generation.ItemKind, id.Generation, in.Period, map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State), "model": in.Model})
 	if err != nil {
 		return httpapi.Page[generation.Generation]{}, err
 	}

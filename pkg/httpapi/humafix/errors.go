@@ -136,6 +136,7 @@ func detail(cause error, sent any) errs.Detail {
 func pointer(location string, sent any) string {
 	in, name, _ := strings.Cut(location, ".")
 	if in != "body" {
+		name, _, _ = strings.Cut(name, "[") // which of several values it is
 		return name
 	}
 	return locate(name, sent)
