@@ -30,6 +30,7 @@ VULNDB := https://vuln.go.dev
 
 CDK := .tools/node/node_modules/.bin/cdk
 REDOCLY := .tools/node/node_modules/.bin/redocly
+SPECTRAL := .tools/spectral-node/node_modules/.bin/spectral
 
 .PHONY: help
 help: ## List the targets
@@ -115,6 +116,7 @@ lint: tools explorer-assets ## Analyse the code and the stacks, and lint the Ope
 	$(GO) tool staticcheck $(PACKAGES)
 	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(REDOCLY) lint --config infra/tools/redocly.yaml clients/openapi.json
 	$(GO) run ./infra/judge
+	@$(SPECTRAL) lint --ruleset infra/tools/spectral/ruleset.yaml --fail-severity hint clients/openapi.json
 
 .PHONY: vuln
 vuln: ## Look for known vulnerabilities in what the functions call, where the database can be reached

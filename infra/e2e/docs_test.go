@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -34,6 +36,56 @@ func ask(t *testing.T, method, path string) (*http.Response, []byte) {
 		t.Fatal(err)
 	}
 	return resp, body
+}
+
+// TestResponsesAreCompressed asks for the document and a list as programs do that take
+// gzip, and as programs that do not.
+func TestResponsesAreCompressed(t *testing.T) {
+	c := newCustomer(t)
+	for path, least := range map[string]int{"/openapi.json": 5, "/openapi.yaml": 5, "/v1/catalog/models": 3} {
+		fetch := func(accept string) (*http.Response, []byte) {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, running.BaseURL+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Accept-Encoding", accept) // so that the client leaves the body as it is
+			req.Header.Set("Authorization", "Bearer "+c.test.Secret)
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			body, err := io.ReadAll(resp.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if resp.StatusCode != http.StatusOK || resp.Header.Get("Vary") != "Accept-Encoding" {
+				t.Errorf("%s: %d, %v", path, resp.StatusCode, resp.Header)
+			}
+			return resp, body
+		}
+		plain, whole := fetch("identity")
+		packed, small := fetch("gzip")
+		if plain.Header.Get("Content-Encoding") != "" || packed.Header.Get("Content-Encoding") != "gzip" {
+			t.Fatalf("%s: %v, %v", path, plain.Header, packed.Header)
+		}
+		t.Logf("%s: %d bytes, %d compressed", path, len(whole), len(small))
+		if least*len(small) > len(whole) {
+			t.Errorf("%s: %d bytes of %d", path, len(small), len(whole))
+		}
+		r, err := gzip.NewReader(bytes.NewReader(small))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unpacked, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		withoutID := regexp.MustCompile(`"request_id":"[^"]*"`)
+		if !bytes.Equal(withoutID.ReplaceAll(unpacked, nil), withoutID.ReplaceAll(whole, nil)) {
+			t.Errorf("%s is another one when it is compressed", path)
+		}
+	}
 }
 
 // TestPublicPages reads what needs no key.

@@ -98,8 +98,14 @@ const (
 	KeyPrefix = "bearer svc_"
 )
 
+// CompressedFrom is the size in bytes from which on the gateway compresses responses,
+// for callers that accept it.
+const CompressedFrom = 1024
+
 // The responses that the local system makes itself.
 var (
+	UnknownCoding = Response{"UNSUPPORTED_MEDIA_TYPE", errs.UnsupportedMediaType,
+		"The body could not be read. Send JSON with the header `Content-Type: application/json`; where it has a `Content-Encoding`, that must be gzip or deflate, and the body must be in it."}
 	Filtered = Response{"WAF_FILTERED", errs.RateLimited,
 		"Too many requests without a valid API key came from this address. Send a valid key, or try again after five minutes."}
 	TooLarge = Response{"REQUEST_TOO_LARGE", errs.BodyTooLarge,
@@ -125,7 +131,7 @@ var All = []Response{
 	{"BAD_REQUEST_BODY", errs.MalformedJSON, malformed},
 	{"BAD_REQUEST_PARAMETERS", errs.InvalidHeader, malformed},
 	TooLarge,
-	{"UNSUPPORTED_MEDIA_TYPE", errs.UnsupportedMediaType, "The body is not JSON. Send it with `Content-Type: application/json`."},
+	UnknownCoding,
 	{"THROTTLED", errs.RateLimited, tooMany},
 	Filtered,
 	{"QUOTA_EXCEEDED", errs.RateLimited, tooMany},

@@ -11,6 +11,7 @@ import (
 	mathrand "math/rand/v2"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -111,6 +112,9 @@ func (r *meteredRecorder) Record(ctx context.Context, c httpapi.Call) error {
 	return err
 }
 
+// routes are the operations, which are registered once for all worlds.
+var routes = sync.OnceValue(api.Routes)
+
 // New makes a world of the size that is measured: a page of each list, and one more
 // resource, which reports that the list goes on. Each of with may change the
 // configuration of the tables' clients.
@@ -167,7 +171,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	for name, router := range routers {
 		w.functions[name] = lambda.NewHandler(httpapi.Lambda(router))
 	}
-	for _, r := range api.Routes() {
+	for _, r := range routes() {
 		w.Routes[r.OperationID] = r
 	}
 	return w, w.fill(ctx, state)

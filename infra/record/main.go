@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime/debug"
 
 	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -25,6 +26,7 @@ func main() {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	metric.SetOutput(&bytes.Buffer{})
 	storetest.UseMemory()
+	debug.SetGCPercent(1000) // much is made and thrown away, and little kept
 	if err := run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/infra/gatewayresponse"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
@@ -36,6 +37,8 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.Function) *gat
 		// Bodies pass as the bytes that they are, both ways: a body that is not
 		// UTF-8 is refused rather than repaired, and assets may be compressed.
 		BinaryMediaTypes: jsii.Strings("*/*"),
+		// What a function has compressed is not compressed again.
+		MinCompressionSize: awscdk.Size_Bytes(jsii.Number(gatewayresponse.CompressedFrom)),
 		// The role belongs to the account and the region, not to the stack: that of the last
 		// customer deployed serves all of them, and must outlive it.
 		CloudWatchRole:              jsii.Bool(true),

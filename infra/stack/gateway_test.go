@@ -196,6 +196,9 @@ func TestGatewayIsRegionalTracedAndLogged(t *testing.T) {
 		if binary, _ := r.Properties["BinaryMediaTypes"].([]any); !slices.Equal(binary, []any{"*/*"}) {
 			t.Errorf("%s passes %v as bytes", id, binary)
 		}
+		if least := r.Properties["MinimumCompressionSize"]; least != 1024.0 {
+			t.Errorf("%s compresses from %v bytes", id, least)
+		}
 	}
 	stages := acme.of("AWS::ApiGateway::Stage")
 	if len(stages) != 1 {

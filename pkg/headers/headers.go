@@ -10,6 +10,7 @@ func Always() map[string]string {
 	return map[string]string{
 		"Cache-Control":             "no-store",
 		"Strict-Transport-Security": "max-age=63072000; includeSubDomains", // two years
+		"Vary":                      "Accept-Encoding",                     // the gateway compresses
 		"X-Content-Type-Options":    "nosniff",
 	}
 }

@@ -63,7 +63,10 @@ func newProxy(endpoint, apiID, stage, host string, limit *keyless) (http.Handler
 			if err := name(res, stage, base); err != nil {
 				return err
 			}
-			return finish(res, base)
+			if err := finish(res, base); err != nil {
+				return err
+			}
+			return compress(res)
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) { fail(w, r, err, base) },
 		ErrorLog:     slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
@@ -74,6 +77,10 @@ func newProxy(endpoint, apiID, stage, host string, limit *keyless) (http.Handler
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, largestBody)
+		if err := decompress(r); err != nil {
+			fail(w, r, err, base)
+			return
+		}
 		proxy.ServeHTTP(w, r)
 	}), nil
 }
@@ -156,6 +163,8 @@ func fail(w http.ResponseWriter, r *http.Request, err error, base string) {
 		return // the caller has gone
 	case errors.As(err, &tooLarge):
 		a = gatewayresponse.TooLarge
+	case errors.Is(err, errCoding):
+		a = gatewayresponse.UnknownCoding
 	case errors.As(err, &timeout) && timeout.Timeout():
 		a = gatewayresponse.TimedOut
 	}

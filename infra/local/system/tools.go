@@ -99,10 +99,12 @@ var Base = []Set{
 	python("webhooks-python", "webhooks", "the Standard Webhooks library"),
 }
 
-// Judges are the tools that analyse the synthesised templates.
+// Judges are the tools that analyse the synthesised templates, and the second linter of
+// the OpenAPI document.
 var Judges = []Set{
 	node("judges-node", "judges", "cdk-nag"),
 	python("judges-python", "judges", "cfn-lint and checkov"),
+	node("spectral-node", "spectral", "Spectral"),
 }
 
 // Clients are the generators of clients for the OpenAPI document.
