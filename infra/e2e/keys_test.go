@@ -117,7 +117,7 @@ func TestFactories(t *testing.T) {
 		ID, Type, State, Tone, Language string
 		Version                         int
 		Settings                        object
-		Schedule                        *object
+		ContentTypes                    []string `json:"content_types"`
 	}
 	for name, set := range settings {
 		f := into[view](call(t, key, "POST", "/v1/factories", object{"type": name, "name": "A " + name, "settings": set, "language": "de-de"}), http.StatusCreated)
@@ -150,12 +150,12 @@ func TestFactories(t *testing.T) {
 	}
 	f := "/v1/factories/" + sellers[0].ID
 	patched := call(t, key, "PATCH", f, object{
-		"state": "paused", "tone": "playful", "schedule": object{"timezone": "Europe/Berlin", "times": []string{"09:00"}}, "settings": object{"show_prices": nil},
+		"state": "paused", "tone": "playful", "content_types": []string{"post"}, "settings": object{"show_prices": nil},
 	}, "If-Match", `"1"`, "Content-Type", "application/merge-patch+json")
-	if v := into[view](patched, http.StatusOK); v.State != "paused" || v.Tone != "playful" || v.Schedule == nil || len(v.Settings) != 1 || patched.Header.Get("ETag") != `"2"` {
+	if v := into[view](patched, http.StatusOK); v.State != "paused" || v.Tone != "playful" || len(v.ContentTypes) != 1 || len(v.Settings) != 1 || patched.Header.Get("ETag") != `"2"` {
 		t.Errorf("%s", patched.Raw)
 	}
-	if v := into[view](call(t, key, "PATCH", f, object{"state": "active", "schedule": nil}), http.StatusOK); v.State != "active" || v.Schedule != nil || v.Version != 3 {
+	if v := into[view](call(t, key, "PATCH", f, object{"state": "active", "content_types": nil}), http.StatusOK); v.State != "active" || len(v.ContentTypes) != 5 || v.Version != 3 {
 		t.Errorf("%+v", v)
 	}
 	if err := call(t, key, "PATCH", f, object{"type": "brand"}).refused(422, "validation_failed"); err != nil {

@@ -46,11 +46,13 @@ var refusals = map[string]map[errs.Code]spoiler{
 	},
 
 	"createContentItem": costs(map[errs.Code]spoiler{
+		errs.InvalidState:     paused,
 		errs.ValidationFailed: member("kind", "painting"),
 		errs.NotFound:         member("factory_id", unknownFactory),
 		errs.UnsupportedModel: member("model", "paintbrush-1"),
 	}),
 	"createContentItems": costs(map[errs.Code]spoiler{
+		errs.InvalidState:     paused,
 		errs.ValidationFailed: inItem("kind", "painting"),
 		errs.NotFound:         inItem("factory_id", unknownFactory),
 		errs.UnsupportedModel: inItem("model", "paintbrush-1"),
@@ -203,6 +205,17 @@ func again(ctx context.Context, s *scene, r *metered.Request) error {
 // disabled disables the webhook first.
 func disabled(ctx context.Context, s *scene, r *metered.Request) error {
 	_, err := s.w.Call(ctx, metered.Request{Operation: "updateWebhook", ID: r.ID, Body: metered.Object{"state": "disabled"}})
+	return err
+}
+
+// paused sends the call to a factory that is paused.
+func paused(ctx context.Context, s *scene, r *metered.Request) error {
+	factory, err := s.make(ctx, r.Key, "createFactory", s.w.Examples()["createFactory"].Body)
+	if err != nil {
+		return err
+	}
+	r.Body = inFactory(r.Body, factory)
+	_, err = s.w.Call(ctx, metered.Request{Operation: "updateFactory", Key: r.Key, ID: factory, Body: metered.Object{"state": "paused"}})
 	return err
 }
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -91,10 +93,10 @@ func (batch) Schema(r huma.Registry) *huma.Schema {
 
 // registerCreate puts the operations that create items into the router.
 func (s *Service) registerCreate(r *httpapi.Router) {
-	refusals := []errs.Code{errs.NotFound, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
+	refusals := []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
 	example := map[string]any{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"}
 	create := op("createContentItem", http.MethodPost, "/v1/content-items", auth.ContentWrite, "Create a content item",
-		"The item is generated in the background, with the current settings of the factory. The event `content.generated` or `content.failed` reports its end. The cost depends on the request: it is reserved now, charged when the item is generated, and released if it fails. Canceling charges the parts that were completed and releases the rest. With a test key nothing is spent, and `sandbox` selects the result.")
+		"The item is generated in the background, with the current settings of the factory, whose `content_types` must contain its kind. The event `content.generated` or `content.failed` reports its end. The cost depends on the request: it is reserved now, charged when the item is generated, and released if it fails. Canceling charges the parts that were completed and releases the rest. With a test key nothing is spent, and `sandbox` selects the result.")
 	create.Status, create.Errors, create.Example = http.StatusAccepted, refusals, example
 	httpapi.Write(r, create, s.create)
 
@@ -216,7 +218,7 @@ func (f *refusals) err() error {
 		return nil
 	}
 	e := errs.InvalidFields(f.details...)
-	e.Code = f.first.Code
+	e.Code, e.Context = f.first.Code, f.first.Context
 	return e
 }
 
@@ -288,6 +290,14 @@ func (s *Service) newRecord(b createBody, factories map[string]factory.Factory, 
 		e := errs.Missing(factory.Kind, b.FactoryID)
 		e.Param = "/factory_id"
 		return nil, e
+	}
+	if f.State == factory.StatePaused {
+		e := errs.New(errs.InvalidState, "The factory %s is paused and takes no new content items. Set its state to active first.", f.ID)
+		e.Param = "/factory_id"
+		return nil, e.With(errs.StateContext{State: f.State, Allowed: []string{"update"}})
+	}
+	if !slices.Contains(f.ContentTypes, string(b.Kind)) {
+		return nil, errs.Invalid("/kind", "is not among the content_types of the factory, which are %s", strings.Join(f.ContentTypes, ", "))
 	}
 	r := &item.Record{
 		Item: item.Item{

@@ -38,6 +38,16 @@ func (p Pattern) Matches(t Type) bool {
 	return p == everything || p == Pattern(t) || string(p) == areaPattern(t)
 }
 
+// Planned reports whether nothing sends yet what the pattern chooses.
+func (p Pattern) Planned() bool {
+	for _, known := range Types {
+		if p.Matches(known.Type) && !known.Planned {
+			return false
+		}
+	}
+	return true
+}
+
 // Types returns the types that the pattern chooses and the scopes permit reading, and
 // reports whether these are all that it chooses. The empty pattern chooses all types.
 func (p Pattern) Types(scopes []auth.Scope) (readable []Type, all bool) {

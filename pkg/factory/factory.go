@@ -79,28 +79,20 @@ type Factory struct {
 	Audience         string            `json:"audience" doc:"Audience of the content"`
 	Tone             string            `json:"tone" doc:"Tone of the content"`
 	Topics           []Topic           `json:"topics" nullable:"false" doc:"Topics of the content"`
-	ContentTypes     []string          `json:"content_types" nullable:"false" enum:"post,video,carousel,story,music_clip" doc:"Kinds of content that it makes"`
+	ContentTypes     []string          `json:"content_types" nullable:"false" enum:"post,video,carousel,story,music_clip" doc:"Kinds of content that it makes. Others are refused"`
 	Models           map[string]string `json:"models" doc:"Model for each kind of generation. Other kinds use the default of the catalog"`
-	Schedule         *Schedule         `json:"schedule" doc:"Publishing schedule. Null: nothing is published automatically"`
-	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically"`
+	Schedule         *Schedule         `json:"schedule" doc:"Publishing schedule. It is not served yet, and is null"`
+	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically. It is not served yet, and is false"`
 	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts that it publishes to"`
 	Settings         TypeSettings      `json:"settings" doc:"Settings of the factory's type"`
-	State            string            `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory makes no content by itself"`
+	State            string            `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory takes no new content items; those that it has go on"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
 func (Factory) SchemaName() string { return "Factory" }
 
-// defaultContentTypes are the content types of a factory without any in its settings.
-var defaultContentTypes = map[Type][]string{
-	Blogger:       {"post", "story", "video"},
-	Seller:        {"post", "carousel", "story"},
-	Expert:        {"post", "carousel"},
-	Brand:         {"post", "carousel", "video"},
-	News:          {"post", "story"},
-	Entertainment: {"video", "story"},
-	Musician:      {"music_clip", "post"},
-}
+// allContentTypes are the content types of a factory that names none.
+var allContentTypes = []string{"post", "video", "carousel", "story", "music_clip"}
 
 // Service creates and changes factories.
 type Service struct {
@@ -173,11 +165,11 @@ func (f *Factory) settings() Settings {
 func (f *Factory) apply(set Settings) error {
 	tag, language := Language(set.Language, "")
 	typed, settings := set.Settings.check(f.Type)
-	if err := errs.All(language, checkModels(set.Models), set.Schedule.check(), settings); err != nil {
+	if err := errs.All(language, checkModels(set.Models), set.Schedule.check(), settings, f.checkPlanned(set)); err != nil {
 		return err
 	}
 	if len(set.ContentTypes) == 0 {
-		set.ContentTypes = defaultContentTypes[f.Type]
+		set.ContentTypes = allContentTypes
 	}
 	f.Name, f.Language, f.Description, f.Audience, f.Tone = set.Name, tag, set.Description, set.Audience, set.Tone
 	f.Topics, f.ContentTypes, f.Models = orEmpty(set.Topics), set.ContentTypes, set.Models
@@ -186,6 +178,21 @@ func (f *Factory) apply(set Settings) error {
 		f.Models = map[string]string{}
 	}
 	return nil
+}
+
+// checkPlanned refuses settings that have no effect yet.
+func (f *Factory) checkPlanned(set Settings) error {
+	var schedule, publish, avatar error
+	if set.Schedule != nil && f.Schedule == nil {
+		schedule = errs.Invalid("/schedule", "has no effect yet, as nothing is published by a schedule. Leave it out")
+	}
+	if set.AutoPublish && !f.AutoPublish {
+		publish = errs.Invalid("/auto_publish", "has no effect yet, as nothing is published automatically. Send false, or leave it out")
+	}
+	if set.Models["avatar"] != "" && f.Models["avatar"] == "" {
+		avatar = errs.Invalid("/models/avatar", "has no effect, as no content has an avatar. Leave it out")
+	}
+	return errs.All(schedule, publish, avatar)
 }
 
 // Language returns a language tag (BCP 47) in canonical form, or the fallback where

@@ -23,10 +23,10 @@ type createBody struct {
 	Audience     string            `json:"audience,omitempty" maxLength:"500" doc:"Audience of the content" example:"Runners who start late"`
 	Tone         string            `json:"tone,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Tone of the content" example:"warm and practical"`
 	Topics       []Topic           `json:"topics,omitempty" maxItems:"20" nullable:"false" doc:"Topics of the content" example:"[\"running shoes\",\"training\"]"`
-	ContentTypes []string          `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"Kinds of content that it makes. Absent: those that suit its type"`
-	Models       map[string]string `json:"models,omitempty" doc:"Model for each kind of generation (text, image, video, music, voice, avatar)" example:"{}"`
-	Schedule     *Schedule         `json:"schedule,omitempty" doc:"Publishing schedule. Absent: nothing is published automatically"`
-	AutoPublish  bool              `json:"auto_publish,omitempty" doc:"Whether generated content is published automatically"`
+	ContentTypes []string          `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"Kinds of content that it makes. Items of others are refused. Absent: all"`
+	Models       map[string]string `json:"models,omitempty" doc:"Model for each kind of generation (text, image, video, music, voice)" example:"{}"`
+	Schedule     *Schedule         `json:"schedule,omitempty" doc:"Publishing schedule. It is not served yet: one is refused"`
+	AutoPublish  bool              `json:"auto_publish,omitempty" doc:"Whether generated content is published automatically. It is not served yet: true is refused"`
 	Settings     TypeSettings      `json:"settings,omitempty" doc:"Settings of the factory's type"`
 	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
@@ -58,12 +58,12 @@ type patchBody struct {
 	Audience     *string                `json:"audience,omitempty" maxLength:"500" nullable:"true" doc:"Audience of the content"`
 	Tone         *string                `json:"tone,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" nullable:"true" doc:"Tone of the content"`
 	Topics       []Topic                `json:"topics,omitempty" maxItems:"20" nullable:"true" doc:"Topics of the content"`
-	ContentTypes []string               `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true" doc:"Kinds of content that it makes. Null: those that suit its type"`
+	ContentTypes []string               `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true" doc:"Kinds of content that it makes. Items of others are refused. Null: all"`
 	Models       resource.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set, by kind. A null value removes that model; null removes all"`
-	Schedule     *SchedulePatch         `json:"schedule,omitempty" nullable:"true" doc:"Publishing schedule. Null: nothing is published automatically"`
-	AutoPublish  *bool                  `json:"auto_publish,omitempty" nullable:"true" doc:"Whether generated content is published automatically"`
+	Schedule     *SchedulePatch         `json:"schedule,omitempty" nullable:"true" doc:"Publishing schedule. It is not served yet: one is refused"`
+	AutoPublish  *bool                  `json:"auto_publish,omitempty" nullable:"true" doc:"Whether generated content is published automatically. It is not served yet: true is refused"`
 	Settings     TypeSettings           `json:"settings,omitempty" nullable:"true" doc:"Settings of the factory's type. A null value removes that setting"`
-	State        string                 `json:"state,omitempty" enum:"active,paused" doc:"paused: stops work that it starts by itself. active: resumes it"`
+	State        string                 `json:"state,omitempty" enum:"active,paused" doc:"paused: it takes no new content items; those that it has go on, and can be regenerated. active: it takes new ones"`
 	Metadata     resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
 

@@ -70,8 +70,7 @@ func TestCreateAndGet(t *testing.T) {
 	w.faults.Reset()
 	got := w.create("type", "brand", "name", "Ümläut & Söhne", "language", "DE_de", "description", "Two\nlines", "audience", "Runners",
 		"tone", "warm", "topics", []string{"shoes", "training"}, "content_types", []string{"video", "post"},
-		"models", object{"image": "nano-banana"}, "schedule", object{"timezone": "Europe/Berlin", "times": []string{"09:00", "18:30"}},
-		"auto_publish", true, "settings", object{"brand_name": "Acme"}, "metadata", object{"team": "sales"})
+		"models", object{"image": "nano-banana"}, "auto_publish", false, "settings", object{"brand_name": "Acme"}, "metadata", object{"team": "sales"})
 	if ops := w.faults.Operations(); ops != "PutItem" {
 		t.Errorf("it took %s", ops)
 	}
@@ -79,7 +78,6 @@ func TestCreateAndGet(t *testing.T) {
 		Resource: resource.New(got.ID, made, resource.Metadata{"team": "sales"}),
 		Type:     factory.Brand, Name: "Ümläut & Söhne", Language: "de-DE", Description: "Two\nlines", Audience: "Runners", Tone: "warm",
 		Topics: []factory.Topic{"shoes", "training"}, ContentTypes: []string{"video", "post"}, Models: map[string]string{"image": "nano-banana"},
-		Schedule: &factory.Schedule{Timezone: "Europe/Berlin", Times: []string{"09:00", "18:30"}}, AutoPublish: true,
 		SocialAccountIDs: []string{}, State: "active",
 	}, Settings: json.RawMessage(`{"brand_name":"Acme"}`)}
 	if !reflect.DeepEqual(got, want) || !id.Valid(id.Factory, got.ID) {
@@ -98,7 +96,7 @@ func TestWhatIsLeftOutHasADefault(t *testing.T) {
 	w := newWorld(t)
 	a := w.Call(http.MethodPost, "/v1/factories", body())
 	for _, member := range []string{
-		`"language":"en"`, `"description":""`, `"topics":[]`, `"content_types":["post","story","video"]`, `"models":{}`, `"schedule":null`,
+		`"language":"en"`, `"description":""`, `"topics":[]`, `"content_types":["post","video","carousel","story","music_clip"]`, `"models":{}`, `"schedule":null`,
 		`"auto_publish":false`, `"social_account_ids":[]`, `"settings":{}`, `"state":"active"`, `"metadata":{}`, `"version":1`,
 	} {
 		if !strings.Contains(a.Raw, member) {
@@ -108,8 +106,8 @@ func TestWhatIsLeftOutHasADefault(t *testing.T) {
 	if a.Header.Get("ETag") != `"1"` {
 		t.Errorf("ETag %s", a.Header.Get("ETag"))
 	}
-	f := w.create("schedule", object{"timezone": "UTC", "times": []string{}}, "content_types", []string{}, "topics", nil, "language", nil)
-	if f.Language != "en" || f.Topics == nil || f.Schedule == nil || f.Schedule.Times == nil || len(f.ContentTypes) != 3 {
+	f := w.create("schedule", nil, "content_types", []string{}, "topics", nil, "language", nil)
+	if f.Language != "en" || f.Topics == nil || f.Schedule != nil || len(f.ContentTypes) != 5 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -169,6 +167,10 @@ func TestCreateIsRefused(t *testing.T) {
 		{"schedule", times("09:00", "18:30", "09:00"), errs.ValidationFailed, "/schedule/times/2"},
 		{"schedule", times(strings.Split(strings.Repeat("x", 25), "")...), errs.ValidationFailed, "/schedule/times"},
 		{"auto_publish", "yes", errs.ValidationFailed, "/auto_publish"},
+		// These have no effect yet.
+		{"schedule", times("09:00", "18:30"), errs.ValidationFailed, "/schedule"},
+		{"auto_publish", true, errs.ValidationFailed, "/auto_publish"},
+		{"models", object{"avatar": "heygen-avatar-4"}, errs.ValidationFailed, "/models/avatar"},
 		{"state", "paused", errs.ValidationFailed, "/state"},
 		{"id", "fac_1", errs.ValidationFailed, "/id"},
 		{"social_account_ids", []string{}, errs.ValidationFailed, "/social_account_ids"},
@@ -196,8 +198,7 @@ func TestAFactoryMayPreferAPreview(t *testing.T) {
 func TestPatch(t *testing.T) {
 	w := newWorld(t)
 	f := w.create("type", "brand", "language", "de", "description", "Old", "audience", "Runners", "tone", "warm", "topics", []string{"shoes"},
-		"content_types", []string{"story"}, "models", object{"image": "nano-banana", "text": "nova-lite"}, "auto_publish", true,
-		"schedule", object{"timezone": "UTC", "times": []string{"09:00"}}, "metadata", object{"team": "sales", "city": "Bonn"},
+		"content_types", []string{"story"}, "models", object{"image": "nano-banana", "text": "nova-lite"}, "metadata", object{"team": "sales", "city": "Bonn"},
 		"settings", object{"brand_name": "Acme", "slogan": "Run.", "colors": []string{"#000000"}})
 	for _, c := range []struct {
 		name   string
@@ -212,15 +213,11 @@ func TestPatch(t *testing.T) {
 		{"topics", `{"topics":["bikes","shoes"]}`, func(v *view) { v.Topics = []factory.Topic{"bikes", "shoes"} }},
 		{"no topics", `{"topics":null}`, func(v *view) { v.Topics = []factory.Topic{} }},
 		{"content types", `{"content_types":["post"]}`, func(v *view) { v.ContentTypes = []string{"post"} }},
-		{"no content types", `{"content_types":null}`, func(v *view) { v.ContentTypes = []string{"post", "carousel", "video"} }},
+		{"no content types", `{"content_types":null}`, func(v *view) { v.ContentTypes = []string{"post", "video", "carousel", "story", "music_clip"} }},
 		{"a model", `{"models":{"video":"veo-3.1"}}`, func(v *view) { v.Models["video"] = "veo-3.1" }},
 		{"a model less", `{"models":{"image":null}}`, func(v *view) { delete(v.Models, "image") }},
 		{"no models", `{"models":null}`, func(v *view) { v.Models = map[string]string{} }},
-		{"times", `{"schedule":{"times":["10:00"]}}`, func(v *view) { v.Schedule.Times = []string{"10:00"} }},
-		{"a zone", `{"schedule":{"timezone":"Asia/Tokyo"}}`, func(v *view) { v.Schedule.Timezone = "Asia/Tokyo" }},
-		{"no times", `{"schedule":{"times":null}}`, func(v *view) { v.Schedule.Times = []string{} }},
 		{"no schedule", `{"schedule":null}`, func(v *view) { v.Schedule = nil }},
-		{"a schedule", `{"schedule":{"timezone":"UTC","times":["07:00"]}}`, func(v *view) { v.Schedule = &factory.Schedule{Timezone: "UTC", Times: []string{"07:00"}} }},
 		{"publishing", `{"auto_publish":false}`, func(v *view) { v.AutoPublish = false }},
 		{"publishing, unset", `{"auto_publish":null}`, func(v *view) { v.AutoPublish = false }},
 		{"a setting", `{"settings":{"slogan":"Walk."}}`, func(v *view) {

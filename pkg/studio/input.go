@@ -46,7 +46,6 @@ type (
 		Common
 		Text        string `json:"text,omitempty" maxLength:"5000" doc:"Text to speak. Send this or audio_url" example:"Made of recycled nets."`
 		AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A of up to 25 MiB, which is fetched and measured now. Its length sets the price"`
-		Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"With audio_url only, and without effect: the recording is measured"`
 		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Image of the speaker: a public https URL, or the id of one of your media"`
 		VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media"`
 		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios" example:"9:16"`
@@ -95,7 +94,7 @@ func (b voiceBody) asked() (provider.Kind, Common, generation.Input) {
 
 func (b avatarBody) asked() (provider.Kind, Common, generation.Input) {
 	return provider.KindAvatar, b.Common, generation.Input{
-		Text: b.Text, AudioURL: b.AudioURL, Seconds: b.Seconds, ImageURL: b.ImageURL, VideoURL: b.VideoURL,
+		Text: b.Text, AudioURL: b.AudioURL, ImageURL: b.ImageURL, VideoURL: b.VideoURL,
 		AspectRatio: b.AspectRatio, Language: b.Language, Voice: b.Voice, Avatar: b.Avatar,
 	}
 }
@@ -106,7 +105,7 @@ var members = map[provider.Kind][]string{
 	provider.KindImage:  {"prompt", "aspect_ratio", "count", "image_url"},
 	provider.KindMusic:  {"prompt", "seconds", "lyrics"},
 	provider.KindVoice:  {"text", "language", "voice", "audio_url"},
-	provider.KindAvatar: {"text", "audio_url", "seconds", "image_url", "video_url", "aspect_ratio", "language", "voice", "avatar"},
+	provider.KindAvatar: {"text", "audio_url", "image_url", "video_url", "aspect_ratio", "language", "voice", "avatar"},
 }
 
 // check refuses an input that no model of the kind can use. Prefix is the place of
@@ -117,8 +116,6 @@ func check(kind provider.Kind, in generation.Input, prefix string) error {
 		return errs.Invalid(prefix+"/text", "is required, unless audio_url is sent")
 	case kind == provider.KindAvatar && in.Text != "" && in.AudioURL != "":
 		return errs.Invalid(prefix+"/audio_url", "cannot be sent together with text: send one of the two")
-	case kind == provider.KindAvatar && in.AudioURL == "" && in.Seconds != 0:
-		return errs.Invalid(prefix+"/seconds", "is for audio_url only; without it, the text sets the length")
 	case kind == provider.KindVoice && resource.IsBlank(in.Text):
 		return errs.Invalid(prefix+"/text", "must say what is spoken")
 	case kind != provider.KindVoice && kind != provider.KindAvatar && resource.IsBlank(in.Prompt):

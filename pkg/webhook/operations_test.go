@@ -125,6 +125,8 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 		{"no types", map[string]any{"url": good, "event_types": []string{}}, "/event_types"},
 		{"unknown type", map[string]any{"url": good, "event_types": []string{"*", "content.eaten"}}, "/event_types/1"},
 		{"unknown area", map[string]any{"url": good, "event_types": []string{"weather.*"}}, "/event_types/0"},
+		{"a type that is not sent yet", map[string]any{"url": good, "event_types": []string{"content.*", "training.failed"}}, "/event_types/1"},
+		{"an area that is not sent yet", map[string]any{"url": good, "event_types": []string{"content_plan.*"}}, "/event_types/0"},
 		{"half an area", map[string]any{"url": good, "event_types": []string{"content"}}, "/event_types/0"},
 		{"type twice", map[string]any{"url": good, "event_types": []string{"*", "*"}}, "/event_types"},
 		{"unknown member", map[string]any{"url": good, "event_types": []string{"*"}, "secret": "whsec_x"}, "/secret"},

@@ -98,7 +98,7 @@ func TestTheLogOfADeletedWebhook(t *testing.T) {
 	w.Clock.Add(time.Minute)
 	waiting := w.Happen(event.ContentFailed)
 	w.Run(w.Clock.Now())
-	silent := create(t, w.API, hookURL, "training.failed")
+	silent := create(t, w.API, hookURL, "api_key.revoked")
 	path := func(webhook, query string) string { return "/v1/webhooks/" + webhook + "/deliveries" + query }
 	for _, wh := range []string{r.Hook.ID, silent.ID} {
 		w.API.Call(http.MethodDelete, "/v1/webhooks/"+wh, nil).Into(t, http.StatusOK, &hook.Webhook{})

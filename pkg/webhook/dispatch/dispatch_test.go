@@ -27,7 +27,7 @@ func TestAnEventGetsADeliveryForEachWebhookThatWantsIt(t *testing.T) {
 	exact := create(t, w.API, hookURL, "content.generated")
 	area := create(t, w.API, hookURL, "balance.low", "content.*")
 	all := create(t, w.API, hookURL, "*")
-	other := create(t, w.API, hookURL, "content.failed", "content_plan.*")
+	other := create(t, w.API, hookURL, "content.failed", "studio.*")
 	off := create(t, w.API, hookURL, "*")
 	w.API.Call(http.MethodPatch, "/v1/webhooks/"+off.ID, map[string]any{"state": "disabled"})
 	live := create(t, w.API.Live(), hookURL, "*")

@@ -1,0 +1,85 @@
+package event_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/event"
+)
+
+// The types that something sends are those that the code outside of this package and of
+// the document names, and no other.
+func TestPlannedTypesAreThoseThatNothingSends(t *testing.T) {
+	named := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		if area := strings.Split(path, string(filepath.Separator))[1]; area == "event" || area == "api" {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if p, ok := s.X.(*ast.Ident); ok && p.Name == "event" {
+					named[s.Sel.Name] = true
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	constants := constantsOf(t)
+	for _, known := range event.Types {
+		if sent := named[constants[known.Type]]; sent == known.Planned {
+			t.Errorf("%s is sent: %v, and planned: %v", known.Type, sent, known.Planned)
+		}
+	}
+}
+
+// constantsOf returns the name of the constant of each type.
+func constantsOf(t *testing.T) map[event.Type]string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), "event.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[event.Type]string{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
+			if l, ok := v.Values[0].(*ast.BasicLit); ok && l.Kind == token.STRING {
+				value, _ := strconv.Unquote(l.Value)
+				names[event.Type(value)] = v.Names[0].Name
+			}
+		}
+		return true
+	})
+	return names
+}
+
+func TestAPatternIsPlannedUntilOneOfItsTypesIsSent(t *testing.T) {
+	var planned []string
+	for _, p := range event.Patterns() {
+		if event.Pattern(p).Planned() {
+			planned = append(planned, p)
+		}
+	}
+	want := strings.Fields(`proposal.* content_plan.* training.* diagnosis.* social_account.* proposal.created proposal.applied content_plan.completed
+		training.completed training.failed diagnosis.completed social_account.connected social_account.needs_reconnect`)
+	if !slices.Equal(planned, want) {
+		t.Errorf("planned are %v", planned)
+	}
+}
