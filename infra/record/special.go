@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/id"
@@ -57,7 +58,7 @@ var refusals = map[string]map[errs.Code]spoiler{
 		errs.NotFound:         inItem("factory_id", unknownFactory),
 		errs.UnsupportedModel: inItem("model", "paintbrush-1"),
 	}),
-	"updateContentItem": {errs.ValidationFailed: member("hashtags", "trailrunning")},
+	"updateContentItem": {errs.ValidationFailed: member("hashtags", "trailrunning"), errs.InvalidState: published},
 	"cancelContentItem": {errs.InvalidState: after("cancelContentItem")},
 	"regenerateContentItem": {
 		errs.UnsupportedModel:    member("model", "paintbrush-1"),
@@ -217,6 +218,25 @@ func paused(ctx context.Context, s *scene, r *metered.Request) error {
 	r.Body = inFactory(r.Body, factory)
 	_, err = s.w.Call(ctx, metered.Request{Operation: "updateFactory", Key: r.Key, ID: factory, Body: metered.Object{"state": "paused"}})
 	return err
+}
+
+// published publishes the item first, as a rehearsal does.
+func published(ctx context.Context, s *scene, r *metered.Request) error {
+	it, err := s.w.State.Get(ctx, store.IDKey(r.ID))
+	if err != nil {
+		return err
+	}
+	of, err := item.Decode(&it)
+	if err != nil {
+		return err
+	}
+	of.State = item.Published
+	if err := it.Encode(of); err != nil {
+		return err
+	}
+	tx := &store.Tx{}
+	tx.Replace(it)
+	return s.w.State.Commit(ctx, tx)
 }
 
 // queueFull lets as much work wait as may.

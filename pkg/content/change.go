@@ -62,7 +62,7 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	const one = "/v1/content-items/{content_item_id}"
 	update := op("updateContentItem", http.MethodPatch, one, auth.ContentWrite, "Change a content item",
 		"Takes a JSON merge patch (RFC 7396) of title, caption, hashtags and metadata, until publishing begins. Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null is generated again by the next attempt.")
-	update.Errors = []errs.Code{errs.VersionMismatch}
+	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	update.Example = map[string]any{"title": "Made of recycled nets", "hashtags": []string{"trailrunning"}}
 	update.Fixed = map[string]string{
 		"prompt": "POST /v1/content-items/{content_item_id}/regenerate takes a new prompt", "model": "POST /v1/content-items/{content_item_id}/regenerate takes another model",
