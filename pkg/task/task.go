@@ -45,7 +45,7 @@ type Message struct {
 	// Wake asks for the step that waits, whatever its number, before it is due. What a
 	// handler waits for may happen twice, or be something else: a step that is taken
 	// early must do no harm.
-	Wake bool `json:"wake,omitempty"`
+	Wake bool `json:"early,omitempty"`
 }
 
 // Task is work on one subject. Its document begins with the message of its next
