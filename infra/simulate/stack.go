@@ -115,6 +115,11 @@ func (s stack) start(name string) func() handler {
 			dispatcher := dispatch.New(s.db, sender{topology.Deliver}, time.Now)
 			return handling(dispatcher.Holding(queue.NewHolder(sender{topology.Dispatch}, queue.Ticker)))
 		}
+	case "import-media":
+		// No scene brings in media.
+		return func() handler {
+			return s.consumer(map[task.Kind]task.Handler{}, []topology.Queue{topology.ImportMedia})
+		}
 	case "replay":
 		return func() handler {
 			replayer := dispatch.Replayer{Dispatcher: dispatch.New(s.db, sender{topology.Deliver}, time.Now)}
