@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/content-automation/api/pkg/auth"
 )
 
 // openAnswers lets the schemas of answers and events have members that are not
@@ -56,17 +54,4 @@ func sayDefault(s *huma.Schema) {
 	}
 	s.Description += fmt.Sprintf(". Default: %v", s.Default)
 	s.Default = nil
-}
-
-// listScopes names the scopes wherever a member is a list of them.
-func listScopes(doc *huma.OpenAPI) {
-	var all []any
-	for _, s := range auth.Scopes {
-		all = append(all, string(s.Scope))
-	}
-	for _, s := range doc.Components.Schemas.Map() {
-		if scopes := s.Properties["scopes"]; scopes != nil && scopes.Items != nil {
-			scopes.Items.Enum = all
-		}
-	}
 }

@@ -111,7 +111,20 @@ func operationsOf(item *huma.PathItem) []*huma.Operation {
 	return slices.DeleteFunc([]*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete}, func(o *huma.Operation) bool { return o == nil })
 }
 
-// clean takes out of every schema what is huma's own and no word of JSON Schema.
+// clean takes out of every schema what is huma's own and no word of JSON Schema, and out
+// of the parameters what they say twice or of lists alone.
 func clean(doc *huma.OpenAPI) {
 	eachSchema(doc, func(_, _ string, s *huma.Schema) { s.PatternDescription = "" })
+	for _, path := range doc.Paths {
+		for _, o := range operationsOf(path) {
+			for _, p := range o.Parameters {
+				if p.Schema.Description == p.Description {
+					p.Schema.Description = ""
+				}
+				if p.Schema.Type != huma.TypeArray {
+					p.Explode = nil
+				}
+			}
+		}
+	}
 }

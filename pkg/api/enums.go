@@ -6,7 +6,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/provider"
 )
 
 // enumNames are the names of enumerations, by the member or parameter that has all their
@@ -19,6 +23,7 @@ var enumNames = map[string]string{
 	"ApiKey.state":              "ApiKeyState",
 	"BalanceEntry.kind":         "BalanceEntryKind",
 	"BalanceEntry.state":        "ReserveState",
+	"ContentFailure.code":       "FailureCode",
 	"ContentFailure.stage":      "FailureStage",
 	"ContentItem.format":        "VideoFormat",
 	"listEvents.order":          "ListOrder",
@@ -48,6 +53,33 @@ var enumNames = map[string]string{
 	"Webhook.state":             "WebhookState",
 	"WebhookCreate.event_types": "EventPattern",
 	"WebhookDestination.type":   "WebhookDestinationType",
+}
+
+// listValues lists the values of members whose types are lists of other packages: scopes,
+// and codes and types that are read back as they were written.
+func listValues(doc *huma.OpenAPI) {
+	var scopes, types []any
+	for _, s := range auth.Scopes {
+		scopes = append(scopes, string(s.Scope))
+	}
+	for _, t := range event.Types {
+		types = append(types, string(t.Type))
+	}
+	codes, failures := httpapi.Enum(errs.Codes).Enum, httpapi.Enum(provider.FailureCodes()).Enum
+	patterns := doc.Components.Schemas.Map()["WebhookCreate"].Properties["event_types"].Items.Enum
+	values := map[string][]any{
+		"AuditEntry.error_code": codes, "ContentFailure.code": failures, "GenerationFailure.code": failures, "failure_code": failures,
+		"Delivery.event_type": types, "Webhook.event_types": patterns, "WebhookWithSecret.event_types": patterns, "scopes": scopes,
+	}
+	eachSchema(doc, func(at, member string, s *huma.Schema) {
+		list := values[at+"."+member]
+		if list == nil {
+			list = values[member]
+		}
+		if list != nil && s.Type == huma.TypeString && len(s.Enum) == 0 {
+			s.Enum, s.MaxLength = list, nil
+		}
+	})
 }
 
 // nameEnums gives every enumeration a schema with a name, which generators then use for

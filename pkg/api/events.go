@@ -43,12 +43,31 @@ func describeEvents(r *httpapi.Router) {
 	schemas[event.Event{}.SchemaName()] = httpapi.Union(schemas, "EventBase", "type", variants)
 }
 
-// describeWebhooks adds what receivers get: one entry for each type of event.
+// describeWebhooks adds what receivers get: one entry for each type of event. They share
+// the headers and the responses.
 func describeWebhooks(r *httpapi.Router) {
 	doc := r.OpenAPI()
 	doc.Webhooks = map[string]*huma.PathItem{}
-	header := func(name, text, example string) *huma.Param {
-		return &huma.Param{Name: name, In: "header", Required: true, Description: text, Schema: &huma.Schema{Type: huma.TypeString}, Example: example}
+	doc.Components.Parameters = map[string]*huma.Param{}
+	header := func(component, name, text, example string) *huma.Param {
+		doc.Components.Parameters[component] = &huma.Param{Name: name, In: "header", Required: true, Description: text, Schema: &huma.Schema{Type: huma.TypeString}, Example: example}
+		return &huma.Param{Ref: "#/components/parameters/" + component}
+	}
+	headers := []*huma.Param{
+		header("WebhookId", "webhook-id", "Id of the event; the same in every attempt", "evt_01h455vb4pex5vsknk084sn02q"),
+		header("WebhookTimestamp", "webhook-timestamp", "Time of this attempt, in seconds since 1970", "1795255200"),
+		header("WebhookSignature", "webhook-signature", "v1, and the base64 of the HMAC-SHA256 over id.timestamp.body; several signatures are separated by spaces", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
+	}
+	response := func(component, text string) *huma.Response {
+		doc.Components.Responses[component] = &huma.Response{Description: text}
+		return &huma.Response{Ref: "#/components/responses/" + component}
+	}
+	responses := map[string]*huma.Response{
+		"2XX": response("Delivered", "Delivered"),
+		"3XX": response("Redirected", "Not delivered: redirects are not followed. The event is sent again"),
+		"410": response("Gone", "Not delivered. The webhook is disabled"),
+		"4XX": response("Refused", "Not delivered. The event is sent again; after 429, not before Retry-After"),
+		"5XX": response("Failed", "Not delivered. The event is sent again; after 503, not before Retry-After"),
 	}
 	for _, t := range event.Types {
 		doc.Webhooks[string(t.Type)] = &huma.PathItem{Post: &huma.Operation{
@@ -56,21 +75,11 @@ func describeWebhooks(r *httpapi.Router) {
 			Summary:     t.Summary,
 			Description: "Sent to webhooks whose creator has the scope `" + string(t.Scope) + "`. Signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event is sent again. Events are delivered at least once and in any order: ignore ids that you have processed.",
 			Security:    []map[string][]string{},
-			Parameters: []*huma.Param{
-				header("webhook-id", "Id of the event; the same in every attempt", "evt_01h455vb4pex5vsknk084sn02q"),
-				header("webhook-timestamp", "Time of this attempt, in seconds since 1970", "1795255200"),
-				header("webhook-signature", "v1, and the base64 of the HMAC-SHA256 over id.timestamp.body; several signatures are separated by spaces", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
-			},
+			Parameters:  headers,
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {
 				Schema: httpapi.RefTo(eventName(t.Type)), Example: event.Sample(t.Type, tenant.Of(exampleAccount, tenant.Test), exampleTime),
 			}}},
-			Responses: map[string]*huma.Response{
-				"2XX": {Description: "Delivered"},
-				"3XX": {Description: "Not delivered: redirects are not followed. The event is sent again"},
-				"410": {Description: "Not delivered. The webhook is disabled"},
-				"4XX": {Description: "Not delivered. The event is sent again; after 429, not before Retry-After"},
-				"5XX": {Description: "Not delivered. The event is sent again; after 503, not before Retry-After"},
-			},
+			Responses: responses,
 		}}
 	}
 }

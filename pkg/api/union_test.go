@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-func TestSettingsFitTheTypeOfTheFactory(t *testing.T) {
+func TestWhatATypeDecidesIsChecked(t *testing.T) {
 	schema := schemas(t)
 	for _, c := range []struct {
 		name, body string
@@ -26,6 +26,10 @@ func TestSettingsFitTheTypeOfTheFactory(t *testing.T) {
 		{"FactoryCreate", `{"type":"blogger","name":"B"}`, true},
 		{"FactoryCreate", `{"type":"shop","name":"S"}`, false},
 		{"FactoryCreate", `{"name":"S"}`, false},
+		{"EstimateCreate", `{"operation":"createImage","body":{"prompt":"A shoe"}}`, true},
+		{"EstimateCreate", `{"operation":"createImage","body":{"text":"A shoe"}}`, false},
+		{"EstimateCreate", `{"operation":"createImage"}`, false},
+		{"EstimateCreate", `{"operation":"createFactory","body":{}}`, false},
 		{"FactoryUpdate", `{"settings":{"mood":null,"genres":["pop"]}}`, true},
 		{"FactoryUpdate", `{"settings":null}`, true},
 		{"FactoryUpdate", `{"settings":{"artist_name":null}}`, false},

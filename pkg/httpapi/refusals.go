@@ -132,7 +132,7 @@ func (r *Router) refusalSchema(name string, codes []errs.Code) *huma.Schema {
 
 // failure describes the error with a code, and the data that it carries.
 func (r *Router) failure(code errs.Code) Variant {
-	v := Variant{Value: string(code), Name: PascalCase(string(code)) + "Error"}
+	v := Variant{Value: string(code), Name: PascalCase(string(code)) + "Error", Description: errs.InfoOf(code).Meaning}
 	if c, ok := contexts[code]; ok {
 		v.Members = map[string]*huma.Schema{"context": {Ref: r.Schema(c.shape).Ref, Description: "Data about the error"}}
 		if c.always {

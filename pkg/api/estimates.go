@@ -1,0 +1,43 @@
+package api
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+// describeEstimates makes what is estimated a choice by operation: each has the body of
+// its operation, and the id of the resource where the operation has it in its path.
+func describeEstimates(doc *huma.OpenAPI) {
+	schemas := doc.Components.Schemas.Map()
+	base := schemas["EstimateCreate"]
+	base.AdditionalProperties = nil
+	schemas["EstimateCreateBase"] = base
+	body, resource := base.Properties["body"], base.Properties["content_item_id"]
+	delete(base.Properties, "body")
+	delete(base.Properties, "content_item_id")
+	required := slices.DeleteFunc(slices.Clone(base.Required), func(member string) bool { return member == "operation" })
+	base.Required = []string{"operation"}
+	var variants []httpapi.Variant
+	for path, item := range doc.Paths {
+		o := item.Post
+		if o == nil || !slices.Contains(valuesOf(base.Properties["operation"]), o.OperationID) {
+			continue
+		}
+		v := httpapi.Variant{
+			Value: o.OperationID, Name: httpapi.PascalCase(o.OperationID) + "Estimate", Description: "Estimate of " + o.OperationID,
+			Members:  map[string]*huma.Schema{"body": {Ref: o.RequestBody.Content["application/json"].Schema.Ref, Description: body.Description}},
+			Required: slices.Clone(required), Closed: true,
+		}
+		if strings.Contains(path, "{content_item_id}") && resource != nil {
+			v.Members["content_item_id"] = resource
+			v.Required = append(v.Required, "content_item_id")
+		}
+		variants = append(variants, v)
+	}
+	slices.SortFunc(variants, func(a, b httpapi.Variant) int { return strings.Compare(a.Value, b.Value) })
+	schemas["EstimateCreate"] = httpapi.Union(schemas, "EstimateCreateBase", "operation", variants)
+}
