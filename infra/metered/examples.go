@@ -70,9 +70,10 @@ func (w *World) Examples() map[string]Example {
 		"revokeApiKey": {ID: fresh("createApiKey")},
 		"rotateApiKey": {ID: of(&w.apiKey), Body: Object{"overlap_seconds": 0}},
 
-		"listPlans":  {},
-		"listModels": {},
-		"listVoices": {},
+		"listPlans":   {},
+		"listModels":  {},
+		"listAvatars": {},
+		"listVoices":  {},
 
 		"listFactories": {},
 		"createFactory": {Body: Object{

@@ -77,8 +77,8 @@ func TestModelsOfAWSHaveRegions(t *testing.T) {
 				t.Errorf("%s: %q is no region", r.ID, name)
 			}
 		}
-		if !slices.IsSorted(r.Regions) || !slices.Equal(r.Regions, r.Model.Regions) {
-			t.Errorf("%s: the regions %v are not sorted, or not those of the model: %v", r.ID, r.Regions, r.Model.Regions)
+		if !slices.IsSorted(r.Regions) || r.Regions == nil {
+			t.Errorf("%s: the regions %v are not sorted, or null", r.ID, r.Regions)
 		}
 	}
 }
@@ -204,6 +204,48 @@ func TestDefaultsCanBeUsedForLiveWork(t *testing.T) {
 	}
 	if n := len(models().Defaults); n != len(provider.Kinds()) {
 		t.Errorf("%d defaults, want one for each kind", n)
+	}
+}
+
+func TestAvatarsFitTheirModels(t *testing.T) {
+	seen := map[string]bool{}
+	for _, a := range Avatars("") {
+		if seen[a.ID] || a.Name == "" || len(a.Models) == 0 || a.Languages == nil || a.Default == nil {
+			t.Errorf("%+v", a)
+		}
+		seen[a.ID] = true
+		for _, id := range append(a.Models, a.Default...) {
+			if m, ok := Find(id); !ok || m.Provider != a.Provider || m.Kind != provider.KindAvatar {
+				t.Errorf("%s is not an avatar of %s", a.ID, id)
+			}
+		}
+	}
+	for _, m := range Models(Filter{Kind: provider.KindAvatar}) {
+		if fixed := m.ProviderOptions["avatar"]; fixed != "" && m.DefaultAvatar() != fixed {
+			t.Errorf("%s uses %s, the list says %q", m.ID, fixed, m.DefaultAvatar())
+		}
+	}
+}
+
+func TestTheModelOfARequestFitsItsInputs(t *testing.T) {
+	o := NewOffer("fal", "eu-central-1")
+	for name, c := range map[string]struct {
+		req  provider.Request
+		want string
+	}{
+		"a picture speaks":        {provider.Request{Kind: provider.KindAvatar, Prompt: "Hi", ImageURL: "https://x"}, "heygen-avatar-4"},
+		"a text alone":            {provider.Request{Kind: provider.KindAvatar, Prompt: "Hi"}, "veed-avatars"},
+		"a video of a text":       {provider.Request{Kind: provider.KindVideo, Prompt: "Hi"}, "kling-3-turbo-pro"},
+		"a recording alone: none": {provider.Request{Kind: provider.KindAvatar, AudioURL: "https://x"}, "heygen-avatar-4"},
+	} {
+		for _, live := range []bool{true, false} {
+			if got, err := o.ChooseFor(c.req, "", live); err != nil || got != c.want {
+				t.Errorf("%s, live %v: %s, %v; want %s", name, live, got, err, c.want)
+			}
+		}
+	}
+	if got, err := o.ChooseFor(provider.Request{Kind: provider.KindAvatar}, "heygen-avatar-4", true); got != "heygen-avatar-4" || err != nil {
+		t.Errorf("a model that is named is not used: %s, %v", got, err)
 	}
 }
 

@@ -81,15 +81,15 @@ type Model struct {
 	State         State         `json:"state" enum:"available,preview,unavailable,retired" doc:"available: for all keys. preview: for test keys only. unavailable: for test keys only, because its provider is not set up here or does not have it in this region. retired: ended; use the successor"`
 	Successor     *string       `json:"successor" doc:"Retired models only: id of the model to use instead"`
 	FineTunedFrom *string       `json:"fine_tuned_from" doc:"Models trained by the account only: id of the base model"`
-	Source        string        `json:"source" format:"uri" doc:"URL where the provider publishes price and capabilities" example:"https://fal.ai/models/fal-ai/flux-pro/v1.1"`
+	// Default is set by Offer.Models.
+	Default bool     `json:"default" doc:"Whether it is used where no model is named. Avatars without an image use the first available model that needs none"`
+	Regions []string `json:"regions" nullable:"false" doc:"AWS regions that have it. Empty if its provider is not AWS, or reaches it through an inference profile" example:"[\"us-east-1\"]"`
+	Source  string   `json:"source" format:"uri" doc:"URL where the provider publishes price and capabilities" example:"https://fal.ai/models/fal-ai/flux-pro/v1.1"`
 
 	// ProviderModel is the id that the provider knows, and ProviderOptions the
 	// settings that make it this model. Neither is shown.
 	ProviderModel   string            `json:"-"`
 	ProviderOptions map[string]string `json:"-"`
-	// Regions are the AWS regions that have the model; empty: those of its profiles,
-	// or all.
-	Regions []string `json:"-"`
 }
 
 // In reports whether the model can be called from an AWS region. Models of providers
@@ -112,7 +112,6 @@ type row struct {
 	Model
 	ProviderModel   string            `json:"provider_model"`
 	ProviderOptions map[string]string `json:"provider_options"`
-	Regions         []string          `json:"regions"`
 	// RegionsSource is where AWS publishes the regions.
 	RegionsSource string `json:"regions_source"`
 	// Cost is what the provider charges, in US dollars: what the price was made
@@ -151,7 +150,10 @@ func parse(raw []byte) (table, error) {
 	}
 	for i := range t.Models {
 		r := &t.Models[i]
-		r.Model.ProviderModel, r.Model.ProviderOptions, r.Model.Regions = r.ProviderModel, r.ProviderOptions, r.Regions
+		r.Model.ProviderModel, r.Model.ProviderOptions = r.ProviderModel, r.ProviderOptions
+		if r.Regions == nil {
+			r.Regions = []string{}
+		}
 	}
 	return t, nil
 }

@@ -31,6 +31,8 @@ func (o Offer) has(m Model) bool { return o.configured.Has(m.Provider) && m.In(o
 func (o Offer) Models(f Filter, live bool) []Model {
 	chosen := Models(f)
 	for i, m := range chosen {
+		usual, err := o.Default(m.Kind, live)
+		chosen[i].Default = err == nil && usual.ID == m.ID
 		if live && m.State != Retired && !o.has(m) {
 			chosen[i].State = Unavailable
 		}
@@ -59,6 +61,25 @@ func (o Offer) Choose(kind, asked, fallback string, live bool) (string, error) {
 		return "", o.instead(m.Kind, param, "The model %s is not available to live keys here, because %s does not have it in the region %s.", id, m.Provider, o.region)
 	case m.State != Available || m.Price == nil:
 		return "", o.instead(m.Kind, param, "The model %s is in preview: it works with test keys only.", id)
+	}
+	return id, nil
+}
+
+// ChooseFor is Choose for a request: where no model is named, and the usual one lacks an
+// input that it needs or does not take one that is given, it is the first one that can
+// carry out the request. A talking avatar without a picture is an example.
+func (o Offer) ChooseFor(req provider.Request, asked string, live bool) (string, error) {
+	id, err := o.Choose(string(req.Kind), asked, "", live)
+	if err != nil || asked != "" {
+		return id, err
+	}
+	if m, _ := Find(id); m.inputs(req, "") == nil {
+		return id, nil
+	}
+	for _, m := range Models(Filter{Kind: req.Kind}) {
+		if m.State == Available && m.Price != nil && (!live || o.has(m)) && m.Check(req, "") == nil {
+			return m.ID, nil
+		}
 	}
 	return id, nil
 }

@@ -81,6 +81,23 @@ func (m Model) Length(asked int) int {
 	return asked
 }
 
+// DefaultRatio returns the aspect ratio that is made where none is asked for: that of
+// phones for clips, and a square for pictures, if the model has it; empty if its
+// pictures have no ratio, or the picture that they start from decides.
+func (m Model) DefaultRatio() string {
+	all, usual := m.Capabilities.AspectRatios, "9:16"
+	if m.Kind == provider.KindImage {
+		usual = "1:1"
+	}
+	switch {
+	case len(all) == 0:
+		return ""
+	case slices.Contains(all, usual):
+		return usual
+	}
+	return all[0]
+}
+
 // decidesLength reports whether the model determines the length of its result: a song
 // is as long as its lyrics.
 func (m Model) decidesLength() bool {
@@ -95,26 +112,10 @@ func (m Model) Check(req provider.Request, prefix string) error {
 	refuse := func(member, format string, args ...any) error {
 		return errs.Invalid(prefix+member, "%s", fmt.Sprintf(format, args...))
 	}
+	if err := m.inputs(req, prefix); err != nil {
+		return err
+	}
 	c := m.Capabilities
-	given := []struct {
-		input  Input
-		member string
-		value  string
-		takes  bool
-	}{
-		{InputImage, "/image_url", req.ImageURL, c.FromImage || slices.Contains(c.Requires, InputImage)},
-		{InputAudio, "/audio_url", req.AudioURL, c.FromAudio || slices.Contains(c.Requires, InputAudio)},
-		{InputVideo, "/video_url", req.VideoURL, slices.Contains(c.Requires, InputVideo)},
-		{InputLyrics, "/lyrics", req.Lyrics, slices.Contains(c.Requires, InputLyrics)},
-	}
-	for _, g := range given {
-		switch {
-		case g.value != "" && !g.takes:
-			return refuse(g.member, "is not supported by the model %s", m.ID)
-		case g.value == "" && slices.Contains(c.Requires, g.input):
-			return refuse(g.member, "is required by the model %s", m.ID)
-		}
-	}
 	switch {
 	case req.AspectRatio != "" && len(c.AspectRatios) == 0:
 		return refuse("/aspect_ratio", "cannot be set for the model %s", m.ID)
@@ -168,6 +169,35 @@ func (m Model) Check(req provider.Request, prefix string) error {
 		}
 		if req.Language != "" && !m.Speaks(req.Language) {
 			return refuse("/language", "must be one of %s for the model %s", strings.Join(c.Languages, ", "), m.ID)
+		}
+	}
+	return nil
+}
+
+// inputs refuses a request that lacks an input that the model needs, or has one that it
+// does not take.
+func (m Model) inputs(req provider.Request, prefix string) error {
+	refuse := func(member, format string, args ...any) error {
+		return errs.Invalid(prefix+member, format, args...)
+	}
+	c := m.Capabilities
+	given := []struct {
+		input  Input
+		member string
+		value  string
+		takes  bool
+	}{
+		{InputImage, "/image_url", req.ImageURL, c.FromImage || slices.Contains(c.Requires, InputImage)},
+		{InputAudio, "/audio_url", req.AudioURL, c.FromAudio || slices.Contains(c.Requires, InputAudio)},
+		{InputVideo, "/video_url", req.VideoURL, slices.Contains(c.Requires, InputVideo)},
+		{InputLyrics, "/lyrics", req.Lyrics, slices.Contains(c.Requires, InputLyrics)},
+	}
+	for _, g := range given {
+		switch {
+		case g.value != "" && !g.takes:
+			return refuse(g.member, "is not supported by the model %s", m.ID)
+		case g.value == "" && slices.Contains(c.Requires, g.input):
+			return refuse(g.member, "is required by the model %s", m.ID)
 		}
 	}
 	return nil

@@ -1,12 +1,15 @@
 package catalog
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+
+	"golang.org/x/text/language"
 )
 
 // Voice is a voice of a provider.
@@ -36,11 +39,11 @@ var voices = sync.OnceValue(func() []Voice {
 
 // Voices returns the voices of a model that speak a language, in a fixed order. An
 // empty filter chooses all.
-func Voices(model, language string) []Voice {
+func Voices(model, tag string) []Voice {
 	var chosen []Voice
 	for _, v := range voices() {
-		speaks := slices.ContainsFunc(v.Languages, func(tag string) bool { return covers(tag, language) || covers(language, tag) })
-		if (model == "" || slices.Contains(v.Models, model)) && (language == "" || speaks) {
+		speaks := slices.ContainsFunc(v.Languages, func(spoken string) bool { return covers(spoken, tag) || covers(tag, spoken) })
+		if (model == "" || slices.Contains(v.Models, model)) && (tag == "" || speaks) {
 			chosen = append(chosen, v)
 		}
 	}
@@ -51,4 +54,44 @@ func Voices(model, language string) []Voice {
 // en-GB.
 func covers(tag, other string) bool {
 	return len(other) >= len(tag) && strings.EqualFold(other[:len(tag)], tag) && (len(other) == len(tag) || other[len(tag)] == '-')
+}
+
+// optionVoice is the option of models that have a voice of their own.
+const optionVoice = "voice"
+
+// usualLanguage is the language of a text that names none.
+const usualLanguage = "en"
+
+// DefaultVoice returns the id of the voice that the model uses for a language (BCP 47)
+// where none is named; empty if it is not known.
+func (m Model) DefaultVoice(tag string) string {
+	if id := m.ProviderOptions[optionVoice]; id != "" {
+		return id
+	}
+	parsed, err := language.Parse(cmp.Or(tag, usualLanguage))
+	if err != nil {
+		return ""
+	}
+	base, _ := parsed.Base()
+	name := base.String()
+	name = cmp.Or(alike[name], name)
+	asked, exact := parsed.Region()
+	likely, _ := language.Make(name).Region()
+	regions := []string{"-" + likely.String(), ""}
+	if exact == language.Exact {
+		regions = append([]string{"-" + asked.String()}, regions...)
+	}
+	usual := Voices(m.ID, name)
+	usual = slices.DeleteFunc(usual, func(v Voice) bool { return !slices.Contains(v.Default, m.ID) })
+	for _, region := range regions {
+		for _, v := range usual {
+			if slices.Contains(v.Languages, name+region) {
+				return v.ID
+			}
+		}
+	}
+	if len(usual) == 0 {
+		return ""
+	}
+	return usual[0].ID
 }

@@ -34,12 +34,15 @@ func TestCreateEachKind(t *testing.T) {
 		model  provider.Kind
 		format *string
 		slides int
+		ratio  *string
+		length *int
+		voice  *string
 	}{
-		item.Post:      {provider.KindImage, nil, 0},
-		item.Video:     {provider.KindVideo, to("short"), 0},
-		item.Carousel:  {provider.KindImage, nil, 5},
-		item.Story:     {provider.KindImage, nil, 0},
-		item.MusicClip: {provider.KindMusic, nil, 0},
+		item.Post:      {provider.KindImage, nil, 0, to("4:5"), nil, nil},
+		item.Video:     {provider.KindVideo, to("short"), 0, to("9:16"), to(8), to("JBFqnCBsd6RMkjVDRZzb")},
+		item.Carousel:  {provider.KindImage, nil, 5, to("1:1"), nil, nil},
+		item.Story:     {provider.KindImage, nil, 0, to("9:16"), nil, nil},
+		item.MusicClip: {provider.KindMusic, nil, 0, nil, to(30), nil},
 	} {
 		made := w.clock.Now()
 		w.faults.Reset()
@@ -51,7 +54,7 @@ func TestCreateEachKind(t *testing.T) {
 			Resource:  resource.New(got.ID, made, nil),
 			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{}, Language: "de",
 			Model: catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides), SocialAccountIDs: []string{},
-			State: item.Queued, Attempt: 1,
+			AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, State: item.Queued, Attempt: 1,
 		}
 		if !reflect.DeepEqual(got, want) || !id.Valid(id.ContentItem, got.ID) {
 			t.Errorf("got  %+v\nwant %+v", got, want)

@@ -160,3 +160,34 @@ func TestADelayIsWaitedForInTheQueue(t *testing.T) {
 		}
 	}
 }
+
+func TestFilesHaveRolesAndVideosAScript(t *testing.T) {
+	for name, c := range map[string]struct {
+		members []any
+		roles   []media.Role
+	}{
+		"post":       {[]any{"kind", "post"}, []media.Role{media.Final}},
+		"carousel":   {[]any{"kind", "carousel", "slides", []object{{}, {}}}, []media.Role{media.Slide, media.Slide}},
+		"video":      {[]any{"kind", "video"}, []media.Role{media.Narration, media.Clip, media.Subtitles}},
+		"from still": {[]any{"kind", "video", "model", "kling-2.6-pro"}, []media.Role{media.Narration, media.Still, media.Clip, media.Subtitles}},
+		"music clip": {[]any{"kind", "music_clip"}, []media.Role{media.Cover, media.Track}},
+	} {
+		w := newWorld(t)
+		got := w.generated(c.members...)
+		var roles []media.Role
+		for _, f := range got.Media {
+			roles = append(roles, f.Role)
+		}
+		if !slices.Equal(roles, c.roles) {
+			t.Errorf("%s: %v, want %v", name, roles, c.roles)
+		}
+		if spoken := got.Kind == item.Video; spoken != (got.Script != "") {
+			t.Errorf("%s: the script is %q", name, got.Script)
+		}
+		for _, f := range got.Media {
+			if got.Seconds != nil && (f.Role == media.Clip || f.Role == media.Track) && int(f.DurationSeconds+0.5) != *got.Seconds {
+				t.Errorf("%s: %v seconds, not %d", name, f.DurationSeconds, *got.Seconds)
+			}
+		}
+	}
+}

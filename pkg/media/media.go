@@ -22,10 +22,27 @@ const (
 	Captions Type = "captions" // WebVTT
 )
 
+// Role is the purpose of a file of a content item.
+type Role string
+
+// The roles.
+const (
+	Final     Role = "final" // what is published
+	Poster    Role = "poster"
+	Slide     Role = "slide"
+	Narration Role = "narration"
+	Clip      Role = "clip"
+	Still     Role = "still" // the picture that a clip starts from
+	Cover     Role = "cover"
+	Track     Role = "track"
+	Subtitles Role = "captions"
+)
+
 // File is one stored file as a resource keeps it: with the key of its object,
 // which callers never see, and without an address, which is signed on reading.
 type File struct {
 	ID              string  `json:"id"`
+	Role            Role    `json:"role,omitempty"`
 	Type            Type    `json:"type"`
 	MIMEType        string  `json:"mime_type"`
 	Key             string  `json:"key"`
@@ -39,6 +56,7 @@ type File struct {
 // View is a File as the API answers it.
 type View struct {
 	ID              string  `json:"id" doc:"Id of the file. It consists of the id of the resource, the attempt and a number, and does not change" example:"cnt_01h455vb4pex5vsknk084sn02q_1_1"`
+	Role            Role    `json:"role,omitempty" enum:"final,poster,slide,narration,clip,still,cover,track,captions" doc:"Purpose of the file in its content item. Absent in generations"`
 	Type            Type    `json:"type" enum:"image,video,audio,captions" doc:"Type of the file"`
 	MIMEType        string  `json:"mime_type" doc:"MIME type, detected from the content" example:"image/png"`
 	URL             string  `json:"url" format:"uri" doc:"Signed URL, valid for one hour. Read the resource again for a new one"`

@@ -102,6 +102,7 @@ func (s *Signer) View(ctx context.Context, f File) (View, error) {
 	}
 	return View{
 		ID:              f.ID,
+		Role:            f.Role,
 		Type:            f.Type,
 		MIMEType:        f.MIMEType,
 		URL:             address,

@@ -108,11 +108,12 @@ func (s *Service) order(ctx context.Context, kind provider.Kind, model string, i
 	if err := check(kind, in, prefix); err != nil {
 		return order{}, err
 	}
-	chosen, err := s.offer.Choose(string(kind), model, "", live)
+	chosen, err := s.offer.ChooseFor(in.Request(kind), model, live)
 	if err != nil {
 		return order{}, err
 	}
 	m, _ := catalog.Find(chosen) // it was chosen from there
+	in = effective(m, in)
 	req := in.Request(kind)
 	if err := m.Check(req, prefix); err != nil {
 		return order{}, err
@@ -144,6 +145,34 @@ func (s *Service) order(ctx context.Context, kind provider.Kind, model string, i
 		o.credits, err = m.PriceOf(req)
 	}
 	return o, err
+}
+
+// effective returns the input with the defaults of the model filled in, as far as they
+// are known. What is invalid stays, to be refused.
+func effective(m catalog.Model, in generation.Input) generation.Input {
+	if in.AspectRatio == "" && (in.ImageURL == "" || m.Kind != provider.KindImage) { // a picture of a picture keeps its shape
+		in.AspectRatio = m.DefaultRatio()
+	}
+	switch m.Kind {
+	case provider.KindVideo, provider.KindMusic:
+		if in.Seconds == 0 {
+			in.Seconds = m.Length(0)
+		}
+	case provider.KindImage:
+		in.Count = max(in.Count, 1)
+	case provider.KindVoice:
+		if in.Voice == "" && in.AudioURL == "" {
+			in.Voice = m.DefaultVoice(in.Language)
+		}
+	case provider.KindAvatar:
+		if in.Avatar == "" && in.ImageURL == "" && in.VideoURL == "" {
+			in.Avatar = m.DefaultAvatar()
+		}
+		if in.Voice == "" && in.AudioURL == "" {
+			in.Voice = m.DefaultVoice(in.Language)
+		}
+	}
+	return in
 }
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **recording) (out generation.Generation, err error) {

@@ -143,7 +143,7 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 			}
 			var input object
 			raw, _ := json.Marshal(made.Input)
-			if json.Unmarshal(raw, &input); len(input) != len(c.body) {
+			if json.Unmarshal(raw, &input); len(input) < len(c.body) {
 				t.Errorf("the input is %s", raw)
 			}
 			if w.balance() != 1000-estimate.Credits || estimate.Credits == 0 || estimate.Model != c.model || estimate.Price == nil {

@@ -34,6 +34,11 @@ type voicesInput struct {
 	Language string `query:"language" maxLength:"35" doc:"Only voices of this language (BCP 47). en matches en-GB, and en-GB matches voices of any English" example:"en-GB"`
 }
 
+type avatarsInput struct {
+	httpapi.PageInput
+	Model string `query:"model" maxLength:"100" doc:"Only avatars of this model"`
+}
+
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e function.Env) {
 	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
@@ -60,6 +65,12 @@ func Mount(r *httpapi.Router, e function.Env) {
 		Description: "Sorted by provider and language, in a fixed order. Send the `id` of a voice as `voice` to one of its `models`. A model also accepts ids of its provider's other voices.",
 		Errors:      []errs.Code{errs.InvalidCursor},
 	}, listVoices)
+	httpapi.List(r, httpapi.Op{
+		ID: "listAvatars", Method: http.MethodGet, Path: "/v1/catalog/avatars", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
+		Summary:     "List the avatars",
+		Description: "Sorted by provider, in a fixed order. Send the `id` of an avatar as `avatar` to one of its `models`. Models that are not listed show the person of the image that you send.",
+		Errors:      []errs.Code{errs.InvalidCursor},
+	}, listAvatars)
 }
 
 func listVoices(ctx context.Context, in *voicesInput) (httpapi.Page[catalog.Voice], error) {
@@ -70,6 +81,10 @@ func listVoices(ctx context.Context, in *voicesInput) (httpapi.Page[catalog.Voic
 	}
 	filters := map[string]string{"model": in.Model, "language": in.Language}
 	return httpapi.Slice(ctx, catalog.Voices(in.Model, in.Language), filters, in.SliceInput, func(v catalog.Voice) string { return v.Provider + " " + v.ID })
+}
+
+func listAvatars(ctx context.Context, in *avatarsInput) (httpapi.Page[catalog.Avatar], error) {
+	return httpapi.Slice(ctx, catalog.Avatars(in.Model), map[string]string{"model": in.Model}, in.PageInput, func(a catalog.Avatar) string { return a.ID })
 }
 
 func listPlans(ctx context.Context, in *plansInput) (httpapi.Page[catalog.Plan], error) {

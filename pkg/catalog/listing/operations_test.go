@@ -127,12 +127,12 @@ func TestListModelsFilters(t *testing.T) {
 
 func TestModelsShowPricesAndHideProvidersIds(t *testing.T) {
 	for _, m := range get(t, "/v1/catalog/models?limit=100", auth.AccountRead).Data {
-		for _, member := range []string{"id", "name", "provider", "kind", "capabilities", "price", "state", "successor", "fine_tuned_from", "source"} {
+		for _, member := range []string{"id", "name", "provider", "kind", "capabilities", "price", "state", "successor", "fine_tuned_from", "default", "regions", "source"} {
 			if _, ok := m[member]; !ok {
 				t.Errorf("%v lacks %s", m["id"], member)
 			}
 		}
-		if len(m) != 10 {
+		if len(m) != 12 {
 			t.Errorf("%v has %d members: %v", m["id"], len(m), m)
 		}
 		if m["id"] == "nova-canvas" && (m["state"] != "retired" || m["successor"] != "stable-image-core" || m["price"] != nil) {
@@ -201,6 +201,35 @@ func TestLiveKeysSeeWhatIsUnavailable(t *testing.T) {
 	}
 	if m, _ := catalog.Find("veo-3.1"); m.State != catalog.Available {
 		t.Errorf("the table itself now has %s", m.State)
+	}
+}
+
+func TestModelsShowTheDefaultOfTheCaller(t *testing.T) {
+	for mode, want := range map[tenant.Mode]string{tenant.Test: "flux-pro-1.1", tenant.Live: "stable-image-core"} {
+		var usual []string
+		for _, m := range getAs(t, mode, "bedrock", "/v1/catalog/models?kind=image&limit=100", auth.AccountRead).Data {
+			if m["default"] == true {
+				usual = append(usual, m["id"].(string))
+			}
+			if m["id"] == "stable-image-core" && !slices.Equal(m["regions"].([]any), []any{"us-west-2"}) {
+				t.Errorf("%v", m)
+			}
+		}
+		if !slices.Equal(usual, []string{want}) {
+			t.Errorf("%s: the defaults are %v, want %s", mode, usual, want)
+		}
+	}
+}
+
+func TestListAvatars(t *testing.T) {
+	if a := get(t, "/v1/catalog/avatars?model=heygen-3", auth.AccountRead); a.status != http.StatusOK || !slices.Equal(ids(a), []string{"Angela-inTshirt-20220820"}) {
+		t.Errorf("%+v", a)
+	}
+	if a := get(t, "/v1/catalog/avatars?limit=100", auth.AccountRead); a.status != http.StatusOK || len(a.Data) != len(catalog.Avatars("")) {
+		t.Errorf("%d avatars, status %d", len(a.Data), a.status)
+	}
+	if a := get(t, "/v1/catalog/avatars?model=none", auth.AccountRead); a.status != http.StatusOK || a.Data == nil || len(a.Data) != 0 {
+		t.Errorf("%+v", a)
 	}
 }
 

@@ -59,6 +59,10 @@ type Item struct {
 	Kind             Kind           `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
 	Format           *string        `json:"format" enum:"short,long" doc:"Format of a video: short is 9:16, long is 16:9. Null for other kinds"`
 	Prompt           string         `json:"prompt" doc:"What the content is about"`
+	Script           string         `json:"script" doc:"Text that is spoken, of videos. Empty until generated"`
+	AspectRatio      *string        `json:"aspect_ratio" doc:"Aspect ratio of its pictures or clip. Null for music clips, whose cover is 1:1" example:"9:16"`
+	Seconds          *int           `json:"seconds" doc:"Length of its clip or track in seconds. Null for pictures, and where the model decides"`
+	Voice            *string        `json:"voice" doc:"Id of the voice of its narration. Null without one, or where the model decides"`
 	Title            string         `json:"title" doc:"Title, in one line. Empty until generated"`
 	Caption          string         `json:"caption" doc:"Text of the post. Empty until generated"`
 	Hashtags         []string       `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`

@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/tenant"
@@ -80,8 +81,33 @@ type part struct {
 	Seconds int `json:"seconds,omitempty"`
 	// Slide is the number of the slide, from 1; 0 for other parts.
 	Slide int `json:"slide,omitempty"`
+	// Voice is the provider's id of the voice; empty: the model decides.
+	Voice string `json:"voice,omitempty"`
 	// FromStill marks a clip that starts from the picture made before it.
 	FromStill bool `json:"from_still,omitempty"`
+}
+
+// fileRole returns the role of the files that the part makes.
+func (p part) fileRole() media.Role {
+	switch p.Role {
+	case roleVoice:
+		return media.Narration
+	case roleStill:
+		return media.Still
+	case roleSlide:
+		return media.Slide
+	case roleCover:
+		return media.Cover
+	case roleCaptions:
+		return media.Subtitles
+	}
+	switch p.Kind {
+	case provider.KindVideo:
+		return media.Clip
+	case provider.KindMusic:
+		return media.Track
+	}
+	return media.Final
 }
 
 // main reports whether the item's model makes the part.
@@ -105,6 +131,7 @@ func (r *Record) Plan(offer catalog.Offer, model string, live bool) error {
 		return ofFactory(cannot(m, r.Shape, p.Ratio, err), model == "" && usual != "")
 	}
 	r.Model, r.Parts, r.Credits = m.ID, nil, 0
+	r.AspectRatio, r.Seconds, r.Voice = some(lead.ratio), some(p.Seconds), nil
 	for _, st := range steps {
 		switch {
 		case st.role.main():
@@ -121,6 +148,15 @@ func (r *Record) Plan(offer catalog.Offer, model string, live bool) error {
 		}
 	}
 	return nil
+}
+
+// some returns a pointer to a value, or nil if it is the zero value.
+func some[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
 }
 
 // choose adds a part that is not made by the item's model.
@@ -187,6 +223,8 @@ func (r *Record) partOf(st step, m catalog.Model) part {
 		if st.role != roleScript {
 			p.Seconds = 0
 		}
+	case provider.KindVoice:
+		p.Voice = m.DefaultVoice(r.Language)
 	case provider.KindImage:
 		p.Seconds = 0
 	case provider.KindVideo:
@@ -203,6 +241,9 @@ func (r *Record) partOf(st step, m catalog.Model) part {
 
 // add adds a part with its price, or for slides one part each.
 func (r *Record) add(p part, m catalog.Model, live bool) error {
+	if p.Role == roleVoice {
+		r.Voice = some(p.Voice)
+	}
 	count := 1
 	if p.Role == roleSlide {
 		count = len(r.Slides)

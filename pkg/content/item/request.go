@@ -50,7 +50,7 @@ func (r *Record) foreseen(p part) provider.Request {
 	case provider.KindMusic:
 		req.Prompt, req.Seconds = described, p.Seconds
 	case provider.KindVoice:
-		req.Prompt = strings.Repeat("x", provider.MaxScript(p.Seconds))
+		req.Prompt, req.Voice = strings.Repeat("x", provider.MaxScript(p.Seconds)), p.Voice
 	}
 	return req
 }

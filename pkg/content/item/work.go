@@ -132,8 +132,12 @@ func (r *Record) assemble(made []generate.Made) {
 			r.Slides[i].Text = t.Slides[i]
 		}
 	}
+	r.Script = t.Script
 	r.Files = nil
 	for n, m := range made {
+		for i := range m.Files {
+			m.Files[i].Role = r.Parts[n].fileRole()
+		}
 		if s := r.Parts[n].Slide; s > 0 && len(m.Files) > 0 {
 			r.Slides[s-1].MediaID = &m.Files[0].ID
 		}

@@ -45,7 +45,7 @@ type Generation struct {
 	resource.Resource
 	Kind            provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
 	Model           string        `json:"model" doc:"Id of the model" example:"flux-pro-1.1"`
-	Input           Input         `json:"input" doc:"Input of the request"`
+	Input           Input         `json:"input" doc:"Input of the request, with the defaults that apply"`
 	State           State         `json:"state" enum:"queued,generating,generated,failed,canceled" doc:"State of the generation. The last three are final"`
 	Progress        int           `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent, as reported by the provider"`
 	Media           []media.View  `json:"media" nullable:"false" doc:"Files. Each GET signs their URLs for one hour"`
