@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/provider/registry"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
+	"github.com/content-automation/api/pkg/reset"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/task"
@@ -39,6 +40,8 @@ func main() {
 		}),
 		Objects: objects.New(cfg, n.Bucket), Now: time.Now,
 	}
-	kernel := task.NewKernel(task.Config{DB: db, Handlers: worker.Handlers(), Now: time.Now, Name: rand.Text, Chance: backoff.Chance})
+	handlers := worker.Handlers()
+	handlers[reset.Kind] = &reset.Handler{DB: db, Loaders: worker.Loaders, Now: time.Now}
+	kernel := task.NewKernel(task.Config{DB: db, Handlers: handlers, Now: time.Now, Name: rand.Text, Chance: backoff.Chance})
 	lambda.Start(task.NewConsumer(kernel, sqsqueue.Open(cfg, needs.QueueURLs(topology.Generation)), queue.Ticker).Handle)
 }

@@ -59,6 +59,7 @@ func (w *World) Examples() map[string]Example {
 		"listBalanceEntries": {Live: true},
 		"listAuditEntries":   {},
 		"listEvents":         {},
+		"resetSandbox":       {},
 		"getEvent":           {ID: of(&w.event)},
 
 		"listApiKeys": {},

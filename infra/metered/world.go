@@ -34,6 +34,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider/registry"
 	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/reset"
 	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/seal/sealtest"
 	"github.com/content-automation/api/pkg/store"
@@ -269,7 +270,9 @@ func (w *World) generate(ctx context.Context, state *store.DB, itemID string) er
 
 // Kernel returns one that takes the steps of generation by a worker.
 func (w *World) Kernel(worker *generate.Worker) *task.Kernel {
-	return task.NewKernel(task.Config{DB: w.State, Handlers: worker.Handlers(), Now: w.Now, Name: rand.Text, Chance: mathrand.Float64})
+	handlers := worker.Handlers()
+	handlers[reset.Kind] = &reset.Handler{DB: w.State, Loaders: worker.Loaders, Now: w.Now}
+	return task.NewKernel(task.Config{DB: w.State, Handlers: handlers, Now: w.Now, Name: rand.Text, Chance: mathrand.Float64})
 }
 
 // Nowhere is a queue that forgets what it takes.

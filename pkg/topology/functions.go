@@ -14,7 +14,7 @@ func use(others ...Use) []Use { return append(slices.Clone(reads), others...) }
 var Functions = []Function{
 	{Name: "authorizer", Trigger: AsAuthorizer, Memory: 512, Timeout: 5 * time.Second, Reserved: 200, State: []Use{Get, Update}, Counts: true},
 
-	{Name: "account", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: reads, Audit: []Use{List, Put}, Media: Read},
+	{Name: "account", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put), Audit: []Use{List, Put}, Media: Read},
 	{Name: "apikey", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Check), Audit: []Use{Put}, Issues: true},
 	{Name: "catalog", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, Audit: []Use{Put}, Offers: true},
 	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put), Audit: []Use{Put}},
@@ -28,7 +28,7 @@ var Functions = []Function{
 	{Name: "chain", Trigger: ByAuditStream, Memory: 256, Timeout: time.Minute, Batch: 100, Audit: []Use{List, Put}},
 	// Each message of a batch may store a file of up to 256 MiB.
 	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Storage: 2048, Consumes: Generation, Batch: 5, Holds: true, Concurrency: 50,
-		State: []Use{Get, GetAll, Put, Update}, Media: Write, Sends: Generation, Offers: true, Generates: true},
+		State: use(Put, Update, Delete), Media: Write, Sends: Generation, Offers: true, Generates: true},
 	// Decoding and turning a large photo takes about a gigabyte.
 	{Name: "import-media", Trigger: ByQueue, Memory: 2048, Timeout: 2 * time.Minute, Storage: 1024, Consumes: []Queue{ImportMedia}, Batch: 1, Holds: true, Concurrency: 20,
 		State: []Use{Get, Put, Update, Delete}, Media: Write, Sends: []Queue{ImportMedia}, Webhooks: true},

@@ -23,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/reset"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -104,7 +105,9 @@ type message struct {
 func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Providers, loaders map[string]generate.Loader) *Engine {
 	e := &Engine{t: t, db: db, clock: clock, Objects: &Objects{}, relayed: map[string]bool{}}
 	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects, Now: clock.Now}
-	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: worker.Handlers(), Now: clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
+	handlers := worker.Handlers()
+	handlers[reset.Kind] = &reset.Handler{DB: db, Loaders: worker.Loaders, Now: clock.Now}
+	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: handlers, Now: clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
 	return e
 }
 

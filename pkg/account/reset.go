@@ -1,0 +1,50 @@
+package account
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/reset"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// Reset is a reset of the sandbox that was accepted.
+type Reset struct {
+	State       string    `json:"state" enum:"resetting" doc:"The sandbox is being emptied in the background"`
+	RequestedAt time.Time `json:"requested_at" doc:"Time of the request. What is made later stays"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Reset) SchemaName() string { return "SandboxReset" }
+
+// usualReset is how long a reset takes as a rule.
+const usualReset = 10 * time.Second
+
+// Pending returns the list that is empty when the reset has ended, and when to look.
+func (Reset) Pending() (path string, after time.Duration) { return "/v1/factories", usualReset }
+
+// registerReset puts the operation into the router.
+func (s *Service) registerReset(r *httpapi.Router) {
+	httpapi.Write(r, httpapi.Op{
+		ID: "resetSandbox", Method: http.MethodPost, Path: "/v1/sandbox/reset", Scope: auth.AccountManage, Function: "account", Tag: "Account",
+		Summary: "Empty the sandbox",
+		Description: "Deletes everything that the test keys of the account have made until now: content items, generations, media, events and factories, in this order, with their files. " +
+			"Work that still runs is canceled, and sends no event. API keys, webhooks and their deliveries, the audit log and live data stay; idempotency keys stay used. " +
+			"It runs in the background, and has ended when `GET /v1/factories` lists none of the earlier factories. A call during a reset starts another one, which finds what is left. With a live key it is refused.",
+		Status: http.StatusAccepted, Errors: []errs.Code{errs.ValidationFailed},
+	}, s.reset)
+}
+
+func (s *Service) reset(ctx context.Context, tx *store.Tx, _ *struct{}) (out Reset, err error) {
+	p, now := auth.FromContext(ctx), s.now()
+	if p.Mode != tenant.Test {
+		return out, errs.Invalid("", "A live key cannot reset the sandbox. Use a test key of the account.")
+	}
+	return Reset{State: "resetting", RequestedAt: resource.Instant(now)}, reset.Start(tx, now, p.Account)
+}

@@ -1,0 +1,188 @@
+package reset_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/generatetest"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider/sandbox"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/studio"
+	"github.com/content-automation/api/pkg/studio/generation"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+type object = map[string]any
+
+// world is what a sandbox can be filled with.
+type world struct {
+	*apitest.Caller
+	t      *testing.T
+	db     *store.DB
+	faults *storetest.Faults
+	clock  *apitest.Clock
+	engine *generatetest.Engine
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
+	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
+	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+	})}, "bucket", w.clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2")
+	factories := factory.NewService(w.db, w.clock.Now)
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), account.NewEvents(w.db, signer),
+		content.NewService(w.db, factories, signer, offer, w.clock.Now), studio.NewService(w.db, signer, nil, offer, w.clock.Now))
+	sign := item.SignedBy(signer)
+	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: sandbox.New(w.clock.Now)}, map[string]generate.Loader{
+		item.ItemKind: item.Loader{Sign: sign}, generation.ItemKind: generation.Loader{Sign: sign},
+	})
+	return w
+}
+
+// fill makes a factory with items and a generation, some of which still run.
+func (w *world) fill(c *apitest.Caller, items int, running bool) {
+	w.t.Helper()
+	var f struct{ ID string }
+	c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "language": "de"}).Into(w.t, http.StatusCreated, &f)
+	for range items {
+		var it item.Item
+		c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": f.ID, "kind": "post", "prompt": "A shoe"}).Into(w.t, http.StatusAccepted, &it)
+	}
+	var g generation.Generation
+	c.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe"}).Into(w.t, http.StatusAccepted, &g)
+	w.engine.Drain()
+	if running {
+		slow := object{"delay_seconds": 60}
+		c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": f.ID, "kind": "post", "prompt": "Slow", "sandbox": slow}).Into(w.t, http.StatusAccepted, new(item.Item))
+		c.Call(http.MethodPost, "/v1/content-items/batch", object{"items": []any{object{"factory_id": f.ID, "kind": "post", "prompt": "Slow", "sandbox": slow}}}).Into(w.t, http.StatusAccepted, &[]item.Item{})
+		c.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "Slow", "sandbox": slow}).Into(w.t, http.StatusAccepted, &g)
+		w.engine.Step()
+		w.engine.Step()
+	}
+	w.clock.Add(time.Second)
+}
+
+// counts returns how much there is of each kind.
+func (w *world) counts(c *apitest.Caller) (n [4]int) {
+	w.t.Helper()
+	for i, path := range []string{"/v1/content-items", "/v1/studio/generations", "/v1/events", "/v1/factories"} {
+		n[i] = len(apitest.All[object](c, path, 100))
+	}
+	return n
+}
+
+func (w *world) reset() {
+	w.t.Helper()
+	a := w.Call(http.MethodPost, "/v1/sandbox/reset", nil)
+	var r account.Reset
+	a.Into(w.t, http.StatusAccepted, &r)
+	if r.State != "resetting" || !r.RequestedAt.Equal(w.clock.Now()) || a.Header.Get("Location") != "/v1/factories" || a.Header.Get("Retry-After") == "" {
+		w.t.Errorf("%+v, %v", r, a.Header)
+	}
+}
+
+func TestAResetEmptiesTheSandbox(t *testing.T) {
+	w := newWorld(t)
+	live := w.Live()
+	tx := &store.Tx{}
+	if _, err := ledger.TopUp(tx, w.clock.Now(), w.Principal.Account, 1000); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	w.fill(live, 1, false)
+	stranger := w.Stranger()
+	w.fill(stranger, 1, false)
+	kept := [][4]int{w.counts(live), w.counts(stranger)}
+	files := len(w.engine.Objects.Keys())
+	w.fill(w.Caller, 30, true) // more than one step deletes
+
+	w.reset()
+	w.clock.Add(time.Second)
+	var later struct{ ID string }
+	w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Later"}).Into(t, http.StatusCreated, &later)
+	w.engine.Drain()
+	if n := w.counts(w.Caller); n != [4]int{0, 0, 0, 1} {
+		t.Errorf("left are %v", n)
+	}
+	w.Call(http.MethodGet, "/v1/factories/"+later.ID, nil).Into(t, http.StatusOK, &later)
+	if n := [][4]int{w.counts(live), w.counts(stranger)}; n[0] != kept[0] || n[1] != kept[1] || n[0][0] == 0 {
+		t.Errorf("of others there are %v, before %v", n, kept)
+	}
+	if n := len(w.engine.Objects.Keys()); n != files {
+		t.Errorf("%d files, %d before", n, files)
+	}
+	// No place among the waiting work is lost with what ran.
+	if it, err := w.db.Get(t.Context(), store.IDKey("waiting#"+tenant.Of(w.Principal.Account, tenant.Test).String())); err != nil || it.Count() != 0 {
+		t.Errorf("%d pieces of work wait, %v", it.Count(), err)
+	}
+	w.fill(w.Caller, 1, false)
+	if n := w.counts(w.Caller); n[0] != 1 || n[1] != 1 {
+		t.Errorf("afterwards there are %v", n)
+	}
+}
+
+// A step that ends in the middle goes on with what is left.
+func TestAResetSurvivesFaults(t *testing.T) {
+	w := newWorld(t)
+	w.fill(w.Caller, 8, false)
+	w.reset()
+	w.faults.Before("TransactWriteItems", func() {
+		// The third deletion fails for good, and the answer to a later one is lost.
+		w.faults.Before("TransactWriteItems", func() { w.faults.Refuse("TransactWriteItems", "InternalServerError", storetest.Attempts) })
+	})
+	w.engine.Step()
+	if n := w.counts(w.Caller); n[0] == 0 || n[0] == 8 {
+		t.Errorf("the step has left %v", n)
+	}
+	w.faults.Lose("TransactWriteItems", 1)
+	w.engine.Drain()
+	if n := w.counts(w.Caller); n != [4]int{} || len(w.engine.Objects.Keys()) != 0 {
+		t.Errorf("left are %v and %v", n, w.engine.Objects.Keys())
+	}
+}
+
+func TestTwoResetsAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.fill(w.Caller, 3, true)
+	w.reset()
+	w.clock.Add(time.Millisecond)
+	w.reset()
+	w.engine.Drain()
+	if n := w.counts(w.Caller); n != [4]int{} {
+		t.Errorf("left are %v", n)
+	}
+}
+
+func TestALiveKeyResetsNothing(t *testing.T) {
+	w := newWorld(t)
+	w.fill(w.Caller, 1, false)
+	before := w.counts(w.Caller)
+	w.Live().Call(http.MethodPost, "/v1/sandbox/reset", nil).Refused(t, 422, errs.ValidationFailed, "")
+	w.engine.Drain()
+	if n := w.counts(w.Caller); n != before {
+		t.Errorf("left are %v of %v", n, before)
+	}
+}
