@@ -16,8 +16,8 @@ import (
 
 // Reset is a reset of the sandbox that was accepted.
 type Reset struct {
-	State       string    `json:"state" enum:"resetting" doc:"The sandbox is being emptied in the background"`
-	RequestedAt time.Time `json:"requested_at" doc:"Time of the request. What is made later stays"`
+	State       string        `json:"state" enum:"resetting" doc:"The sandbox is being emptied in the background"`
+	RequestedAt resource.Time `json:"requested_at" doc:"Time of the request. What is made later stays"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
