@@ -5,12 +5,14 @@ package docs_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -31,40 +33,68 @@ func browser(t *testing.T) string {
 	return ""
 }
 
-// summaries returns those of all operations and webhooks of a document, which are
-// the lines of the explorer's sidebar, and that of GET /v1/me.
+// summaries returns what the explorer's sidebar shows: the summaries of all operations, the
+// names of all events, and the summary of GET /v1/me.
 func summaries(t *testing.T, document []byte) (all []string, me string) {
 	t.Helper()
 	var d struct {
-		Paths, Webhooks map[string]map[string]json.RawMessage
+		Paths    map[string]map[string]json.RawMessage
+		Webhooks map[string]any
 	}
 	if err := json.Unmarshal(document, &d); err != nil {
 		t.Fatal(err)
 	}
-	for _, group := range []map[string]map[string]json.RawMessage{d.Paths, d.Webhooks} {
-		for path, item := range group {
-			for method, operation := range item {
-				if !slices.Contains([]string{"get", "post", "put", "patch", "delete"}, method) {
-					continue
-				}
-				var o struct{ Summary string }
-				if err := json.Unmarshal(operation, &o); err != nil || o.Summary == "" {
-					t.Errorf("%s %s has no summary (%v)", method, path, err)
-				}
-				all = append(all, o.Summary)
-				if path == "/v1/me" && method == "get" {
-					me = o.Summary
-				}
+	for path, item := range d.Paths {
+		for method, operation := range item {
+			var o struct{ Summary string }
+			if err := json.Unmarshal(operation, &o); err != nil || o.Summary == "" {
+				t.Errorf("%s %s has no summary (%v)", method, path, err)
+			}
+			all = append(all, o.Summary)
+			if path == "/v1/me" && method == "get" {
+				me = o.Summary
 			}
 		}
 	}
+	all = slices.AppendSeq(all, maps.Keys(d.Webhooks))
 	slices.Sort(all)
 	return all, me
 }
 
+// seen is what the check in the browser reports.
+type seen struct {
+	Elsewhere, Complaints, Missing, Violations []string
+
+	Response, Found, Payload string
+	Kept, OtherTab, Stored   string // where the key is
+	Samples                  map[string]string
+	Milliseconds             int
+}
+
+// use opens the pages in the browser.
+func use(t *testing.T, chromium, address, pictures string, document []byte, whole bool) (s seen) {
+	t.Helper()
+	if err := os.MkdirAll(pictures, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	want, me := summaries(t, document)
+	args := append([]string{"browser/check.mjs", chromium, address, pictures, strconv.FormatBool(whole), me}, want...)
+	cmd := exec.CommandContext(t.Context(), "node", args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("node: %v", err)
+	}
+	if err := json.Unmarshal(out, &s); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Logf("%d operations and events shown %d ms after the first request; pictures in %s", len(want), s.Milliseconds, pictures)
+	return s
+}
+
 // TestExplorerInChromium uses the explorer as a developer does: it looks at the
-// operations, pastes a key and tries one. At the root, and below the path of a
-// gateway's stage.
+// operations, pastes a key and sends requests. At the root, and below the path of a
+// gateway's stage. It looks at the guides and the pages of codes too.
 func TestExplorerInChromium(t *testing.T) {
 	chromium := browser(t)
 	small, err := os.ReadFile("testdata/openapi.json")
@@ -74,69 +104,100 @@ func TestExplorerInChromium(t *testing.T) {
 	for _, tc := range []struct {
 		name, prefix string
 		document     []byte
+		whole        bool
 	}{
-		{"small document", "", small},
-		{"below a stage", "/stage", small},
-		{"document of the API", "", clients.OpenAPIJSON},
+		{"below a stage", "/stage", small, false},
+		{"document of the API", "", clients.OpenAPIJSON, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var mu sync.Mutex
-			var keys, paths []string
+			var calls []*http.Request
 			pages := docs.New(docs.Options{JSON: tc.document, YAML: clients.OpenAPIYAML})
 			srv := httptest.NewServer(http.StripPrefix(tc.prefix, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path != "/v1/me" {
+				if !strings.HasPrefix(r.URL.Path, "/v1/") {
 					pages.ServeHTTP(w, r)
 					return
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				keys, paths = append(keys, r.Header.Get("Authorization")), append(paths, r.URL.Path)
+				calls = append(calls, r)
 				w.Header().Set("Content-Type", "application/json")
 				fmt.Fprint(w, `{"data":{"name":"Account of the pasted key"},"error":null,"request_id":"r-1"}`)
 			})))
 			defer srv.Close()
 
 			pictures := filepath.Join("..", "..", ".local", "explorer", strings.ReplaceAll(tc.name, " ", "-"))
-			if err := os.MkdirAll(pictures, 0o755); err != nil {
-				t.Fatal(err)
+			s := use(t, chromium, srv.URL+tc.prefix+"/api-docs/", pictures, tc.document, tc.whole)
+			for what, found := range map[string][]string{
+				"the page asked another host": s.Elsewhere, "the browser complains": s.Complaints,
+				"not shown": s.Missing, "hinders people": s.Violations,
+			} {
+				for _, one := range found {
+					t.Errorf("%s: %s", what, one)
+				}
 			}
-			want, me := summaries(t, tc.document)
-			args := append([]string{"browser/check.mjs", chromium, srv.URL + tc.prefix + "/api-docs/explorer", pictures, me}, want...)
-			cmd := exec.CommandContext(t.Context(), "node", args...)
-			cmd.Stderr = os.Stderr
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("node: %v", err)
+			if !strings.Contains(s.Response, "Account of the pasted key") {
+				t.Errorf("the answer is not shown: %q", s.Response)
 			}
-			var seen struct {
-				Elsewhere, Complaints, Missing []string
-				Response, Stored, Kept         string
-				Milliseconds                   int
-			}
-			if err := json.Unmarshal(out, &seen); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			for _, url := range seen.Elsewhere {
-				t.Errorf("the page asked another host: %s", url)
-			}
-			for _, complaint := range seen.Complaints {
-				t.Errorf("the browser complains: %s", complaint)
-			}
-			for _, summary := range seen.Missing {
-				t.Errorf("not shown: %q", summary)
-			}
-			if !strings.Contains(seen.Response, "Account of the pasted key") {
-				t.Errorf("the answer is not shown: %q", seen.Response)
+			if s.Kept != "svc_test_pasted" || s.OtherTab != "" || strings.Contains(s.Stored, "svc_test_pasted") {
+				t.Errorf("the key is %q after a reload, %q in another tab; stored is %q", s.Kept, s.OtherTab, s.Stored)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if !slices.Equal(keys, []string{"Bearer svc_test_pasted"}) {
-				t.Errorf("the API was called at %q with %q, want once with the pasted key", paths, keys)
+			checkCalls(t, calls)
+			if tc.whole {
+				checkWhole(t, s, calls, srv.URL)
 			}
-			if strings.Contains(seen.Stored, "svc_test_pasted") || seen.Kept != "" {
-				t.Errorf("the key stays in the browser: stored %q, after a reload %q", seen.Stored, seen.Kept)
-			}
-			t.Logf("%d operations shown %d ms after the first request; pictures in %s", len(want), seen.Milliseconds, pictures)
 		})
+	}
+}
+
+// checkCalls looks at what the explorer has sent: each write has an idempotency key of its
+// own, and reads have no parameters that nobody chose.
+func checkCalls(t *testing.T, calls []*http.Request) {
+	t.Helper()
+	if len(calls) == 0 || calls[0].Header.Get("Authorization") != "Bearer svc_test_pasted" {
+		t.Fatalf("%d calls, the first not with the pasted key", len(calls))
+	}
+	keys := map[string]bool{}
+	for _, r := range calls {
+		key := r.Header.Get("Idempotency-Key")
+		if r.Method == http.MethodPost {
+			if len(key) != 36 || keys[key] {
+				t.Errorf("%s %s was sent with the Idempotency-Key %q", r.Method, r.URL, key)
+			}
+			keys[key] = true
+		}
+		if r.Method == http.MethodGet && (r.URL.RawQuery != "" || key != "") {
+			t.Errorf("sent %s with the Idempotency-Key %q", r.URL, key)
+		}
+	}
+}
+
+// checkWhole looks at what only the document of the API has.
+func checkWhole(t *testing.T, s seen, calls []*http.Request, base string) {
+	t.Helper()
+	sent := 0
+	for _, r := range calls {
+		if r.Method == http.MethodPost {
+			sent++
+		}
+	}
+	if sent < 2 {
+		t.Errorf("%d writes were sent, want two in a row", sent)
+	}
+	if !strings.Contains(s.Found, "insufficient_balance") {
+		t.Errorf("the search for insufficient_balance finds %q", s.Found)
+	}
+	if !strings.Contains(s.Payload, `"type": "content.generated"`) || !strings.Contains(s.Payload, `"object"`) {
+		t.Errorf("the payload of the event is shown as %q", s.Payload)
+	}
+	for language, want := range map[string]string{"curl": "curl ", "typescript": "await fetch(", "python": "requests.post(", "go": "http.NewRequest("} {
+		sample := s.Samples[language]
+		for _, part := range []string{want, base + "/v1/content-items", "factory_id", "Our new trail running shoe"} {
+			if !strings.Contains(sample, part) {
+				t.Errorf("the sample in %s lacks %q: %s", language, part, sample)
+			}
+		}
 	}
 }

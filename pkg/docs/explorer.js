@@ -5,21 +5,125 @@
 // The folder above the page: the API itself, also behind a stage's path.
 const root = new URL('..', location.href);
 
-Scalar.createApiReference('#explorer', {
-  url: new URL('openapi.json', root).href,
-  // Calls go straight to where the page came from, with the key typed into it.
-  servers: [{ url: root.href.replace(/\/$/, '') }],
-  authentication: { preferredSecurityScheme: 'apiKey' },
-  persistAuth: false, // a key is not left behind in the browser
+// The key is kept for the tab: until it is closed.
+const kept = 'api-key';
 
-  telemetry: false,
-  withDefaultFonts: false,
-  agent: { disabled: true },
-  mcp: { disabled: true },
-  hideClientButton: true,
-  showDeveloperTools: 'never',
+const style = `
+  /* Colours of enough contrast (WCAG 2.2, 1.4.3). */
+  .light-mode {
+    --scalar-color-2: #55585c; --scalar-color-3: #606368; --scalar-color-blue: #0060a3; --scalar-color-green: #006b45;
+    --scalar-color-orange: #a33e00; --scalar-color-red: #b80000; --scalar-color-yellow: #725800; --scalar-color-purple: #5c2aa8;
+  }
+  .dark-mode {
+    --scalar-color-2: #b4b8bd; --scalar-color-3: #a0a4a9; --scalar-color-blue: #5ab0ff; --scalar-color-green: #35c48b;
+    --scalar-color-orange: #ff9a5c; --scalar-color-red: #ff8080; --scalar-color-yellow: #ffcc4d; --scalar-color-purple: #c3a1ff;
+  }
+  .sidebar-search-placeholder { color: var(--scalar-color-2) !important; }
+  /* On a phone, the client would be wider than the screen, and its first button cover the address. */
+  .scalar-app-layout main > * { min-width: 0; }
+  @media (max-width: 600px) { .t-app__top-container > .order-last { padding-left: 2.25rem; } }
+  /* An event is received, not sent. */
+  [id*='/webhook/'] .show-api-client-button { display: none; }
+`;
 
-  hideModels: true,
-  documentDownloadType: 'both',
-  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-});
+// What the explorer's components leave out for screen readers and keyboards. Each selector
+// no longer matches what was mended.
+const mends = [
+  ['button[role="none"]', (e) => e.removeAttribute('role')],
+  ['button.group\\/copy-button:not([aria-label])', (e) => e.setAttribute('aria-label', e.textContent.trim() || 'Copy')],
+  ['.cm-content:not([aria-label])', (e) => e.setAttribute('aria-label', 'Body')],
+  ['[role="combobox"]:not([aria-expanded])', (e) => e.setAttribute('aria-expanded', 'false')],
+  ['.response-card[role="region"]', (e) => e.setAttribute('role', 'group')],
+  ['.scalar-app-layout > section[aria-label^="Notifications"]', (e) => e.setAttribute('aria-label', 'Messages of the client')],
+  ['ul.endpoints:not([tabindex])', (e) => e.setAttribute('tabindex', '0')],
+  ['button.show-more[aria-label]', (e) => e.removeAttribute('aria-label')],
+];
+
+function mend() {
+  // What is behind the open client cannot be used.
+  document.querySelector('main.references-rendered')?.toggleAttribute('inert', document.querySelector('.scalar-client--open') !== null);
+  for (const [selector, change] of mends) document.querySelectorAll(selector).forEach(change);
+  for (const e of document.querySelectorAll('button[aria-controls]:not([aria-expanded])')) {
+    if (!document.getElementById(e.getAttribute('aria-controls'))) e.removeAttribute('aria-controls');
+  }
+}
+
+// prepare makes the document show what a developer would send. The explorer itself would
+// send the first value of each enumeration and every default.
+function prepare(api) {
+  const resolve = (v) => (v?.$ref ? v.$ref.slice(2).split('/').reduce((at, name) => at[name], api) : v) ?? {};
+  for (const [path, item] of Object.entries(api.paths)) {
+    for (const [method, operation] of Object.entries(item)) {
+      operation.parameters = operation.parameters?.map(resolve);
+      for (const p of operation.parameters ?? []) {
+        const schema = resolve(p.schema);
+        const value = p.example ?? schema.examples?.[0] ?? schema.default ?? (schema.enum ?? resolve(schema.items).enum)?.[0];
+        if (p.required || value === undefined) continue;
+        p.examples = { default: { value, 'x-disabled': true } };
+        delete p.example;
+      }
+      operation['x-codeSamples'] = [{ lang: 'typescript', label: 'TypeScript', source: typescript(method.toUpperCase(), path, operation) }];
+    }
+  }
+  // Events are listed by their types.
+  for (const [type, item] of Object.entries(api.webhooks ?? {})) {
+    item.post.description = `${item.post.summary}.\n\n${item.post.description}`;
+    item.post.summary = type;
+  }
+  return api;
+}
+
+// typescript is the sample of an operation in TypeScript.
+function typescript(method, path, operation) {
+  const content = operation.requestBody?.content?.['application/json'];
+  const body = content?.example ?? Object.values(content?.examples ?? {})[0]?.value;
+  const values = Object.fromEntries((operation.parameters ?? []).map((p) => [p.name, p.example ?? p.schema?.examples?.[0]]));
+  const url = new URL(path.slice(1).replace(/{(\w+)}/g, (all, name) => values[name] ?? all), root);
+  const lines = [`const response = await fetch(${JSON.stringify(decodeURI(url.href))}, {`, `  method: "${method}",`, '  headers: {', '    Authorization: `Bearer ${process.env.SVC_API_KEY}`,'];
+  if (method !== 'GET') lines.push('    "Idempotency-Key": crypto.randomUUID(),');
+  if (body) lines.push('    "Content-Type": "application/json",');
+  lines.push('  },');
+  if (body) lines.push(`  body: JSON.stringify(${JSON.stringify(body, null, 2).replace(/\n/g, '\n  ')}),`);
+  return [...lines, '});', 'const { data, error } = await response.json();'].join('\n');
+}
+
+async function start() {
+  const response = await fetch(new URL('openapi.json', root));
+  Scalar.createApiReference('#explorer', {
+    content: prepare(await response.json()),
+    // Calls go straight to where the page came from, with the key typed into it.
+    servers: [{ url: root.href.replace(/\/$/, '') }],
+    authentication: {
+      preferredSecurityScheme: 'apiKey',
+      securitySchemes: { apiKey: { token: sessionStorage.getItem(kept) ?? '' } },
+    },
+    persistAuth: false, // in the browser's storage, it would outlive the tab
+    onRequestBuilt({ request }) {
+      const key = /^Bearer (svc_\w+)$/.exec(request.headers.get('Authorization'));
+      if (key) sessionStorage.setItem(kept, key[1]);
+      // Each send is a new request, unless its key was typed in.
+      if (request.method !== 'GET' && !request.headers.get('Idempotency-Key')) {
+        request.headers.set('Idempotency-Key', crypto.randomUUID());
+      }
+    },
+
+    telemetry: false,
+    withDefaultFonts: false,
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    hideClientButton: true,
+    showDeveloperTools: 'never',
+
+    customCss: style,
+    hideModels: true,
+    documentDownloadType: 'both',
+    hiddenClients: [
+      'c', 'clojure', 'csharp', 'dart', 'fsharp', 'http', 'java', 'js', 'julia', 'kotlin', 'node', 'objc', 'ocaml', 'php', 'powershell',
+      'r', 'ruby', 'rust', 'swift', 'shell/httpie', 'shell/wget', 'python/aiohttp', 'python/httpx_async', 'python/httpx_sync', 'python/python3',
+    ],
+    defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  });
+}
+
+start();
+new MutationObserver(mend).observe(document.body, { subtree: true, childList: true, attributeFilter: ['class', 'role', 'aria-label', 'aria-controls'] });

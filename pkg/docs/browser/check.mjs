@@ -1,12 +1,14 @@
-// Opens the explorer in a real Chromium, as a developer does, and prints what
-// happened as JSON. Called by the test with the browser's path, the page's
-// address, a folder for pictures, the summary of GET /v1/me, which it tries, and
-// all summaries that must be shown.
+// Uses the explorer and the pages in a real Chromium, as a developer does, and prints what
+// happened as JSON. Called by the test with the browser's path, the address of the folder
+// of the pages, a folder for pictures, whether the document is the API's own, the summary
+// of GET /v1/me, which it tries, and all summaries that must be shown.
+import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
-const [executablePath, address, pictures, tried, ...summaries] = process.argv.slice(2);
+const [executablePath, address, pictures, whole, tried, ...summaries] = process.argv.slice(2);
 const key = 'svc_test_pasted';
 const origin = new URL(address).origin;
+const axe = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 
 const browser = await chromium.launch({
   executablePath,
@@ -16,9 +18,10 @@ const browser = await chromium.launch({
     '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
   ],
 });
-const seen = { elsewhere: [], complaints: [], missing: [], response: '', stored: '', kept: '', milliseconds: 0 };
-try {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+const seen = { elsewhere: [], complaints: [], missing: [], violations: [], response: '', stored: '', otherTab: '', found: '', payload: '', samples: {}, milliseconds: 0 };
+
+// open makes a page whose every complaint is noted.
+async function open(context) {
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
   page.on('request', (r) => {
@@ -30,13 +33,54 @@ try {
   page.on('console', (m) => {
     if (['error', 'warning'].includes(m.type())) seen.complaints.push(`${m.type()}: ${m.text()}`);
   });
+  return page;
+}
 
+// inspect takes a picture, and looks for what hinders people.
+async function inspect(page, name) {
+  await page.waitForTimeout(300); // what fades in has its colours
+  await page.screenshot({ path: `${pictures}/${name}.png` });
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => axe.run({ resultTypes: ['violations'] }));
+  for (const v of violations) {
+    for (const n of v.nodes) seen.violations.push(`${name}: ${v.id}: ${n.target.join(' ')}: ${n.html.slice(0, 120)}`);
+  }
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+  if (wide) seen.violations.push(`${name}: wider than the screen`);
+}
+
+const sidebarOf = (page) => page.getByRole('complementary', { name: /^Sidebar for/ }).first();
+const client = (page) => page.getByRole('dialog');
+const send = (page) => client(page).getByRole('button', { name: /^Send/ }).locator('visible=true').first();
+
+async function load(page, hash = '') {
+  await page.goto('about:blank');
+  await page.goto(address + 'explorer' + hash);
+  await page.getByRole('main').getByRole('heading').first().waitFor();
+}
+
+// request sends what the explorer fills in for an operation, and returns the answer.
+async function request(page, method, path, times = 1) {
+  await page.getByRole('button', { name: new RegExp(`Test Request.*${method} ${path}\\)`, 's') }).first().click();
+  for (let i = 0; i < times; i++) {
+    const answered = page.waitForResponse((r) => new URL(r.url()).pathname.endsWith(path));
+    await send(page).click();
+    await answered;
+  }
+  await client(page).getByText('"request_id"').first().waitFor();
+  return client(page).innerText();
+}
+
+const close = (page) => client(page).getByRole('button', { name: 'Close Client' }).click();
+
+try {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const page = await open(context);
   const began = Date.now();
-  await page.goto(address);
-  const sidebar = page.getByRole('complementary', { name: /^Sidebar for/ }).first();
+  await page.goto(address + 'explorer');
+  const sidebar = sidebarOf(page);
   await sidebar.getByText('Introduction', { exact: true }).waitFor();
   seen.milliseconds = Date.now() - began;
-  await page.screenshot({ path: `${pictures}/page.png` });
 
   for (const closed = sidebar.getByRole('button', { name: /^Open Group/ }); await closed.count() > 0;) await closed.first().click();
   for (const summary of summaries) {
@@ -46,23 +90,73 @@ try {
 
   await page.getByPlaceholder('Token').first().fill(key);
   await sidebar.getByText(tried, { exact: true }).click();
-  await page.getByRole('button', { name: /Test Request.*\/v1\/me\)/s }).click();
-  const client = page.getByRole('dialog');
-  await client.getByRole('button', { name: /^Send/ }).first().click();
-  await client.getByText('Response Body').waitFor({ state: 'attached' });
-  await client.getByText('"request_id"').waitFor();
-  seen.response = await client.innerText();
-  await page.screenshot({ path: `${pictures}/response.png` });
-  await client.getByRole('button', { name: 'Close Client' }).click();
+  seen.response = await request(page, 'get', '/v1/me');
+  await close(page);
 
-  seen.stored = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage, cookie: document.cookie }));
+  if (whole === 'true') {
+    await load(page, '#tag/content/POST/v1/content-items');
+    await request(page, 'post', '/v1/content-items', 2);
+    await close(page);
+    await request(page, 'get', '/v1/content-items');
+    await close(page);
+
+    const create = page.locator('.request-card').filter({ has: page.getByRole('button', { name: /Test Request.*post \/v1\/content-items\)/s }) });
+    for (const [language, name] of [['Curl', 'curl'], ['TypeScript', 'typescript'], ['Requests', 'python'], ['NewRequest', 'go']]) {
+      await create.getByRole('button', { name: /Shell|TypeScript|Python|Go/ }).first().click();
+      await page.getByRole('option', { name: language, exact: true }).click();
+      seen.samples[name] = await create.locator('pre').first().innerText();
+    }
+
+    await load(page, '#tag/webhooks/webhook/POST/content.generated');
+    seen.payload = await page.locator('pre', { hasText: '"content.generated"' }).first().innerText();
+
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('insufficient_balance');
+    seen.found = await page.getByRole('option').first().innerText();
+    await page.screenshot({ path: `${pictures}/search.png` });
+    await page.keyboard.press('Enter');
+    await page.locator('main a[href$="errors/insufficient_balance"]').first().waitFor();
+  }
+
+  // The key is the tab's: it is there after a reload, and nowhere else.
   await page.reload();
   await sidebar.getByText('Introduction', { exact: true }).waitFor();
   seen.kept = await page.getByPlaceholder('Token').first().inputValue();
+  const other = await open(context);
+  await load(other);
+  seen.otherTab = await other.getByPlaceholder('Token').first().inputValue();
+  await page.close();
+  seen.stored = await other.evaluate(async () => JSON.stringify({
+    ...localStorage, ...sessionStorage, cookie: document.cookie, databases: await indexedDB.databases(),
+  }));
+  await context.close();
 
-  await page.setViewportSize({ width: 390, height: 844 });
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await page.screenshot({ path: `${pictures}/phone.png` });
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ['light', 'dark']) {
+      const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme });
+      const page = await open(context);
+      const name = (what) => `${what}-${width}-${colorScheme}`;
+      for (const path of ['guides/quick-start', 'guides/webhooks', 'guides/limits', 'guides/changelog', 'errors', 'errors/validation_failed']) {
+        await page.goto(address + path);
+        await inspect(page, name(path.replace('/', '-')));
+      }
+      await load(page);
+      await inspect(page, name('explorer'));
+      if (whole === 'true') {
+        await load(page, '#tag/webhooks/webhook/POST/content.generated');
+        await page.getByText('"evt_').first().waitFor();
+        await inspect(page, name('event'));
+        await load(page, '#tag/content/POST/v1/content-items');
+        await inspect(page, name('operation'));
+        await request(page, 'post', '/v1/content-items');
+        const at = await send(page).boundingBox();
+        if (!at || at.x < 0 || at.x + at.width > width) seen.violations.push(`${name('client')}: the button to send is at ${JSON.stringify(at)}`);
+        await inspect(page, name('client'));
+        await close(page);
+      }
+      await context.close();
+    }
+  }
 } catch (e) {
   seen.complaints.push(`the check itself: ${e.message}`);
 } finally {
