@@ -44,6 +44,7 @@ var guides = []struct{ name, title string }{
 	{"sandbox", "Sandbox"},
 	{"idempotency", "Idempotency"},
 	{"lists", "Lists and changes"},
+	{"media", "Media of your own"},
 	{"webhooks", "Webhooks"},
 	{"credits", "Credits"},
 	{"limits", "Limits"},
