@@ -35,7 +35,7 @@ type voicesInput struct {
 }
 
 type avatarsInput struct {
-	httpapi.PageInput
+	httpapi.SliceInput
 	Model string `query:"model" maxLength:"100" doc:"Only avatars of this model"`
 }
 
@@ -84,7 +84,7 @@ func listVoices(ctx context.Context, in *voicesInput) (httpapi.Page[catalog.Voic
 }
 
 func listAvatars(ctx context.Context, in *avatarsInput) (httpapi.Page[catalog.Avatar], error) {
-	return httpapi.Slice(ctx, catalog.Avatars(in.Model), map[string]string{"model": in.Model}, in.PageInput, func(a catalog.Avatar) string { return a.ID })
+	return httpapi.Slice(ctx, catalog.Avatars(in.Model), map[string]string{"model": in.Model}, in.SliceInput, func(a catalog.Avatar) string { return a.ID })
 }
 
 func listPlans(ctx context.Context, in *plansInput) (httpapi.Page[catalog.Plan], error) {
