@@ -52,11 +52,12 @@ type progress struct {
 	Again bool `json:"again,omitempty"`
 }
 
-// Start adds to the transaction the task that empties the sandbox of an account.
+// Start adds to the transaction the task that empties the sandbox of an account. Its id
+// is new each time, so that two calls of the same millisecond do not conflict.
 func Start(tx *store.Tx, now time.Time, account tenant.Account) error {
 	o := tenant.Of(account, tenant.Test)
 	return task.Create(tx, now, task.Task{Message: task.Message{
-		ID: task.ID(Kind, o.String(), int(now.UnixMilli())), Kind: Kind, Queue: topology.GenerateText, Subject: string(account), Owner: o,
+		ID: task.ID(Kind, id.New("reset", now), 1), Kind: Kind, Queue: topology.GenerateText, Subject: string(account), Owner: o,
 	}}, progress{Before: now})
 }
 
