@@ -15,8 +15,9 @@ import (
 type entriesInput struct {
 	httpapi.PageInput
 	httpapi.Period
-	Kind    []string `query:"kind" enum:"top_up,reserve,release,adjust" nullable:"false" doc:"Only entries of these kinds, separated by commas"`
-	Subject string   `query:"subject" maxLength:"64" doc:"Only entries of this subject: the id of a resource or of the account" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	Kind      []string `query:"kind" enum:"top_up,reserve,release,adjust" nullable:"false" doc:"Only entries of these kinds, separated by commas"`
+	FactoryID string   `query:"factory_id" doc:"Only entries of this factory" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	Subject   string   `query:"subject" maxLength:"64" doc:"Only entries of this subject: the id of a resource or of the account" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 }
 
 // registerEntries puts the operation into the router.
@@ -31,7 +32,10 @@ func (s *Service) registerEntries(r *httpapi.Router) {
 }
 
 func (s *Service) entries(ctx context.Context, in *entriesInput) (httpapi.Page[ledger.Entry], error) {
-	q, err := httpapi.Owned(ctx, ledger.Kind, id.LedgerEntry, in.Period, map[string]string{"kind": httpapi.AnyOf(in.Kind)})
+	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
+		return httpapi.Page[ledger.Entry]{}, errs.Invalid("factory_id", "is not the id of a factory")
+	}
+	q, err := httpapi.Owned(ctx, ledger.Kind, id.LedgerEntry, in.Period, map[string]string{"kind": httpapi.AnyOf(in.Kind), "factory": in.FactoryID})
 	if err != nil {
 		return httpapi.Page[ledger.Entry]{}, err
 	}

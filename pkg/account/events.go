@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -26,16 +27,22 @@ type Events struct {
 // NewEvents returns the operations that read events.
 func NewEvents(db *store.DB, signer *media.Signer) *Events { return &Events{db, signer} }
 
-// eventPattern describes an event.Pattern to huma, which that package does not know.
-type eventPattern event.Pattern
+// eventPatterns describes patterns to huma, which the package event does not know.
+type eventPatterns []event.Pattern
 
 // Schema lets requests name known patterns only.
-func (eventPattern) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(event.Patterns()) }
+func (eventPatterns) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeArray, Items: httpapi.Enum(event.Patterns())}
+}
+
+// skew is how much the clocks of two functions may differ, and more.
+const skew = time.Minute
 
 type eventsInput struct {
 	httpapi.PageInput
 	httpapi.Period
-	Type eventPattern `query:"type" doc:"Only events of this type, or of this area, such as content.*" example:"content.generated"`
+	Type     eventPatterns `query:"type" doc:"Only events of these types or areas, such as content.*, separated by commas" example:"content.generated,content.failed"`
+	ObjectID string        `query:"object_id" doc:"Only events about this resource: its id. They are found soonest with order=asc, which begins at the creation of the resource" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 }
 
 type eventInput struct {
@@ -47,7 +54,7 @@ func (s *Events) Register(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{
 		ID: "listEvents", Method: http.MethodGet, Path: "/v1/events", Scope: auth.AccountRead, Function: "account", Tag: "Events",
 		Summary:     "List the events of the last 30 days",
-		Description: "Lists the events that webhooks receive, newest first. Use it to find what a receiver missed, or to follow events without a webhook: read with `order=asc` until `next_cursor` is null, then again with `from` a minute before the newest event that you have, and ignore ids that you have processed. Events of concurrent changes can become visible out of the order of their times. An event is listed only if the key has the scope that reads what the event is about, such as `content:read` for `content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and `*` leave out what it may not read.",
+		Description: "Lists the events that webhooks receive, newest first. Use it to find what a receiver missed, or to follow events without a webhook: read with `order=asc` until `next_cursor` is null, then again with `from` a minute before the newest event that you have, and ignore ids that you have processed. Events of concurrent changes can become visible out of the order of their times. An event is listed only if the key has the scope that reads what the event is about, such as `content:read` for `content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and `*` leave out what it may not read. With `type` or `object_id`, a page may be short or even empty before the end of the list.",
 		Errors:      []errs.Code{errs.InvalidCursor},
 	}, s.list)
 	httpapi.Read(r, httpapi.Op{
@@ -58,21 +65,30 @@ func (s *Events) Register(r *httpapi.Router) {
 
 func (s *Events) list(ctx context.Context, in *eventsInput) (httpapi.Page[event.Event], error) {
 	none := httpapi.Page[event.Event]{Items: []event.Event{}}
-	pattern, scopes := event.Pattern(in.Type), auth.FromContext(ctx).Scopes
-	if scope := event.Type(pattern).Scope(); scope != "" && !slices.Contains(scopes, scope) {
-		e := errs.New(errs.InsufficientScope, "%s", auth.MessageScope(scope))
-		e.Param = "type"
-		return none, e
+	scopes := auth.FromContext(ctx).Scopes
+	for _, p := range in.Type {
+		if scope := event.Type(p).Scope(); scope != "" && !slices.Contains(scopes, scope) {
+			e := errs.New(errs.InsufficientScope, "%s", auth.MessageScope(scope))
+			e.Param = "type"
+			return none, e
+		}
 	}
-	readable, all := pattern.Types(scopes)
-	if len(readable) == 0 {
-		return none, nil
-	}
-	q, err := httpapi.Owned(ctx, event.Kind, id.Event, in.Period, nil)
+	q, err := httpapi.Owned(ctx, event.Kind, id.Event, in.Period, map[string]string{"object": in.ObjectID})
 	if err != nil {
 		return none, err
 	}
-	q.Prefixes = map[string]string{"type": pattern.Prefix()}
+	if in.ObjectID != "" {
+		made, ok := id.Time(in.ObjectID)
+		if !ok {
+			return none, errs.Invalid("object_id", "is not the id of a resource")
+		}
+		q.From = max(q.From, id.First(id.Event, made.Add(-skew))) // earlier events are not about it
+	}
+	readable, all := event.Readable(in.Type, scopes)
+	if len(readable) == 0 {
+		return none, nil
+	}
+	q.Prefixes = map[string][]string{"type": event.Prefixes(in.Type)}
 	if !all {
 		// It is no part of what a cursor is bound to: that outlives a change of scopes.
 		q.OneOf = map[string][]string{"type": texts(readable)}

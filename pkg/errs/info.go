@@ -66,7 +66,7 @@ var Infos = []Info{
 		"The cursor does not belong to this list.",
 		"The `cursor` was changed, or comes from a list with another path, filter or order.",
 		"Send `next_cursor` of the previous page unchanged, with the same filters and order. Otherwise start without a cursor.",
-		Never, `"message": "The cursor does not belong to this list with these filters. Use next_cursor unchanged, or start without a cursor.", "param": "cursor"`},
+		Never, `"message": "The cursor does not belong to this list with these filters and this order. Send it with those of the request that returned it, or start without a cursor.", "param": "cursor"`},
 	{InvalidHeader, http.StatusBadRequest, invalidRequest,
 		"A header of the request has the wrong form.",
 		"`Idempotency-Key` is empty, longer than 255 characters or sent twice, or `If-Match` is not an ETag in double quotes.",

@@ -134,8 +134,8 @@ const filesValue = "files"
 
 // New makes the item of an event; the transaction of the change creates it.
 // Object is the resource as its GET answers it, but for media: files are put in
-// their place whenever the event is read. The event is one of the factory that the
-// object names as its factory_id, where it has that member.
+// their place whenever the event is read. Events are listed by the id of the object,
+// and are those of the factory that it names as its factory_id, where it has that member.
 func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) (store.Item, error) {
 	doc, err := json.Marshal(object)
 	if err != nil {
@@ -156,12 +156,16 @@ func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) 
 		}
 		it.Attributes = map[string]string{filesValue: string(listed)}
 	}
-	it.Filters = map[string]string{"type": string(t)}
 	var about struct {
+		ID      string `json:"id"`
 		Factory string `json:"factory_id"`
 	}
 	if err := json.Unmarshal(doc, &about); err != nil {
 		return store.Item{}, fmt.Errorf("event: read the object of %s: %w", t, err)
+	}
+	it.Filters = map[string]string{"type": string(t)}
+	if about.ID != "" {
+		it.Filters["object"] = about.ID
 	}
 	if about.Factory != "" {
 		it.Filters["factory"] = about.Factory

@@ -207,28 +207,41 @@ func TestListFiltersAndPeriod(t *testing.T) {
 	w := newWorld(t)
 	start := w.clock.Now()
 	var all []string
+	// The clock of the item's function was ahead of that of its first event.
+	item, acc := id.New(id.ContentItem, start.Add(30*time.Second)), id.New(id.Account, start.Add(-time.Hour))
 	for i := range 6 {
-		all = append(all, w.happen("test", []event.Type{event.ContentGenerated, event.BalanceLow}[i%2], object{"id": i}).PK)
+		all = append(all, w.happen("test", []event.Type{event.ContentGenerated, event.BalanceLow}[i%2], object{"id": []string{item, acc, item}[i%3]}).PK)
 	}
 	at := func(i int) string {
 		return url.QueryEscape(start.Add(time.Duration(i) * time.Minute).Format(time.RFC3339))
 	}
 	for query, want := range map[string][]int{
-		"":                               {5, 4, 3, 2, 1, 0},
-		"type=balance.low":               {5, 3, 1},
-		"type=content.failed":            nil,
-		"type=content.*":                 {4, 2, 0},
-		"type=content_plan.*":            nil,
-		"type=*":                         {5, 4, 3, 2, 1, 0},
-		"type=balance.*&from=" + at(2):   {5, 3},
-		"from=" + at(4):                  {5, 4},
-		"to=" + at(1):                    {0},
-		"from=" + at(1) + "&to=" + at(4): {3, 2, 1},
-		"type=balance.low&from=" + at(2): {5, 3},
-		"from=2020-01-01T00:00:00Z":      {5, 4, 3, 2, 1, 0},
-		"from=1960-01-01T00:00:00Z":      {5, 4, 3, 2, 1, 0},
-		"to=1960-01-01T00:00:00Z":        nil,
-		"from=9999-12-31T23:59:59Z":      nil,
+		"":                    {5, 4, 3, 2, 1, 0},
+		"type=balance.low":    {5, 3, 1},
+		"type=content.failed": nil,
+		"type=content.*":      {4, 2, 0},
+		"type=content_plan.*": nil,
+		"type=*":              {5, 4, 3, 2, 1, 0},
+		"type=content.failed,balance.low,content.*":                 {5, 4, 3, 2, 1, 0},
+		"type=content.failed,balance.low":                           {5, 3, 1},
+		"type=content.failed,*":                                     {5, 4, 3, 2, 1, 0},
+		"order=asc&type=content_plan.*,content.*":                   {0, 2, 4},
+		"object_id=" + item:                                         {5, 3, 2, 0},
+		"object_id=" + acc:                                          {4, 1},
+		"order=asc&object_id=" + item:                               {0, 2, 3, 5},
+		"object_id=" + item + "&type=balance.low,content.failed":    {5, 3},
+		"object_id=" + item + "&from=" + at(2) + "&to=" + at(4):     {3, 2},
+		"object_id=" + id.New(id.ContentItem, start):                nil,
+		"object_id=" + id.New(id.ContentItem, start.Add(time.Hour)): nil,
+		"type=balance.*&from=" + at(2):                              {5, 3},
+		"from=" + at(4):                                             {5, 4},
+		"to=" + at(1):                                               {0},
+		"from=" + at(1) + "&to=" + at(4):                            {3, 2, 1},
+		"type=balance.low&from=" + at(2):                            {5, 3},
+		"from=2020-01-01T00:00:00Z":                                 {5, 4, 3, 2, 1, 0},
+		"from=1960-01-01T00:00:00Z":                                 {5, 4, 3, 2, 1, 0},
+		"to=1960-01-01T00:00:00Z":                                   nil,
+		"from=9999-12-31T23:59:59Z":                                 nil,
 	} {
 		for limit := 1; limit <= 7; limit += 2 {
 			var got []int
@@ -240,8 +253,13 @@ func TestListFiltersAndPeriod(t *testing.T) {
 			}
 		}
 	}
-	for query, param := range map[string]string{"type=content.made": "type", "type=content": "type", "type=con*": "type", "type=content.generated,balance.low": "type", "from=x": "from", "from=" + at(2) + "&to=" + at(1): "from", "mode=live": "mode"} {
+	for query, param := range map[string]string{"type=content.made": "type", "type=content": "type", "type=con*": "type", "type=content.generated,balance.lost": "type", "type=balance.low,": "type", "object_id=cnt_1": "object_id", "object_id=": "object_id", "from=x": "from", "from=" + at(2) + "&to=" + at(1): "from", "mode=live": "mode"} {
 		w.Call(http.MethodGet, "/v1/events?"+query, nil).Refused(t, 422, errs.ValidationFailed, param)
+	}
+	cursor := "&limit=1&cursor=" + *w.Call(http.MethodGet, "/v1/events?limit=1&type=content.*,balance.low", nil).NextCursor
+	w.Call(http.MethodGet, "/v1/events?type=balance.low,content.*"+cursor, nil).Into(t, http.StatusOK, new([]event.Event))
+	for _, query := range []string{"type=content.*", "", "type=content.*,balance.low&object_id=" + item, "type=content.*,balance.low&order=asc"} {
+		w.Call(http.MethodGet, "/v1/events?"+query+cursor, nil).Refused(t, 400, errs.InvalidCursor, "cursor")
 	}
 }
 

@@ -48,13 +48,14 @@ func (p Pattern) Planned() bool {
 	return true
 }
 
-// Types returns the types that the pattern chooses and the scopes permit reading, and
-// reports whether these are all that it chooses. The empty pattern chooses all types.
-func (p Pattern) Types(scopes []auth.Scope) (readable []Type, all bool) {
+// Readable returns the types that the patterns choose and the scopes permit reading, and
+// reports whether these are all that they choose. No pattern chooses all types.
+func Readable(patterns []Pattern, scopes []auth.Scope) (readable []Type, all bool) {
 	all = true
 	for _, known := range Types {
+		chosen := len(patterns) == 0 || slices.ContainsFunc(patterns, func(p Pattern) bool { return p.Matches(known.Type) })
 		switch {
-		case p != "" && !p.Matches(known.Type):
+		case !chosen:
 		case known.Type.Readable(scopes):
 			readable = append(readable, known.Type)
 		default:
@@ -64,6 +65,17 @@ func (p Pattern) Types(scopes []auth.Scope) (readable []Type, all bool) {
 	return readable, all
 }
 
-// Prefix returns what the types begin with that the pattern chooses. That of a type is
-// the whole of it: no type begins with another.
-func (p Pattern) Prefix() string { return strings.TrimSuffix(string(p), "*") }
+// Prefixes returns what the types begin with that the patterns choose, in alphabetical
+// order; nil where they choose all. That of a type is the whole of it: no type begins
+// with another.
+func Prefixes(patterns []Pattern) []string {
+	if slices.Contains(patterns, everything) {
+		return nil
+	}
+	var all []string
+	for _, p := range patterns {
+		all = append(all, strings.TrimSuffix(string(p), "*"))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

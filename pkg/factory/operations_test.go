@@ -318,6 +318,8 @@ func TestListFilters(t *testing.T) {
 		"?state=active":              {4, 1, 0},
 		"?type=blogger&state=paused": {2},
 		"?type=musician":             nil,
+		"?type=news,entertainment":   {3, 1},
+		"?order=asc&type=blogger,musician&state=active,paused": {0, 2, 4},
 	} {
 		for limit := 1; limit <= 3; limit++ {
 			var got []int
@@ -329,7 +331,7 @@ func TestListFilters(t *testing.T) {
 			}
 		}
 	}
-	for _, query := range []string{"type=shop", "state=deleted", "name=x"} {
+	for _, query := range []string{"type=shop", "type=news,shop", "state=deleted", "name=x"} {
 		param, _, _ := strings.Cut(query, "=")
 		w.Call(http.MethodGet, "/v1/factories?"+query, nil).Refused(t, 422, errs.ValidationFailed, param)
 	}

@@ -78,11 +78,14 @@ func (w *world) balance() ledger.Balance {
 	return ledger.BalanceOf(it)
 }
 
+// abouts are what the entries of a subject show of it.
+var abouts = map[string]ledger.About{"cnt_2": {FactoryID: fac}}
+
 // reserve tries a reservation by the balance as it was read.
 func (w *world) reserve(subject string, credits int64, b ledger.Balance) (h ledger.Hold, err error) {
 	w.t.Helper()
 	err = w.try(func(tx *store.Tx) (err error) {
-		h, err = ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Subject: subject, Credits: credits}, b)
+		h, err = ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Subject: subject, Credits: credits, About: abouts[subject]}, b)
 		return err
 	})
 	return h, err

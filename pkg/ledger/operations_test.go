@@ -12,12 +12,16 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-const path = "/v1/balance/entries"
+const (
+	path = "/v1/balance/entries"
+	fac  = "fac_01h455vb4pex5vsknk084sn02q"
+)
 
 // caller is a caller with a live key of the account.
 func (w *world) caller() *apitest.Caller {
@@ -63,6 +67,7 @@ func TestEntriesAreListedNewestFirst(t *testing.T) {
 	start := w.clock.Now()
 	ids := w.history()
 	c := w.caller()
+	other := id.New(id.Factory, start)
 	at := func(i int) string {
 		return url.QueryEscape(start.Add(time.Duration(i) * time.Minute).Format(time.RFC3339))
 	}
@@ -76,6 +81,14 @@ func TestEntriesAreListedNewestFirst(t *testing.T) {
 		"subject=" + acc:                         {4, 0},
 		"subject=cnt_2&kind=reserve":             {5, 2},
 		"subject=cnt_3":                          nil,
+		"kind=top_up,release":                    {3, 0},
+		"order=asc&kind=adjust,release":          {3, 4},
+		"factory_id=" + fac:                      {5, 3, 2},
+		"order=asc&factory_id=" + fac:            {2, 3, 5},
+		"factory_id=" + fac + "&kind=reserve":    {5, 2},
+		"factory_id=" + fac + "&subject=cnt_1":   nil,
+		"factory_id=" + fac + "&subject=cnt_2":   {5, 3, 2},
+		"factory_id=" + other:                    nil,
 		"from=" + at(4):                          {5, 4},
 		"to=" + at(1):                            {0},
 		"from=" + at(1) + "&to=" + at(4):         {3, 2, 1},
@@ -148,7 +161,7 @@ func TestAListThatIsAskedForWrongly(t *testing.T) {
 	w := newWorld(t)
 	w.history()
 	c := w.caller()
-	for query, param := range map[string]string{"kind=refund": "kind", "from=x": "from", "from=2026-05-02T00:00:00Z&to=2026-05-01T00:00:00Z": "from", "state=held": "state", "limit=0": "limit"} {
+	for query, param := range map[string]string{"kind=refund": "kind", "kind=reserve,refund": "kind", "factory_id=fac_1": "factory_id", "factory_id=": "factory_id", "from=x": "from", "from=2026-05-02T00:00:00Z&to=2026-05-01T00:00:00Z": "from", "state=held": "state", "limit=0": "limit"} {
 		c.Call(http.MethodGet, path+"?"+query, nil).Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, param)
 	}
 	a := c.Call(http.MethodGet, path+"?limit=1", nil)
@@ -156,6 +169,7 @@ func TestAListThatIsAskedForWrongly(t *testing.T) {
 		t.Fatal(a.Raw)
 	}
 	c.Call(http.MethodGet, path+"?kind=reserve&cursor="+*a.NextCursor, nil).Refused(t, http.StatusBadRequest, errs.InvalidCursor, "cursor")
+	c.Call(http.MethodGet, path+"?factory_id="+fac+"&cursor="+*a.NextCursor, nil).Refused(t, http.StatusBadRequest, errs.InvalidCursor, "cursor")
 	c.Call(http.MethodGet, path+"?subject=cnt_2&cursor="+*a.NextCursor, nil).Refused(t, http.StatusBadRequest, errs.InvalidCursor, "cursor")
 	c.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.AccountManage} }).Call(http.MethodGet, path, nil).
 		Refused(t, http.StatusForbidden, errs.InsufficientScope, "")

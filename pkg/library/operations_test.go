@@ -179,8 +179,11 @@ func TestASourceIsFetched(t *testing.T) {
 	if got := w.get(m.ID); got.State != incoming.Ready || got.Type != media.Image || got.MIMEType != "image/png" || got.Bytes == 0 {
 		t.Errorf("it is %+v, %+v", got, got.Reason)
 	}
-	if found := apitest.All[incoming.Media](w.Caller, "/v1/media?type=image&state=ready", 1); len(found) != 1 {
-		t.Errorf("listed are %+v", found)
+	w.create(object{"source_url": public})
+	for query, want := range map[string]int{"type=image&state=ready": 1, "state=pending,ready": 2, "state=rejected,ready": 1, "type=audio,image": 1, "type=audio,video": 0} {
+		if found := apitest.All[incoming.Media](w.Caller, "/v1/media?"+query, 1); len(found) != want {
+			t.Errorf("%s: listed are %+v", query, found)
+		}
 	}
 }
 

@@ -157,7 +157,7 @@ func TestFilters(t *testing.T) {
 	})
 	for _, c := range []struct {
 		filters  map[string]string
-		prefixes map[string]string
+		prefixes map[string][]string
 		oneOf    map[string][]string
 		want     []string
 	}{
@@ -166,12 +166,13 @@ func TestFilters(t *testing.T) {
 		{map[string]string{"parity": "", "third": "2"}, nil, nil, []string{"thing_011", "thing_008", "thing_005", "thing_002"}},
 		{map[string]string{"parity": "none"}, nil, nil, nil},
 		{map[string]string{"other": "x"}, nil, nil, nil},
-		{nil, map[string]string{"parity": "ev"}, nil, []string{"thing_010", "thing_008", "thing_006", "thing_004", "thing_002", "thing_000"}},
-		{map[string]string{"third": "1"}, map[string]string{"parity": "o", "third": ""}, nil, []string{"thing_007", "thing_001"}},
-		{nil, map[string]string{"parity": "x"}, nil, nil},
+		{nil, map[string][]string{"parity": {"ev"}}, nil, []string{"thing_010", "thing_008", "thing_006", "thing_004", "thing_002", "thing_000"}},
+		{map[string]string{"third": "1"}, map[string][]string{"parity": {"o"}, "third": nil}, nil, []string{"thing_007", "thing_001"}},
+		{nil, map[string][]string{"parity": {"x"}}, nil, nil},
+		{map[string]string{"third": "1"}, map[string][]string{"parity": {"x", "e", "o"}}, nil, []string{"thing_010", "thing_007", "thing_004", "thing_001"}},
 		{nil, nil, map[string][]string{"third": {"0", "2"}, "parity": {"odd"}}, []string{"thing_011", "thing_009", "thing_005", "thing_003"}},
 		{map[string]string{"parity": "even"}, nil, map[string][]string{"third": {"1"}, "parity": nil}, []string{"thing_010", "thing_004"}},
-		{nil, map[string]string{"parity": "e"}, map[string][]string{"parity": {"odd", "none"}}, nil},
+		{nil, map[string][]string{"parity": {"e"}}, map[string][]string{"parity": {"odd", "none"}}, nil},
 	} {
 		for limit := 1; limit <= 7; limit++ {
 			q := list(limit)

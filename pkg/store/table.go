@@ -123,9 +123,9 @@ type Query struct {
 	From, To string
 	// Filters keep the items with these values only; empty values do not filter.
 	Filters map[string]string
-	// Prefixes keep the items whose values begin with these only; empty ones do not
-	// filter.
-	Prefixes map[string]string
+	// Prefixes keep the items whose values begin with one of these only; empty lists do
+	// not filter.
+	Prefixes map[string][]string
 	// OneOf keep the items that have one of these values only; empty lists do not filter.
 	OneOf map[string][]string
 	Limit int
@@ -284,31 +284,29 @@ func (q Query) input(db *DB) *dynamodb.QueryInput {
 	filter := "(attribute_not_exists(#ttl) OR #ttl > :now)"
 	names["#ttl"], values[":now"] = attrTTL, num(db.now().Unix())
 	n := 0
-	keep := func(all map[string]string, form string) {
-		for name, value := range all {
-			if value == "" {
-				continue
-			}
-			at, to := fmt.Sprint("#f", n), fmt.Sprint(":f", n)
+	// keep adds the condition that the form holds for a value and one of the list.
+	keep := func(name string, list []string, form string) {
+		at, either := fmt.Sprint("#f", n), make([]string, len(list))
+		for i, value := range list {
+			to := fmt.Sprint(":f", n, "_", i)
+			values[to], either[i] = str(value), fmt.Sprintf(form, at, to)
+		}
+		if len(list) > 0 {
 			n++
-			names[at], values[to] = filterPrefix+name, str(value)
-			filter += " AND " + fmt.Sprintf(form, at, to)
+			names[at] = filterPrefix + name
+			filter += " AND (" + strings.Join(either, " OR ") + ")"
 		}
 	}
-	keep(q.Filters, "%s = %s")
-	keep(q.Prefixes, "begins_with(%s, %s)")
+	for name, value := range q.Filters {
+		if value != "" {
+			keep(name, []string{value}, "%s = %s")
+		}
+	}
 	for name, list := range q.OneOf {
-		if len(list) == 0 {
-			continue
-		}
-		at, to := fmt.Sprint("#f", n), make([]string, len(list))
-		for i, value := range list {
-			to[i] = fmt.Sprint(":f", n, "_", i)
-			values[to[i]] = str(value)
-		}
-		n++
-		names[at] = filterPrefix + name
-		filter += " AND " + at + " IN (" + strings.Join(to, ", ") + ")"
+		keep(name, list, "%s = %s")
+	}
+	for name, list := range q.Prefixes {
+		keep(name, list, "begins_with(%s, %s)")
 	}
 	// Without a filter, one item beyond the limit shows whether the list continues.
 	// With one, larger reads find the items that pass in fewer round trips.

@@ -380,7 +380,7 @@ func TestList(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]int{
-		"kind=image": 2, "state=generated": 5, "state=queued": 1, "model=flux-schnell": 1, "kind=image&state=generated": 1, "kind=avatar&model=flux-schnell": 0,
+		"kind=image": 2, "state=generated": 5, "state=queued": 1, "kind=image,video": 3, "state=queued,generated": 6, "kind=image,voice&state=generated,failed": 2, "model=flux-schnell": 1, "kind=image&state=generated": 1, "kind=avatar&model=flux-schnell": 0,
 		"from=2026-05-01T13:00:00Z": 0, "to=2026-05-01T13:00:00Z": 6,
 	} {
 		if got := apitest.All[generation.Generation](w.Caller, "/v1/studio/generations?"+query, 10); len(got) != want {

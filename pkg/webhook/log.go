@@ -16,7 +16,8 @@ type deliveriesInput struct {
 	Path
 	httpapi.PageInput
 	httpapi.Period
-	State string `query:"state" enum:"pending,delivered,failed,undelivered" doc:"Only deliveries in this state. undelivered: every event that matches the webhook and has not been delivered, including events without a delivery" example:"failed"`
+	State   []string `query:"state" enum:"pending,delivered,failed,undelivered" nullable:"false" doc:"Only deliveries in these states, separated by commas. undelivered stands alone: every event that matches the webhook and has not been delivered, including events without a delivery" example:"failed"`
+	EventID string   `query:"event_id" doc:"Only the delivery of this event" example:"evt_01h455vb4pex5vsknk084sn02q"`
 }
 
 type redeliverInput struct {
@@ -38,8 +39,13 @@ func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path
 }
 
 func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (httpapi.Page[hook.Delivery], error) {
-	if in.State != undelivered {
+	switch {
+	case in.EventID != "" && !id.Valid(id.Event, in.EventID):
+		return httpapi.Page[hook.Delivery]{}, errs.Invalid("event_id", "is not the id of an event")
+	case !slices.Contains(in.State, undelivered):
 		return s.listLog(ctx, in, in.State)
+	case len(in.State) > 1:
+		return httpapi.Page[hook.Delivery]{}, errs.Invalid("state", "takes undelivered alone: it includes pending and failed")
 	}
 	w, _, err := s.find(ctx, in.ID)
 	switch {
@@ -49,21 +55,24 @@ func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (http
 		return httpapi.Page[hook.Delivery]{}, err
 	}
 	// What a deleted webhook asked for is not kept: only its log is.
-	page, err := s.listLog(ctx, in, "")
+	page, err := s.listLog(ctx, in, nil)
 	page.Items = slices.DeleteFunc(page.Items, func(d hook.Delivery) bool { return d.State == hook.DeliveryDelivered })
 	return page, err
 }
 
-// listLog lists the deliveries that exist, in one state if it is given.
+// listLog lists the deliveries that exist, in the given states if there are any.
 // They are kept for 30 days, also when their webhook is deleted in between.
-func (s *Service) listLog(ctx context.Context, in *deliveriesInput, state string) (httpapi.Page[hook.Delivery], error) {
+func (s *Service) listLog(ctx context.Context, in *deliveriesInput, states []string) (httpapi.Page[hook.Delivery], error) {
 	from, to, err := in.Bounds(id.Delivery)
 	if err != nil {
 		return httpapi.Page[hook.Delivery]{}, err
 	}
+	if at, ok := id.Time(in.EventID); ok {
+		from, to = only(hook.DeliveryID(at, in.EventID, in.ID), from, to)
+	}
 	q := store.Query{
 		Index: store.Table, Partition: refOf(ctx, in.ID).Deliveries(), From: from, To: to,
-		Filters: map[string]string{hook.StateFilter: state},
+		Filters: map[string]string{hook.StateFilter: httpapi.AnyOf(states)},
 	}
 	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (hook.Delivery, error) {
 		d, err := hook.ReadDelivery(&it)
@@ -74,6 +83,15 @@ func (s *Service) listLog(ctx context.Context, in *deliveriesInput, state string
 		err = s.requireLog(ctx, in.ID)
 	}
 	return page, err
+}
+
+// only returns the bounds of a list that has no more than one id, and that within the
+// bounds that it has.
+func only(one, from, to string) (string, string) {
+	if to == "" {
+		return max(one, from), one
+	}
+	return max(one, from), min(one, to)
 }
 
 // requireLog refuses a webhook that does not exist and of which no log is kept.

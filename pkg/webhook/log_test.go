@@ -83,7 +83,14 @@ func TestTheLogOfDeliveries(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]int{
-		"state=delivered": 1, "state=pending": 4, "state=failed": 0,
+		"state=delivered": 1, "state=pending": 4, "state=failed": 0, "state=delivered,pending": 5, "state=failed,delivered": 1, "order=asc&state=delivered,pending": 5,
+		"event_id=" + refs[2].ID: 1, "event_id=" + refs[2].ID + "&state=pending,failed": 1, "event_id=" + refs[2].ID + "&state=delivered": 0,
+		"event_id=" + refs[2].ID + "&from=" + begun.Add(2*time.Minute).Format(time.RFC3339):                                                      1,
+		"event_id=" + refs[2].ID + "&from=" + begun.Add(3*time.Minute).Format(time.RFC3339):                                                      0,
+		"event_id=" + refs[2].ID + "&to=" + begun.Add(2*time.Minute).Format(time.RFC3339):                                                        0,
+		"event_id=" + refs[2].ID + "&from=" + begun.Format(time.RFC3339) + "&to=" + begun.Add(3*time.Minute).Format(time.RFC3339) + "&order=asc": 1,
+		"event_id=" + id.New(id.Event, begun):           0,
+		"event_id=" + refs[2].ID + "&state=undelivered": 1, "event_id=" + refs[0].ID + "&state=undelivered": 0,
 		"from=" + begun.Add(time.Minute).Format(time.RFC3339):                 4,
 		"to=" + begun.Add(time.Minute).Format(time.RFC3339):                   1,
 		"state=pending&from=" + begun.Add(3*time.Minute).Format(time.RFC3339): 2,
@@ -92,13 +99,24 @@ func TestTheLogOfDeliveries(t *testing.T) {
 			t.Errorf("%s: %d deliveries, want %d", query, len(got), want)
 		}
 	}
+	for _, ref := range refs {
+		if got := apitest.All[hook.Delivery](w.API, path+"?event_id="+ref.ID, 1); len(got) != 1 || got[0].EventID != ref.ID {
+			t.Errorf("of %s: %+v", ref.ID, got)
+		}
+	}
+	first := w.API.Call(http.MethodGet, path+"?limit=1&state=pending,delivered", nil)
+	w.API.Call(http.MethodGet, path+"?limit=1&state=pending&cursor="+*first.NextCursor, nil).Refused(t, 400, "invalid_cursor", "cursor")
 	raw := w.API.Call(http.MethodGet, path+"?state=pending", nil).Raw
 	for _, secret := range []string{"lease", `"next"`, "failures", "secret"} {
 		if strings.Contains(raw, secret) {
 			t.Errorf("the answer shows %s: %s", secret, raw)
 		}
 	}
-	w.API.Call(http.MethodGet, path+"?state=lost", nil).Refused(t, 422, "validation_failed", "state")
+	for query, param := range map[string]string{
+		"state=lost": "state", "state=failed,lost": "state", "state=failed,undelivered": "state", "event_id=evt_1": "event_id", "event_id=": "event_id", "event_id=" + r.Hook.ID: "event_id",
+	} {
+		w.API.Call(http.MethodGet, path+"?"+query, nil).Refused(t, 422, "validation_failed", param)
+	}
 	w.API.Call(http.MethodGet, path+"?cursor=x", nil).Refused(t, 400, "invalid_cursor", "cursor")
 	for _, other := range []*apitest.Caller{w.API.Stranger(), w.API.Live()} {
 		other.Call(http.MethodGet, path, nil).Refused(t, 404, "not_found", "")

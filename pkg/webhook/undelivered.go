@@ -32,6 +32,9 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w ho
 	if from == "" {
 		from = id.First(id.Event, w.CreatedAt.Time)
 	}
+	if in.EventID != "" {
+		from, until = only(in.EventID, from, until)
+	}
 	to := refOf(ctx, w.ID)
 	events, err := httpapi.ListItems(ctx, s.db, store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(to.Owner, event.Kind),
