@@ -31,6 +31,7 @@ var enumNames = map[string]string{
 	"ContentItem.state":         "ContentState",
 	"Delivery.state":            "DeliveryState",
 	"Delivery.failed_reason":    "DeliveryFailedReason",
+	"Delivery.waiting_for":      "DeliveryWaitingFor",
 	"listDeliveries.state":      "DeliveryFilter",
 	"ErrorBody.code":            "ErrorCode",
 	"ErrorBody.type":            "ErrorType",

@@ -28,11 +28,11 @@ type redeliverInput struct {
 // registerDeliveries puts the operations on deliveries into the router.
 func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
 	const collection = "/v1/webhooks/{webhook_id}/deliveries"
-	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "Lists the deliveries of the last 30 days, newest event first, each with its attempts, their status, latency and the start of the response. The creation time of a delivery is the time of its event. `state=undelivered` lists the events that never arrived, from the creation of the webhook on, or from `from` if it is sent. It searches the events themselves, so a page may be short or even empty before the end of the list. An entry without attempts and `next_attempt_at` has no delivery yet. New events get one within minutes; events from before the webhook was created or while it was disabled get one only on redelivery or replay. The log of a deleted webhook is kept for 30 days too.")
+	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "Lists the deliveries of the last 30 days, newest event first, each with its attempts, their status, latency and the start of the response. The creation time of a delivery is the time of its event. `state=undelivered` lists the events that never arrived, from the creation of the webhook on, or from `from` if it is sent. It searches the events themselves, so a page may be short or even empty before the end of the list. An entry whose `waiting_for` is `dispatch` has no delivery yet. New events get one within minutes; events from before the webhook was created or while it was disabled get one only on redelivery or replay. The log of a deleted webhook is kept for 30 days too.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.listDeliveries)
 
-	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again", "Sends the event at once, with all retries. The `webhook-id` stays the same. Entries of `state=undelivered` without a delivery can be redelivered too. A webhook takes 60 redeliveries a minute.")
+	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again", "Sends the event at once, even while the receiver counts as down or the delivery waits for a later attempt. Retries follow as for a new event. The `webhook-id` stays the same. Entries of `state=undelivered` without a delivery can be redelivered too. A webhook takes 60 redeliveries a minute.")
 	again.Status = http.StatusAccepted
 	again.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, again, s.redeliver)
@@ -76,7 +76,7 @@ func (s *Service) listLog(ctx context.Context, in *deliveriesInput, states []str
 	}
 	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (hook.Delivery, error) {
 		d, err := hook.ReadDelivery(&it)
-		return d.Delivery, err
+		return d.View(s.now()), err
 	})
 	// The log is the caller's own. Only if it is empty, the webhook must be looked up.
 	if err == nil && len(page.Items) == 0 {
@@ -130,7 +130,7 @@ func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInpu
 		tx.Replace(it)
 	}
 	s.count(tx, refOf(ctx, w.ID), redeliverLimit)
-	return d.Delivery, nil
+	return d.View(now), nil
 }
 
 // findDelivery reads a delivery of the caller with its webhook. It makes one that does

@@ -54,7 +54,7 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w ho
 		if err != nil {
 			return none, err
 		}
-		d.NextAttemptAt = nil // none was asked for yet
+		d.NextAttemptAt, d.WaitingFor = nil, new(hook.WaitsDispatch) // none was asked for yet
 		made = append(made, d.Delivery)
 		keys = append(keys, to.DeliveryKey(d.ID))
 	}
@@ -74,7 +74,7 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w ho
 			if err != nil {
 				return none, err
 			}
-			d = read.Delivery
+			d = read.View(s.now())
 		}
 		if d.State != hook.DeliveryDelivered && reader.May(d.EventType) {
 			page.Items = append(page.Items, d)

@@ -60,6 +60,9 @@ func TestWhatNeverArrived(t *testing.T) {
 	if all[0].NextAttemptAt != nil || all[1].NextAttemptAt == nil {
 		t.Errorf("next attempts: %v, %v", all[0].NextAttemptAt, all[1].NextAttemptAt)
 	}
+	if first := all[0].WaitingFor; first == nil || *first != hook.WaitsDispatch || *all[1].WaitingFor != hook.WaitsRetry || all[2].WaitingFor != nil {
+		t.Errorf("waiting for %v, %v, %v", first, all[1].WaitingFor, all[2].WaitingFor)
+	}
 	if some := list("&from=" + since.Format(time.RFC3339)); len(some) != 2 || some[1].EventID != waiting.ID {
 		t.Errorf("since %v: %+v", since, some)
 	}

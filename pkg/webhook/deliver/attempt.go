@@ -33,6 +33,8 @@ type attempt struct {
 	// written. Its version is 0 if a write may have failed, so that it must be read, and
 	// its state is empty if it does not exist any more.
 	delivery hook.DeliveryRecord
+	// urgent is set if the attempt is to be made although the receiver is down or busy.
+	urgent bool
 	// probe is set if the attempt was admitted as the probe of a receiver that is down.
 	probe bool
 }
@@ -69,7 +71,7 @@ func (b *batch) step(ctx context.Context, a *attempt) error {
 	}
 	if !b.leased(a) {
 		now := b.Now()
-		switch todo, reason := decide(&a.delivery, a.number, a.receiver.State(), a.payload, a.receiver.reader, now); todo {
+		switch todo, reason := decide(&a.delivery, a.number, a.urgent, a.receiver.State(), a.payload, a.receiver.reader, now); todo {
 		case nothing:
 			return nil
 		case resend:
@@ -81,7 +83,7 @@ func (b *batch) step(ctx context.Context, a *attempt) error {
 			return b.update(a, a.delivery.Update())
 		}
 		if !a.probe {
-			admission, err := a.receiver.Admit(ctx)
+			admission, err := a.receiver.Admit(ctx, a.urgent)
 			if err != nil {
 				return transient{err}
 			}
@@ -137,7 +139,7 @@ const (
 //   - The lease is written before the request is sent, so that a message that comes
 //     twice makes one request. After a crash during an attempt, it is unknown whether
 //     the receiver got the event: the lease ends, and the attempt is made again.
-func decide(d *hook.DeliveryRecord, number int, webhook string, p *payload, maker hook.Reader, now time.Time) (what todo, reason string) {
+func decide(d *hook.DeliveryRecord, number int, urgent bool, webhook string, p *payload, maker hook.Reader, now time.Time) (what todo, reason string) {
 	switch {
 	case d.State != hook.DeliveryPending:
 		return nothing, ""
@@ -147,7 +149,7 @@ func decide(d *hook.DeliveryRecord, number int, webhook string, p *payload, make
 		return resend, ""
 	case d.Lease.Live(now):
 		return wait, ""
-	case d.NextAttemptAt != nil && now.Before(d.NextAttemptAt.Time):
+	case !urgent && d.NextAttemptAt != nil && now.Before(d.NextAttemptAt.Time):
 		return resend, "" // it was put off
 	case webhook == "":
 		return end, hook.FailedDeleted
@@ -164,14 +166,16 @@ func decide(d *hook.DeliveryRecord, number int, webhook string, p *payload, make
 
 // send makes the attempt and notes what it shows of the receiver; the next attempt at
 // the receiver need not wait for its record. If it cannot be made now, send returns the
-// refusal.
+// refusal. An urgent attempt waits for no others: calls for those are rate-limited.
 func (b *batch) send(ctx context.Context, a *attempt) (o hook.Outcome, refused health.Admission, err error) {
-	if !a.receiver.Enter(ctx, b.impatient) {
-		return o, health.Admission{Until: a.receiver.Pause()}, nil
-	}
-	defer a.receiver.Leave()
-	if until := a.receiver.Hold(); !until.IsZero() && !a.probe {
-		return o, health.Admission{Until: until, Held: true}, nil // it went down since
+	if !a.urgent {
+		if !a.receiver.Enter(ctx, b.impatient) {
+			return o, health.Admission{Until: a.receiver.Pause()}, nil
+		}
+		defer a.receiver.Leave()
+		if until := a.receiver.Hold(); !until.IsZero() && !a.probe {
+			return o, health.Admission{Until: until, Held: true}, nil // it went down since
+		}
 	}
 	if !inTime(ctx) {
 		return o, health.Admission{Until: b.Now()}, nil // our own end would cut it off
@@ -248,7 +252,11 @@ func (b *batch) mayRecord(a *attempt, o hook.Outcome) bool {
 
 // putOff ends the lease, if there is one, and asks for the attempt later.
 func (b *batch) putOff(a *attempt, refused health.Admission) error {
-	a.delivery.PutOff(b.Now(), refused.Until, refused.Held)
+	waitsFor := hook.WaitsCapacity
+	if refused.Held {
+		waitsFor = hook.WaitsBreaker
+	}
+	a.delivery.PutOff(b.Now(), refused.Until, waitsFor)
 	if err := b.update(a, a.delivery.Update()); err != nil {
 		return err
 	}
@@ -266,7 +274,11 @@ func (b *batch) askNext(a *attempt) error {
 
 // ask sends a message for the delivery's next attempt.
 func (b *batch) ask(a *attempt, due time.Time) error {
-	if err := b.asks.do(a.delivery.Ask(due)); err != nil {
+	ask := a.delivery.Ask(due)
+	if a.urgent && a.delivery.Next == a.number {
+		ask = ask.Urgently() // it was not made yet
+	}
+	if err := b.asks.do(ask); err != nil {
 		return transient{err}
 	}
 	return nil

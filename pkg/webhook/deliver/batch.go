@@ -175,7 +175,8 @@ func (b *batch) passOnSlow(ctx context.Context, due []int) (others []int) {
 	}
 	var slow []int
 	for _, place := range due {
-		if b.receivers[b.messages[place].Webhook()].MayHang(b.Now()) {
+		m := &b.messages[place]
+		if b.receivers[m.Webhook()].MayHang(b.Now(), m.Urgent()) {
 			slow = append(slow, place)
 		} else {
 			others = append(others, place)
@@ -203,7 +204,7 @@ func (b *batch) chains(due []int) [][]*attempt {
 	for _, place := range due {
 		m := &b.messages[place]
 		for _, r := range m.Requests {
-			a := &attempt{place: place, number: r.Attempt, receiver: b.receivers[m.Webhook()], payload: b.payloads[r.EventID], delivery: m.Delivery(r)}
+			a := &attempt{place: place, number: r.Attempt, urgent: r.Urgent, receiver: b.receivers[m.Webhook()], payload: b.payloads[r.EventID], delivery: m.Delivery(r)}
 			key := a.delivery.Key()
 			if i, twin := at[key]; twin {
 				chains[i] = append(chains[i], a)

@@ -65,7 +65,7 @@ func TestAReceiverThatIsDownHarmsNobody(t *testing.T) {
 		t.Errorf("the circuit breaker is still there: %v", err)
 	}
 	for _, d := range w.Deliveries(dead.Hook.ID) {
-		if d.Failures > 1 || d.Held {
+		if d.Failures > 1 || d.Held() {
 			t.Errorf("delivery %+v", d)
 		}
 	}
@@ -114,7 +114,7 @@ func TestADeathAtAnyStepOfAnOutageLosesNothing(t *testing.T) {
 				got[one.ID]++
 			}
 			for _, d := range w.Deliveries(r.Hook.ID) {
-				if d.State != hook.DeliveryDelivered || d.Lease != nil || d.Held || got[d.EventID] < 1 || got[d.EventID] > 2 {
+				if d.State != hook.DeliveryDelivered || d.Lease != nil || d.Held() || got[d.EventID] < 1 || got[d.EventID] > 2 {
 					t.Errorf("%d requests, delivery %+v", got[d.EventID], d)
 				}
 			}
@@ -166,7 +166,7 @@ func TestWhatIsHeldBackAfterTheEndIsWokenToo(t *testing.T) {
 	ref := w.Happen(event.ContentGenerated)
 	w.Dispatch()
 	d := w.Delivery(ref, r.Hook.ID)
-	d.PutOff(w.Clock.Now(), w.Clock.Now().Add(5*time.Minute), true)
+	d.PutOff(w.Clock.Now(), w.Clock.Now().Add(5*time.Minute), hook.WaitsBreaker)
 	if err := w.DB.UpdateAll(t.Context(), d.Update())[0]; err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestAnAnswerIsNoOutage(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 	for i, d := range w.Deliveries(r.Hook.ID) {
-		if d.Held || d.Failures != 1 || d.State != hook.DeliveryPending {
+		if d.Held() || d.Failures != 1 || d.State != hook.DeliveryPending {
 			t.Errorf("delivery %d: %+v", i, d)
 		}
 	}

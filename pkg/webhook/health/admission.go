@@ -30,8 +30,9 @@ type refusal struct {
 }
 
 // Admit decides whether an attempt may be made now. While the receiver is down, one
-// attempt at a time may, as its probe.
-func (r *Receiver) Admit(ctx context.Context) (Admission, error) {
+// attempt at a time may, as its probe. An urgent attempt may always, as one more probe
+// if the receiver is down.
+func (r *Receiver) Admit(ctx context.Context, urgent bool) (Admission, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var err error
@@ -39,6 +40,8 @@ func (r *Receiver) Admit(ctx context.Context) (Admission, error) {
 		now := r.now()
 		open := r.breaker.open(&r.record)
 		switch {
+		case urgent:
+			return Admission{Probe: open}, nil
 		case !open && !r.inFlight.full():
 			return Admission{}, nil
 		case !open:

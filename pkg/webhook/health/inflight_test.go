@@ -40,15 +40,15 @@ func TestDestinationsInAWSDoNotHang(t *testing.T) {
 	r := &Receiver{inFlight: &inFlight{others: 1}}
 	r.record.State = hook.StateEnabled
 	now := time.Now()
-	if !r.MayHang(now) {
+	if !r.MayHang(now, false) {
 		t.Error("an address does not hang")
 	}
 	r.record.Destination = &hook.Target{}
-	if r.MayHang(now) {
+	if r.MayHang(now, false) || r.MayHang(now, true) {
 		t.Error("a queue hangs")
 	}
 	r.record.Destination, r.record.State = nil, hook.StateDisabled
-	if r.MayHang(now) {
+	if r.MayHang(now, false) {
 		t.Error("one that is disabled hangs")
 	}
 }

@@ -87,17 +87,18 @@ func (r *Receiver) Record() hook.Record {
 
 // MayHang reports whether an attempt now would be made and could take long: attempts
 // of other functions do, or the receiver is down and due for a probe. An attempt that
-// would only be put off takes no time, and queues and buses in AWS do not hang.
-func (r *Receiver) MayHang(now time.Time) bool {
+// would only be put off takes no time, and queues and buses in AWS do not hang. An
+// urgent attempt is never put off.
+func (r *Receiver) MayHang(now time.Time, urgent bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case r.record.Destination != nil || r.record.State != hook.StateEnabled:
 		return false
 	case r.breaker.open(&r.record):
-		return !now.Before(*r.breaker.ProbeAt)
+		return urgent || !now.Before(*r.breaker.ProbeAt)
 	default:
-		return r.inFlight.elsewhere() && !r.inFlight.full()
+		return r.inFlight.elsewhere() && (urgent || !r.inFlight.full())
 	}
 }
 

@@ -40,6 +40,18 @@ const (
 	FailedNotPermitted = "not_permitted"
 )
 
+// What a pending delivery waits for. All but WaitsDispatch and WaitsResponse are stored:
+// the reason is written with the time of the next attempt.
+const (
+	WaitsDispatch   = "dispatch"        // the event has no delivery yet
+	WaitsFirst      = "first_attempt"   // nothing was tried yet
+	WaitsResponse   = "response"        // an attempt is under way
+	WaitsRetry      = "retry"           // the last attempt failed
+	WaitsRedelivery = "redelivery"      // a redelivery or replay was asked for
+	WaitsBreaker    = "circuit_breaker" // the receiver is down
+	WaitsCapacity   = "capacity"        // as many attempts as may be take long at the receiver
+)
+
 // Delivery is one event on its way to one webhook.
 type Delivery struct {
 	resource.Resource
@@ -49,6 +61,7 @@ type Delivery struct {
 	State         string         `json:"state" enum:"pending,delivered,failed" doc:"State of the delivery. pending: more attempts follow. failed: none follow"`
 	FailedReason  *string        `json:"failed_reason" enum:"exhausted,gone,webhook_disabled,webhook_deleted,event_expired,not_permitted" doc:"Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. not_permitted: the creator of the webhook may no longer read the event. Null if it has not failed"`
 	Attempts      []Attempt      `json:"attempts" nullable:"false" doc:"Attempts, oldest first"`
+	WaitingFor    *string        `json:"waiting_for" enum:"dispatch,first_attempt,response,retry,redelivery,circuit_breaker,capacity" doc:"What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way. retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for. circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending" example:"retry"`
 	NextAttemptAt *resource.Time `json:"next_attempt_at" doc:"Time of the next attempt. Null: none follows"`
 }
 
@@ -109,8 +122,6 @@ type DeliveryRecord struct {
 	Failures int
 	// Lease is held by the function that carries out the next attempt; nil: none does.
 	Lease *task.Lease
-	// Held is set while the open circuit breaker of the receiver holds it back.
-	Held bool
 }
 
 // NewDelivery returns the delivery to a webhook of an event that happened at the given time.
@@ -120,7 +131,7 @@ func NewDelivery(now, at time.Time, ref event.Ref, w *Webhook) (DeliveryRecord, 
 		Delivery: Delivery{
 			Resource:  resource.New(DeliveryID(at, ref.ID, w.ID), now, nil),
 			WebhookID: w.ID, EventID: ref.ID, EventType: ref.Type,
-			State: DeliveryPending, Attempts: []Attempt{}, NextAttemptAt: &due,
+			State: DeliveryPending, Attempts: []Attempt{}, NextAttemptAt: &due, WaitingFor: new(WaitsFirst),
 		},
 		Owner: ref.Owner,
 		Maker: w.CreatedBy,
@@ -143,6 +154,20 @@ func (d *DeliveryRecord) Webhook() Ref { return Ref{d.Owner, d.WebhookID} }
 
 // Key is the key of the delivery.
 func (d *DeliveryRecord) Key() store.Key { return d.Webhook().DeliveryKey(d.ID) }
+
+// View returns the delivery as callers see it.
+func (d *DeliveryRecord) View(now time.Time) Delivery {
+	view := d.Delivery
+	if d.State == DeliveryPending && d.Lease.Live(now) {
+		view.WaitingFor = new(WaitsResponse)
+	}
+	return view
+}
+
+// Held reports whether the open circuit breaker of the receiver holds the delivery back.
+func (d *DeliveryRecord) Held() bool {
+	return d.WaitingFor != nil && *d.WaitingFor == WaitsBreaker
+}
 
 // Untouched reports whether no attempt was begun.
 func (d *DeliveryRecord) Untouched() bool {
@@ -168,7 +193,7 @@ func (d *DeliveryRecord) Record(o Outcome, now time.Time, wait time.Duration) {
 		d.Fail(FailedExhausted, now)
 	default:
 		d.Failures++
-		d.PutOff(now, now.Add(wait), false)
+		d.PutOff(now, now.Add(wait), WaitsRetry)
 	}
 }
 
@@ -176,7 +201,7 @@ func (d *DeliveryRecord) Record(o Outcome, now time.Time, wait time.Duration) {
 // count as a failure of the delivery, which probes again.
 func (d *DeliveryRecord) RecordProbe(now, again time.Time) {
 	d.Next++
-	d.PutOff(now, again, true)
+	d.PutOff(now, again, WaitsBreaker)
 }
 
 // Restart begins the schedule anew. An attempt under way keeps its lease: if it
@@ -184,14 +209,15 @@ func (d *DeliveryRecord) RecordProbe(now, again time.Time) {
 func (d *DeliveryRecord) Restart(now time.Time) {
 	d.Touch(now)
 	due := d.UpdatedAt
-	d.State, d.FailedReason, d.NextAttemptAt, d.Failures, d.Held = DeliveryPending, nil, &due, 0, false
+	d.State, d.FailedReason, d.NextAttemptAt, d.WaitingFor, d.Failures = DeliveryPending, nil, &due, new(WaitsRedelivery), 0
 }
 
-// PutOff makes the next attempt due at another time and ends the lease, if there is
-// one. A delivery that is held is found by Ref.Held when the receiver is back.
-func (d *DeliveryRecord) PutOff(now, until time.Time, held bool) {
+// PutOff makes the next attempt due at another time, for the given reason, and ends the
+// lease, if there is one. A delivery that waits for the circuit breaker is found by
+// Ref.Held when the receiver is back.
+func (d *DeliveryRecord) PutOff(now, until time.Time, waitsFor string) {
 	due := resource.Instant(until)
-	d.Lease, d.NextAttemptAt, d.Held = nil, &due, held
+	d.Lease, d.NextAttemptAt, d.WaitingFor = nil, &due, &waitsFor
 	d.Touch(now)
 }
 
@@ -200,6 +226,6 @@ func (d *DeliveryRecord) Fail(reason string, now time.Time) { d.end(DeliveryFail
 
 func (d *DeliveryRecord) end(state string, reason *string, now time.Time) {
 	d.State, d.FailedReason = state, reason
-	d.Lease, d.NextAttemptAt, d.Held = nil, nil, false
+	d.Lease, d.NextAttemptAt, d.WaitingFor = nil, nil, nil
 	d.Touch(now)
 }

@@ -45,7 +45,7 @@ func HeldSince(at time.Time) string { return at.Format(resource.TimeLayout) + "#
 
 // heldKey is the delivery's key in Held, until its next attempt.
 func (d *DeliveryRecord) heldKey() store.Key {
-	if d.State != DeliveryPending || !d.Held {
+	if d.State != DeliveryPending || !d.Held() {
 		return store.Key{}
 	}
 	return store.Key{PK: d.Webhook().Held(), SK: HeldSince(d.UpdatedAt.Time) + d.ID}

@@ -45,6 +45,9 @@ type Request struct {
 	Attempt    int    `json:"attempt"`
 	Failures   int    `json:"failures,omitempty"`
 	Version    int64  `json:"version"`
+	// Urgent asks for the attempt at once, although the receiver may count as down or
+	// busy: a caller waits for it.
+	Urgent bool `json:"urgent,omitempty"`
 }
 
 // Wake asks for the deliveries that the circuit breaker of a webhook has held back.
@@ -73,6 +76,11 @@ func ParseMessage(body string) (Message, error) {
 	return m, nil
 }
 
+// Urgent reports whether the message asks for an urgent attempt.
+func (m *Message) Urgent() bool {
+	return slices.ContainsFunc(m.Requests, func(r Request) bool { return r.Urgent })
+}
+
 // Webhook names the webhook of the deliveries.
 func (m *Message) Webhook() Ref { return Ref{m.Owner, m.WebhookID} }
 
@@ -85,8 +93,8 @@ func (m *Message) Delivery(r Request) DeliveryRecord {
 }
 
 // request asks for the next attempt at the delivery, stored with the given version.
-func (d *DeliveryRecord) request(version int64) Request {
-	return Request{DeliveryID: d.ID, EventID: d.EventID, Attempt: d.Next, Failures: d.Failures, Version: version}
+func (d *DeliveryRecord) request(version int64, urgent bool) Request {
+	return Request{DeliveryID: d.ID, EventID: d.EventID, Attempt: d.Next, Failures: d.Failures, Version: version, Urgent: urgent}
 }
 
 // newMessage asks for attempts at deliveries of one webhook.
@@ -100,9 +108,9 @@ func newMessage(to Ref, maker string, notBefore time.Time, requests ...Request) 
 }
 
 // AskIn asks for the next attempt at once, in the transaction that also writes the
-// delivery.
+// delivery. The attempt is urgent: a caller has asked for it.
 func (d *DeliveryRecord) AskIn(tx *store.Tx, now time.Time) error {
-	return newMessage(d.Webhook(), d.Maker, time.Time{}, d.request(d.Stored+1)).outbox(tx, now, d.Stored+1)
+	return newMessage(d.Webhook(), d.Maker, time.Time{}, d.request(d.Stored+1, true)).outbox(tx, now, d.Stored+1)
 }
 
 // outbox adds the message to a transaction that makes the given version of its subject:
@@ -161,7 +169,13 @@ type Ask struct {
 
 // Ask asks for the next attempt at the stored delivery, not before the given time.
 func (d *DeliveryRecord) Ask(due time.Time) Ask {
-	return Ask{d.Webhook(), d.Maker, due, d.request(d.Stored)}
+	return Ask{d.Webhook(), d.Maker, due, d.request(d.Stored, false)}
+}
+
+// Urgently returns the ask with an urgent attempt.
+func (a Ask) Urgently() Ask {
+	a.request.Urgent = true
+	return a
 }
 
 // SendAsks sends asks, those at the same webhook and time in as few messages as

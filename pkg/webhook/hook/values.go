@@ -32,6 +32,7 @@ const (
 	valueDue      = "due"
 	valueUpdated  = "updated"
 	valueReason   = "reason"
+	valueWaiting  = "waiting"
 	valueLease    = "lease"
 	attemptPrefix = "a"
 )
@@ -41,12 +42,15 @@ const StateFilter = "state"
 
 // values returns all values that may change but the attempts; an unset one is empty.
 func (d *DeliveryRecord) values() []store.Value {
-	var due, reason, failures string
+	var due, reason, waiting, failures string
 	if d.NextAttemptAt != nil {
 		due = d.NextAttemptAt.Format(resource.TimeLayout)
 	}
 	if d.FailedReason != nil {
 		reason = *d.FailedReason
+	}
+	if d.WaitingFor != nil {
+		waiting = *d.WaitingFor
 	}
 	if d.Failures > 0 {
 		failures = strconv.Itoa(d.Failures)
@@ -54,7 +58,7 @@ func (d *DeliveryRecord) values() []store.Value {
 	return []store.Value{
 		{Name: valueNext, Value: strconv.Itoa(d.Next)}, {Name: valueFailures, Value: failures},
 		{Name: valueDue, Value: due}, {Name: valueUpdated, Value: d.UpdatedAt.Format(resource.TimeLayout)},
-		{Name: valueReason, Value: reason}, {Name: valueLease, Value: leaseText(d.Lease)},
+		{Name: valueReason, Value: reason}, {Name: valueWaiting, Value: waiting}, {Name: valueLease, Value: leaseText(d.Lease)},
 	}
 }
 
@@ -101,11 +105,14 @@ func ReadDelivery(it *store.Item) (d DeliveryRecord, err error) {
 	if reason, ok := it.Attributes[valueReason]; ok {
 		d.FailedReason = &reason
 	}
+	if waiting, ok := it.Attributes[valueWaiting]; ok {
+		d.WaitingFor = &waiting
+	}
 	if lease, ok := it.Attributes[valueLease]; ok {
 		by, until, _ := strings.Cut(lease, " ")
 		d.Lease = &task.Lease{By: by, Until: v.parse(until)}
 	}
-	d.Attempts, d.Held = v.attempts(), it.Parent.PK != ""
+	d.Attempts = v.attempts()
 	return d, v.err
 }
 
