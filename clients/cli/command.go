@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/content-automation/api/clients/cli/internal/forward"
+	"github.com/content-automation/api/clients/cli/internal/sample"
+	"github.com/content-automation/api/pkg/nearest"
+)
+
+// world is what the commands use of the machine.
+type world struct {
+	out, notes io.Writer
+	getenv     func(string) string
+	now        func() time.Time
+	wait       func(ctx context.Context, d time.Duration) error
+	random     io.Reader
+}
+
+func realWorld() world {
+	return world{os.Stdout, os.Stderr, os.Getenv, time.Now, wait, rand.Reader}
+}
+
+// wait waits, or returns the context's error if that ends before.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+func root(w world) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cli",
+		Short: "Receive events of the Content-Automation API on your own machine",
+		Long: "Receive events of the Content-Automation API on your own machine, without a public address.\n\n" +
+			"The exit status is 0 after success and Ctrl-C, 1 after a failure, and 2 if the command line is wrong.",
+		SilenceUsage: true, SilenceErrors: true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	cmd.SetOut(w.out)
+	cmd.SetErr(w.notes)
+	cmd.AddCommand(listenCommand(w), triggerCommand(w))
+	return cmd
+}
+
+// target has the flags that say where events go.
+type target struct{ address, secret string }
+
+func (t *target) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&t.address, "forward-to", "", "address of your receiver, such as http://localhost:3000/hooks")
+	cmd.Flags().StringVar(&t.secret, "secret", "", "secret that signs the requests (whsec_…); default: a new one, which is printed")
+}
+
+// sender returns what sends to the target, and prints the secret that it has made.
+func (t *target) sender(w world) (*forward.Sender, error) {
+	secret, made := t.secret, t.secret == ""
+	if made {
+		var err error
+		if secret, err = forward.NewSecret(w.random); err != nil {
+			return nil, failure{err}
+		}
+	}
+	s, err := forward.New(t.address, secret, w.now)
+	if err == nil && made {
+		fmt.Fprintf(w.out, "Signing secret: %s\nUse --secret to sign with the same secret next time.\n", secret)
+	}
+	return s, err
+}
+
+// patterns reads a list of types of events, areas such as content.*, and *.
+func patterns(list string) ([]string, error) {
+	known := []string{"*"}
+	for _, t := range sample.Types() {
+		area, _, _ := strings.Cut(t, ".")
+		known = append(known, t, area+".*")
+	}
+	var all []string
+	for p := range strings.SplitSeq(list, ",") {
+		p = strings.TrimSpace(p)
+		if !slices.Contains(known, p) {
+			return nil, fmt.Errorf("--events: %q is no type of event%s; 'cli trigger' lists them, and content.* stands for all that begin with content", p, nearest.Hint(p, known))
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// chosen reports whether a type of event matches one of the patterns.
+func chosen(eventType string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		area, all := strings.CutSuffix(p, "*")
+		return p == eventType || all && strings.HasPrefix(eventType, area)
+	})
+}

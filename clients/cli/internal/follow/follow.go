@@ -1,0 +1,111 @@
+// Package follow reads the events of an account as they happen, without missing any.
+package follow
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+const (
+	// interval is the time between two looks for new events.
+	interval = 2 * time.Second
+	// overlap is how far each look goes back: events of concurrent changes can become
+	// visible out of the order of their times.
+	overlap = time.Minute
+	// pageLimit is the most that a page can have.
+	pageLimit = "100"
+)
+
+// Event is an event of the account.
+type Event struct {
+	ID, Type, ObjectID string
+	CreatedAt          time.Time
+	// Body is the event as a webhook receives it.
+	Body []byte
+}
+
+// UnmarshalJSON reads an event of the list.
+func (e *Event) UnmarshalJSON(body []byte) error {
+	var read struct {
+		ID        string    `json:"id"`
+		Type      string    `json:"type"`
+		CreatedAt time.Time `json:"created_at"`
+		Data      struct {
+			Object struct {
+				ID string `json:"id"`
+			} `json:"object"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(body, &read); err != nil {
+		return err
+	}
+	*e = Event{read.ID, read.Type, read.Data.Object.ID, read.CreatedAt, append([]byte(nil), body...)}
+	return nil
+}
+
+// Follower reads the events that a key may read.
+type Follower struct {
+	Client  *http.Client
+	BaseURL string
+	Key     string
+	// Pattern is the parameter type of the list; empty: all events.
+	Pattern string
+	Now     func() time.Time
+	Wait    func(ctx context.Context, d time.Duration) error
+	// Notice is called with what delays the events.
+	Notice func(what string)
+}
+
+// Time returns the time of the service. An error means that the key cannot read events.
+func (f *Follower) Time(ctx context.Context) (time.Time, error) {
+	p, err := f.page(ctx, url.Values{"limit": {"1"}})
+	return p.at, err
+}
+
+// Follow calls each for every event from start on, oldest first but for those that become
+// visible late. It returns when the context ends, or with the reason why the service
+// refuses to go on.
+func (f *Follower) Follow(ctx context.Context, start time.Time, each func(context.Context, Event) error) error {
+	from, newest, cursor := start, start, ""
+	known := map[string]time.Time{}
+	for {
+		query := url.Values{"order": {"asc"}, "limit": {pageLimit}, "from": {from.UTC().Format(time.RFC3339Nano)}}
+		if cursor != "" {
+			query.Set("cursor", cursor)
+		}
+		p, err := f.page(ctx, query)
+		if err != nil {
+			return err
+		}
+		for _, e := range p.events {
+			if _, ok := known[e.ID]; ok {
+				continue
+			}
+			if err := each(ctx, e); err != nil {
+				return err
+			}
+			known[e.ID] = e.CreatedAt
+			newest = later(newest, e.CreatedAt)
+		}
+		pause := p.pause
+		if cursor = p.next; cursor == "" {
+			pause = max(pause, interval)
+			from = later(start, newest.Add(-overlap))
+			maps.DeleteFunc(known, func(_ string, at time.Time) bool { return at.Before(from) })
+		}
+		if err := f.Wait(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,63 @@
+// Package sample has the types of events, with an example of each. They are those of the
+// OpenAPI document.
+package sample
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/clients"
+	"github.com/content-automation/api/pkg/id"
+)
+
+// webhook is what the document says of a type of event.
+type webhook struct {
+	Post struct {
+		Summary     string `json:"summary"`
+		RequestBody struct {
+			Content map[string]struct {
+				Example event `json:"example"`
+			} `json:"content"`
+		} `json:"requestBody"`
+	} `json:"post"`
+}
+
+// event has the members of an event in the order in which the service sends them.
+type event struct {
+	ID         string          `json:"id"`
+	Type       string          `json:"type"`
+	CreatedAt  string          `json:"created_at"`
+	AccountID  string          `json:"account_id"`
+	Mode       string          `json:"mode"`
+	APIVersion string          `json:"api_version"`
+	Data       json.RawMessage `json:"data"`
+}
+
+var webhooks = sync.OnceValue(func() map[string]webhook {
+	var document struct {
+		Webhooks map[string]webhook `json:"webhooks"`
+	}
+	if err := json.Unmarshal(clients.OpenAPIJSON, &document); err != nil {
+		panic(fmt.Sprintf("sample: read the document: %v", err)) // a test reads it
+	}
+	return document.Webhooks
+})
+
+// Types returns the types of events, sorted.
+func Types() []string { return slices.Sorted(maps.Keys(webhooks())) }
+
+// Summary returns what an event of the type reports.
+func Summary(of string) string { return webhooks()[of].Post.Summary }
+
+// Event returns the id and the body of an example of an event. Each has a new id, because
+// receivers ignore ids that they have processed.
+func Event(of string, now time.Time) (eventID string, body []byte, err error) {
+	e := webhooks()[of].Post.RequestBody.Content["application/json"].Example
+	e.ID, e.CreatedAt = id.New(id.Event, now), now.UTC().Format("2006-01-02T15:04:05.000Z")
+	body, err = json.Marshal(e)
+	return e.ID, body, err
+}

@@ -1,0 +1,44 @@
+// Command cli brings the events of an account to a developer's machine, and sends samples
+// of events. Its requests are signed as those of webhooks are.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], realWorld())
+	stop()
+	os.Exit(code)
+}
+
+// run runs a command line, and returns the exit status: 0 after success and Ctrl-C, 1
+// after a failure, and 2 if the command line is wrong.
+func run(ctx context.Context, args []string, w world) int {
+	cmd := root(w)
+	cmd.SetArgs(args)
+	cmd, err := cmd.ExecuteContextC(ctx)
+	var failed failure
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &failed):
+		fmt.Fprintln(w.notes, "cli:", err)
+		return 1
+	default:
+		fmt.Fprintf(w.notes, "cli: %v\nRun '%s --help' for help.\n", err, cmd.CommandPath())
+		return 2
+	}
+}
+
+// failure is an error that is not the command line's.
+type failure struct{ error }
+
+// Unwrap returns the cause.
+func (f failure) Unwrap() error { return f.error }
