@@ -11,8 +11,6 @@ const (
 	mp3Frame   = 96
 	mp3Samples = 1152
 	mp3Rate    = 48000
-	// mp3Side is the number of bits of the side information of a mono frame.
-	mp3Side = 17 * 8
 )
 
 // The lowest and the highest pair of frequency lines of a note: a line is 41.7 Hz wide.
