@@ -107,7 +107,9 @@ func TestMoneyIsTold(t *testing.T) {
 		Required  int64 `json:"required_credits"`
 		Available int64 `json:"available_credits"`
 	}
-	var failed struct{ Error struct{ Context json.RawMessage } }
+	var failed struct {
+		Error struct{ Context json.RawMessage }
+	}
 	if err := dear.refused(http.StatusPaymentRequired, "insufficient_balance"); err != nil {
 		t.Fatal(err)
 	}
