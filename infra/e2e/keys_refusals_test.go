@@ -163,7 +163,8 @@ func TestTheRateIsThatOfTheKey(t *testing.T) {
 	for range 11 {
 		k := c.key(tenant.Test, apikey.Settings{})
 		for range limit {
-			if last = call(t, k.Secret, "GET", "/v1/me", nil); last.Status == http.StatusOK {
+			// A call that a busy machine fails is counted, too.
+			if last = call(t, k.Secret, "GET", "/v1/me", nil); last.Status != http.StatusTooManyRequests {
 				total++
 			}
 		}

@@ -38,9 +38,9 @@ func TestAvatarsCostWhatTheySpeak(t *testing.T) {
 		body           object
 		reserved, cost int64
 	}{
-		"a recording that is declared shorter": {object{"audio_url": server.URL + "/speech.wav", "seconds": 1, "image_url": face}, 30, 30},
-		"Chinese":                              {object{"text": strings.Repeat("字", 12), "image_url": face}, 30, 30},
-		"digits":                               {object{"text": strings.Repeat("7", 12), "image_url": face}, 60, 60},
+		"a recording": {object{"audio_url": server.URL + "/speech.wav", "image_url": face}, 30, 30},
+		"Chinese":     {object{"text": strings.Repeat("字", 12), "image_url": face}, 30, 30},
+		"digits":      {object{"text": strings.Repeat("7", 12), "image_url": face}, 60, 60},
 		// The fake speaks for three seconds.
 		"a text that takes longer": {object{"text": "Hi", "image_url": face}, 10, 30},
 	} {
