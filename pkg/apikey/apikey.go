@@ -230,18 +230,7 @@ func (s *Service) validate(set *Settings, end *resource.Time) error {
 	if set.Name == "" || utf8.RuneCountInString(set.Name) > maxName || strings.ContainsFunc(set.Name, unicode.IsControl) {
 		refuse("/name", "must have 1 to %d characters, none of them a control character", maxName)
 	}
-	var scopes []string
-	for _, s := range auth.AllScopes() {
-		scopes = append(scopes, string(s))
-	}
-	for i, scope := range set.Scopes {
-		at := "/scopes/" + strconv.Itoa(i)
-		if !scope.Known() {
-			refuse(at, "%q is not a scope%s The scopes are %s", scope, cmp.Or(nearest.Hint(string(scope), scopes), "."), strings.Join(scopes, ", "))
-		} else if slices.Contains(set.Scopes[:i], scope) {
-			refuse(at, "is listed twice: %s", scope)
-		}
-	}
+	found = append(found, checkScopes(set.Scopes))
 	if len(set.Scopes) == 0 {
 		refuse("/scopes", "must have at least one scope")
 	}
@@ -258,6 +247,24 @@ func (s *Service) validate(set *Settings, end *resource.Time) error {
 		unchanged := end != nil && at.Equal(end.Time)
 		if !unchanged && !s.now().Before(at.Time) {
 			refuse("/expires_at", "must be in the future")
+		}
+	}
+	return errs.All(found...)
+}
+
+// checkScopes refuses scopes that do not exist or are listed twice.
+func checkScopes(scopes []auth.Scope) error {
+	var known []string
+	for _, s := range auth.AllScopes() {
+		known = append(known, string(s))
+	}
+	var found []error
+	for i, scope := range scopes {
+		at := "/scopes/" + strconv.Itoa(i)
+		if !scope.Known() {
+			found = append(found, errs.Invalid(at, "%q is not a scope%s The scopes are %s", scope, cmp.Or(nearest.Hint(string(scope), known), "."), strings.Join(known, ", ")))
+		} else if slices.Contains(scopes[:i], scope) {
+			found = append(found, errs.Invalid(at, "is listed twice: %s", scope))
 		}
 	}
 	return errs.All(found...)

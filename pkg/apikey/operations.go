@@ -32,6 +32,14 @@ type createBody struct {
 // SchemaName names the schema in the OpenAPI document.
 func (createBody) SchemaName() string { return "ApiKeyCreate" }
 
+// Rules refuses what the schema permits.
+func (b createBody) Rules() error { return rules(b.Scopes, b.IPAllowList) }
+
+func rules(scopes []auth.Scope, ips []string) error {
+	_, err := auth.ParseCIDRs(ips, "/ip_allow_list")
+	return errs.All(checkScopes(scopes), err)
+}
+
 type patchBody struct {
 	Name        string                 `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the key" example:"CRM integration"`
 	Scopes      []auth.Scope           `json:"scopes,omitempty" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key"`
@@ -43,6 +51,9 @@ type patchBody struct {
 
 // SchemaName names the schema in the OpenAPI document.
 func (patchBody) SchemaName() string { return "ApiKeyUpdate" }
+
+// Rules refuses what the schema permits.
+func (b patchBody) Rules() error { return rules(b.Scopes, b.IPAllowList) }
 
 type rotateBody struct {
 	OverlapSeconds int `json:"overlap_seconds,omitempty" minimum:"0" maximum:"604800" default:"0" doc:"Time for which the old secret stays valid, in seconds. 0: all earlier secrets end at once" example:"3600"`

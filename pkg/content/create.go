@@ -256,6 +256,19 @@ func (b *createBody) Rules() error {
 	return errs.All(found...)
 }
 
+// Rules refuses what does not fit the kinds of the items.
+func (b *batchBody) Rules() error {
+	var bad refusals
+	for i := range b.Items {
+		if err := b.Items[i].Rules(); err != nil {
+			if err := bad.add(i, err); err != nil {
+				return err
+			}
+		}
+	}
+	return bad.err()
+}
+
 // checkRehearsal refuses a rehearsal that a live key asks for, or that makes no sense.
 func checkRehearsal(r *item.Rehearsal, mode tenant.Mode) error {
 	switch {

@@ -3,7 +3,6 @@ package studio
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -76,7 +75,7 @@ func (s *Service) registerEstimate(r *httpapi.Router) {
 
 func (s *Service) estimate(ctx context.Context, _ *store.Tx, in *estimateInput) (out Estimate, err error) {
 	b := in.Body
-	if err := b.fits(); err != nil {
+	if err := errs.All(b.fits(), check(b.Kind, b.Input.Input, "/input")); err != nil {
 		return out, err
 	}
 	// As for live work, also with a test key: it is the live price that is asked for.
@@ -89,12 +88,13 @@ func (s *Service) estimate(ctx context.Context, _ *store.Tx, in *estimateInput) 
 
 // fits refuses members that the kind does not have, as the creating operation does.
 func (b estimateBody) fits() error {
+	var found []error
 	for _, name := range b.Input.members {
 		if !slices.Contains(members[b.Kind], name) {
-			return errs.Invalid("/input/"+name, "%s", fmt.Sprintf("is not a member of kind %s; its members are %s", b.Kind, strings.Join(members[b.Kind], ", ")))
+			found = append(found, errs.Invalid("/input/"+name, "is not a member of kind %s; its members are %s", b.Kind, strings.Join(members[b.Kind], ", ")))
 		}
 	}
-	return nil
+	return errs.All(found...)
 }
 
 // Estimates returns what the bodies of the creating operations would cost with a live
@@ -114,7 +114,7 @@ func price[B body](s *Service) func(ctx context.Context, body any) ([]int64, err
 			return nil, err
 		}
 		kind, c, in := b.asked()
-		if err := checkRehearsal(c.Sandbox, auth.FromContext(ctx).Mode); err != nil {
+		if err := errs.All(checkRehearsal(c.Sandbox, auth.FromContext(ctx).Mode), rules(b)); err != nil {
 			return nil, err
 		}
 		o, err := s.order(ctx, kind, c.Model, in, "", true, nil)

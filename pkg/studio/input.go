@@ -108,6 +108,26 @@ var members = map[provider.Kind][]string{
 	provider.KindAvatar: {"text", "audio_url", "image_url", "video_url", "aspect_ratio", "language", "voice", "avatar"},
 }
 
+// Rules refuses what no video model can use.
+func (b videoBody) Rules() error { return rules(b) }
+
+// Rules refuses what no image model can use.
+func (b imageBody) Rules() error { return rules(b) }
+
+// Rules refuses what no music model can use.
+func (b musicBody) Rules() error { return rules(b) }
+
+// Rules refuses what no voice model can use.
+func (b voiceBody) Rules() error { return rules(b) }
+
+// Rules refuses what no avatar model can use.
+func (b avatarBody) Rules() error { return rules(b) }
+
+func rules(b body) error {
+	kind, _, in := b.asked()
+	return check(kind, in, "")
+}
+
 // check refuses an input that no model of the kind can use. Prefix is the place of
 // the input in the body.
 func check(kind provider.Kind, in generation.Input, prefix string) error {

@@ -105,9 +105,6 @@ type order struct {
 // offers and that has a price. The speech is read, unless it was heard before. Other items
 // are read beside the media of the caller that the input refers to.
 func (s *Service) order(ctx context.Context, kind provider.Kind, model string, in generation.Input, prefix string, live bool, heard *recording, others ...store.Key) (order, error) {
-	if err := check(kind, in, prefix); err != nil {
-		return order{}, err
-	}
 	chosen, err := s.offer.ChooseFor(in.Request(kind), model, live)
 	if err != nil {
 		return order{}, err
@@ -179,7 +176,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **reco
 	kind, c, in := b.asked()
 	p, now := auth.FromContext(ctx), s.now()
 	live := p.Mode == tenant.Live
-	if err := checkRehearsal(c.Sandbox, p.Mode); err != nil {
+	if err := errs.All(checkRehearsal(c.Sandbox, p.Mode), rules(b)); err != nil {
 		return out, err
 	}
 	var funds []store.Key

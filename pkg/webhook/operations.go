@@ -25,6 +25,17 @@ type createBody struct {
 // SchemaName names the schema in the OpenAPI document.
 func (createBody) SchemaName() string { return "WebhookCreate" }
 
+// Rules refuses a body that does not have one of url and destination.
+func (b createBody) Rules() error {
+	switch {
+	case b.Destination == nil && b.URL == "":
+		return errs.Invalid("/url", "is missing. Send a url, or a destination in your AWS account")
+	case b.Destination != nil && b.URL != "":
+		return errs.Invalid("/destination", "cannot be sent together with url")
+	}
+	return nil
+}
+
 type patchBody struct {
 	URL         string                 `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"URL that receives the events: https on port 443 with a public address. Only for a webhook with a url" example:"https://crm.example.com/hooks/content"`
 	Destination *targetPatch           `json:"destination,omitempty" doc:"Event bus or queue in your own AWS account. Only for a webhook with a destination"`
@@ -149,17 +160,14 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 
 // place returns where the events of a new webhook go: one of both.
 func (s *Service) place(ctx context.Context, body createBody) (url *string, target *hook.Target, err error) {
-	switch {
-	case body.Destination == nil && body.URL == "":
-		return nil, nil, errs.Invalid("/url", "is missing. Send a url, or a destination in your AWS account")
-	case body.Destination == nil:
-		return &body.URL, nil, s.checkURL(ctx, body.URL)
-	case body.URL != "":
-		return nil, nil, errs.Invalid("/destination", "cannot be sent together with url")
-	default:
-		target, err = s.newTarget(*body.Destination)
-		return nil, target, err
+	if err := body.Rules(); err != nil {
+		return nil, nil, err
 	}
+	if body.Destination == nil {
+		return &body.URL, nil, s.checkURL(ctx, body.URL)
+	}
+	target, err = s.newTarget(*body.Destination)
+	return nil, target, err
 }
 
 func names(patterns []eventPattern) []string {
