@@ -1,9 +1,13 @@
 package e2e
 
 import (
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
@@ -76,5 +80,63 @@ func TestDeliveries(t *testing.T) {
 	eventually(t, "the second attempt's record", func() bool {
 		d := into[[]delivery](call(t, key, "GET", path+"/deliveries", nil), http.StatusOK)
 		return len(d) == 1 && d[0].State == "delivered" && len(d[0].Attempts) == 2
+	})
+}
+
+// TestASampleOfAReceiverThatIsDown sends samples to a receiver that counts as down: each
+// is tried at once, and the first one after its return ends the outage.
+func TestASampleOfAReceiverThatIsDown(t *testing.T) {
+	key := newCustomer(t).test.Secret
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	type delivery struct {
+		ID         string    `json:"id"`
+		EventID    string    `json:"event_id"`
+		State      string    `json:"state"`
+		WaitingFor *string   `json:"waiting_for"`
+		CreatedAt  time.Time `json:"created_at"`
+		Attempts   []struct {
+			At time.Time `json:"at"`
+		} `json:"attempts"`
+	}
+	path := "/v1/webhooks/" + into[struct{ ID string }](call(t, key, "POST", "/v1/webhooks", object{
+		"url": "http://" + l.Addr().String(), "event_types": []string{"balance.low"},
+	}), http.StatusCreated).ID
+	all := func() []delivery {
+		return into[[]delivery](call(t, key, "GET", path+"/deliveries", nil), http.StatusOK)
+	}
+	sample := func() delivery {
+		return into[delivery](call(t, key, "POST", path+"/test", object{"event_type": "balance.low"}), http.StatusAccepted)
+	}
+	down := func(d delivery) bool { return d.WaitingFor != nil && *d.WaitingFor == "circuit_breaker" }
+	for range 5 {
+		sample()
+	}
+	eventually(t, "an open circuit breaker", func() bool { return slices.ContainsFunc(all(), down) })
+	tried := sample()
+	eventually(t, "an attempt while the receiver is down", func() bool {
+		i := slices.IndexFunc(all(), func(d delivery) bool { return d.ID == tried.ID })
+		tried = all()[i]
+		return len(tried.Attempts) > 0
+	})
+	if took := tried.Attempts[0].At.Sub(tried.CreatedAt); took > 10*time.Second || !down(tried) {
+		t.Errorf("tried after %v: %+v", took, tried)
+	}
+
+	if l, err = net.Listen("tcp", l.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	back := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}}
+	back.Start()
+	t.Cleanup(back.Close)
+	last := sample()
+	eventually(t, "the end of the outage", func() bool {
+		waits := func(d delivery) bool { return d.State != "delivered" && (d.ID == last.ID || d.ID == tried.ID) }
+		return !slices.ContainsFunc(all(), waits)
 	})
 }
