@@ -280,6 +280,10 @@ func TestEvents(t *testing.T) {
 	if len(only) != 1 || only[0].Type != "content.published" {
 		t.Errorf("%+v", only)
 	}
+	about := into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=studio.*,content.published,content.generated&order=asc&object_id="+item.ID, nil), http.StatusOK)
+	if len(about) != 2 || about[0].ID != events[1].ID || about[1].ID != events[0].ID {
+		t.Errorf("%+v", about)
+	}
 	if none := into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=content.*&to="+from, nil), http.StatusOK); len(none) != 0 {
 		t.Errorf("%+v", none)
 	}

@@ -44,6 +44,9 @@ func TestEventsReachOnlyWhoMayReadThem(t *testing.T) {
 	if len(events) != 1 {
 		t.Fatalf("%d events", len(events))
 	}
+	if sent := into[[]webhook](call(t, all, "GET", path+"/deliveries?state=pending,delivered&event_id="+events[0].ID, nil), http.StatusOK); len(sent) != 1 {
+		t.Errorf("its deliveries are %+v", sent)
+	}
 	if seen := into[[]webhookEvent](call(t, reader.Secret, "GET", "/v1/events", nil), http.StatusOK); len(seen) != 0 {
 		t.Errorf("account:read lists %+v", seen)
 	}
