@@ -160,7 +160,7 @@ func serve(ctx context.Context, out io.Writer, o system.Options) error {
 func writeFiles(dir string, s *system.System, d demo) ([]string, error) {
 	var files []string
 	for name, text := range map[string]string{
-		envFile: fmt.Sprintf("BASE_URL=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\n", s.BaseURL, d.test, d.live),
+		envFile: fmt.Sprintf("BASE_URL=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\nSVC_API_KEY=$SVC_TEST_KEY\nexport BASE_URL SVC_API_KEY\n", s.BaseURL, d.test, d.live),
 		awsFile: s.Environment(),
 	} {
 		file := filepath.Join(dir, name)

@@ -72,7 +72,7 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 		t.Fatalf("got %v, %v", files, err)
 	}
 	for name, want := range map[string]string{
-		envFile: "BASE_URL=http://localhost:8080\nSVC_TEST_KEY=t\nSVC_LIVE_KEY=l\n",
+		envFile: "BASE_URL=http://localhost:8080\nSVC_TEST_KEY=t\nSVC_LIVE_KEY=l\nSVC_API_KEY=$SVC_TEST_KEY\nexport BASE_URL SVC_API_KEY\n",
 		awsFile: "AWS_ENDPOINT_URL=http://127.0.0.1:4566\nAWS_REGION=us-east-1\nAWS_ACCESS_KEY_ID=test\nAWS_SECRET_ACCESS_KEY=test\nTABLE_NAME=state\nSTACK_NAME=local-local-us-east-1\nPROVIDER_SECRET=arn:providers\nAUDIT_TABLE_NAME=audit\n",
 	} {
 		file := filepath.Join(dir, name)
