@@ -92,6 +92,7 @@ func (w *World) Call(ctx context.Context, r Request) (Answer, error) {
 // Send makes one call as the gateway does: it asks the authorizer, and then the
 // function with what the authorizer gave.
 func (w *World) Send(ctx context.Context, r Request) (Response, error) {
+	w.Clock = w.Clock.Add(w.settings.Tick)
 	var cost Cost
 	e, err := w.compose(r)
 	if err != nil {

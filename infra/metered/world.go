@@ -52,8 +52,10 @@ type Settings struct {
 	Account, Agent string
 	// Listed is how many resources of each kind the account has.
 	Listed int
-	// Clock is the time at the beginning.
+	// Clock is the time at the beginning, and Tick how far each call moves it: what calls
+	// make within one millisecond is in no order.
 	Clock time.Time
+	Tick  time.Duration
 	// Secret is that of the system; there may be none.
 	Secret seal.Secret
 	// With may change the configuration of the tables' clients.
@@ -78,7 +80,7 @@ type World struct {
 	Loaders map[string]generate.Loader
 	// Routes are the operations by their ids.
 	Routes map[string]httpapi.Route
-	// Clock is the time, which stands still.
+	// Clock is the time, which only calls move.
 	Clock time.Time
 
 	settings   Settings

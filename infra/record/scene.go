@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// clock is when all calls are made.
+// clock is when the first call is made.
 var clock = time.Date(2026, 5, 1, 9, 0, 30, 0, time.UTC)
 
 // scene is a service with an account in which one operation is called.
@@ -35,7 +35,7 @@ func open(ctx context.Context, route httpapi.Route) (*scene, error) {
 	}
 	var err error
 	s.w, err = metered.NewWith(ctx, metered.Settings{
-		Account: "Acme Media", Agent: "acme-crm/2.1", Listed: 2, Clock: clock, Secret: s.secret, With: []func(*aws.Config){attach},
+		Account: "Acme Media", Agent: "acme-crm/2.1", Listed: 2, Clock: clock, Tick: time.Millisecond, Secret: s.secret, With: []func(*aws.Config){attach},
 	})
 	return s, err
 }
