@@ -108,16 +108,22 @@ type MusicianSettings struct {
 	ArtistName     string `json:"artist_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the artist" example:"The Examples"`
 	Genres         []Line `json:"genres" minItems:"1" maxItems:"5" nullable:"false" doc:"Genres of the music" example:"[\"indie pop\"]"`
 	Mood           string `json:"mood,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Mood of the music"`
-	LyricsLanguage string `json:"lyrics_language,omitempty" maxLength:"35" doc:"Language of the lyrics (BCP 47)" example:"en"`
-	Instrumental   *bool  `json:"instrumental,omitempty" doc:"Whether the music has no lyrics"`
+	LyricsLanguage string `json:"lyrics_language,omitempty" maxLength:"35" doc:"Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused" example:"en"`
+	Instrumental   *bool  `json:"instrumental,omitempty" doc:"Whether the music has no vocals. Music clips have none yet: false is refused"`
 }
 
-// check puts the language into canonical form.
-func (s *MusicianSettings) check() (err error) {
+// check refuses settings that have no effect yet.
+func (s *MusicianSettings) check() error {
+	var language, vocals error
 	if s.LyricsLanguage != "" {
-		s.LyricsLanguage, err = canonical(s.LyricsLanguage, "/settings/lyrics_language")
+		if _, language = canonical(s.LyricsLanguage, "/settings/lyrics_language"); language == nil {
+			language = errs.Invalid("/settings/lyrics_language", "has no effect yet, as music clips have no vocals. Leave it out")
+		}
 	}
-	return err
+	if s.Instrumental != nil && !*s.Instrumental {
+		vocals = errs.Invalid("/settings/instrumental", "has no effect yet, as music clips have no vocals. Send true, or leave it out")
+	}
+	return errs.All(language, vocals)
 }
 
 // checker is implemented by settings with rules that a schema cannot express.

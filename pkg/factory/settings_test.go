@@ -98,8 +98,9 @@ func TestSettingsOfEachType(t *testing.T) {
 		{"entertainment", `{"age_rating":12}`, "", "/settings/age_rating"},
 		{"entertainment", `{"formats":["Quiz\t"]}`, "", "/settings/formats/0"},
 
-		{"musician", `{"artist_name":"The Examples","genres":["indie pop"],"mood":"warm","lyrics_language":"de-DE","instrumental":false}`, "", ""},
-		{"musician", `{"artist_name":"The Examples","genres":["indie pop"],"lyrics_language":"DE_at"}`, `{"artist_name":"The Examples","genres":["indie pop"],"lyrics_language":"de-AT"}`, ""},
+		{"musician", `{"artist_name":"The Examples","genres":["indie pop"],"mood":"warm","instrumental":true}`, "", ""},
+		{"musician", `{"artist_name":"The Examples","genres":["indie pop"],"lyrics_language":"de-DE"}`, "", "/settings/lyrics_language"},
+		{"musician", `{"artist_name":"The Examples","genres":["indie pop"],"instrumental":false}`, "", "/settings/instrumental"},
 		{"musician", `{"artist_name":"The Examples","genres":["indie pop"],"lyrics_language":"german"}`, "", "/settings/lyrics_language"},
 		{"musician", `{"artist_name":"The Examples"}`, "", "/settings/genres"},
 		{"musician", `{"artist_name":"The Examples","genres":[]}`, "", "/settings/genres"},
