@@ -130,6 +130,11 @@ func TestMediaAreFetched(t *testing.T) {
 			t.Errorf("%s: %+v, %+v", path, m, m.Reason)
 		}
 	}
+	first := call(t, secret, http.MethodGet, "/v1/media?limit=1", nil)
+	rest := into[[]ownMedia](call(t, secret, http.MethodGet, "/v1/media?limit=1&cursor="+*first.NextCursor, nil), http.StatusOK)
+	if one := into[[]ownMedia](first, http.StatusOK); len(one) != 1 || len(rest) != 1 || one[0].ID == rest[0].ID {
+		t.Errorf("the pages are %+v and %+v", one, rest)
+	}
 	if err := call(t, secret, http.MethodPost, "/v1/media", object{"source_url": "https://10.0.0.1/a.png"}).refused(http.StatusUnprocessableEntity, "validation_failed"); err != nil {
 		t.Error(err)
 	}
