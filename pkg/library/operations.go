@@ -64,7 +64,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Brings in a picture, a recording or a video for other operations, which take the id of the media wherever they take the URL of a file. "+
 			"Without `source_url`, declare `mime_type`, `bytes` and `sha256`, and send the file by the request in `upload` within 15 minutes; with it, the service fetches the file. "+
 			"The media is `pending` until the file was decoded, and then `ready` or `rejected` with a `reason`. "+
-			"Pictures have up to 50 million pixels; they are turned upright, and what they tell beside the picture, such as the place, is removed. Of MP4 videos the container is read. "+
+			"Pictures have up to 50 million pixels; they are turned upright, and their metadata, such as the place, is removed. Of MP4 videos the container is read. "+
 			"A media is deleted 30 days after its last use. Up to 100 may be pending.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.QueueFull}
