@@ -2,7 +2,9 @@ package reset_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,12 +20,15 @@ import (
 	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/library"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider/sandbox"
+	"github.com/content-automation/api/pkg/reset"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/studio/generation"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -52,7 +57,8 @@ func newWorld(t *testing.T) *world {
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2")
 	factories := factory.NewService(w.db, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), account.NewEvents(w.db, signer),
-		content.NewService(w.db, factories, signer, offer, w.clock.Now), studio.NewService(w.db, signer, nil, offer, w.clock.Now))
+		content.NewService(w.db, factories, signer, offer, w.clock.Now), studio.NewService(w.db, signer, nil, offer, w.clock.Now),
+		library.NewService(w.db, signer, nil, w.clock.Now))
 	sign := item.SignedBy(signer)
 	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: sandbox.New(w.clock.Now)}, map[string]generate.Loader{
 		item.ItemKind: item.Loader{Sign: sign}, generation.ItemKind: generation.Loader{Sign: sign},
@@ -161,6 +167,43 @@ func TestAResetSurvivesFaults(t *testing.T) {
 	w.engine.Drain()
 	if n := w.counts(w.Caller); n != [4]int{} || len(w.engine.Objects.Keys()) != 0 {
 		t.Errorf("left are %v and %v", n, w.engine.Objects.Keys())
+	}
+}
+
+// Of media that are still awaited no place is lost among the pending ones.
+func TestAResetDeletesMedia(t *testing.T) {
+	w := newWorld(t)
+	body := object{"mime_type": "image/png", "bytes": 3, "sha256": strings.Repeat("0", 64)}
+	for _, c := range []*apitest.Caller{w.Caller, w.Live()} {
+		c.Call(http.MethodPost, "/v1/media", body).Into(t, http.StatusCreated, new(object))
+	}
+	w.clock.Add(time.Second)
+	// The engine has no handler that awaits media: the steps are taken here.
+	h, step := &reset.Handler{DB: w.db, Now: w.clock.Now}, &task.Step{}
+	step.Owner = tenant.Of(w.Principal.Account, tenant.Test)
+	payload, done := any(object{"before": w.clock.Now()}), false
+	for range 20 {
+		var err error
+		if step.Payload, err = json.Marshal(payload); err != nil {
+			t.Fatal(err)
+		}
+		o, err := h.Step(t.Context(), step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if payload, done = o.Payload, o.Done; done {
+			break
+		}
+		w.clock.Add(o.Wait)
+	}
+	if !done {
+		t.Error("it does not end")
+	}
+	if n, live := len(apitest.All[object](w.Caller, "/v1/media", 100)), len(apitest.All[object](w.Live(), "/v1/media", 100)); n != 0 || live != 1 {
+		t.Errorf("%d media are left, and %d of live keys", n, live)
+	}
+	if it, err := w.db.Get(t.Context(), store.IDKey("media-pending#"+tenant.Of(w.Principal.Account, tenant.Test).String())); err != nil || it.Count() != 0 {
+		t.Errorf("%d media count as pending, %v", it.Count(), err)
 	}
 }
 
