@@ -105,14 +105,12 @@ func (s *Service) Register(r *httpapi.Router) {
 	create := op("createApiKey", http.MethodPost, "/v1/api-keys", "Create an API key", "A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of spending. Only this response contains the secret. Store it safely.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState}
-	create.Example = map[string]any{"name": "CRM integration", "kind": "test", "scopes": []string{"content:read", "content:write"}}
 	httpapi.Write(r, create, s.createKey)
 
 	httpapi.Read(r, op("getApiKey", http.MethodGet, "/v1/api-keys/{api_key_id}", "Get an API key", "Includes the time and address of its last use, how often it was used, and what it has spent this month. The last minute of a revoked key may be missing."), s.getKey)
 
 	update := op("updateApiKey", http.MethodPatch, "/v1/api-keys/{api_key_id}", "Change an API key", "Takes a JSON merge patch (RFC 7396). Takes effect on the next request. Narrowing a key needs no more than `account:manage`. To widen a key in any way, such as by a scope, an address or a later expiry, the calling key must be at least as wide as the key afterwards. No key can widen itself: `scope_escalation`.")
 	update.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
-	update.Example = map[string]any{"name": "CRM integration, production", "ip_allow_list": []string{"203.0.113.0/24"}}
 	update.Fixed = map[string]string{
 		"kind": "create another key", "secret": "POST /v1/api-keys/{api_key_id}/rotate makes a new one", "state": "DELETE /v1/api-keys/{api_key_id} revokes the key",
 	}
@@ -125,7 +123,6 @@ func (s *Service) Register(r *httpapi.Router) {
 	rotate := op("rotateApiKey", http.MethodPost, "/v1/api-keys/{api_key_id}/rotate", "Rotate the secret of an API key", "The old secret stays valid for `overlap_seconds`, and those before it for theirs. With 0, all earlier secrets end. An old secret cannot create, change, rotate or revoke keys. The calling key must be at least as wide as the rotated key, or that key itself. Only this response contains the new secret.")
 	rotate.Status = http.StatusCreated
 	rotate.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
-	rotate.Example = map[string]any{"overlap_seconds": 3600}
 	httpapi.Write(r, rotate, s.rotateKey)
 }
 

@@ -63,7 +63,6 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	update := op("updateContentItem", http.MethodPatch, one, auth.ContentWrite, "Change a content item",
 		"Takes a JSON merge patch (RFC 7396) of title, caption, hashtags and metadata, until publishing begins. Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null is generated again by the next attempt.")
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
-	update.Example = map[string]any{"title": "Made of recycled nets", "hashtags": []string{"trailrunning"}}
 	update.Fixed = map[string]string{
 		"prompt": "POST /v1/content-items/{content_item_id}/regenerate takes a new prompt", "model": "POST /v1/content-items/{content_item_id}/regenerate takes another model",
 		"state": "POST /v1/content-items/{content_item_id}/cancel cancels the item, /regenerate makes it again",
@@ -79,7 +78,6 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 		"Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new item. It uses the settings that the factory had when the item was created, and keeps the texts that you have set. The media and texts of the earlier attempt are shown until the new one has succeeded. The files of all attempts are kept until the item is deleted.")
 	regenerate.Status = http.StatusAccepted
 	regenerate.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
-	regenerate.Example = map[string]any{"prompt": "Our new trail running shoe, on a muddy path"}
 	httpapi.Write(r, regenerate, s.regenerate)
 
 	cancel := op("cancelContentItem", http.MethodPost, one+"/cancel", auth.ContentWrite, "Cancel a content item",

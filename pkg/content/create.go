@@ -94,15 +94,14 @@ func (batch) Schema(r huma.Registry) *huma.Schema {
 // registerCreate puts the operations that create items into the router.
 func (s *Service) registerCreate(r *httpapi.Router) {
 	refusals := []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
-	example := map[string]any{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"}
 	create := op("createContentItem", http.MethodPost, "/v1/content-items", auth.ContentWrite, "Create a content item",
 		"The item is generated in the background, with the current settings of the factory, whose `content_types` must contain its kind. The event `content.generated` or `content.failed` reports its end. The cost depends on the request: it is reserved now, charged when the item is generated, and released if it fails. Canceling charges the parts that were completed and releases the rest. With a test key nothing is spent, and `sandbox` selects the result.")
-	create.Status, create.Errors, create.Example = http.StatusAccepted, refusals, example
+	create.Status, create.Errors = http.StatusAccepted, refusals
 	httpapi.Write(r, create, s.create)
 
 	batch := op("createContentItems", http.MethodPost, "/v1/content-items/batch", auth.ContentWrite, "Create several content items",
 		"Creates up to 50 items, each like `POST /v1/content-items`, or none: if one is refused, nothing is created or spent. The response lists them in the order of the request. If several are refused, `details` lists all, and `code` is that of the first.")
-	batch.Status, batch.Errors, batch.Example = http.StatusAccepted, refusals, map[string]any{"items": []any{example}}
+	batch.Status, batch.Errors = http.StatusAccepted, refusals
 	httpapi.Write(r, batch, s.createBatch)
 }
 

@@ -105,8 +105,7 @@ func Mount(r *httpapi.Router, e function.Env) {
 		Summary: "Estimate a cost",
 		Description: "Returns what the body of an operation would cost with a live key. Nothing is spent or created. The body is validated as that operation validates it, so what has an estimate is accepted if the balance suffices, " +
 			"and the cost depends on the body, and on its factory or item, alone: the estimate is exactly what is reserved, and what the response shows as `reserved_credits`. Only a result that is far longer than reserved for is charged more.",
-		Errors:  []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable, errs.NotFound, errs.InvalidState},
-		Example: map[string]any{"operation": "createContentItem", "body": map[string]any{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"}},
+		Errors: []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable, errs.NotFound, errs.InvalidState},
 	}, func(ctx context.Context, _ *store.Tx, in *input) (out Estimate, err error) {
 		credits, err := priced[in.Body.Operation](ctx, in.Body)
 		if err != nil {

@@ -119,17 +119,12 @@ func (s *Service) Register(r *httpapi.Router) {
 	create := op("createFactory", http.MethodPost, "/v1/factories", auth.FactoriesWrite, "Create a factory", "Creates a factory of one of the seven types. `settings` depends on the type.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.UnsupportedModel}
-	create.Example = map[string]any{
-		"type": "brand", "name": "Acme on social media", "language": "en", "tone": "warm and practical", "topics": []string{"running shoes", "training"},
-		"settings": map[string]any{"brand_name": "Acme", "colors": []string{"#ff6600"}},
-	}
 	httpapi.Write(r, create, s.create)
 
 	httpapi.Read(r, op("getFactory", http.MethodGet, "/v1/factories/{factory_id}", auth.FactoriesRead, "Get a factory", ""), s.get)
 
 	update := op("updateFactory", http.MethodPatch, "/v1/factories/{factory_id}", auth.FactoriesWrite, "Change a factory", "Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory.")
 	update.Errors = []errs.Code{errs.UnsupportedModel, errs.VersionMismatch}
-	update.Example = map[string]any{"state": "paused", "tone": "playful"}
 	update.Fixed = map[string]string{"type": "create another factory"}
 	httpapi.Write(r, update, s.update)
 }

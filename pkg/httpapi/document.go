@@ -110,11 +110,6 @@ func (r *Router) finish(op Op, success reflect.Type) {
 	if o.RequestBody == nil {
 		return
 	}
-	for _, media := range o.RequestBody.Content {
-		if op.Example != nil {
-			media.Example = op.Example
-		}
-	}
 	if json := o.RequestBody.Content["application/json"]; json != nil && op.Method == http.MethodPatch {
 		o.RequestBody.Content["application/merge-patch+json"] = json
 	}

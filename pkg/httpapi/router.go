@@ -38,8 +38,6 @@ type Op struct {
 	Errors []errs.Code
 	// Fixed are members of the resource that a body cannot have, with what to do instead.
 	Fixed map[string]string
-	// Example is a request body that works, for the documents.
-	Example any
 }
 
 // Route is what the gateway and the authorizer need to know of an operation.

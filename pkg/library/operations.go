@@ -68,7 +68,6 @@ func (s *Service) Register(r *httpapi.Router) {
 			"A media is deleted 30 days after its last use. Up to 100 may be pending.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.QueueFull}
-	create.Example = map[string]any{"type": "image", "mime_type": "image/jpeg", "bytes": 482113, "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}
 	httpapi.Write(r, create, s.create)
 
 	const one = "/v1/media/{media_id}"

@@ -69,7 +69,6 @@ func (s *Service) registerEstimate(r *httpapi.Router) {
 	estimate := op("estimateGeneration", http.MethodPost, "/v1/studio/estimates", "Estimate a generation",
 		"Returns the cost of a generation with a live key. Nothing is spent. The input is validated like that of the creating operation. The cost depends on the request alone, so the estimate is exactly what is reserved. Only a result that is far longer than reserved for is charged more.")
 	estimate.Errors = []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable}
-	estimate.Example = map[string]any{"kind": "video", "model": "kling-3-turbo-pro", "input": map[string]any{"prompt": "A trail running shoe on wet rock", "seconds": 6}}
 	httpapi.Write(r, estimate, s.estimate)
 }
 

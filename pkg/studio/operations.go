@@ -55,11 +55,11 @@ func op(id, method, path, summary, description string) httpapi.Op {
 
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
-	register[videoBody](s, r, "createVideo", "videos", "Make a video", "Makes a video from a text or an image.", map[string]any{"prompt": "A trail running shoe on wet rock, morning light", "aspect_ratio": "9:16", "seconds": 5})
-	register[imageBody](s, r, "createImage", "images", "Make images", "Makes images from a text. Some models start from an image.", map[string]any{"prompt": "A trail running shoe on wet rock, morning light", "aspect_ratio": "4:5"})
-	register[musicBody](s, r, "createMusic", "music", "Make music", "Makes a track from a description, with lyrics if the model supports them.", map[string]any{"prompt": "Calm piano over soft rain", "seconds": 30})
-	register[voiceBody](s, r, "createVoice", "voices", "Speak a text", "", map[string]any{"text": "Made of recycled nets.", "language": "en"})
-	register[avatarBody](s, r, "createAvatar", "avatars", "Make a talking avatar", "Makes a video of a person who speaks a text or a recording.", map[string]any{"text": "Made of recycled nets.", "image_url": "https://www.example.com/anna.jpg"})
+	register[videoBody](s, r, "createVideo", "videos", "Make a video", "Makes a video from a text or an image.")
+	register[imageBody](s, r, "createImage", "images", "Make images", "Makes images from a text. Some models start from an image.")
+	register[musicBody](s, r, "createMusic", "music", "Make music", "Makes a track from a description, with lyrics if the model supports them.")
+	register[voiceBody](s, r, "createVoice", "voices", "Speak a text", "")
+	register[avatarBody](s, r, "createAvatar", "avatars", "Make a talking avatar", "Makes a video of a person who speaks a text or a recording.")
 	s.registerEstimate(r)
 
 	list := op("listGenerations", http.MethodGet, "/v1/studio/generations", "List the generations", "Newest first.")
@@ -73,7 +73,7 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 // register puts the operation that creates generations of one kind into the router.
-func register[B body](s *Service, r *httpapi.Router, id, path, summary, description string, example map[string]any) {
+func register[B body](s *Service, r *httpapi.Router, id, path, summary, description string) {
 	if description != "" {
 		description += " "
 	}
@@ -84,7 +84,6 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 	if id == "createAvatar" { // which alone reads a recording
 		create.Errors = append(create.Errors, errs.UnsupportedMedia)
 	}
-	create.Example = example
 	httpapi.Write(r, create, func(ctx context.Context, tx *store.Tx, in *createInput[B]) (generation.Generation, error) {
 		return s.create(ctx, tx, in.Body, &in.heard)
 	})

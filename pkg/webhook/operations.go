@@ -91,14 +91,12 @@ func (s *Service) Register(r *httpapi.Router) {
 	create := op("createWebhook", http.MethodPost, collection, "Create a webhook", "Events are sent to it from now on, signed as Standard Webhooks defines. It receives only events that the calling key may read: those of `content.*` need `content:read`, for example. A later change of the key's scopes takes effect on the next event. Only this response contains the signing secret. Store it safely.\n\n"+targetGuide)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState}
-	create.Example = map[string]any{"url": "https://crm.example.com/hooks/content", "event_types": []string{"content.*", "balance.low"}, "description": "CRM"}
 	httpapi.Write(r, create, s.create)
 
 	httpapi.Read(r, op("getWebhook", http.MethodGet, one, "Get a webhook", "Includes its health: the last success, the start of the current failures, and the response times of the receiver."), s.get)
 
 	update := op("updateWebhook", http.MethodPatch, one, "Change a webhook", "Takes a JSON merge patch (RFC 7396). To change the address or `event_types`, the calling key needs the scopes of all events that `created_by` may read. Enabling a webhook that was disabled for its failures clears them.")
 	update.Errors = []errs.Code{errs.ScopeEscalation, errs.VersionMismatch}
-	update.Example = map[string]any{"state": "enabled", "event_types": []string{"*"}}
 	httpapi.Write(r, update, s.update)
 
 	remove := op("deleteWebhook", http.MethodDelete, one, "Delete a webhook", "Its pending deliveries are dropped.")

@@ -48,7 +48,6 @@ func (s *Service) registerReplay(r *httpapi.Router, op func(id, method, path, su
 		"Delivers, in the background, all events since the given time that match the webhook and have not been delivered to it: those whose delivery failed, with all retries, and those from before the webhook was created. Events that were delivered or wait for their next attempt are not affected. A webhook takes 2 replays a minute.")
 	replay.Status = http.StatusAccepted
 	replay.Errors = []errs.Code{errs.InvalidState}
-	replay.Example = map[string]any{"since": "2026-05-01T00:00:00Z"}
 	httpapi.Write(r, replay, s.replay)
 }
 

@@ -59,7 +59,6 @@ func (s *Service) registerTest(r *httpapi.Router, op func(id, method, path, summ
 		"Sends a sample event of the given type, about a resource that does not exist. It is sent at once, even while the receiver counts as down. It is signed and retried like any event, is sent to this webhook only, and is not listed in the events of the account. Returns its delivery. A webhook takes 10 samples a minute.")
 	test.Status = http.StatusAccepted
 	test.Errors = []errs.Code{errs.InvalidState}
-	test.Example = map[string]any{"event_type": "content.generated"}
 	httpapi.Write(r, test, s.test)
 }
 
