@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/topology"
 )
 
-// as configures clients with the credentials that the local Lambda gives to a function.
+// as configures clients with a function's credentials in the local Lambda.
 func as(t *testing.T, function string) aws.Config {
 	t.Helper()
 	// The credentials count once the function has been started, whatever it answers.

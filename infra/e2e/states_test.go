@@ -54,7 +54,7 @@ func TestStatesAndTheirEvents(t *testing.T) {
 	}
 }
 
-// What is reserved, released and charged is told by the responses and the entries.
+// The responses and the entries report what is reserved, released and charged.
 func TestMoneyIsTold(t *testing.T) {
 	c := newCustomer(t)
 	c.topUp(1000)

@@ -83,7 +83,7 @@ func listValues(doc *huma.OpenAPI) {
 	})
 }
 
-// nameEnums gives every enumeration a schema with a name, which generators then use for
+// nameEnums moves every enumeration into a named schema, which generators then use for
 // its type. Null is not among the values, but an alternative to them.
 func nameEnums(doc *huma.OpenAPI) {
 	schemas := doc.Components.Schemas.Map()

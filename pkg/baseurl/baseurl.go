@@ -1,4 +1,4 @@
-// Package baseurl tells the address of the API as its caller used it.
+// Package baseurl returns the address of the API as its caller used it.
 package baseurl
 
 import "strings"

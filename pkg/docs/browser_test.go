@@ -153,7 +153,7 @@ func TestExplorerInChromium(t *testing.T) {
 }
 
 // checkCalls looks at what the explorer has sent: each write has an idempotency key of its
-// own, and reads have no parameters that nobody chose.
+// own, and reads send only the parameters that were chosen.
 func checkCalls(t *testing.T, calls []*http.Request) {
 	t.Helper()
 	if len(calls) == 0 || calls[0].Header.Get("Authorization") != "Bearer svc_test_pasted" {

@@ -206,8 +206,8 @@ func TestEnvelopeAnswers(t *testing.T) {
 		t.Run(tc.method+" "+tc.path, func(t *testing.T) {
 			resp := call(builtIn(), tc.method, tc.path)
 			var e struct {
-				Data      json.RawMessage
-				Error     *struct {
+				Data  json.RawMessage
+				Error *struct {
 					Code, Message, Type string
 					DocURL              string `json:"doc_url"`
 				}
