@@ -9,6 +9,7 @@ package provider
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"time"
 )
@@ -96,6 +97,9 @@ type Request struct {
 	// as well; 0 means none.
 	ScriptSeconds int
 
+	// Form is for text: the object to write instead of a post. See Ask.
+	Form *Form
+
 	AspectRatio string // image, video, avatar; the provider's first one if empty
 	Seconds     int    // video, music; the model's own length if 0
 	Count       int    // image; 1 if 0
@@ -156,8 +160,9 @@ type Status struct {
 
 // Result is what a generation made.
 type Result struct {
-	Text  *Text  // of a text generation
-	Media []File // of all others, in order
+	Text   *Text           // of a text generation
+	Object json.RawMessage // of a text generation with a form, in place of Text
+	Media  []File          // of all others, in order
 	// Characters is how many the provider has billed, of a voice; 0 if it does not say.
 	Characters int
 }

@@ -52,15 +52,20 @@ const OptionReasoning = "reasoning_tokens"
 func TextTokens(req Request) Tokens {
 	system, user := TextPrompt(req)
 	reasoning, _ := strconv.Atoi(req.Options[OptionReasoning]) // 0 where there is none
-	return Tokens{
-		Input:  (len(system) + len(user)) / bytesPerToken,
-		Output: tokensBase + max(reasoning, 0) + max(req.Slides, 0)*tokensPerSlide + max(req.ScriptSeconds, 0)*tokensPerSecond,
+	answer := tokensBase + max(req.Slides, 0)*tokensPerSlide + max(req.ScriptSeconds, 0)*tokensPerSecond
+	if req.Form != nil {
+		answer = req.Form.Tokens
 	}
+	return Tokens{Input: (len(system) + len(user)) / bytesPerToken, Output: answer + max(reasoning, 0)}
 }
 
 // TextPrompt returns the prompts of a request for text: the system's, with the
-// caller's instructions and the format that ParseText reads, and the user's.
+// caller's instructions and the format that ParseText reads, and the user's. The
+// system's prompt of a request with a form is the form's.
 func TextPrompt(req Request) (system, user string) {
+	if req.Form != nil {
+		return req.Form.System, strings.TrimSpace(req.Prompt)
+	}
 	var b strings.Builder
 	if instructions := strings.TrimSpace(req.Instructions); instructions != "" {
 		b.WriteString(instructions + "\n\n")
@@ -91,7 +96,7 @@ func TextPrompt(req Request) (system, user string) {
 func ParseText(raw string, req Request) (Text, error) {
 	t, err := parseText(raw, req)
 	if err != nil {
-		return Text{}, &Error{Kind: Transient, Code: "text_unreadable", Message: "The model's text could not be read.", Cause: err}
+		return Text{}, unreadable(err)
 	}
 	return t, nil
 }

@@ -124,6 +124,9 @@ func TestConformance(t *testing.T) {
 		req := of(t, m.ID, "A bay at sunrise")
 		if m.Kind == provider.KindText {
 			req.Slides, req.ScriptSeconds, req.Language, req.Instructions = 5, 20, "de", "Speak as Acme."
+			form := of(t, m.ID, "A bay at sunrise")
+			form.Form = &provider.Form{System: "Answer with an object.", Tokens: 500}
+			requests = append(requests, form)
 		}
 		requests = append(requests, req)
 		for _, ratio := range m.Capabilities.AspectRatios {

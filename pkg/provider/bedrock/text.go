@@ -35,6 +35,13 @@ func (p *Provider) write(ctx context.Context, req provider.Request) (provider.Su
 	case types.StopReasonModelContextWindowExceeded:
 		return provider.Submission{}, refuse("The prompt is longer than the model can read.")
 	}
+	if req.Form != nil {
+		object, err := provider.ParseObject(words(out.Output))
+		if err != nil {
+			return provider.Submission{}, err
+		}
+		return provider.Submission{Result: &provider.Result{Object: object}}, nil
+	}
 	text, err := provider.ParseText(words(out.Output), req)
 	if err != nil {
 		return provider.Submission{}, err

@@ -1,6 +1,7 @@
 package providertest
 
 import (
+	"encoding/json"
 	"io"
 	"math"
 	"strconv"
@@ -21,6 +22,12 @@ const tolerance = 0.02
 // content of its files.
 func checkResult(t *testing.T, req provider.Request, p provider.Provider, result provider.Result) [][]byte {
 	t.Helper()
+	if req.Form != nil {
+		if !json.Valid(result.Object) || result.Text != nil || len(result.Media) > 0 {
+			t.Errorf("got %+v, want an object alone", result)
+		}
+		return nil
+	}
 	if req.Kind == provider.KindText {
 		checkText(t, req, result)
 		return nil

@@ -73,7 +73,8 @@ type work struct {
 }
 
 // Submit implements provider.Provider. The handle follows from the request
-// alone. Text that need not wait is answered at once, as real models do.
+// alone. A form, and text that need not wait, is answered at once, as real models
+// do.
 func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	if err := ctx.Err(); err != nil {
 		return provider.Submission{}, err
@@ -81,6 +82,12 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	capabilities := p.Capabilities()
 	if err := req.Validate(capabilities); err != nil {
 		return provider.Submission{}, err
+	}
+	if req.Form != nil {
+		if req.Rehearsal.Fail {
+			return provider.Submission{}, provider.FailureOf(cmp.Or(req.Rehearsal.Code, provider.FailedGeneration))
+		}
+		return provider.Submission{Result: &provider.Result{Object: req.Form.Sample}}, nil
 	}
 	seed := fnv.New32a()
 	_, _ = io.WriteString(seed, req.Prompt) // a hash takes everything

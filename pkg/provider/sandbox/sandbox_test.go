@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -42,6 +43,10 @@ func TestConformance(t *testing.T) {
 	requests = append(requests,
 		provider.Request{Kind: provider.KindImage, Prompt: "A carousel", AspectRatio: "1:1", Count: 10},
 		provider.Request{Kind: provider.KindText, Prompt: "A carousel", Slides: 7},
+		provider.Request{
+			Kind: provider.KindText, Prompt: "Topics", Form: &provider.Form{System: "Answer with topics.", Tokens: 100, Sample: json.RawMessage(`{"topics":["a"]}`)},
+			Rehearsal: provider.Rehearsal{Start: noon, Delay: time.Hour},
+		},
 		provider.Request{Kind: provider.KindText, Prompt: strings.Repeat("длинный запрос ", 500), Language: "ru", Rehearsal: provider.Rehearsal{Start: noon, Delay: 12 * time.Hour}},
 		provider.Request{Kind: provider.KindText, Prompt: "?!…"},
 		provider.Request{Kind: provider.KindText, Prompt: "A short video", ScriptSeconds: 8},
