@@ -2,9 +2,16 @@
 package main
 
 import (
+	"github.com/content-automation/api/pkg/analytics"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/needs"
 )
 
-func main() { function.Serve(factory.Mount, function.Open(needs.Read[needs.Area]())) }
+func main() {
+	function.Serve(func(r *httpapi.Router, e function.Env) {
+		factory.Mount(r, e)
+		analytics.Mount(r, e)
+	}, function.Open(needs.Read[needs.Area]()))
+}

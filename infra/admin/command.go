@@ -25,6 +25,8 @@ import (
 type services struct {
 	accounts *account.Service
 	keys     *apikey.Service
+	db       *store.DB
+	now      func() time.Time
 }
 
 // open connects to the state table.
@@ -38,7 +40,7 @@ func open(ctx context.Context, table string) (services, error) {
 	}
 	db := store.Open(cfg, table)
 	accounts := account.NewService(db, time.Now)
-	return services{accounts, apikey.NewService(db, accounts, time.Now, rand.Reader)}, nil
+	return services{accounts, apikey.NewService(db, accounts, time.Now, rand.Reader), db, time.Now}, nil
 }
 
 // configuration is the usual one of the operator's machine.
@@ -55,7 +57,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 	var table string
 	var s services
 	cmd := &cobra.Command{
-		Use: "admin", Short: "Manage the accounts, the dead letters, the providers and the audit log of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
+		Use: "admin", Short: "Manage the accounts, the dead letters, the providers, the analytics and the audit log of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if !cmd.HasSubCommands() { // which only show their help
@@ -68,7 +70,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 	log := &auditing{open: openAudit}
 	log.flags(cmd)
 	cmd.PersistentFlags().StringVar(&table, "table", os.Getenv("TABLE_NAME"), "name of the state table")
-	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork), providersCommand(out, keep), auditCommand(out, log))
+	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork), providersCommand(out, keep), auditCommand(out, log), analyticsCommand(out, &s))
 	log.record(cmd)
 	return cmd
 }

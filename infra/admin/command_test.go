@@ -53,7 +53,7 @@ func (o *operator) try(args ...string) (string, error) {
 			o.t.Errorf("%v opens the table %q", args, table)
 		}
 		accounts := account.NewService(o.db, o.clock.Now)
-		return services{accounts, apikey.NewService(o.db, accounts, o.clock.Now, rand.Reader)}, nil
+		return services{accounts, apikey.NewService(o.db, accounts, o.clock.Now, rand.Reader), o.db, o.clock.Now}, nil
 	}, nil, o.openAudit)
 	cmd.SetArgs(append(args, "--table", "state"))
 	cmd.SetErr(&out)

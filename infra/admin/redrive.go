@@ -39,7 +39,7 @@ func (w *work) redrive(ctx context.Context, out io.Writer, url string, most int)
 			}
 			met[aws.ToString(l.MessageId)] = true
 			fresh++
-			to, err := w.sendBack(ctx, l)
+			to, err := w.sendBack(ctx, url, l)
 			if err != nil {
 				stay = append(stay, l)
 				if _, err := fmt.Fprintf(out, "stays: %s: %v\n", &l, err); err != nil {
@@ -68,10 +68,13 @@ func (w *work) redrive(ctx context.Context, out io.Writer, url string, most int)
 	return nil
 }
 
-// sendBack sends a letter to where it came from, which it returns.
-func (w *work) sendBack(ctx context.Context, l letter) (string, error) {
+// sendBack sends a letter to where it came from, which it returns; url is its queue.
+func (w *work) sendBack(ctx context.Context, url string, l letter) (string, error) {
 	if l.body.Records != nil {
-		return "relayed", w.replay(ctx, *l.body.Records)
+		if url == w.dead["rollup"] {
+			return "counted", w.replay(ctx, *l.body.Records, w.keeper.Handle)
+		}
+		return "relayed", w.replay(ctx, *l.body.Records, w.relay.Handle)
 	}
 	// SQS names the queue that moved the message here, EventBridge the target that it
 	// could not reach.
@@ -112,8 +115,9 @@ type position struct {
 // mostPages bounds the reading of a stream: records of one batch are on few pages.
 const mostPages = 100
 
-// replay reads records once more, and relays them or appends them to their chains.
-func (w *work) replay(ctx context.Context, p position) error {
+// replay reads records once more, and hands them to the function that failed; those of
+// the audit log are appended to their chains.
+func (w *work) replay(ctx context.Context, p position, handle func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)) error {
 	last, ok := new(big.Int).SetString(p.Last, 10)
 	if !ok {
 		return errors.New("it tells no position in a stream")
@@ -151,12 +155,12 @@ func (w *work) replay(ctx context.Context, p position) error {
 	if slices.ContainsFunc(batch.Records, ofAudit) {
 		return w.chain.Redrive(ctx, batch)
 	}
-	answer, err := w.relay.Handle(ctx, batch)
+	answer, err := handle(ctx, batch)
 	if err != nil {
 		return err
 	}
 	if len(answer.BatchItemFailures) > 0 {
-		return fmt.Errorf("the record %s cannot be relayed: mend the cause first", answer.BatchItemFailures[0].ItemIdentifier)
+		return fmt.Errorf("the record %s fails again: mend the cause first", answer.BatchItemFailures[0].ItemIdentifier)
 	}
 	return nil
 }
@@ -191,5 +195,5 @@ func forgotten(err error, p position) error {
 	if !errors.As(err, &trimmed) {
 		return err
 	}
-	return fmt.Errorf("the stream has forgotten its records of %s, which are older than a day: the function due has sent the webhooks; what is still queued since then must be started anew", p.At.UTC().Format(time.RFC3339))
+	return fmt.Errorf("the stream has forgotten its records of %s, which are older than a day: the function due has sent the webhooks; what is still queued since then must be started anew, and analytics are corrected by `admin analytics rebuild`", p.At.UTC().Format(time.RFC3339))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/relay"
@@ -24,6 +25,7 @@ type work struct {
 	streams *dynamodbstreams.Client
 	relay   *relay.Relay
 	chain   *chain.Chain
+	keeper  *rollup.Keeper
 	// dead has the addresses of the dead-letter queues, by what each is of.
 	dead map[string]string
 }
@@ -64,12 +66,13 @@ func openWork(ctx context.Context, stack string) (*work, error) {
 			return nil, outdated(stack, q.Output())
 		}
 	}
-	for _, output := range []string{"BusName", "AuditTableName"} {
+	for _, output := range []string{"BusName", "TableName", "AuditTableName"} {
 		if outputs[output] == "" {
 			return nil, outdated(stack, output)
 		}
 	}
 	w.chain = chain.New(store.Open(cfg, outputs["AuditTableName"]), time.Now)
+	w.keeper = rollup.New(store.Open(cfg, outputs["TableName"]))
 	w.relay = relay.New(sqsqueue.Open(cfg, urls), eventbridge.NewFromConfig(cfg), outputs["BusName"])
 	return w, nil
 }

@@ -39,7 +39,6 @@ var unseen = []exception{
 	{functions: []string{"generate"}, action: "s3:GetObject", reason: "`s3:GetObject` reads what Bedrock and Polly put into the bucket; the fakes of the tests do not"},
 	{functions: []string{"import-media"}, action: "dynamodb:DeleteItem", reason: "`DeleteItem` ends a media that was not used for 30 days"},
 	{functions: []string{"import-media"}, action: "s3:ListBucket", reason: "Files of a deleted media are removed after a day"},
-	{functions: []string{"factory"}, action: "dynamodb:BatchGetItem", reason: "`BatchGetItem` reads remembered answers that are too large for one item"},
 	{functions: []string{"deliver"}, action: "dynamodb:DeleteItem", reason: "`DeleteItem` closes the breaker of a receiver that works again; not every run of the tests opens one"},
 	{functions: []string{"deliver", "dispatch"}, action: "dynamodb:GetItem", reason: "`GetItem` reads what another run has written at the same moment"},
 	{functions: []string{"deliver-slow"}, action: "dynamodb:*", on: "state table", reason: "The code is that of `deliver`, whose tests do the same"},

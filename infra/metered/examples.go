@@ -20,6 +20,8 @@ type Example struct {
 	// Part is the id of a part of it, where the path names one.
 	Part *string
 	Body any
+	// Query are the parameters.
+	Query map[string]string
 	// Live marks one that is made with a live key: the sandbox has nothing of the kind.
 	Live bool
 	// Undo is the operation that takes what was made away again, where there may only
@@ -81,8 +83,9 @@ func (w *World) Examples() map[string]Example {
 			"type": "brand", "name": "Acme on social media", "language": "en", "tone": "warm and practical", "topics": []string{"running shoes", "training"},
 			"settings": Object{"brand_name": "Acme", "colors": []string{"#ff6600"}},
 		}},
-		"getFactory":    {ID: of(&w.factory)},
-		"updateFactory": {ID: of(&w.factory), Body: Object{"tone": "dry and exact"}},
+		"getFactory":          {ID: of(&w.factory)},
+		"getFactoryAnalytics": {ID: of(&w.factory), Query: map[string]string{"from": w.Clock.AddDate(0, 0, -1).Format(time.DateOnly), "group_by": "day,kind"}},
+		"updateFactory":       {ID: of(&w.factory), Body: Object{"tone": "dry and exact"}},
 
 		"listContentItems": {},
 		"createContentItem": {Undo: "deleteContentItem", Body: Object{
@@ -156,7 +159,7 @@ func (w *World) Prepare(ctx context.Context, operation string) (r Request, err e
 	if !known {
 		return r, fmt.Errorf("%s has no example: add one to infra/metered/examples.go", operation)
 	}
-	r = Request{Operation: operation, Body: e.Body, Live: e.Live}
+	r = Request{Operation: operation, Body: e.Body, Query: e.Query, Live: e.Live}
 	if e.ID != nil {
 		r.ID, err = e.ID(ctx)
 	}

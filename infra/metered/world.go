@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/audit"
@@ -247,6 +248,9 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		if err := w.generate(ctx, state, w.item); err != nil {
 			return fmt.Errorf("generate %s: %w", w.item, err)
 		}
+		if err := w.roll(ctx, w.item); err != nil {
+			return fmt.Errorf("count %s: %w", w.item, err)
+		}
 	}
 	// The first call of a minute is weighed by itself.
 	if err := w.list(ctx, Request{Operation: "listBalanceEntries", Live: true}, new([]json.RawMessage)); err != nil {
@@ -268,6 +272,24 @@ func (w *World) generate(ctx context.Context, state *store.DB, itemID string) er
 		}
 		m = next.Message
 	}
+}
+
+// roll counts an item in the analytics, as the stream has it done.
+func (w *World) roll(ctx context.Context, itemID string) error {
+	it, err := w.State.Get(ctx, store.IDKey(itemID))
+	if err != nil {
+		return err
+	}
+	image := map[string]events.DynamoDBAttributeValue{}
+	for name, value := range map[string]string{"pk": it.PK, "kind": it.Kind, "acc": string(it.Account), "mode": string(it.Mode), "doc": string(it.Doc)} {
+		image[name] = events.NewStringAttribute(value)
+	}
+	record := events.DynamoDBEventRecord{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{NewImage: image, SequenceNumber: itemID}}
+	out, err := rollup.New(w.State).Handle(ctx, events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{record}})
+	if err == nil && len(out.BatchItemFailures) > 0 {
+		err = errors.New("the record was not counted")
+	}
+	return err
 }
 
 // Kernel returns one that takes the steps of generation by a worker.

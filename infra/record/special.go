@@ -41,6 +41,12 @@ var refusals = map[string]map[errs.Code]spoiler{
 		errs.ValidationFailed: member("type", "bakery"),
 		errs.UnsupportedModel: member("models", metered.Object{"image": "paintbrush-1"}),
 	},
+	"getFactoryAnalytics": {
+		errs.ValidationFailed: func(_ context.Context, _ *scene, r *metered.Request) error {
+			r.Query = map[string]string{"timezone": "Berlin"}
+			return nil
+		},
+	},
 	"updateFactory": {
 		errs.ValidationFailed: member("language", "klingon"),
 		errs.UnsupportedModel: member("models", metered.Object{"image": "paintbrush-1"}),

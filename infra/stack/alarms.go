@@ -79,7 +79,7 @@ func (a alarms) errors(f topology.Function, fn awslambda.IFunction) {
 // loops is the alarm of messages that Lambda dropped because it took a chain of calls for
 // an endless loop.
 func (a alarms) loops(f topology.Function, fn awslambda.IFunction) {
-	if f.Trigger != topology.ByQueue && f.Trigger != topology.ByStream {
+	if f.Trigger != topology.ByQueue && !f.Follows() {
 		return
 	}
 	a.add(topology.Title(f.Name)+"LoopsAlarm", alarm{

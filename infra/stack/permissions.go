@@ -49,7 +49,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.Keeps {
 		all = append(all, allow([]string{"s3:PutObject"}, d.media.ArnForObjects(jsii.String(media.Inputs+"*"))))
 	}
-	for trigger, table := range map[topology.Trigger]awsdynamodb.Table{topology.ByStream: d.state, topology.ByAuditStream: d.audit} {
+	for trigger, table := range map[topology.Trigger]awsdynamodb.Table{topology.ByStream: d.state, topology.ByRollupStream: d.state, topology.ByAuditStream: d.audit} {
 		if f.Trigger == trigger {
 			all = append(all, allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"},
 				table.TableStreamArn()))
@@ -90,7 +90,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	switch {
 	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write || f.Trigger == topology.ByRotation || f.Keeps || f.Uploads:
 		all = append(all, through(allow(keyWrites, d.key.KeyArn())))
-	case f.State != nil || f.Audit != nil || f.Media == topology.Read || f.Trigger == topology.ByStream:
+	case f.State != nil || f.Audit != nil || f.Media == topology.Read || f.Follows():
 		all = append(all, through(allow(keyReads, d.key.KeyArn())))
 	}
 	return all
@@ -126,7 +126,7 @@ func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 func (l lambdas) through(f topology.Function) []string {
 	var services []string
 	for name, uses := range map[string]bool{
-		"dynamodb":       f.State != nil || f.Audit != nil || f.Trigger == topology.ByStream,
+		"dynamodb":       f.State != nil || f.Audit != nil || f.Follows(),
 		"s3":             f.Media != topology.None || f.Keeps,
 		"secretsmanager": f.Generates || readsSeal(f) || f.Trigger == topology.ByRotation,
 	} {

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/topology"
@@ -37,6 +38,8 @@ func newWork(app constructs.Construct, d *data) *work {
 		switch f.Trigger {
 		case topology.ByStream:
 			w.feedFromStream(functions.new(f), f, d.state, newItems(relay.Kinds...))
+		case topology.ByRollupStream:
+			w.feedFromStream(functions.new(f), f, d.state, counted())
 		case topology.ByAuditStream:
 			w.feedFromStream(functions.new(f), f, d.audit, newItems(chain.EntryKind), map[string]any{"eventName": []string{"MODIFY", "REMOVE"}})
 			w.alarms.altered()
@@ -80,6 +83,16 @@ func newItems(kinds ...string) map[string]any {
 	return map[string]any{
 		"eventName": []string{"INSERT"},
 		"dynamodb":  map[string]any{"NewImage": map[string]any{"kind": map[string]any{"S": kinds}}},
+	}
+}
+
+// counted is the pattern of the records that analytics count.
+func counted() map[string]any {
+	return map[string]any{
+		"eventName": []string{"INSERT", "MODIFY"},
+		"dynamodb": map[string]any{"NewImage": map[string]any{
+			"kind": map[string]any{"S": rollup.Kinds}, "f_state": map[string]any{"S": rollup.States},
+		}},
 	}
 }
 

@@ -105,7 +105,7 @@ func TestConsumersAnswerWhichMessagesFailed(t *testing.T) {
 	want := 0
 	for _, f := range topology.Functions {
 		want += len(f.Consumes)
-		if f.Trigger == topology.ByStream || f.Trigger == topology.ByAuditStream {
+		if f.Follows() || f.Trigger == topology.ByAuditStream {
 			want++
 		}
 	}

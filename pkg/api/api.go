@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/analytics"
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/catalog/listing"
 	"github.com/content-automation/api/pkg/content"
@@ -29,7 +30,7 @@ type Area struct {
 
 // Areas are all areas.
 var Areas = []Area{
-	{"account", account.Mount}, {"apikey", apikey.Mount}, {"catalog", listing.Mount}, {"factory", factory.Mount},
+	{"account", account.Mount}, {"apikey", apikey.Mount}, {"catalog", listing.Mount}, {"factory", factory.Mount}, {"factory", analytics.Mount},
 	{"content", content.Mount}, {"studio", studio.Mount}, {"studio", estimate.Mount}, {"media", library.Mount},
 	{"webhook", webhook.Mount},
 }

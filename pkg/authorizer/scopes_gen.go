@@ -33,6 +33,7 @@ var Scopes = map[string]auth.Scope{
 	"POST /v1/factories":                                                "factories:write",
 	"GET /v1/factories/{factory_id}":                                    "factories:read",
 	"PATCH /v1/factories/{factory_id}":                                  "factories:write",
+	"GET /v1/factories/{factory_id}/analytics":                          "factories:read",
 	"GET /v1/me":                                                        "account:read",
 	"GET /v1/media":                                                     "content:read",
 	"POST /v1/media":                                                    "content:write",

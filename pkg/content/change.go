@@ -166,7 +166,7 @@ func (s *Service) stop(tx *store.Tx, it store.Item, r *item.Record, work store.I
 		return err
 	}
 	charged, err := generate.Cancel(tx, s.now(), it.Owner, &r.Ticket, work)
-	r.CostCredits += charged
+	r.Charge(s.now(), charged)
 	r.Ticket = generate.Ticket{}
 	return err
 }
@@ -258,8 +258,16 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	now := s.now()
 	tx.Delete(it)
 	if r.Runs() {
+		cost := r.CostCredits
 		if err := s.stop(tx, it, r, work); err != nil {
 			return out, err
+		}
+		if r.CostCredits > cost {
+			end, err := r.End(it.Owner, now)
+			if err != nil {
+				return out, err
+			}
+			tx.Create(end, nil)
 		}
 	}
 	if err := generate.RemoveFiles(tx, now, it.Owner, r.ID, r.Attempt); err != nil {

@@ -23,6 +23,7 @@ var Paths = []string{
 	"/v1/events/{event_id}",
 	"/v1/factories",
 	"/v1/factories/{factory_id}",
+	"/v1/factories/{factory_id}/analytics",
 	"/v1/me",
 	"/v1/media",
 	"/v1/media/{media_id}",

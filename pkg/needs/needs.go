@@ -126,7 +126,7 @@ func Of() map[string]any {
 		"authorizer": State{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Area{},
 		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "docs": struct{}{},
-		"relay": Relay{}, "chain": Audit{}, "generate": Generate{}, "import-media": Import{}, "dispatch": State{},
+		"relay": Relay{}, "rollup": State{}, "chain": Audit{}, "generate": Generate{}, "import-media": Import{}, "dispatch": State{},
 		"deliver": Deliver{}, "deliver-slow": Deliver{}, "replay": State{}, "due": State{},
 		"rotate-seal": Seal{},
 	}

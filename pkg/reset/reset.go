@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/id"
@@ -28,6 +29,7 @@ var kinds = []struct{ name, prefix string }{
 	{"generation", id.Generation},
 	{incoming.ItemKind, id.Media},
 	{event.Kind, id.Event},
+	{rollup.Kind, id.Factory},
 	{"factory", id.Factory},
 }
 

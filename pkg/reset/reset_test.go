@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/content/item"
@@ -147,6 +149,43 @@ func TestAResetEmptiesTheSandbox(t *testing.T) {
 	w.fill(w.Caller, 1, false)
 	if n := w.counts(w.Caller); n[0] != 1 || n[1] != 1 {
 		t.Errorf("afterwards there are %v", n)
+	}
+}
+
+func TestAResetDeletesAnalytics(t *testing.T) {
+	w := newWorld(t)
+	sums := func() (n int) {
+		for _, row := range storetest.Rows(t, w.db) {
+			if row["kind"] == rollup.Kind {
+				n++
+			}
+		}
+		return n
+	}
+	keeper, records := rollup.New(w.db), 0
+	for _, c := range []*apitest.Caller{w.Live(), w.Caller} {
+		w.fill(c, 2, false)
+		records = 0
+		for _, row := range storetest.Rows(t, w.db) {
+			if row["kind"] != item.ItemKind || row["mode"] != string(c.Principal.Mode) {
+				continue
+			}
+			records++
+			image := map[string]events.DynamoDBAttributeValue{}
+			for _, name := range []string{"pk", "kind", "acc", "mode", "doc"} {
+				image[name] = events.NewStringAttribute(row[name])
+			}
+			if out, err := keeper.Handle(t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{NewImage: image}}}}); err != nil || len(out.BatchItemFailures) > 0 {
+				t.Fatal(out, err)
+			}
+		}
+	}
+	before := sums()
+	w.reset()
+	w.engine.Drain()
+	// Of the factory two items of sums, and one for each content item.
+	if after := sums(); before != 2*(2+records) || after != 2+records {
+		t.Errorf("%d items of analytics before the reset, and %d after it", before, after)
 	}
 }
 

@@ -58,6 +58,23 @@ func (tx *Tx) Update(key Key, u expression.UpdateBuilder, c expression.Condition
 	}}})
 }
 
+// Add adds the numbers of an item to those that the item of its key has, whatever its
+// version. It creates an item that does not exist. The document is not written.
+func (tx *Tx) Add(it Item) {
+	u := expression.Add(expression.Name(attrVersion), expression.Value(1))
+	for name, n := range it.Numbers {
+		u = u.Add(Number(name), expression.Value(n))
+	}
+	for name, value := range map[string]string{
+		attrKind: it.Kind, attrAccount: string(it.Account), attrMode: string(it.Mode), ByOwner.pk: it.Listed.PK, ByOwner.sk: it.Listed.SK,
+	} {
+		if value != "" {
+			u = u.Set(expression.Name(name), expression.Value(value))
+		}
+	}
+	tx.Update(it.Key, u, Exists.Or(expression.Not(Exists)), Conflict)
+}
+
 // Conflict is the usual last argument of Update: it returns ErrConflict.
 func Conflict(Item) error { return ErrConflict }
 

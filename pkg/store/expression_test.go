@@ -33,6 +33,28 @@ func held(t *testing.T, db *store.DB) store.Item {
 	return it
 }
 
+func TestNumbersAreAdded(t *testing.T) {
+	db := storetest.Open(t, time.Now)
+	add := func(numbers map[string]int64) store.Item {
+		it := thing(t, "sums", "")
+		it.Doc, it.Numbers = nil, numbers
+		commit(t, db, func(tx *store.Tx) { tx.Add(it) })
+		got, err := db.Get(t.Context(), it.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	first := add(map[string]int64{"made": 2, "of/a zone": 1})
+	if first.Version != 1 || first.Kind != "thing" || first.Owner != owner || first.Listed != (store.Key{PK: store.OwnerPartition(owner, "thing"), SK: "sums"}) || !reflect.DeepEqual(first.Numbers, map[string]int64{"made": 2, "of/a zone": 1}) {
+		t.Errorf("%+v", first)
+	}
+	if second := add(map[string]int64{"made": -3, "more": 7}); second.Version != 2 || !reflect.DeepEqual(second.Numbers, map[string]int64{"made": -1, "of/a zone": 1, "more": 7}) {
+		t.Errorf("%+v", second)
+	}
+	is(t, "a write of what was read before", try(t.Context(), db, func(tx *store.Tx) { tx.Replace(first) }), store.ErrConflict)
+}
+
 func TestAttributesChangeWithoutTheDocument(t *testing.T) {
 	db := storetest.Open(t, time.Now)
 	want := held(t, db)

@@ -50,6 +50,8 @@ const (
 	AsAuthorizer
 	// ByStream: the changes of the state table.
 	ByStream
+	// ByRollupStream: the changes of the state table, too, as far as analytics count them.
+	ByRollupStream
 	// ByAuditStream: the changes of the audit table.
 	ByAuditStream
 	// ByQueue: the messages of the queues in Consumes.
@@ -121,6 +123,9 @@ type Function struct {
 	// and Generates those that call them.
 	Offers, Generates bool
 }
+
+// Follows reports whether the changes of the state table call the function.
+func (f Function) Follows() bool { return f.Trigger == ByStream || f.Trigger == ByRollupStream }
 
 // Knows returns the queues whose addresses it needs: to send, or to hold messages.
 func (f Function) Knows() []Queue {

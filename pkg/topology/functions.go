@@ -25,6 +25,7 @@ var Functions = []Function{
 	{Name: "docs", Trigger: ByGateway, Memory: 256, Timeout: 10 * time.Second},
 
 	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100, Sends: Outbox, Publishes: true},
+	{Name: "rollup", Trigger: ByRollupStream, Memory: 256, Timeout: time.Minute, Batch: 100, State: []Use{GetAll, Put, Update}},
 	{Name: "chain", Trigger: ByAuditStream, Memory: 256, Timeout: time.Minute, Batch: 100, Audit: []Use{List, Put}},
 	// Each message of a batch may store a file of up to 256 MiB.
 	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Storage: 2048, Consumes: Generation, Batch: 5, Holds: true, Concurrency: 50,

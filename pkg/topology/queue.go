@@ -103,7 +103,7 @@ func DeadLetters() []string {
 		all = append(all, string(q))
 	}
 	for _, f := range Functions {
-		if f.Trigger == ByStream || f.Trigger == ByAuditStream || f.Trigger == BySchedule {
+		if f.Follows() || f.Trigger == ByAuditStream || f.Trigger == BySchedule {
 			all = append(all, f.Name)
 		}
 	}

@@ -28,6 +28,8 @@ type Record struct {
 	Parts    []part          `json:"parts"`
 	Credits  int64           `json:"credits,omitempty"`
 	Ticket   generate.Ticket `json:"ticket,omitzero"`
+	// History is what the item's attempts have come to, oldest first.
+	History []Past `json:"history,omitempty"`
 }
 
 // Given marks the texts that the caller wrote.

@@ -75,11 +75,16 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 	at := w.UpdatedAt
 	w.GeneratedAt = &at
 	w.CostCredits += cost
+	past := Past{At: at, Made: 1, Credits: cost}
+	if w.Sandbox != nil && w.Sandbox.Outcome == string(Published) {
+		past.Published = 1
+	}
+	w.note(past)
 	w.State = Generating // the first step may also be the last
 	if err := errors.Join(w.Move(Generated), w.Notify(tx, w.item.Owner, event.ContentGenerated)); err != nil {
 		return err
 	}
-	if w.Sandbox == nil || w.Sandbox.Outcome != string(Published) {
+	if past.Published == 0 {
 		return nil
 	}
 	w.PublishedAt = &at
@@ -94,6 +99,7 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	}
 	w.Failure = &Failure{Stage: "generate", Code: f.Code, Message: f.Message, Retryable: f.Retryable}
 	w.Touch(now)
+	w.note(Past{At: w.UpdatedAt, Failed: 1})
 	return w.Notify(tx, w.item.Owner, event.ContentFailed)
 }
 

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/analytics/rollup"
+	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+// madeContent makes a factory with a content item, and returns its account, its id and
+// the attributes of the item.
+func madeContent(t *testing.T, db *store.DB, now func() time.Time) (account, factoryID string, attributes map[string]string) {
+	t.Helper()
+	c := apitest.New(t, db, &apitest.Log{}, now, factory.NewService(db, now))
+	var f struct{ ID string }
+	c.Call(http.MethodPost, "/v1/factories", `{"type":"blogger","name":"Blog"}`).Into(t, http.StatusCreated, &f)
+	r := item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, now()), now(), nil), FactoryID: f.ID, Kind: item.Post, State: item.Generated}, History: []item.Past{{At: resource.Instant(now()), Made: 1}}}
+	it, err := r.Entry(c.Principal.Owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	tx.Create(it, nil)
+	if err := db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	return string(it.Account), f.ID, map[string]string{"pk": it.PK, "sk": it.SK, "kind": it.Kind, "acc": string(it.Account), "mode": string(it.Mode), "doc": string(it.Doc)}
+}
+
+func TestAnalyticsAreVerifiedAndRebuilt(t *testing.T) {
+	o := newOperator(t)
+	account, factoryID, _ := madeContent(t, o.db, o.clock.Now)
+	o.clock.Add(time.Hour)
+	before := storetest.Snapshot(t, o.db)
+	out, err := o.try("analytics", "verify", "--factory", factoryID)
+	if !errors.Is(err, rollup.ErrWrong) || !strings.Contains(out, "is not counted as of its version 1") || storetest.Snapshot(t, o.db) != before || len(o.entries(account+"#live")) != 0 {
+		t.Errorf("%s, %v", out, err)
+	}
+	var r rollup.Report
+	if o.run(&r, "analytics", "rebuild", "--factory", factoryID, "--operator", "ada"); r.WrongTotal != 1 || r.Totals["made"] != 1 || r.Counted != 1 {
+		t.Errorf("%+v", r)
+	}
+	if all := o.entries(account + "#live"); len(all) != 1 || all[0].OperationID != "admin.analytics.rebuild" || all[0].Actor.ID != "ada" {
+		t.Errorf("%+v", all)
+	}
+	if o.run(&r, "analytics", "verify", "--factory", factoryID); r.WrongTotal != 0 || r.Factory != factoryID || r.Items != 1 {
+		t.Errorf("%+v", r)
+	}
+	for _, args := range [][]string{{"analytics", "verify", "--factory", "fac_x"}, {"analytics", "rebuild"}, {"analytics", "mend"}} {
+		if _, err := o.try(args...); err == nil {
+			t.Errorf("%v succeeds", args)
+		}
+	}
+}
+
+func TestDeadLettersOfTheRollupAreReadFromTheStreamAgain(t *testing.T) {
+	p := newPost(t)
+	db := storetest.Open(t, time.Now)
+	p.work.keeper = rollup.New(db)
+	p.work.dead["rollup"] = p.queue("rollup", nil)
+	_, factoryID, attributes := madeContent(t, db, time.Now)
+	letter := p.stream(attributes)
+	p.send(p.work.dead["rollup"], letter(0, 0), nil)
+	if out, err := p.run("redrive", "--queue", "rollup"); err != nil || !strings.Contains(out, "counted: ") || !strings.HasSuffix(out, "\n1 moved\n") {
+		t.Errorf("printed %s, %v", out, err)
+	}
+	if r, err := rollup.Verify(t.Context(), db, factoryID, time.Now()); err != nil || r.Counted != 1 || r.Totals["made"] != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

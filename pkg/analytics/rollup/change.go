@@ -1,0 +1,90 @@
+// Package rollup keeps the sums that analytics read: what the content of a factory has
+// come to, by day, kind and platform. A consumer of the state table's stream keeps them,
+// so that a read costs the same however much content there is. It links no HTTP
+// framework.
+package rollup
+
+import (
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// The metrics, by their places in Amounts. Their numbers are stored: new ones follow.
+const (
+	Made = iota
+	Failed
+	Published
+	Spend
+	Views
+	Likes
+	Comments
+	Shares
+	Saves
+	metrics
+)
+
+// Amounts are the sums of all metrics.
+type Amounts [metrics]int64
+
+// Line is what has happened to a subject at a time.
+type Line struct {
+	At time.Time `json:"at"`
+	// Kind is that of the content. Platform is empty for what happens on none.
+	Kind     string  `json:"kind"`
+	Platform string  `json:"platform,omitempty"`
+	Amounts  Amounts `json:"amounts"`
+}
+
+// change is all that a subject contributes to the sums of its factory, as of one of its
+// versions.
+type change struct {
+	tenant.Owner
+	factory, subject string
+	version          int64
+	updated          time.Time
+	lines            []Line
+}
+
+// contributions read what an item of the table contributes, by its kind. A subject that
+// has contributed once may change its lines, but always has one.
+var contributions = map[string]func(store.Item) (change, error){
+	item.ItemKind: ofContent, item.EndKind: ofContent,
+}
+
+// Kinds are the kinds of items that contribute, and States those of their states in which
+// they have something new to contribute: the stream's filter drops all others.
+var (
+	Kinds  = []string{item.ItemKind, item.EndKind}
+	States = []string{string(item.Generated), string(item.Published), string(item.Failed), string(item.Canceled), item.StateEnded}
+)
+
+// ofContent reads what a content item contributes.
+func ofContent(it store.Item) (change, error) {
+	var r struct {
+		ID        string
+		FactoryID string `json:"factory_id"`
+		Kind      string
+		Version   int64
+		UpdatedAt time.Time `json:"updated_at"`
+		History   []item.Past
+	}
+	if err := it.Decode(&r); err != nil {
+		return change{}, err
+	}
+	c := change{Owner: it.Owner, factory: r.FactoryID, subject: r.ID, version: r.Version, updated: r.UpdatedAt}
+	for _, p := range r.History {
+		c.lines = append(c.lines, Line{At: p.At.Time, Kind: r.Kind, Amounts: Amounts{Made: p.Made, Failed: p.Failed, Published: p.Published, Spend: p.Credits}})
+	}
+	return c, nil
+}
+
+// sameLines reports whether two lists of lines are the same.
+func sameLines(a, b []Line) bool {
+	return slices.EqualFunc(a, b, func(a, b Line) bool {
+		return a.At.Equal(b.At) && a.Kind == b.Kind && a.Platform == b.Platform && a.Amounts == b.Amounts
+	})
+}

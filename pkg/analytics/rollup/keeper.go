@@ -1,0 +1,204 @@
+package rollup
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/factory/ref"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// counted is the document of what a subject has contributed so far.
+type counted struct {
+	Version int64  `json:"version"`
+	Zone    string `json:"zone"`
+	Lines   []Line `json:"lines"`
+}
+
+// Keeper is the handler of the state table's stream that keeps the sums. It counts each
+// version of a subject once, in whatever order and however often the records come: with
+// the sums it writes what the subject has contributed so far, and its version.
+type Keeper struct{ db *store.DB }
+
+// New makes the handler.
+func New(db *store.DB) *Keeper { return &Keeper{db} }
+
+// Handle counts the changes of a batch. It returns the first record that was not
+// counted: the stream then delivers that record and all later ones again.
+func (k *Keeper) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+	failed := len(batch.Records)
+	fail := func(place int, err error) {
+		slog.Error("record not counted", "sequence_number", batch.Records[place].Change.SequenceNumber, "error", err)
+		failed = min(failed, place)
+	}
+	var order []string
+	first, changes := map[string]int{}, map[string][]change{}
+	for i, r := range batch.Records {
+		c, ok, err := read(r)
+		if err != nil {
+			fail(i, err)
+		}
+		if !ok || err != nil {
+			continue
+		}
+		if _, known := first[c.factory]; !known {
+			order = append(order, c.factory)
+			first[c.factory] = i
+		}
+		changes[c.factory] = append(changes[c.factory], c)
+	}
+	for _, factory := range order {
+		if err := k.count(ctx, factory, latest(changes[factory])); err != nil {
+			fail(first[factory], err)
+		}
+	}
+	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+	if failed < len(batch.Records) {
+		out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: batch.Records[failed].Change.SequenceNumber})
+	}
+	return out, nil
+}
+
+// read reads a record; false where it contributes nothing. What was counted of a subject
+// stays when it is deleted.
+func read(r events.DynamoDBEventRecord) (c change, ok bool, err error) {
+	texts, numbers := map[string]string{}, map[string]string{}
+	for name, v := range r.Change.NewImage {
+		switch v.DataType() {
+		case events.DataTypeString:
+			texts[name] = v.String()
+		case events.DataTypeNumber:
+			numbers[name] = v.Number()
+		}
+	}
+	it := store.FromImage(texts, numbers)
+	of := contributions[it.Kind]
+	if of == nil {
+		return c, false, nil
+	}
+	c, err = of(it)
+	return c, len(c.lines) > 0, err
+}
+
+// latest returns the changes of the latest version of each subject.
+func latest(changes []change) (all []change) {
+	for _, c := range changes {
+		i := slices.IndexFunc(all, func(known change) bool { return known.subject == c.subject })
+		switch {
+		case i < 0:
+			all = append(all, c)
+		case all[i].version < c.version:
+			all[i] = c
+		}
+	}
+	return all
+}
+
+const (
+	// mostSubjects is how many subjects one transaction counts. mostWrites is where it
+	// takes no further one: a transaction has at most 100 writes, and a subject of 16 lines
+	// changes at most 65 items.
+	mostSubjects = 25
+	mostWrites   = 30
+	// maxTries is how often what has changed meanwhile is read again.
+	maxTries = 8
+)
+
+// count counts changes of a factory.
+func (k *Keeper) count(ctx context.Context, factory string, changes []change) error {
+	for tries := 0; len(changes) > 0; {
+		n, err := k.countSome(ctx, factory, changes[:min(len(changes), mostSubjects)], false)
+		switch {
+		case err == nil:
+			changes, tries = changes[n:], 0
+		case errors.Is(err, store.ErrConflict) && tries < maxTries:
+			tries++
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// countSome counts the first of the changes in one transaction, and returns how many.
+// Again counts a version that was counted once more, as it is now.
+func (k *Keeper) countSome(ctx context.Context, factory string, changes []change, again bool) (n int, err error) {
+	keys := []store.Key{ref.Key(factory)}
+	for _, c := range changes {
+		keys = append(keys, store.Key{PK: partition(factory), SK: countedItem + c.subject})
+	}
+	items, err := k.db.GetAll(ctx, keys...)
+	if err != nil {
+		return 0, err
+	}
+	if !isFactory(items[0]) {
+		return len(changes), nil // a sandbox that was emptied
+	}
+	name, zone, err := zoneOf(items[0])
+	if err != nil {
+		return 0, err
+	}
+	tx, all := &store.Tx{}, sums{}
+	for i, c := range changes {
+		if tx.Len()+len(all) > mostWrites {
+			break
+		}
+		n++
+		it := items[i+1]
+		if err := c.replace(tx, all, it, name, zone, again); err != nil {
+			return 0, err
+		}
+	}
+	all.write(tx, changes[0].Owner, factory)
+	return n, k.db.Commit(ctx, tx)
+}
+
+// replace replaces what was counted of a subject, in an item that may not exist, by a
+// change, unless it is no newer. It adds the difference to the sums.
+func (c change) replace(tx *store.Tx, all sums, it store.Item, name string, zone *time.Location, again bool) error {
+	var old counted
+	exists := it.Kind != ""
+	if exists {
+		if err := it.Decode(&old); err != nil {
+			return err
+		}
+	} else {
+		it = newItem(c.Owner, c.factory, countedItem+c.subject)
+	}
+	same := exists && sameLines(old.Lines, c.lines) && old.Zone == name
+	if old.Version > c.version || old.Version == c.version && (!again || same) {
+		return nil
+	}
+	if err := old.countTo(all, -1); err != nil {
+		return err
+	}
+	if err := all.count(c.lines, name, zone, 1); err != nil {
+		return err
+	}
+	if err := it.Encode(counted{c.version, name, c.lines}); err != nil {
+		return err
+	}
+	if exists {
+		tx.Replace(it)
+	} else {
+		tx.Create(it, nil)
+	}
+	return nil
+}
+
+// countTo adds what was counted to sums, so many times.
+func (c counted) countTo(all sums, times int64) error {
+	if len(c.Lines) == 0 {
+		return nil
+	}
+	zone, err := Zone(c.Zone)
+	if err != nil {
+		return err
+	}
+	return all.count(c.Lines, c.Zone, zone, times)
+}

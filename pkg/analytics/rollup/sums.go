@@ -1,0 +1,160 @@
+package rollup
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	_ "time/tzdata" // Lambda's runtime need not know the time zones.
+
+	"github.com/content-automation/api/pkg/factory/ref"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// Kind is the kind of all items of this package. Those of a factory share a partition.
+//
+// An item of daySums has the sums of a month by day. The days are those of the time zone
+// that the factory had when they were counted; the item counts how many lines it has of
+// each zone. An item of quarterSums has those of a day (UTC) by quarter of an hour, which
+// make up the days of any zone. An item of countedItem has what a subject has contributed
+// so far.
+const Kind = "analytics"
+
+// The prefixes of the sort keys.
+const (
+	daySums     = "day#"
+	quarterSums = "quarter#"
+	countedItem = "counted#"
+	// after follows every sort key that begins with a prefix.
+	after = "~"
+)
+
+// The values of the dimensions, by their numbers in the names of cells. The numbers are
+// stored: new ones follow.
+var (
+	kinds     = []string{"", "post", "video", "carousel", "story", "music_clip"}
+	platforms = []string{"", "instagram", "tiktok", "youtube", "telegram", "vk", "rutube"}
+)
+
+// zonePrefix begins the names of the numbers that count lines of a zone.
+const zonePrefix = "zone:"
+
+const (
+	month   = "2006-01"
+	quarter = 15 * time.Minute
+)
+
+func partition(factory string) string { return "analytics#" + factory }
+
+// newItem returns an empty item of a factory. Those of a sandbox are listed, so that its
+// reset finds them, with the age of the factory.
+func newItem(o tenant.Owner, factory, sk string) store.Item {
+	it := store.Item{Key: store.Key{PK: partition(factory), SK: sk}, Kind: Kind, Owner: o, Numbers: map[string]int64{}}
+	if o.Mode == tenant.Test {
+		it.Listed = store.Key{PK: store.OwnerPartition(o, Kind), SK: factory}
+	}
+	return it
+}
+
+// Zone returns the time zone of a name of the IANA database.
+func Zone(name string) (*time.Location, error) {
+	if name == "" || name == "Local" { // that of whatever machine asks
+		return nil, fmt.Errorf("rollup: %q is no time zone", name)
+	}
+	return time.LoadLocation(name)
+}
+
+// zoneOf returns the time zone of a factory's item: that of its schedule, or UTC.
+func zoneOf(factory store.Item) (name string, zone *time.Location, err error) {
+	var f struct {
+		Schedule *struct{ Timezone string }
+	}
+	if err := json.Unmarshal(factory.Doc, &f); err != nil {
+		return "", nil, fmt.Errorf("rollup: decode %s: %w", factory.PK, err)
+	}
+	if f.Schedule == nil || f.Schedule.Timezone == "" {
+		return "UTC", time.UTC, nil
+	}
+	zone, err = Zone(f.Schedule.Timezone)
+	return f.Schedule.Timezone, zone, err
+}
+
+// isFactory reports whether there is a factory, deleted or not.
+func isFactory(it store.Item) bool { return it.Kind == ref.Kind }
+
+// cell names a sum within an item: two digits of the day in its month, or of the quarter
+// in its day, and one each of the kind, the platform and the metric.
+type cell struct {
+	n, kind, platform, metric int
+}
+
+func (c cell) name() string { return fmt.Sprintf("%02d%d%d%d", c.n, c.kind, c.platform, c.metric) }
+
+// cellOf returns the cell of a name.
+func cellOf(name string) (c cell, ok bool) {
+	n, err := strconv.Atoi(name)
+	if err != nil || len(name) != 5 {
+		return c, false
+	}
+	c = cell{n / 1000, n / 100 % 10, n / 10 % 10, n % 10}
+	return c, c.kind < len(kinds) && c.platform < len(platforms) && c.metric < metrics
+}
+
+// sums are the numbers of items, by sort key and name.
+type sums map[string]map[string]int64
+
+func (s sums) add(sk, name string, n int64) {
+	if s[sk] == nil {
+		s[sk] = map[string]int64{}
+	}
+	if s[sk][name] += n; s[sk][name] == 0 {
+		delete(s[sk], name)
+	}
+	if len(s[sk]) == 0 {
+		delete(s, sk)
+	}
+}
+
+// count adds lines, as of a zone, so many times.
+func (s sums) count(lines []Line, name string, zone *time.Location, times int64) error {
+	for _, l := range lines {
+		c := cell{kind: slices.Index(kinds, l.Kind), platform: slices.Index(platforms, l.Platform)}
+		if c.kind < 0 || c.platform < 0 {
+			return fmt.Errorf("rollup: no number for the kind %q and the platform %q", l.Kind, l.Platform)
+		}
+		local, utc := l.At.In(zone), l.At.UTC()
+		day, hours := daySums+local.Format(month), quarterSums+utc.Format(time.DateOnly)
+		s.add(day, zonePrefix+name, times)
+		for metric, n := range l.Amounts {
+			c.metric = metric
+			c.n = local.Day()
+			s.add(day, c.name(), n*times)
+			c.n = int(utc.Sub(utc.Truncate(24*time.Hour)) / quarter)
+			s.add(hours, c.name(), n*times)
+		}
+	}
+	return nil
+}
+
+// write adds the sums to those in the table.
+func (s sums) write(tx *store.Tx, o tenant.Owner, factory string) {
+	for _, sk := range slices.Sorted(maps.Keys(s)) {
+		it := newItem(o, factory, sk)
+		it.Numbers = s[sk]
+		tx.Add(it)
+	}
+}
+
+// isPure reports whether all lines of an item of days were counted in a zone.
+func isPure(days store.Item, zone string) bool {
+	for name, n := range days.Numbers {
+		if of, ok := strings.CutPrefix(name, zonePrefix); ok && n != 0 && of != zone {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,64 @@
+package item
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// Past is what an item has come to at a time: the end of an attempt, or its
+// publication. Analytics count it.
+type Past struct {
+	At        resource.Time `json:"at"`
+	Made      int64         `json:"made,omitempty"`
+	Failed    int64         `json:"failed,omitempty"`
+	Published int64         `json:"published,omitempty"`
+	// Credits is what was charged for the attempt.
+	Credits int64 `json:"credits,omitempty"`
+}
+
+// mostPast bounds the history of an item.
+const mostPast = 16
+
+// note adds to the history. Where it becomes too long, as of an item that was
+// regenerated many times, the two oldest entries become one.
+func (r *Record) note(p Past) {
+	r.History = append(r.History, p)
+	if len(r.History) > mostPast {
+		oldest, next := r.History[0], &r.History[1]
+		next.Made += oldest.Made
+		next.Failed += oldest.Failed
+		next.Published += oldest.Published
+		next.Credits += oldest.Credits
+		r.History = r.History[1:]
+	}
+}
+
+// Charge adds to the cost of the item what was charged for an attempt that was canceled.
+func (r *Record) Charge(now time.Time, credits int64) {
+	if credits > 0 {
+		r.CostCredits += credits
+		r.note(Past{At: resource.Instant(now), Credits: credits})
+	}
+}
+
+// EndKind is the kind of the item that a content item leaves in the table for a while
+// when its deletion has charged something.
+const EndKind = "content_item_end"
+
+// StateEnded is the state of such an item.
+const StateEnded = "ended"
+
+// keepEnd is how long it stays: the stream keeps its record for a day.
+const keepEnd = 7 * 24 * time.Hour
+
+// End returns what a deleted item leaves, for analytics. It has a version of its own.
+func (r *Record) End(o tenant.Owner, now time.Time) (store.Item, error) {
+	left := Record{Item: Item{Resource: resource.Resource{ID: r.ID, Version: r.Version + 1}, FactoryID: r.FactoryID, Kind: r.Kind}, History: r.History}
+	it, err := store.NewItem(EndKind, o, "end#"+r.ID, left)
+	it.Listed, it.Filters = store.Key{}, map[string]string{"state": StateEnded}
+	it.ExpireAt = now.Add(keepEnd)
+	return it, err
+}
