@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
@@ -52,9 +53,11 @@ func (w *world) pending() (all []string) {
 	if n := w.running(); n > 0 {
 		return []string{fmt.Sprint(n, " functions run")}
 	}
-	for i := range w.shards {
-		if n := len(w.shards[i].records); n > 0 {
-			all = append(all, fmt.Sprint(n, " records of the stream were not relayed"))
+	for _, f := range w.followers {
+		for i := range f.shards {
+			if n := len(f.shards[i].records); n > 0 {
+				all = append(all, fmt.Sprint(n, " records of the stream did not reach ", f.Name))
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.queues)) {
@@ -98,6 +101,8 @@ func (w *world) check() (broken []string) {
 	for _, c := range w.callers {
 		accounts[c.principal.Account] = &accountState{}
 	}
+	// content is what the entries say was paid for the content of a factory.
+	content := map[string]int64{}
 	told := map[string]int{}
 	for _, e := range w.happened {
 		var doc struct {
@@ -146,14 +151,16 @@ func (w *world) check() (broken []string) {
 			}
 		case ledger.Kind:
 			var doc struct {
-				Kind    string
-				Credits int64
+				Kind      string
+				Credits   int64
+				FactoryID string `json:"factory_id"`
 			}
 			must(json.Unmarshal([]byte(textOf(it, "doc")), &doc))
 			a := accounts[tenant.Account(textOf(it, "acc"))]
 			if a.sum += doc.Credits; doc.Kind != "top_up" {
 				a.paid -= doc.Credits
 			}
+			content[doc.FactoryID] -= doc.Credits
 			if textOf(it, "x_state") == "held" {
 				a.held++
 			}
@@ -178,6 +185,7 @@ func (w *world) check() (broken []string) {
 			fail("%s has paid %d, and its key counts %d", c.name, a.paid, a.spent)
 		}
 	}
+	broken = append(broken, w.checkAnalytics(content)...)
 	for token, all := range w.submissions {
 		paid := 0
 		for _, s := range all {
@@ -190,6 +198,30 @@ func (w *world) check() (broken []string) {
 		}
 	}
 	slices.Sort(broken)
+	return broken
+}
+
+// checkAnalytics returns what analytics show other than it was.
+func (w *world) checkAnalytics(paid map[string]int64) (broken []string) {
+	ended, counted := int64(0), int64(0)
+	for id, n := range w.ends {
+		if strings.HasPrefix(id, "cnt_") {
+			ended += int64(n)
+		}
+	}
+	for _, c := range w.callers {
+		r, err := rollup.Verify(context.Background(), w.db(), c.factory, time.Now())
+		if err != nil || r.Pending > 0 {
+			broken = append(broken, fmt.Sprintf("the analytics of %s: %+v, %v", c.name, r, err))
+		}
+		if spent := r.Totals["spend_credits"]; spent != paid[c.factory] {
+			broken = append(broken, fmt.Sprintf("%s has paid %d for its content, and its analytics show %d", c.name, paid[c.factory], spent))
+		}
+		counted += r.Totals["made"] + r.Totals["failed"]
+	}
+	if counted != ended {
+		broken = append(broken, fmt.Sprintf("attempts at content ended %d times, and analytics show %d", ended, counted))
+	}
 	return broken
 }
 

@@ -1,5 +1,5 @@
 // Package simulate runs the service in one process, under a scheduler that decides
-// what happens when: the handlers of the API, the relay, the consumers of tasks, the
+// what happens when: the handlers of the API, the relay, the sums of analytics, the consumers of tasks, the
 // reconciler, and the dispatch and delivery of webhooks, on a table and queues in
 // memory. A seed decides everything, so that a failure can be replayed.
 //

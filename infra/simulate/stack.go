@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
+	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/backoff"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
@@ -98,6 +99,8 @@ func (s stack) start(name string) func() handler {
 		}
 	case "relay":
 		return func() handler { return handling(relay.New(senders(topology.Outbox), bus{}, "bus").Handle) }
+	case "rollup":
+		return func() handler { return handling(rollup.New(s.db).Handle) }
 	case "generate":
 		return func() handler {
 			worker := &generate.Worker{

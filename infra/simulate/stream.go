@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	eventtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
+	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/store/memtable"
@@ -26,10 +27,27 @@ import (
 // shards is how many parts the table's stream has, each in the order of its writes.
 const shards = 3
 
-// shard is a part of the stream that the relay has not taken yet.
+// follower is a function that the stream calls.
+type follower struct {
+	*function
+	// wants reports whether the stream's filter passes a change.
+	wants  func(memtable.Change) bool
+	shards [shards]shard
+}
+
+// shard is a part of the stream that its follower has not taken yet.
 type shard struct {
 	records []events.DynamoDBEventRecord
 	busy    bool
+}
+
+// relayed reports whether the relay gets a change, and rolled whether the analytics do.
+func relayed(c memtable.Change) bool {
+	return c.Event == "INSERT" && slices.Contains(relay.Kinds, textOf(c.New, "kind"))
+}
+
+func rolled(c memtable.Change) bool {
+	return c.Event != "REMOVE" && slices.Contains(rollup.Kinds, textOf(c.New, "kind")) && slices.Contains(rollup.States, textOf(c.New, "f_state"))
 }
 
 // follow moves what was written into the stream.
@@ -38,29 +56,34 @@ func (w *world) follow() {
 	w.seen += len(changes)
 	for i, c := range changes {
 		w.observe(c)
-		if c.Event != "INSERT" || !slices.Contains(relay.Kinds, textOf(c.New, "kind")) {
-			continue
-		}
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(textOf(c.New, "pk")))
-		s := &w.shards[h.Sum32()%shards]
-		image := map[string]events.DynamoDBAttributeValue{}
-		for name, v := range c.New {
-			if text, ok := v.(*types.AttributeValueMemberS); ok {
-				image[name] = events.NewStringAttribute(text.Value)
+		for _, f := range w.followers {
+			if s := &f.shards[h.Sum32()%shards]; f.wants(c) {
+				s.records = append(s.records, recordOf(c, w.seen-len(changes)+i))
 			}
 		}
-		s.records = append(s.records, events.DynamoDBEventRecord{
-			EventName: c.Event, Change: events.DynamoDBStreamRecord{NewImage: image, SequenceNumber: strconv.Itoa(w.seen - len(changes) + i)},
-		})
 	}
-	for i := range w.shards {
-		w.feed(&w.shards[i], 10*time.Millisecond)
+	for _, f := range w.followers {
+		for i := range f.shards {
+			w.feed(f, &f.shards[i], 10*time.Millisecond)
+		}
 	}
 }
 
-// feed hands the first records of a shard to the relay, after a time.
-func (w *world) feed(s *shard, after time.Duration) {
+// recordOf returns the stream's record of a change.
+func recordOf(c memtable.Change, position int) events.DynamoDBEventRecord {
+	image := map[string]events.DynamoDBAttributeValue{}
+	for name, v := range c.New {
+		if text, ok := v.(*types.AttributeValueMemberS); ok {
+			image[name] = events.NewStringAttribute(text.Value)
+		}
+	}
+	return events.DynamoDBEventRecord{EventName: c.Event, Change: events.DynamoDBStreamRecord{NewImage: image, SequenceNumber: strconv.Itoa(position)}}
+}
+
+// feed hands the first records of a shard to its follower, after a time.
+func (w *world) feed(f *follower, s *shard, after time.Duration) {
 	if s.busy || len(s.records) == 0 {
 		return
 	}
@@ -68,22 +91,22 @@ func (w *world) feed(s *shard, after time.Duration) {
 	w.after(after, func() {
 		n := 1 + w.random.IntN(min(len(s.records), 20))
 		batch := events.DynamoDBEvent{Records: s.records[:n:n]}
-		inv := w.invoke(w.relay, fmt.Sprint("stream ", n), batch, func(out any) {
+		inv := w.invoke(f.function, fmt.Sprint("stream ", n), batch, func(out any) {
 			s.busy = false
 			failed := out.(events.DynamoDBEventResponse).BatchItemFailures
 			if len(failed) == 0 {
 				s.records = s.records[n:]
-				w.feed(s, time.Millisecond)
+				w.feed(f, s, time.Millisecond)
 				return
 			}
 			for s.records[0].Change.SequenceNumber != failed[0].ItemIdentifier {
 				s.records = s.records[1:]
 			}
-			w.feed(s, retry)
+			w.feed(f, s, retry)
 		})
 		inv.died = append(inv.died, func() {
 			s.busy = false
-			w.feed(s, retry)
+			w.feed(f, s, retry)
 		})
 	})
 }

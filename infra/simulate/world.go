@@ -74,11 +74,11 @@ type world struct {
 
 	engine *memtable.Engine
 	seen   int // changes of the table
-	shards [shards]shard
 	queues map[topology.Queue]*messages
 	api    *function
-	relay  *function
 	all    []*function
+	// followers are called by the table's stream.
+	followers []*follower
 
 	callers     []*caller
 	generations map[provider.Handle]*generation
@@ -178,7 +178,9 @@ func (w *world) makeFunctions() {
 	for _, f := range topology.Functions {
 		switch f.Trigger {
 		case topology.ByStream:
-			w.relay = made(f)
+			w.followers = append(w.followers, &follower{function: made(f), wants: relayed})
+		case topology.ByRollupStream:
+			w.followers = append(w.followers, &follower{function: made(f), wants: rolled})
 		case topology.ByQueue:
 			m := made(f)
 			for _, q := range f.Consumes {

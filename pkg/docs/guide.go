@@ -46,6 +46,7 @@ var guides = []struct{ name, title string }{
 	{"lists", "Lists and changes"},
 	{"media", "Media of your own"},
 	{"webhooks", "Webhooks"},
+	{"analytics", "Analytics"},
 	{"credits", "Credits"},
 	{"limits", "Limits"},
 	{"changelog", "Changelog"},
