@@ -21,6 +21,7 @@ var enumNames = map[string]string{
 	"Account.plan":              "PlanId",
 	"ApiKey.scopes":             "Scope",
 	"ApiKey.state":              "ApiKeyState",
+	"Analytics.group_by":        "AnalyticsGroup",
 	"BalanceEntry.kind":         "BalanceEntryKind",
 	"BalanceEntry.state":        "ReserveState",
 	"ContentFailure.code":       "FailureCode",

@@ -91,6 +91,18 @@ func (w *world) fill(c *apitest.Caller, items int, running bool) {
 	w.clock.Add(time.Second)
 }
 
+// topUp gives the account credits for live work.
+func (w *world) topUp() {
+	w.t.Helper()
+	tx := &store.Tx{}
+	if _, err := ledger.TopUp(tx, w.clock.Now(), w.Principal.Account, 1000); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.db.Commit(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // counts returns how much there is of each kind.
 func (w *world) counts(c *apitest.Caller) (n [4]int) {
 	w.t.Helper()
@@ -113,13 +125,7 @@ func (w *world) reset() {
 func TestAResetEmptiesTheSandbox(t *testing.T) {
 	w := newWorld(t)
 	live := w.Live()
-	tx := &store.Tx{}
-	if _, err := ledger.TopUp(tx, w.clock.Now(), w.Principal.Account, 1000); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.db.Commit(t.Context(), tx); err != nil {
-		t.Fatal(err)
-	}
+	w.topUp()
 	w.fill(live, 1, false)
 	stranger := w.Stranger()
 	w.fill(stranger, 1, false)
@@ -154,6 +160,7 @@ func TestAResetEmptiesTheSandbox(t *testing.T) {
 
 func TestAResetDeletesAnalytics(t *testing.T) {
 	w := newWorld(t)
+	w.topUp()
 	sums := func() (n int) {
 		for _, row := range storetest.Rows(t, w.db) {
 			if row["kind"] == rollup.Kind {
