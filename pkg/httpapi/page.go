@@ -120,7 +120,11 @@ func Slice[T any](ctx context.Context, all []T, filters map[string]string, in Sl
 // fingerprint distinguishes lists: a cursor works only with the list that returned it.
 func fingerprint(ctx context.Context, q store.Query) string {
 	p := auth.FromContext(ctx)
-	b, _ := json.Marshal([]any{callFrom(ctx).operation, p.Account, p.Mode, q.Partition, q.From, q.To, q.Filters, q.Prefixes, q.OldestFirst})
+	parts := []any{callFrom(ctx).operation, p.Account, p.Mode, q.Partition, q.From, q.To, q.Filters, q.Prefixes, q.OldestFirst}
+	for _, name := range slices.Sorted(maps.Keys(q.Bounds)) {
+		parts = append(parts, name, q.Bounds[name].After) // the bound itself may be the time of the call
+	}
+	b, _ := json.Marshal(parts)
 	return string(b)
 }
 

@@ -327,3 +327,28 @@ func TestAPageOfLargeItemsIsShort(t *testing.T) {
 		t.Errorf("%d pages", len(got))
 	}
 }
+
+// An item without the value lies on both sides of a bound.
+func TestBoundsOfValues(t *testing.T) {
+	db := storetest.Open(t, time.Now)
+	fill(t, db, 6, func(i int, it *store.Item) {
+		if i < 4 {
+			it.Filters = map[string]string{"until": fmt.Sprint("2026-05-0", i+1), "parity": []string{"even", "odd"}[i%2]}
+		}
+	})
+	for _, c := range []struct {
+		bound  store.Bound
+		parity string
+		want   []string
+	}{
+		{store.Bound{At: "2026-05-02", After: true}, "", []string{"thing_005", "thing_004", "thing_003", "thing_002"}},
+		{store.Bound{At: "2026-05-02"}, "", []string{"thing_005", "thing_004", "thing_001", "thing_000"}},
+		{store.Bound{At: "2026-05-02", After: true}, "odd", []string{"thing_003"}},
+	} {
+		q := list(2)
+		q.Bounds, q.Filters = map[string]store.Bound{"until": c.bound}, map[string]string{"parity": c.parity}
+		if got := slices.Concat(pages(t, db, q)...); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: got %v", c, got)
+		}
+	}
+}

@@ -128,11 +128,19 @@ type Query struct {
 	Prefixes map[string][]string
 	// OneOf keep the items that have one of these values only; empty lists do not filter.
 	OneOf map[string][]string
-	Limit int
+	// Bounds keep the items whose value lies on one side of a bound, or that have none.
+	Bounds map[string]Bound
+	Limit  int
 	// After continues behind the item with this cursor, from Page.Next.
 	After *Cursor
 	// OldestFirst reverses the order; lists are newest first.
 	OldestFirst bool
+}
+
+// Bound keeps values after a text, or those up to it.
+type Bound struct {
+	At    string
+	After bool
 }
 
 // Cursor is a position in a list: the keys of the last item that was returned.
@@ -307,6 +315,15 @@ func (q Query) input(db *DB) *dynamodb.QueryInput {
 	}
 	for name, list := range q.Prefixes {
 		keep(name, list, "begins_with(%s, %s)")
+	}
+	for name, b := range q.Bounds {
+		at, to, side := fmt.Sprint("#f", n), fmt.Sprint(":f", n), "<="
+		if b.After {
+			side = ">"
+		}
+		n++
+		names[at], values[to] = filterPrefix+name, str(b.At)
+		filter += fmt.Sprintf(" AND (attribute_not_exists(%s) OR %s %s %s)", at, at, side, to)
 	}
 	// Without a filter, one item beyond the limit shows whether the list continues.
 	// With one, larger reads find the items that pass in fewer round trips.
