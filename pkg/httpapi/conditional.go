@@ -72,6 +72,11 @@ func Matches(version int64, headers []IfMatch) error {
 // MergePatch applies the body of the call, a JSON merge patch (RFC 7396), to
 // the changeable members of a resource.
 func MergePatch[T any](ctx context.Context, current T) (T, error) {
+	return Merge(current, callFrom(ctx).sent)
+}
+
+// Merge applies a parsed merge patch to the changeable members of a resource.
+func Merge[T any](current T, patch any) (T, error) {
 	var merged T
 	doc, err := json.Marshal(current)
 	if err != nil {
@@ -81,7 +86,7 @@ func MergePatch[T any](ctx context.Context, current T) (T, error) {
 	if err := json.Unmarshal(doc, &tree); err != nil {
 		return merged, err
 	}
-	tree = jsontree.Merge(tree, callFrom(ctx).sent)
+	tree = jsontree.Merge(tree, patch)
 	if members, ok := tree.(map[string]any); ok {
 		// The schema bounds what is sent, and not what it adds up to.
 		if pairs, _ := members["metadata"].(map[string]any); len(pairs) > resource.MaxPairs {

@@ -22,6 +22,9 @@ func Enum[T ~string](values []T) *huma.Schema {
 // less than that of the type, which depends on the resource.
 func CheckMember(t reflect.Type, name string, value any) error { return humafix.Check(t, name, value) }
 
+// CheckPatch checks a parsed merge patch against the schema of a body.
+func CheckPatch(t reflect.Type, patch any) error { return humafix.CheckPatch(t, patch) }
+
 // Member checks a parsed member of a body against the schema of T, and decodes it.
 func Member[T any](name string, value any) (v T, err error) {
 	if err := CheckMember(reflect.TypeFor[T](), name, value); err != nil {

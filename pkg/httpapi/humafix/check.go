@@ -76,6 +76,16 @@ func Check(t reflect.Type, member string, value any) error {
 	return nil
 }
 
+// CheckPatch checks a merge patch against the schema of a body.
+func CheckPatch(t reflect.Type, patch any) error {
+	schemas := newRegistry()
+	c := checker{schemas: schemas, schema: schemas.Schema(t, false, ""), patch: true}
+	if problems := c.check(patch); len(problems) > 0 {
+		return Invalid(problems, patch)
+	}
+	return nil
+}
+
 // problem is one that huma does not find.
 type problem errs.Detail
 

@@ -1,0 +1,61 @@
+package factory
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Decode reads the factory of an item.
+func Decode(it *store.Item) (f Factory, err error) { return f, it.Decode(&f) }
+
+// Into writes the changed factory into the item that it was read from.
+func (f *Factory) Into(it store.Item) (store.Item, error) {
+	it.Filters = f.filters()
+	return it, it.Encode(f)
+}
+
+// Change applies a merge patch by the schema and the rules of updateFactory, and reports
+// whether it changes anything.
+func (f *Factory) Change(patch map[string]any) (changed bool, err error) {
+	if err := httpapi.CheckPatch(reflect.TypeFor[patchBody](), patch); err != nil {
+		return false, err
+	}
+	before, err := json.Marshal(f.settings())
+	if err != nil {
+		return false, err
+	}
+	set, err := httpapi.Merge(f.settings(), patch)
+	if err != nil {
+		return false, err
+	}
+	if err := f.apply(set); err != nil {
+		return false, err
+	}
+	after, err := json.Marshal(f.settings())
+	return !bytes.Equal(before, after), err
+}
+
+// PatchSchema returns the JSON Schema of a merge patch of some members of a factory, for
+// those who write one without the document.
+func PatchSchema(of Type, members ...string) (json.RawMessage, error) {
+	schemas := huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)
+	all := schemas.Schema(reflect.TypeFor[patchBody](), false, "").Properties
+	maps.DeleteFunc(all, func(name string, _ *huma.Schema) bool { return !slices.Contains(members, name) })
+	if all["settings"] != nil {
+		all["settings"] = patch(schemas.Schema(shapeOf(of), false, ""))
+	}
+	for name, s := range all {
+		if s.Ref != "" {
+			all[name] = schemas.SchemaFromRef(s.Ref)
+		}
+	}
+	return json.Marshal(&huma.Schema{Type: huma.TypeObject, Properties: all, AdditionalProperties: false})
+}
