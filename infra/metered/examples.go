@@ -56,6 +56,12 @@ func (w *World) Examples() map[string]Example {
 		_, err = w.Call(ctx, Request{Operation: "cancelContentItem", ID: id})
 		return id, err
 	}
+	proposing := func(ctx context.Context) (id string, err error) {
+		if id, err = w.make(ctx, "createFactory"); err == nil {
+			w.proposal, err = w.diagnose(ctx, id)
+		}
+		return id, err
+	}
 	return map[string]Example{
 		"getMe":              {},
 		"listBalanceEntries": {Live: true},
@@ -86,6 +92,11 @@ func (w *World) Examples() map[string]Example {
 		"getFactory":          {ID: of(&w.factory)},
 		"getFactoryAnalytics": {ID: of(&w.factory), Query: map[string]string{"from": w.Clock.AddDate(0, 0, -1).Format(time.DateOnly), "group_by": "day,kind"}},
 		"updateFactory":       {ID: of(&w.factory), Body: Object{"tone": "dry and exact"}},
+
+		"diagnoseFactory": {ID: fresh("createFactory"), Body: Object{"metadata": Object{"client": "4711"}}},
+		"getDiagnosis":    {ID: of(&w.diagnosed)},
+		"listProposals":   {ID: of(&w.diagnosed)},
+		"applyProposal":   {ID: proposing, Part: &w.proposal},
 
 		"listContentItems": {},
 		"createContentItem": {Undo: "deleteContentItem", Body: Object{

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
@@ -145,9 +146,14 @@ var mistakes = []any{
 	mistake{"the kind of a key", "PATCH /v1/api-keys/{key}", `{"kind":"live"}`, nil},
 	mistake{"an id", "PATCH /v1/factories/{factory}", `{"id":"fac_1"}`, nil},
 	mistake{"an unknown member", "PATCH /v1/factories/{factory}", `{"nmae":"Acme"}`, nil},
+	mistake{"a member of another operation", "POST /v1/factories/{factory}/diagnose", `{"days":30}`, nil},
+	mistake{"a failure that needs an outcome", "POST /v1/factories/{factory}/diagnose", `{"sandbox":{"failure_code":"timeout"}}`, nil},
 	mistake{"null for what must be there", "PATCH /v1/factories/{factory}", `{"name":null}`, nil},
 	title("State, money and limits"),
 	mistake{"cancel what is generated", "POST /v1/content-items/{item}/cancel", "", nil},
+	mistake{"diagnose a factory twice at a time", "POST /v1/factories/{diagnosing}/diagnose", "", nil},
+	mistake{"apply a proposal twice", "POST /v1/factories/{diagnosed}/proposals/{applied}/apply", "", nil},
+	mistake{"apply a proposal for an earlier version", "POST /v1/factories/{diagnosed}/proposals/{stale}/apply", "", nil},
 	mistake{"rotate a revoked key", "POST /v1/api-keys/{revoked}/rotate", "", nil},
 	mistake{"a balance that is too low", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"A shoe","sandbox":{"outcome":"insufficient_balance"}}`, nil},
 	mistake{"too many calls", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"A shoe","sandbox":{"outcome":"rate_limited"}}`, nil},
@@ -173,6 +179,25 @@ func TestMistakes(t *testing.T) {
 	names["revoked"] = create(Request{Operation: "createApiKey", Body: Object{"name": "revoked", "kind": "test", "scopes": []string{"account:manage"}}}).ID
 	create(Request{Operation: "revokeApiKey", ID: names["revoked"]})
 	create(Request{Operation: "createFactory", Body: w.Examples()["createFactory"].Body, Header: map[string]string{"Idempotency-Key": "used"}})
+
+	names["diagnosing"] = create(Request{Operation: "createFactory", Body: w.Examples()["createFactory"].Body}).ID
+	create(Request{Operation: "diagnoseFactory", ID: names["diagnosing"]})
+	applying, err := w.Prepare(t.Context(), "applyProposal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	create(applying)
+	names["diagnosed"], names["applied"] = applying.ID, applying.Part
+	// It changed the factory, for which another proposal was made.
+	of, err := w.Call(t.Context(), Request{Operation: "getDiagnosis", ID: applying.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d diagnosis.Diagnosis
+	if err := json.Unmarshal(of.Data, &d); err != nil || len(d.ProposalIDs) < 2 {
+		t.Fatalf("%s: %v", of.Data, err)
+	}
+	names["stale"] = d.ProposalIDs[1]
 
 	var out strings.Builder
 	out.WriteString("# Mistakes and their answers\n\nWhat the API answers to requests that are wrong. A test sends them and compares the answers with this file.\n")

@@ -27,8 +27,11 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/authorizer"
+	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/factory/diagnose"
+	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -92,7 +95,7 @@ type World struct {
 	drops      []func(context.Context) error
 
 	// Ids of resources of the account, one of each kind.
-	apiKey, factory, item, generation, media, event, webhook, delivery string
+	apiKey, factory, item, generation, media, event, webhook, delivery, diagnosed, proposal string
 }
 
 // meteredRecorder notes what an audit entry costs.
@@ -220,6 +223,15 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		}
 		made[mode], *secret = tenant.Account(a.ID), k.Secret
 	}
+	// Each diagnosis makes at least one proposal.
+	if w.diagnosed, err = w.make(ctx, "createFactory"); err != nil {
+		return err
+	}
+	for range w.settings.Listed {
+		if w.proposal, err = w.diagnose(ctx, w.diagnosed); err != nil {
+			return err
+		}
+	}
 	for i := range w.settings.Listed {
 		if _, err := accounts.TopUp(ctx, made[tenant.Live], 1000); err != nil {
 			return err
@@ -264,7 +276,36 @@ func (w *World) generate(ctx context.Context, state *store.DB, itemID string) er
 	kernel := w.Kernel(&generate.Worker{
 		DB: state, Loaders: w.Loaders, Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{}, Now: w.Now,
 	})
-	m := task.Message{ID: task.ID(generate.Generate, itemID, 1), Step: 1}
+	return w.steps(ctx, kernel, task.ID(generate.Generate, itemID, 1))
+}
+
+// diagnose makes a diagnosis of a factory, and returns the id of one of its proposals.
+func (w *World) diagnose(ctx context.Context, factoryID string) (proposalID string, err error) {
+	started, err := w.Call(ctx, Request{Operation: "diagnoseFactory", ID: factoryID})
+	if err != nil {
+		return "", err
+	}
+	diagnosisID, err := started.ID()
+	if err != nil {
+		return "", err
+	}
+	if err := w.steps(ctx, w.Kernel(&generate.Worker{}), task.ID(diagnosis.TaskKind, diagnosisID, 1)); err != nil {
+		return "", err
+	}
+	a, err := w.Call(ctx, Request{Operation: "getDiagnosis", ID: factoryID})
+	if err != nil {
+		return "", err
+	}
+	var d diagnosis.Diagnosis
+	if err := json.Unmarshal(a.Data, &d); err != nil || len(d.ProposalIDs) == 0 {
+		return "", fmt.Errorf("no proposals: %s: %w", a.Data, err)
+	}
+	return d.ProposalIDs[0], nil
+}
+
+// steps takes all steps of a task.
+func (w *World) steps(ctx context.Context, kernel *task.Kernel, taskID string) error {
+	m := task.Message{ID: taskID, Step: 1}
 	for {
 		next, err := kernel.Do(ctx, m, 1)
 		if err != nil || next == nil {
@@ -292,10 +333,13 @@ func (w *World) roll(ctx context.Context, itemID string) error {
 	return err
 }
 
-// Kernel returns one that takes the steps of generation by a worker.
+// Kernel returns one that takes the steps of generation by a worker, and of diagnoses.
 func (w *World) Kernel(worker *generate.Worker) *task.Kernel {
 	handlers := worker.Handlers()
 	handlers[reset.Kind] = &reset.Handler{DB: w.State, Loaders: worker.Loaders, Now: w.Now}
+	handlers[diagnosis.TaskKind] = &diagnose.Worker{
+		DB: w.State, Providers: registry.New(registry.Config{Now: w.Now}), Offer: catalog.NewOffer(configured, "eu-central-1"), Now: w.Now,
+	}
 	return task.NewKernel(task.Config{DB: w.State, Handlers: handlers, Now: w.Now, Name: rand.Text, Chance: mathrand.Float64})
 }
 

@@ -51,6 +51,17 @@ var refusals = map[string]map[errs.Code]spoiler{
 		errs.ValidationFailed: member("language", "klingon"),
 		errs.UnsupportedModel: member("models", metered.Object{"image": "paintbrush-1"}),
 	},
+	"diagnoseFactory": {
+		errs.ValidationFailed: member("metadata", metered.Object{"client": 4711}),
+		errs.InvalidState:     again,
+	},
+	"applyProposal": {
+		errs.InvalidState: again,
+		errs.StaleProposal: func(ctx context.Context, s *scene, r *metered.Request) error {
+			_, err := s.w.Call(ctx, metered.Request{Operation: "updateFactory", ID: r.ID, Body: s.w.Examples()["updateFactory"].Body})
+			return err
+		},
+	},
 
 	"createContentItem": costs(map[errs.Code]spoiler{
 		errs.InvalidState:     paused,

@@ -138,9 +138,9 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	}
 	if f.Generates {
 		env["PROVIDER_SECRET"] = arnOf(l.data.providers)
-		if s.ProviderEndpoint != "" {
-			env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
-		}
+	}
+	if (f.Generates || f.Writes) && s.ProviderEndpoint != "" {
+		env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
 	}
 	for _, q := range f.Knows() {
 		env[q.EnvName()] = l.queues[q].QueueUrl()

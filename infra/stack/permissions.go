@@ -12,6 +12,8 @@ import (
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/bedrock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
@@ -73,6 +75,9 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	}
 	if f.Generates {
 		all = append(all, l.providers()...)
+	}
+	if f.Writes && slices.Contains(d.settings.Providers, bedrock.Name) {
+		all = append(all, allow([]string{"bedrock:InvokeModel"}, l.bedrockModels(provider.KindText)...))
 	}
 	if readsSeal(f) {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.seal)))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/bedrock"
 	"github.com/content-automation/api/pkg/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/provider/polly"
@@ -57,29 +58,34 @@ var speechActions = []string{"polly:GetSpeechSynthesisTask", "polly:StartSpeechS
 // bedrock permits the models of the catalog that the region has. Videos are made by invocations that
 // are asked after by an ARN of their own.
 func (l lambdas) bedrock() []awsiam.PolicyStatement {
-	region := l.data.settings.Region
-	arn := func(region, account, resource string) *string {
-		return jsii.String(fmt.Sprintf("arn:%s:bedrock:%s:%s:%s", *l.stack.Partition(), region, account, resource))
+	invocations := l.bedrockARN(l.data.settings.Region, *l.stack.Account(), "async-invoke/*")
+	return []awsiam.PolicyStatement{
+		// StartAsyncInvoke has no action of its own.
+		allow([]string{"bedrock:InvokeModel"}, append(l.bedrockModels(""), invocations)...),
+		allow([]string{"bedrock:GetAsyncInvoke"}, invocations),
 	}
-	var models []*string
-	for _, m := range catalog.Models(catalog.Filter{Provider: bedrock.Name}) {
+}
+
+// bedrockModels returns the models of a kind, or of all, that the region has.
+func (l lambdas) bedrockModels(kind provider.Kind) (models []*string) {
+	region := l.data.settings.Region
+	for _, m := range catalog.Models(catalog.Filter{Provider: bedrock.Name, Kind: kind}) {
 		if m.State == catalog.Retired || !m.In(region) {
 			continue
 		}
-		arns := []*string{arn(region, "", "foundation-model/"+m.ProviderModel)}
+		arns := []*string{l.bedrockARN(region, "", "foundation-model/"+m.ProviderModel)}
 		if name := profile.For(region, m.ProviderOptions); name != "" {
-			arns = []*string{arn(region, *l.stack.Account(), "inference-profile/"+name+"."+m.ProviderModel)}
+			arns = []*string{l.bedrockARN(region, *l.stack.Account(), "inference-profile/"+name+"."+m.ProviderModel)}
 			// AWS sends the call to a region of the profile's choice, where the model itself is called.
 			for _, to := range profile.RegionsOf(name) {
-				arns = append(arns, arn(to, "", "foundation-model/"+m.ProviderModel))
+				arns = append(arns, l.bedrockARN(to, "", "foundation-model/"+m.ProviderModel))
 			}
 		}
 		models = append(models, arns...)
 	}
-	invocations := arn(region, *l.stack.Account(), "async-invoke/*")
-	return []awsiam.PolicyStatement{
-		// StartAsyncInvoke has no action of its own.
-		allow([]string{"bedrock:InvokeModel"}, append(models, invocations)...),
-		allow([]string{"bedrock:GetAsyncInvoke"}, invocations),
-	}
+	return models
+}
+
+func (l lambdas) bedrockARN(region, account, resource string) *string {
+	return jsii.String(fmt.Sprintf("arn:%s:bedrock:%s:%s:%s", *l.stack.Partition(), region, account, resource))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/provider"
 )
 
 // permitted returns the resources, as the template has them, that a function may take
@@ -113,18 +114,41 @@ func TestModelsOfBedrockArePermittedOneByOne(t *testing.T) {
 	}
 }
 
+// A function that only has texts written calls no other model, and reads no credentials.
+func TestWritersCallTextModelsAlone(t *testing.T) {
+	for _, s := range []stacks{acme, globex} {
+		invoked := strings.Join(permitted(t, s, "Diagnose", "bedrock:InvokeModel"), "\n")
+		if !strings.Contains(invoked, "amazon.nova-lite-v1:0") {
+			t.Errorf("it may not call the usual model:\n%s", invoked)
+		}
+		for _, m := range catalog.Models(catalog.Filter{Provider: "bedrock"}) {
+			if m.Kind != provider.KindText && strings.Contains(invoked, m.ProviderModel) {
+				t.Errorf("it may call %s", m.ID)
+			}
+		}
+		for _, action := range []string{"bedrock:GetAsyncInvoke", "polly:SynthesizeSpeech", "secretsmanager:GetSecretValue", "s3:GetObject"} {
+			if on := permitted(t, s, "Diagnose", action); len(on) > 0 {
+				t.Errorf("it may %s on %v", action, on)
+			}
+		}
+	}
+	if on := permitted(t, initech, "Diagnose", "bedrock:InvokeModel"); len(on) > 0 {
+		t.Errorf("without providers, it may call %v", on)
+	}
+}
+
 func TestFakesAreToldToTheLocalSystemAlone(t *testing.T) {
 	s := synthesise(t.TempDir(), map[string]any{"customer": "local", "providerEndpoint": "http://127.0.0.1:9000"})
 	told := 0
 	for id, r := range s.of("AWS::Lambda::Function") {
 		if endpoint := r.Properties.at("Environment", "Variables", "PROVIDER_ENDPOINT"); endpoint != nil {
 			told++
-			if endpoint != "http://127.0.0.1:9000" || !strings.Contains(id, "Generate") {
+			if endpoint != "http://127.0.0.1:9000" || !strings.Contains(id, "Generate") && !strings.Contains(id, "Diagnose") {
 				t.Errorf("%s is told of fakes at %v", id, endpoint)
 			}
 		}
 	}
-	if told != 1 {
+	if told != 2 {
 		t.Errorf("%d functions are told of the fakes", told)
 	}
 }

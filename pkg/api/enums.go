@@ -49,6 +49,7 @@ var enumNames = map[string]string{
 	"Model.kind":                "ModelKind",
 	"Model.state":               "ModelState",
 	"listModels.provider":       "Provider",
+	"Proposal.state":            "ProposalState",
 	"Voice.provider":            "VoiceProvider",
 	"SocialAccount.platform":    "Platform",
 	"Webhook.disabled_reason":   "WebhookDisabledReason",
@@ -70,7 +71,7 @@ func listValues(doc *huma.OpenAPI) {
 	codes, failures := httpapi.Enum(errs.Codes).Enum, httpapi.Enum(provider.FailureCodes()).Enum
 	patterns := doc.Components.Schemas.Map()["WebhookCreate"].Properties["event_types"].Items.Enum
 	values := map[string][]any{
-		"AuditEntry.error_code": codes, "ContentFailure.code": failures, "GenerationFailure.code": failures, "failure_code": failures,
+		"AuditEntry.error_code": codes, "ContentFailure.code": failures, "GenerationFailure.code": failures, "DiagnosisFailure.code": failures, "failure_code": failures,
 		"Delivery.event_type": types, "Webhook.event_types": patterns, "WebhookWithSecret.event_types": patterns, "scopes": scopes,
 	}
 	eachSchema(doc, func(at, member string, s *huma.Schema) {

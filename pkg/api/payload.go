@@ -7,6 +7,8 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/factory/proposal"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/webhook/hook"
@@ -21,15 +23,15 @@ var payloads = map[event.Type]reflect.Type{
 	event.ContentFailed:               reflect.TypeFor[item.Item](),
 	event.ContentCanceled:             reflect.TypeFor[item.Item](),
 	event.ContentDeleted:              reflect.TypeFor[item.Item](),
-	event.ProposalCreated:             reflect.TypeFor[Proposal](),
-	event.ProposalApplied:             reflect.TypeFor[Proposal](),
+	event.ProposalCreated:             reflect.TypeFor[proposal.Proposal](),
+	event.ProposalApplied:             reflect.TypeFor[proposal.Proposal](),
 	event.BalanceLow:                  reflect.TypeFor[account.View](),
 	event.ContentPlanCompleted:        reflect.TypeFor[ContentPlan](),
 	event.StudioGenerated:             reflect.TypeFor[generation.Generation](),
 	event.StudioFailed:                reflect.TypeFor[generation.Generation](),
 	event.TrainingCompleted:           reflect.TypeFor[Training](),
 	event.TrainingFailed:              reflect.TypeFor[Training](),
-	event.DiagnosisCompleted:          reflect.TypeFor[Diagnosis](),
+	event.DiagnosisCompleted:          reflect.TypeFor[diagnosis.Diagnosis](),
 	event.SocialAccountConnected:      reflect.TypeFor[SocialAccount](),
 	event.SocialAccountNeedsReconnect: reflect.TypeFor[SocialAccount](),
 	event.WebhookDisabled:             reflect.TypeFor[hook.Webhook](),
@@ -37,19 +39,6 @@ var payloads = map[event.Type]reflect.Type{
 	event.APIKeyCreated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRotated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRevoked:               reflect.TypeFor[apikey.Key](),
-}
-
-// Proposal is a change that the service proposes for a factory.
-type Proposal struct {
-	resource.Resource
-	FactoryID      string         `json:"factory_id" doc:"Factory to change"`
-	Source         string         `json:"source" enum:"diagnosis,architect" doc:"Origin of the proposal: a diagnosis of the factory, or a chat with the architect"`
-	Title          string         `json:"title" doc:"Summary of the change, in one line"`
-	Rationale      string         `json:"rationale" doc:"Reason for the change"`
-	Patch          map[string]any `json:"patch" doc:"The change, as a merge patch of the factory"`
-	ExpectedEffect string         `json:"expected_effect" doc:"Expected effect of the change"`
-	BaseVersion    int64          `json:"base_version" doc:"Version of the factory on which the proposal is based"`
-	State          string         `json:"state" enum:"open,applied,dismissed,expired" doc:"State of the proposal. open: not yet applied or dismissed. expired: the factory has changed since"`
 }
 
 // ContentPlan is a plan of content for some days.
@@ -85,24 +74,6 @@ type Training struct {
 	ModelID     *string       `json:"model_id" doc:"Id of the trained model"`
 	CostCredits int64         `json:"cost_credits" doc:"Cost in credits"`
 	Failure     *item.Failure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
-}
-
-// Diagnosis is a review of a factory.
-type Diagnosis struct {
-	resource.Resource
-	FactoryID   string    `json:"factory_id" doc:"Factory under review"`
-	State       string    `json:"state" enum:"queued,running,completed,failed" doc:"State of the diagnosis. completed and failed are final"`
-	Score       *int      `json:"score" minimum:"0" maximum:"100" doc:"Overall score of the factory. Null until completed"`
-	Findings    []Finding `json:"findings" nullable:"false" doc:"Findings"`
-	ProposalIDs []string  `json:"proposal_ids" nullable:"false" doc:"Ids of the proposals based on the findings"`
-}
-
-// Finding is one finding of a diagnosis.
-type Finding struct {
-	Code     string `json:"code" doc:"Machine-readable kind of the finding"`
-	Severity string `json:"severity" enum:"info,warning,critical" doc:"Severity of the finding"`
-	Message  string `json:"message" doc:"Description of the finding"`
-	Evidence string `json:"evidence" doc:"Data that supports the finding"`
 }
 
 // SocialAccount is an account on a social platform.

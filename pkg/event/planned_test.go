@@ -77,8 +77,8 @@ func TestAPatternIsPlannedUntilOneOfItsTypesIsSent(t *testing.T) {
 			planned = append(planned, p)
 		}
 	}
-	want := strings.Fields(`proposal.* content_plan.* training.* diagnosis.* social_account.* proposal.created proposal.applied content_plan.completed
-		training.completed training.failed diagnosis.completed social_account.connected social_account.needs_reconnect`)
+	want := strings.Fields(`content_plan.* training.* social_account.* content_plan.completed
+		training.completed training.failed social_account.connected social_account.needs_reconnect`)
 	if !slices.Equal(planned, want) {
 		t.Errorf("planned are %v", planned)
 	}

@@ -112,6 +112,13 @@ type Generate struct {
 	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
 }
 
+// Diagnose is what the function diagnose needs.
+type Diagnose struct {
+	State
+	Offers
+	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
+}
+
 // Deliver is what the functions deliver and deliver-slow need.
 type Deliver struct {
 	State
@@ -126,7 +133,7 @@ func Of() map[string]any {
 		"authorizer": State{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Area{},
 		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "docs": struct{}{},
-		"relay": Relay{}, "rollup": State{}, "chain": Audit{}, "generate": Generate{}, "import-media": Import{}, "dispatch": State{},
+		"relay": Relay{}, "rollup": State{}, "chain": Audit{}, "generate": Generate{}, "import-media": Import{}, "diagnose": Diagnose{}, "dispatch": State{},
 		"deliver": Deliver{}, "deliver-slow": Deliver{}, "replay": State{}, "due": State{},
 		"rotate-seal": Seal{},
 	}

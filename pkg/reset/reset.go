@@ -10,6 +10,8 @@ import (
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/factory/proposal"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media/incoming"
@@ -30,6 +32,8 @@ var kinds = []struct{ name, prefix string }{
 	{incoming.ItemKind, id.Media},
 	{event.Kind, id.Event},
 	{rollup.Kind, id.Factory},
+	{diagnosis.ItemKind, id.Diagnosis},
+	{proposal.ItemKind, id.Proposal},
 	{"factory", id.Factory},
 }
 

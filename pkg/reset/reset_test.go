@@ -18,6 +18,10 @@ import (
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/factory/diagnose"
+	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/factory/proposal"
+	"github.com/content-automation/api/pkg/factory/review"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -60,11 +64,12 @@ func newWorld(t *testing.T) *world {
 	factories := factory.NewService(w.db, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), account.NewEvents(w.db, signer),
 		content.NewService(w.db, factories, signer, offer, w.clock.Now), studio.NewService(w.db, signer, nil, offer, w.clock.Now),
-		library.NewService(w.db, signer, nil, w.clock.Now))
+		library.NewService(w.db, signer, nil, w.clock.Now), review.NewService(w.db, w.clock.Now))
 	sign := item.SignedBy(signer)
 	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: sandbox.New(w.clock.Now)}, map[string]generate.Loader{
 		item.ItemKind: item.Loader{Sign: sign}, generation.ItemKind: generation.Loader{Sign: sign},
 	})
+	w.engine.Handle(diagnosis.TaskKind, &diagnose.Worker{DB: w.db, Providers: generatetest.Only{Provider: sandbox.New(w.clock.Now)}, Offer: offer, Now: w.clock.Now})
 	return w
 }
 
@@ -250,6 +255,39 @@ func TestAResetDeletesMedia(t *testing.T) {
 	}
 	if it, err := w.db.Get(t.Context(), store.IDKey("media-pending#"+tenant.Of(w.Principal.Account, tenant.Test).String())); err != nil || it.Count() != 0 {
 		t.Errorf("%d media count as pending, %v", it.Count(), err)
+	}
+}
+
+// Of a diagnosis that runs nothing comes afterwards.
+func TestAResetDeletesDiagnosesAndProposals(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []*apitest.Caller{w.Caller, w.Live()} {
+		for _, body := range []object{{}, {"metadata": object{"slow": "yes"}}} {
+			var f struct{ ID string }
+			c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog"}).Into(t, http.StatusCreated, &f)
+			if c == w.Caller && len(body) > 0 {
+				w.engine.Drain()
+				body["sandbox"] = object{"delay_seconds": 60}
+			}
+			c.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose", body).Into(t, http.StatusAccepted, &f)
+		}
+	}
+	count := func() map[string]int {
+		n := map[string]int{}
+		for _, row := range storetest.Rows(t, w.db) {
+			if kind := row["kind"]; kind == diagnosis.ItemKind || kind == proposal.ItemKind {
+				n[kind+" "+row["mode"]]++
+			}
+		}
+		return n
+	}
+	if n := count(); n["diagnosis test"] != 2 || n["diagnosis live"] != 2 || n["proposal test"] == 0 {
+		t.Fatalf("there are %v", n)
+	}
+	w.reset()
+	w.engine.Drain()
+	if n := count(); n["diagnosis test"] != 0 || n["proposal test"] != 0 || n["diagnosis live"] != 2 || n["proposal live"] == 0 {
+		t.Errorf("left are %v", n)
 	}
 }
 

@@ -122,6 +122,8 @@ type Function struct {
 	// Offers marks the functions that need to know which providers live keys may use,
 	// and Generates those that call them.
 	Offers, Generates bool
+	// Writes marks the functions that call text models and no other provider.
+	Writes bool
 }
 
 // Follows reports whether the changes of the state table call the function.

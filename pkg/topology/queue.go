@@ -17,6 +17,7 @@ const (
 	GenerateAudio Queue = "generate-audio" // speech and music
 	GenerateVideo Queue = "generate-video" // clips and avatars
 	ImportMedia   Queue = "import-media"   // media that callers bring in
+	Diagnose      Queue = "diagnose"       // diagnoses of factories
 	Replay        Queue = "replay"         // replays of events that webhooks have missed
 	Dispatch      Queue = "dispatch"       // deliveries of events
 	Deliver       Queue = "deliver"        // attempts at webhooks
@@ -27,7 +28,7 @@ const (
 var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVideo}
 
 // Tasks are the queues whose messages ask for steps of tasks.
-var Tasks = append([]Queue{Replay, ImportMedia}, Generation...)
+var Tasks = append([]Queue{Replay, ImportMedia, Diagnose}, Generation...)
 
 // Outbox are the queues that the relay sends committed work to.
 var Outbox = append([]Queue{Deliver}, Tasks...)

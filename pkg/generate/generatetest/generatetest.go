@@ -111,6 +111,9 @@ func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Pr
 	return e
 }
 
+// Handle adds the handler of another kind of task.
+func (e *Engine) Handle(kind task.Kind, h task.Handler) { e.kernel.Handlers[kind] = h }
+
 // Step does the message that is due first, and moves the clock to when that is. It
 // reports whether there was one.
 func (e *Engine) Step() bool {

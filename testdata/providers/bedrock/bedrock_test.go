@@ -114,3 +114,39 @@ func TestModelsAndSignaturesAreChecked(t *testing.T) {
 		t.Errorf("an invocation unheard of: %d %s", status, code)
 	}
 }
+
+// A model that is asked for proposals writes some that fit once it was told of those that
+// do not.
+func TestProposalsAreWritten(t *testing.T) {
+	h := newFake(control.New())
+	ask := func(prompt string) (patches []string) {
+		body, err := json.Marshal(map[string]any{
+			"messages": []any{map[string]any{"role": "user", "content": []any{map[string]string{"text": prompt}}}},
+			"system":   []any{map[string]string{"text": `It has one member, "proposals": an array of 1 to 5 objects`}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, _, answer := call(t, h, http.MethodPost, converse, string(body), signature)
+		if status != http.StatusOK {
+			t.Fatalf("answered %d %v", status, answer)
+		}
+		content := answer["output"].(map[string]any)["message"].(map[string]any)["content"].([]any)
+		var form struct {
+			Proposals []struct{ Patch json.RawMessage }
+		}
+		if err := json.Unmarshal([]byte(content[0].(map[string]any)["text"].(string)), &form); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range form.Proposals {
+			patches = append(patches, strings.Join(strings.Fields(string(p.Patch)), ""))
+		}
+		return patches
+	}
+	if got := ask(`{"findings":[{"code":"no_audience"}],"refused":null}`); len(got) != 2 || got[1] != `{"state":"paused"}` {
+		t.Errorf("at first %v", got)
+	}
+	if got := ask(`{"findings":[{"code":"no_audience"}],"refused":[{"problems":["no"]}]}`); len(got) != 1 || !strings.Contains(got[0], "audience") {
+		t.Errorf("then %v", got)
+	}
+}

@@ -82,7 +82,7 @@ func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
 		answer(w, model, "", "content_filtered", system+prompt)
 		return
 	}
-	text, stop := post(system, prompt), "end_turn"
+	text, stop := written(system, prompt), "end_turn"
 	if runes := []rune(text); len(runes) > most*charactersPerToken {
 		text, stop = string(runes[:most*charactersPerToken]), "max_tokens"
 	}
@@ -98,8 +98,23 @@ var (
 	wordsAsked  = regexp.MustCompile(`about (\d+) words`)
 )
 
-// post is what a model writes about a prompt, in the form that it was asked for.
-func post(system, prompt string) string {
+// written is what a model writes about a prompt, in the form that it was asked for.
+func written(system, prompt string) string {
+	answer := post
+	for _, f := range forms {
+		if strings.Contains(system, f.asked) {
+			answer = f.answer
+		}
+	}
+	raw, err := json.MarshalIndent(answer(system, prompt), "", "  ")
+	if err != nil {
+		panic(err) // strings can always be written down
+	}
+	return string(raw)
+}
+
+// post is the object of a post.
+func post(system, prompt string) any {
 	topic := []rune(strings.Join(strings.Fields(prompt), " "))
 	if len(topic) > 60 {
 		topic = topic[:60]
@@ -118,11 +133,7 @@ func post(system, prompt string) string {
 	if n := asked(wordsAsked, system); n > 0 {
 		text["script"] = strings.TrimSpace(strings.Repeat("These are five spoken words. ", n/5+1))
 	}
-	raw, err := json.MarshalIndent(text, "", "  ")
-	if err != nil {
-		panic(err) // strings can always be written down
-	}
-	return string(raw)
+	return text
 }
 
 func asked(what *regexp.Regexp, system string) int {

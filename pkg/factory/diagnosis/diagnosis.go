@@ -1,0 +1,148 @@
+// Package diagnosis holds the diagnoses of factories: their records, what they find in
+// a factory's data, and the score that follows. It is apart from their operations
+// because workers make them.
+package diagnosis
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// ItemKind is the kind of a diagnosis in the table.
+const ItemKind = "diagnosis"
+
+// TaskKind is the kind of the task that makes one.
+const TaskKind task.Kind = "diagnose"
+
+// State is the state of a diagnosis.
+type State string
+
+// The states. The last two are final.
+const (
+	Queued    State = "queued"
+	Running   State = "running"
+	Completed State = "completed"
+	Failed    State = "failed"
+)
+
+// Failure is the reason why something is missing.
+type Failure struct {
+	Code      provider.FailureCode `json:"code" doc:"Machine-readable reason" example:"provider_unavailable"`
+	Message   string               `json:"message" doc:"What happened and what to do about it"`
+	Retryable bool                 `json:"retryable" doc:"Whether another diagnosis may succeed"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Failure) SchemaName() string { return "DiagnosisFailure" }
+
+// Diagnosis is a review of a factory, as callers see it.
+type Diagnosis struct {
+	resource.Resource
+	FactoryID       string    `json:"factory_id" doc:"Factory under review"`
+	State           State     `json:"state" enum:"queued,running,completed,failed" doc:"State of the diagnosis. completed and failed are final"`
+	Score           *int      `json:"score" minimum:"0" maximum:"100" doc:"Overall score of the factory: 100 less 25 for each critical finding and 10 for each warning, of findings with the same code at most 25 together. Null until completed"`
+	Findings        []Finding `json:"findings" nullable:"false" doc:"Findings, the most severe first. Empty until completed"`
+	ProposalIDs     []string  `json:"proposal_ids" nullable:"false" doc:"Ids of the proposals based on the findings"`
+	ProposalFailure *Failure  `json:"proposal_failure" doc:"Reason why a completed diagnosis has no proposals although it has findings. Null otherwise"`
+	Failure         *Failure  `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+
+	// Usual is how long a diagnosis that was just accepted takes as a rule.
+	Usual time.Duration `json:"-"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Diagnosis) SchemaName() string { return "Diagnosis" }
+
+// Pending returns where an accepted diagnosis is shown, and when to look.
+func (d Diagnosis) Pending() (path string, after time.Duration) {
+	return "/v1/factories/" + d.FactoryID + "/diagnosis", d.Usual
+}
+
+// The outcomes that a test key can ask for.
+const (
+	OutcomeCompleted   = "completed"
+	OutcomeNoProposals = "no_proposals"
+	OutcomeFailed      = generate.OutcomeFailed
+)
+
+// Rehearsal is the result that a test key asks for.
+type Rehearsal struct {
+	Outcome string `json:"outcome,omitempty" enum:"completed,no_proposals,failed,rate_limited" default:"completed" doc:"Result of the diagnosis. no_proposals: it completes, but the text model fails. rate_limited refuses the call with that error, as with a live key"`
+	generate.Rehearsal
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Rehearsal) SchemaName() string { return "DiagnosisRehearsal" }
+
+// Record is the stored document of a diagnosis.
+type Record struct {
+	Diagnosis
+	Sandbox *Rehearsal `json:"sandbox,omitempty"`
+}
+
+// Key returns the key of the latest diagnosis of a factory. There is one item for all of
+// them, so that no two run at a time and the latest is found with the factory.
+func Key(factoryID string) store.Key { return store.IDKey(ItemKind + "#" + factoryID) }
+
+// Entry returns the record as an item of the table.
+func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
+	it, err := store.NewItem(ItemKind, o, r.ID, r)
+	it.Key = Key(r.FactoryID)
+	return it, err
+}
+
+// Runs reports whether the diagnosis has not ended.
+func (r *Record) Runs() bool { return r.State == Queued || r.State == Running }
+
+// Decode reads the record of an item.
+func Decode(it *store.Item) (*Record, error) {
+	var r Record
+	return &r, it.Decode(&r)
+}
+
+const (
+	// deadline is when a diagnosis ends in any case.
+	deadline = 15 * time.Minute
+	// usual is how long one takes with a live key, and usualSandbox with a test key.
+	usual        = 20 * time.Second
+	usualSandbox = 2 * time.Second
+)
+
+// Work is the payload of the task before its first step.
+type Work struct {
+	FactoryID string `json:"factory_id"`
+}
+
+// Start adds the task that makes the diagnosis to the transaction.
+func (r *Record) Start(tx *store.Tx, now time.Time, o tenant.Owner) error {
+	r.Usual = usual
+	if o.Mode == tenant.Test {
+		r.Usual = usualSandbox
+	}
+	due := now
+	if r.Sandbox != nil {
+		r.Usual += r.Sandbox.Delay()
+		due = due.Add(r.Sandbox.Delay())
+	}
+	return task.Create(tx, now, task.Task{
+		Message: task.Message{ID: task.ID(TaskKind, r.ID, 1), Kind: TaskKind, Queue: topology.Diagnose, Subject: r.ID, Owner: o},
+		DueAt:   due, Deadline: due.Add(deadline),
+	}, Work{FactoryID: r.FactoryID})
+}
+
+// Notify adds the event that the diagnosis is completed to the transaction.
+func (r *Record) Notify(tx *store.Tx, o tenant.Owner) error {
+	e, err := event.New(r.UpdatedAt.Time, o, event.DiagnosisCompleted, r.Diagnosis, nil)
+	if err == nil {
+		tx.Create(e, nil)
+	}
+	return err
+}

@@ -1,0 +1,131 @@
+package review
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/factory/proposal"
+	"github.com/content-automation/api/pkg/factory/ref"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+type listInput struct {
+	httpapi.PageInput
+	FactoryPath
+	State []proposal.State `query:"state" enum:"open,applied,dismissed,expired" nullable:"false" doc:"Only proposals in these states, separated by commas"`
+}
+
+type applyInput struct {
+	FactoryPath
+	ProposalID string `path:"proposal_id" doc:"Id of the proposal" example:"prp_01h455vb4pex5vsknk084sn02q"`
+	httpapi.IfMatch
+}
+
+func (s *Service) registerProposals(r *httpapi.Router) {
+	list := op("listProposals", http.MethodGet, "/proposals", auth.FactoriesRead, "List the proposals for a factory", "Newest first.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
+
+	apply := op("applyProposal", http.MethodPost, "/proposals/{proposal_id}/apply", auth.FactoriesWrite, "Apply a proposal",
+		"Changes the factory as the patch of the proposal says, and sends the event `proposal.applied`. It can be applied once, and only to the version of the factory that it was made for: after any other change, the answer is `stale_proposal`. So once one of several proposals was applied, diagnose the factory again for the others. `If-Match` takes the ETag of the proposal, which is its version.")
+	apply.Errors = []errs.Code{errs.InvalidState, errs.StaleProposal, errs.VersionMismatch}
+	httpapi.Write(r, apply, s.apply)
+}
+
+// list lists the proposals for a factory. The factory is looked up only where there are
+// none.
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[proposal.Proposal], error) {
+	if !id.Valid(id.Factory, in.FactoryID) {
+		return httpapi.Page[proposal.Proposal]{}, errs.Missing(ref.Kind, in.FactoryID)
+	}
+	now := s.now()
+	stored, bounds := proposal.Filter(in.State, now)
+	q := store.Query{
+		Index: store.ByParent, Partition: proposal.Partition(auth.FromContext(ctx).Owner, in.FactoryID),
+		Filters: map[string]string{proposal.StateFilter: httpapi.AnyOf(stored)}, Bounds: bounds,
+	}
+	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (proposal.Proposal, error) { return proposal.Decode(&it, now) })
+	if err == nil && len(page.Items) == 0 {
+		var it store.Item
+		if it, err = resource.Find(ctx, s.db, id.Factory, ref.Kind, in.FactoryID); err == nil && !ref.Usable(it, it.Owner) {
+			err = errs.Missing(ref.Kind, in.FactoryID)
+		}
+	}
+	return page, err
+}
+
+func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out proposal.Proposal, err error) {
+	missing := errs.Missing("proposal", in.ProposalID)
+	if !id.Valid(id.Proposal, in.ProposalID) {
+		return out, missing
+	}
+	owner, now := auth.FromContext(ctx).Owner, s.now()
+	found, beside, err := resource.FindAll(ctx, s.db, id.Factory, []string{in.FactoryID}, store.IDKey(in.ProposalID))
+	if err != nil {
+		return out, err
+	}
+	of, it := found[in.FactoryID], beside[0]
+	switch {
+	case !ref.Usable(of, owner):
+		return out, errs.Missing(ref.Kind, in.FactoryID)
+	case it.Kind != proposal.ItemKind || it.Owner != owner:
+		return out, missing
+	}
+	f, err := factory.Decode(&of)
+	if err != nil {
+		return out, err
+	}
+	p, err := proposal.Decode(&it, now)
+	switch {
+	case err != nil:
+		return out, err
+	case p.FactoryID != in.FactoryID:
+		return out, missing
+	}
+	if err := in.Check(p.Version); err != nil {
+		return out, err
+	}
+	if err := permit(p, f); err != nil {
+		return out, err
+	}
+	if _, err := f.Change(p.Patch); err != nil {
+		return out, errs.Wrap(err, errs.StaleProposal, "The factory no longer takes this proposal over. Diagnose it again for new proposals.")
+	}
+	f.Touch(now)
+	p.Touch(now)
+	p.State, p.AppliedVersion = proposal.Applied, &f.Version
+	if of, err = f.Into(of); err != nil {
+		return out, err
+	}
+	tx.Replace(of)
+	if it, err = p.Into(it); err != nil {
+		return out, err
+	}
+	tx.Replace(it)
+	return p, p.Notify(tx, owner, event.ProposalApplied)
+}
+
+// permit refuses a proposal that is no longer open, or was made for another version of
+// its factory.
+func permit(p proposal.Proposal, f factory.Factory) error {
+	switch {
+	case p.State == proposal.Expired:
+		return errs.New(errs.InvalidState, "The proposal has expired. Diagnose the factory again.").With(errs.StateContext{State: string(p.State), Allowed: []string{}})
+	case p.State != proposal.Open:
+		return errs.New(errs.InvalidState, "The proposal is %s already.", p.State).With(errs.StateContext{State: string(p.State), Allowed: []string{}})
+	case p.BaseVersion != f.Version:
+		return stale(f)
+	}
+	return nil
+}
+
+func stale(f factory.Factory) error {
+	return errs.New(errs.StaleProposal, "The factory has changed since this proposal was made: its version is now %d. Diagnose it again for new proposals.", f.Version)
+}
