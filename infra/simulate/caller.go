@@ -201,7 +201,9 @@ func (c *caller) act() {
 	i := c.random.IntN(len(c.items))
 	path := c.items[i]
 	isItem := path[:len("/v1/content")] == "/v1/content"
-	switch n := c.random.IntN(6); {
+	switch n := c.random.IntN(8); {
+	case n > 5:
+		c.review()
 	case n == 0:
 		if c.call(http.MethodDelete, path, nil, nil) < 300 {
 			c.items = slices.Delete(c.items, i, i+1)

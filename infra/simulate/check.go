@@ -15,6 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
@@ -113,6 +115,9 @@ func (w *world) check() (broken []string) {
 		if strings.HasSuffix(doc.Type, ".generated") || strings.HasSuffix(doc.Type, ".failed") {
 			told[doc.Data.Object.ID]++
 		}
+		if end, ok := reviewEnds[event.Type(doc.Type)]; ok {
+			told[end+doc.Data.Object.ID]++
+		}
 		for _, c := range w.callers {
 			if tenant.Account(textOf(e, "acc")) != c.principal.Account {
 				continue
@@ -139,6 +144,10 @@ func (w *world) check() (broken []string) {
 		switch kind := textOf(it, "kind"); kind {
 		case "content_item", "generation":
 			if state := stateOf(it); state == "queued" || state == "generating" {
+				fail("%s is %s", pk, state)
+			}
+		case diagnosis.ItemKind:
+			if state := stateOf(it); state != string(diagnosis.Completed) && state != string(diagnosis.Failed) {
 				fail("%s is %s", pk, state)
 			}
 		case task.ItemKind:
@@ -186,6 +195,7 @@ func (w *world) check() (broken []string) {
 		}
 	}
 	broken = append(broken, w.checkAnalytics(content)...)
+	w.checkApplied(fail)
 	for token, all := range w.submissions {
 		paid := 0
 		for _, s := range all {

@@ -92,6 +92,10 @@ func (p double) Submit(ctx context.Context, req provider.Request) (out provider.
 				w.submissions[req.ClientToken] = append(w.submissions[req.ClientToken], s)
 				answer.Handle = provider.Handle(fmt.Sprint(req.ClientToken, "/", len(w.submissions[req.ClientToken])))
 			}
+			if req.Form != nil {
+				answer = provider.Submission{Result: w.filled(req.Form)}
+				return nil
+			}
 			if req.Kind == provider.KindText {
 				answer = provider.Submission{Result: &provider.Result{Text: &provider.Text{
 					Title: "Title", Caption: "Caption", Hashtags: []string{"tag"}, Slides: many("Slide", req.Slides), Script: "A script that is spoken.",

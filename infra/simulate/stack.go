@@ -18,6 +18,9 @@ import (
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/due"
 	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/factory/diagnose"
+	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/factory/review"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
@@ -41,6 +44,7 @@ type stack struct {
 	db     *store.DB
 	router http.Handler
 	signer *media.Signer
+	offer  catalog.Offer
 	// envelope seals the signing keys of webhooks.
 	envelope *seal.Envelope
 }
@@ -55,10 +59,11 @@ var build = sync.OnceValue(func() stack {
 	s.envelope = sealtest.Envelope("the simulation's key")
 	r := httpapi.NewRouter(s.db, silent{}, time.Now)
 	factories := factory.NewService(s.db, time.Now)
-	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2")
+	s.offer = catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2")
 	factories.Register(r)
-	content.NewService(s.db, factories, s.signer, offer, time.Now).Register(r)
-	studio.NewService(s.db, s.signer, allowed{}, offer, time.Now).Register(r)
+	review.NewService(s.db, time.Now).Register(r)
+	content.NewService(s.db, factories, s.signer, s.offer, time.Now).Register(r)
+	studio.NewService(s.db, s.signer, allowed{}, s.offer, time.Now).Register(r)
 	webhook.NewService(s.db, allowed{}, arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/deliver"}, s.envelope, time.Now, rand.Reader).Register(r)
 	s.router = r
 	return s
@@ -117,6 +122,11 @@ func (s stack) start(name string) func() handler {
 		return func() handler {
 			dispatcher := dispatch.New(s.db, sender{topology.Deliver}, time.Now)
 			return handling(dispatcher.Holding(queue.NewHolder(sender{topology.Dispatch}, queue.Ticker)))
+		}
+	case "diagnose":
+		return func() handler {
+			worker := &diagnose.Worker{DB: s.db, Providers: providers{}, Offer: s.offer, Now: time.Now}
+			return s.consumer(map[task.Kind]task.Handler{diagnosis.TaskKind: worker}, []topology.Queue{topology.Diagnose})
 		}
 	case "import-media":
 		// No scene brings in media.

@@ -18,6 +18,8 @@ import (
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/factory/proposal"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/store/memtable"
 	"github.com/content-automation/api/pkg/task"
@@ -135,6 +137,8 @@ func (w *world) observe(c memtable.Change) {
 		if state != before && (state == "generated" || state == "failed") {
 			w.ends[textOf(c.New, "pk")]++
 		}
+	case diagnosis.ItemKind, proposal.ItemKind:
+		w.observeReview(c)
 	}
 }
 

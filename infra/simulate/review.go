@@ -1,0 +1,87 @@
+package simulate
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/factory/proposal"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/store/memtable"
+)
+
+// reviewEnds are the events of diagnoses and proposals, with what marks the change that
+// each of them reports.
+var reviewEnds = map[event.Type]string{event.DiagnosisCompleted: "diagnosed ", event.ProposalCreated: "proposed ", event.ProposalApplied: "applied "}
+
+// observeReview counts the diagnoses that are completed, and the proposals that are made
+// and applied.
+func (w *world) observeReview(c memtable.Change) {
+	var doc struct{ ID string }
+	must(json.Unmarshal([]byte(textOf(c.New, "doc")), &doc))
+	state, before := stateOf(c.New), stateOf(c.Old)
+	switch {
+	case state == before:
+	case state == string(diagnosis.Completed):
+		w.ends["diagnosed "+doc.ID]++
+	case state == string(proposal.Open):
+		w.ends["proposed "+doc.ID]++
+	case state == string(proposal.Applied):
+		w.ends["applied "+doc.ID]++
+	}
+}
+
+// review diagnoses the factory, or applies one of the proposals that it has.
+func (c *caller) review() {
+	path := "/v1/factories/" + c.factory
+	var open []struct{ ID string }
+	c.call(http.MethodGet, path+"/proposals?state=open", nil, &open)
+	if len(open) == 0 || c.random.IntN(2) == 0 {
+		c.call(http.MethodPost, path+"/diagnose", nil, nil)
+		return
+	}
+	c.call(http.MethodPost, path+"/proposals/"+open[c.random.IntN(len(open))].ID+"/apply", nil, nil)
+}
+
+// checkApplied checks that each version of a factory follows from one change: of all
+// proposals, none was applied to a version that another was applied to.
+func (w *world) checkApplied(fail func(format string, args ...any)) {
+	versions, applied := map[string]int64{}, map[string][]int64{}
+	for _, it := range w.items() {
+		var doc struct {
+			ID             string
+			Version        int64
+			FactoryID      string `json:"factory_id"`
+			BaseVersion    int64  `json:"base_version"`
+			AppliedVersion *int64 `json:"applied_version"`
+		}
+		switch textOf(it, "kind") {
+		case "factory":
+			must(json.Unmarshal([]byte(textOf(it, "doc")), &doc))
+			versions[doc.ID] = doc.Version
+		case proposal.ItemKind:
+			must(json.Unmarshal([]byte(textOf(it, "doc")), &doc))
+			if v := doc.AppliedVersion; v != nil {
+				if applied[doc.FactoryID] = append(applied[doc.FactoryID], *v); *v != doc.BaseVersion+1 {
+					fail("%s was made for the version %d, and made the version %d", doc.ID, doc.BaseVersion, *v)
+				}
+			}
+		}
+	}
+	for id, made := range applied {
+		slices.Sort(made)
+		if distinct := slices.Compact(slices.Clone(made)); len(distinct) != len(made) || made[len(made)-1] > versions[id] {
+			fail("%s has the version %d, and proposals made the versions %v", id, versions[id], made)
+		}
+	}
+}
+
+// filled is what a text model answers to a form: some do not fit.
+func (w *world) filled(f *provider.Form) *provider.Result {
+	if w.random.IntN(4) == 0 {
+		return &provider.Result{Object: json.RawMessage(`{"proposals":[{"title":"Make nothing","rationale":"None.","patch":{"state":"paused"},"expected_effect":"None"}]}`)}
+	}
+	return &provider.Result{Object: f.Sample}
+}
