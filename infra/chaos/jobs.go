@@ -44,6 +44,7 @@ func (w *world) newJobScene(ctx context.Context, name string, sz size) (*scene, 
 	if err != nil {
 		return nil, err
 	}
+	s.factory = factory
 	s.load = &load{client: s.client, events: sz.jobs, every: sz.every, callers: callers, ask: func(n int) (string, map[string]any) {
 		return w.order(factory, n)
 	}}

@@ -31,6 +31,8 @@ var jobPlaces = []place{
 	{name: "generate stores a file", at: []step{{function: "generate", operation: "PUT s3"}}, held: true, leased: true},
 	{name: "generate writes a step", at: []step{{function: "generate", operation: "PutItem"}, {function: "generate", operation: "TransactWriteItems"}}, held: true, leased: true},
 	{name: "generate writes the end", at: []step{{function: "generate", operation: "TransactWriteItems", with: `{"S":"ended"}`}}, held: true},
+	{name: "rollup reads what it has counted", at: []step{{function: "rollup", operation: "BatchGetItem"}}},
+	{name: "rollup writes the sums", at: []step{{function: "rollup", operation: "TransactWriteItems"}}},
 	{name: "generate sends the next step", at: []step{{function: "generate", operation: "SendMessageBatch"}}, held: true},
 }
 

@@ -32,7 +32,9 @@ type row struct {
 type scene struct {
 	*world
 	client *client
-	load   *load
+	// factory is that of the work of a live key.
+	factory string
+	load    *load
 	// through reports whether all that was accepted has ended.
 	through func(context.Context) (bool, error)
 	// mailbox gets the events of a webhook, if there is one.

@@ -48,6 +48,8 @@ type books struct {
 	events  []told
 	entries []entry
 	balance int64
+	// sums are the analytics.
+	sums sums
 	// broken are the files that cannot be fetched as they are described.
 	broken int
 }
@@ -78,7 +80,10 @@ func (s *scene) read(ctx context.Context) (books, error) {
 	}
 	var me struct{ Balance struct{ Credits int64 } }
 	err = s.client.call(ctx, http.MethodGet, "/v1/me", "", nil, &me)
-	a.balance = me.Balance.Credits
+	if a.balance = me.Balance.Credits; err != nil {
+		return a, err
+	}
+	a.sums, err = s.readSums(ctx, a.truth())
 	return a, err
 }
 
@@ -162,6 +167,7 @@ func judge(done []accepted, a books, ended time.Time) verdict {
 	}
 	v.strangers = max(0, len(a.endings)-len(done))
 	v.charged, v.money = settled(a)
+	v.money = append(v.money, miscounted(a)...)
 	return v
 }
 

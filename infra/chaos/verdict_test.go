@@ -35,7 +35,7 @@ func goodBooks() (done []accepted, b books) {
 			{Kind: "release", Subject: "gen_2", Credits: 9},
 			{Kind: "reserve", Subject: "gen_3", Credits: -5, State: state("charged")},
 		},
-		balance: 88,
+		balance: 88, sums: sums{Made: 1, SpendCredits: 7},
 	}
 }
 
@@ -49,14 +49,15 @@ func TestJudge(t *testing.T) {
 		t.Errorf("got %+v", v)
 	}
 	for says, change := range map[string]func(*books){
-		"1 of 3 pieces of work have not ended":                 func(b *books) { delete(b.endings, "gen_3") },
-		"1 pieces of work were made that nobody asked for":     func(b *books) { b.endings["gen_4"] = ending{ID: "gen_4", State: "generated"} },
-		"of 1 pieces of work not exactly one event":            func(b *books) { b.events = append(b.events, b.events[0]) },
-		"of 2 pieces of work not exactly one event":            func(b *books) { b.events = b.events[:1] },
-		"of 1 pieces of work not exactly one event tells that": func(b *books) { b.events[1].Type = "studio.generated" },
-		"1 files are missing or damaged":                       func(b *books) { b.broken = 1 },
-		"the entries add up to 88, the balance is 89":          func(b *books) { b.balance++ },
-		"gen_2 failed, costs 0, and 0 of 9 was released":       func(b *books) { b.entries[3].Kind = "adjust" },
+		"1 of 3 pieces of work have not ended":                                                                    func(b *books) { delete(b.endings, "gen_3") },
+		"1 pieces of work were made that nobody asked for":                                                        func(b *books) { b.endings["gen_4"] = ending{ID: "gen_4", State: "generated"} },
+		"of 1 pieces of work not exactly one event":                                                               func(b *books) { b.events = append(b.events, b.events[0]) },
+		"of 2 pieces of work not exactly one event":                                                               func(b *books) { b.events = b.events[:1] },
+		"of 1 pieces of work not exactly one event tells that":                                                    func(b *books) { b.events[1].Type = "studio.generated" },
+		"1 files are missing or damaged":                                                                          func(b *books) { b.broken = 1 },
+		"the analytics show {Made:2 Failed:0 SpendCredits:7} of content that is {Made:1 Failed:0 SpendCredits:7}": func(b *books) { b.sums.Made++ },
+		"the entries add up to 88, the balance is 89":                                                             func(b *books) { b.balance++ },
+		"gen_2 failed, costs 0, and 0 of 9 was released":                                                          func(b *books) { b.entries[3].Kind = "adjust" },
 		"cnt_1 costs 6, and 7 of 7 was charged": func(b *books) {
 			b.endings["cnt_1"] = ending{ID: "cnt_1", State: "generated", CostCredits: 6, Media: []file{{}}}
 		},

@@ -13,6 +13,7 @@ import (
 	bustypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
 	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/queue"
@@ -67,6 +68,7 @@ type course struct {
 	w        *metered.World
 	used     usage
 	relay    *relay.Relay
+	keeper   *rollup.Keeper
 	consumer *task.Consumer
 	dispatch *dispatch.Dispatcher
 	// jobs are the messages that wait in the queues of work, and told the events of
@@ -104,8 +106,8 @@ func count(ctx context.Context, w *metered.World, s scenario) (counted, error) {
 	if _, err := w.Call(ctx, metered.Request{Operation: "getMe", Live: true}); err != nil {
 		return counted{}, err
 	}
-	w.Meter.Weigh, w.Meter.Made = true, nil
-	defer func() { w.Meter.Weigh, w.Meter.Made = false, nil }()
+	w.Meter.Weigh, w.Meter.Written = true, nil
+	defer func() { w.Meter.Weigh, w.Meter.Written = false, nil }()
 	before, err := w.Meter.Read()
 	if err != nil {
 		return counted{}, err
@@ -155,6 +157,7 @@ func newCourse(w *metered.World, s scenario) *course {
 		mailboxes[name] = mailbox{c}
 	}
 	c.relay = relay.New(mailboxes, bus{c}, "bench")
+	c.keeper = rollup.New(w.State)
 	worker := &generate.Worker{
 		DB: w.State, Loaders: w.Loaders, Providers: newMaker(&c.used, s.polls, s.fails, w.Now), Objects: &shelf{used: &c.used}, Now: w.Now,
 	}
@@ -193,7 +196,7 @@ func (c *course) end(ctx context.Context, id string) error {
 	for range most {
 		var err error
 		switch {
-		case len(c.w.Meter.Made) > 0:
+		case len(c.w.Meter.Written) > 0:
 			err = c.streamed(ctx)
 		case len(c.told) > 0:
 			err = c.dispatched(ctx)
@@ -209,31 +212,47 @@ func (c *course) end(ctx context.Context, id string) error {
 	return fmt.Errorf("%s has not ended after %d runs of functions", id, most)
 }
 
-// streamed calls the relay with what the last transaction has made, as far as the
-// stream's filter lets it through.
+// streamed calls the relay and the sums of analytics with what the last transaction has
+// written, as far as the stream's filters let it through.
 func (c *course) streamed(ctx context.Context) error {
-	made := c.w.Meter.Made
-	c.w.Meter.Made = nil
-	var batch events.DynamoDBEvent
-	for _, item := range made {
-		image := map[string]events.DynamoDBAttributeValue{}
-		for name, v := range item {
-			if text, ok := v.(*types.AttributeValueMemberS); ok {
-				image[name] = events.NewStringAttribute(text.Value)
+	written := c.w.Meter.Written
+	c.w.Meter.Written = nil
+	var relayed, rolled events.DynamoDBEvent
+	for _, w := range written {
+		r := events.DynamoDBEventRecord{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{NewImage: map[string]events.DynamoDBAttributeValue{}}}
+		text := map[string]string{}
+		for name, v := range w.Item {
+			if s, ok := v.(*types.AttributeValueMemberS); ok {
+				text[name] = s.Value
+				r.Change.NewImage[name] = events.NewStringAttribute(s.Value)
 			}
 		}
-		if kind, ok := image["kind"]; ok && slices.Contains(relay.Kinds, kind.String()) {
-			batch.Records = append(batch.Records, events.DynamoDBEventRecord{EventName: "INSERT", Change: events.DynamoDBStreamRecord{NewImage: image}})
+		if w.New {
+			r.EventName = "INSERT"
+		}
+		if w.New && slices.Contains(relay.Kinds, text["kind"]) {
+			relayed.Records = append(relayed.Records, r)
+		}
+		if slices.Contains(rollup.Kinds, text["kind"]) && slices.Contains(rollup.States, text["f_state"]) {
+			rolled.Records = append(rolled.Records, r)
 		}
 	}
+	if err := c.follow("relay", relayed, func() (events.DynamoDBEventResponse, error) { return c.relay.Handle(ctx, relayed) }); err != nil {
+		return err
+	}
+	return c.follow("rollup", rolled, func() (events.DynamoDBEventResponse, error) { return c.keeper.Handle(ctx, rolled) })
+}
+
+// follow runs a function with records of the stream, if there are any.
+func (c *course) follow(function string, batch events.DynamoDBEvent, handle func() (events.DynamoDBEventResponse, error)) error {
 	if len(batch.Records) == 0 {
 		return nil
 	}
 	c.used.records += len(batch.Records)
-	_, err := c.run("relay", func() error {
-		out, err := c.relay.Handle(ctx, batch)
+	_, err := c.run(function, func() error {
+		out, err := handle()
 		if err == nil && len(out.BatchItemFailures) > 0 {
-			err = fmt.Errorf("%d records were not relayed", len(out.BatchItemFailures))
+			err = fmt.Errorf("%s failed with %d records", function, len(batch.Records))
 		}
 		return err
 	})

@@ -61,14 +61,15 @@ func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Besides the steps there are the authorizer and the area's function for each call,
-	// the relay for each transaction that makes a job or an event, and dispatch.
+	// the relay for each transaction that makes a job or an event, dispatch, and the sums
+	// of analytics at the end of content.
 	wants := map[string]want{
 		// Submit, three polls, store, finish.
 		"image":                   {steps: 6, runs: 11, calls: 1, records: 2, events: 1, submits: 1, polls: 3, fetches: 1, puts: 1, spends: true},
 		"image, answered at once": {steps: 2, runs: 7, calls: 1, records: 2, events: 1, submits: 1, puts: 1, spends: true},
-		"post":                    {steps: 7, runs: 12, calls: 1, records: 2, events: 1, submits: 2, polls: 3, fetches: 1, puts: 1, spends: true},
+		"post":                    {steps: 7, runs: 13, calls: 1, records: 3, events: 1, submits: 2, polls: 3, fetches: 1, puts: 1, spends: true},
 		// Script, voice, clip (17 steps), captions, finish.
-		"short video":      {steps: 21, runs: 26, calls: 1, records: 2, events: 1, submits: 3, polls: 15, fetches: 1, puts: 3, spends: true},
+		"short video":      {steps: 21, runs: 27, calls: 1, records: 3, events: 1, submits: 3, polls: 15, fetches: 1, puts: 3, spends: true},
 		"image that fails": {steps: 4, runs: 9, calls: 1, records: 2, events: 1, submits: 1, polls: 3},
 		// Submit, poll, give up.
 		"image canceled": {steps: 3, runs: 8, calls: 2, records: 1, submits: 1, polls: 1, cancel: 1},

@@ -10,7 +10,7 @@ import (
 // generationsMarkdown writes what generations use and cost.
 func generationsMarkdown(all []counted) string {
 	var b strings.Builder
-	b.WriteString("### Generations\n\nCounted from the request with a live key to the settlement of its credits: authorizer, function of the area, audit entry, stream, relay, queues, worker and event. The event is dispatched to an account without webhooks. With two figures, the first is for the request, the second for everything after it.\n\n")
+	b.WriteString("### Generations\n\nCounted from the request with a live key to the settlement of its credits: authorizer, function of the area, audit entry, stream, relay, queues, worker, event and analytics. The event is dispatched to an account without webhooks. With two figures, the first is for the request, the second for everything after it.\n\n")
 	b.WriteString("| Generation | Round trips | Read units | Write units | Runs of functions | Stream records | Queue requests | Events | Files stored | Provider: submit + poll + fetch + cancel |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, c := range all {
 		rest := c.whole.table.Minus(c.create.table)

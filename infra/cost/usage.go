@@ -15,7 +15,7 @@ type usage struct {
 	table   metered.Reading
 	calls   int              // of the API
 	runs    map[string]turns // by function
-	records int              // of the table's stream that the relay was called for
+	records int              // of the table's stream that functions were called for
 	// sends, receives and beats are requests of queues; a message that is done is
 	// deleted by one more.
 	sends, receives, beats int

@@ -23,6 +23,13 @@ func (r Reading) Minus(o Reading) Reading {
 	return Reading{r.Trips - o.Trips, r.Reads - o.Reads, r.Writes - o.Writes, r.CPU - o.CPU}
 }
 
+// Written is an item that was written, but not removed.
+type Written struct {
+	Item attributes
+	// New reports that it was not there before.
+	New bool
+}
+
 // Meter reads what the calls of a client of DynamoDB cost. It is for one
 // goroutine at a time.
 type Meter struct {
@@ -31,8 +38,8 @@ type Meter struct {
 	// Weigh makes it also count the capacity units. For that it reads the items that
 	// are to be written, which costs time, so that it is done in calls of its own.
 	Weigh bool
-	// Made are the items that weighed calls have made.
-	Made []attributes
+	// Written are the items that weighed calls have written, as they are then.
+	Written []Written
 	// err is why the units are not known.
 	err error
 }
@@ -48,10 +55,10 @@ func (m *Meter) install(cfg *aws.Config) {
 }
 
 func (m *Meter) handle(ctx context.Context, s *scale, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-	var written []change
+	var changes []change
 	if m.Weigh {
 		var err error
-		written, err = s.changes(ctx, in.Parameters)
+		changes, err = s.changes(ctx, in.Parameters)
 		m.err = errors.Join(m.err, err)
 	}
 	out, metadata, failure := next.HandleInitialize(ctx, in)
@@ -60,9 +67,9 @@ func (m *Meter) handle(ctx context.Context, s *scale, in middleware.InitializeIn
 	if m.Weigh {
 		reads, err := s.read(in.Parameters, out.Result)
 		m.err = errors.Join(m.err, err)
-		writes, made, err := s.written(ctx, written)
+		writes, written, err := s.written(ctx, changes)
 		m.err = errors.Join(m.err, err)
-		m.Made = append(m.Made, made...)
+		m.Written = append(m.Written, written...)
 		m.Used.Reads += reads
 		m.Used.Writes += writes
 	}

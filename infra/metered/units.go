@@ -115,21 +115,21 @@ func (s *scale) item(ctx context.Context, c change) (attributes, error) {
 // larger of its sizes before and after, and the same for each index that changed.
 // An index is written later and not as a part of the transaction. Beside them it
 // gives the items that were not there before.
-func (s *scale) written(ctx context.Context, all []change) (units float64, made []attributes, err error) {
+func (s *scale) written(ctx context.Context, all []change) (units float64, there []Written, err error) {
 	for _, c := range all {
 		after, err := s.item(ctx, c)
 		if err != nil {
 			return 0, nil, err
 		}
-		if c.before == nil && after != nil {
-			made = append(made, after)
+		if after != nil {
+			there = append(there, Written{after, c.before == nil})
 		}
 		units += c.times * blocks(max(size(c.before), size(after)), writeUnit)
 		for _, index := range c.table.GlobalSecondaryIndexes {
 			units += indexUnits(c.table.KeySchema, index, c.before, after)
 		}
 	}
-	return units, made, nil
+	return units, there, nil
 }
 
 // projected returns what an index holds of an item.

@@ -171,7 +171,9 @@ func fill(sums map[rollup.Group]rollup.Amounts, p period, only bool) {
 	for day := p.from; !day.After(p.to); day = day.AddDate(0, 0, 1) {
 		for g := range lines {
 			g.Day = day.Format(time.DateOnly)
-			sums[g] = sums[g] // which may be zero
+			if _, ok := sums[g]; !ok {
+				sums[g] = rollup.Amounts{}
+			}
 		}
 	}
 }

@@ -105,6 +105,9 @@ const (
 	// changes at most 65 items.
 	mostSubjects = 25
 	mostWrites   = 30
+	// mostNumbers does the same for the numbers of one item: an update may have 4 KB,
+	// and 10 bytes for each number.
+	mostNumbers = 150
 	// maxTries is how often what has changed meanwhile is read again.
 	maxTries = 8
 )
@@ -145,7 +148,7 @@ func (k *Keeper) countSome(ctx context.Context, factory string, changes []change
 	}
 	tx, all := &store.Tx{}, sums{}
 	for i, c := range changes {
-		if tx.Len()+len(all) > mostWrites {
+		if tx.Len()+len(all) > mostWrites || all.widest() > mostNumbers {
 			break
 		}
 		n++

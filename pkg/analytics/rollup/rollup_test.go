@@ -1,6 +1,7 @@
 package rollup_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/tenant"
@@ -204,6 +206,47 @@ func TestALongHistoryIsCounted(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		w.locate("Pacific/Pago_Pago")
+	}
+}
+
+// DynamoDB takes updates of up to 4 KB.
+func TestUpdatesAreShort(t *testing.T) {
+	w := newWorld(t, "")
+	kinds := []item.Kind{item.Post, item.Video, item.Carousel, item.Story, item.MusicClip}
+	var batch []events.DynamoDBEventRecord
+	for n := range 30 {
+		r := w.content(kinds[n%len(kinds)])
+		for day := range 16 {
+			at := time.Date(2026, 5, 1+(day+n)%31, 12, 0, 0, 0, time.UTC)
+			r.History = append(r.History, item.Past{At: resource.Instant(at), Made: 1, Failed: 1, Published: 1, Credits: 5})
+		}
+		w.save(r)
+		batch = append(batch, w.record(r))
+	}
+	w.faults.Reset()
+	if again := w.handle(batch...); again != "" {
+		t.Fatalf("it wants %s again", again)
+	}
+	longest := 0
+	for _, c := range w.faults.Calls() {
+		var sent struct {
+			TransactItems []struct {
+				Update struct{ UpdateExpression string }
+			}
+		}
+		if err := json.Unmarshal(c.Body, &sent); err != nil {
+			t.Fatal(err)
+		}
+		for _, write := range sent.TransactItems {
+			longest = max(longest, len(write.Update.UpdateExpression))
+		}
+	}
+	if longest > 4096 || longest < 1000 {
+		t.Errorf("the longest update has %d bytes", longest)
+	}
+	w.clock.Add(time.Hour)
+	if r := w.verified(); r.Totals["made"] != 30*16 {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -140,6 +140,14 @@ func (s sums) count(lines []Line, name string, zone *time.Location, times int64)
 	return nil
 }
 
+// widest returns how many numbers the item has that has most.
+func (s sums) widest() (n int) {
+	for _, numbers := range s {
+		n = max(n, len(numbers))
+	}
+	return n
+}
+
 // write adds the sums to those in the table.
 func (s sums) write(tx *store.Tx, o tenant.Owner, factory string) {
 	for _, sk := range slices.Sorted(maps.Keys(s)) {

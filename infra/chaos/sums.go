@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// sums are the analytics of a factory, as far as its content has them.
+type sums struct {
+	Made, Failed int64
+	SpendCredits int64 `json:"spend_credits"`
+}
+
+// truth is what the analytics must show of the work.
+func (b books) truth() (t sums) {
+	for id, e := range b.endings {
+		if !strings.HasPrefix(id, "cnt_") {
+			continue
+		}
+		switch e.State {
+		case "generated":
+			t.Made++
+		case "failed":
+			t.Failed++
+		}
+		t.SpendCredits += e.CostCredits
+	}
+	return t
+}
+
+// Analytics follow the content within seconds; after a fault, within the time in which
+// the stream tries again.
+const (
+	sumsWithin = 30 * time.Second
+	sumsEvery  = time.Second / 2
+)
+
+// readSums reads the analytics, until they show the truth or the time is over.
+func (s *scene) readSums(ctx context.Context, truth sums) (shown sums, err error) {
+	for begun := time.Now(); ; {
+		var a struct{ Totals sums }
+		if err := s.client.call(ctx, http.MethodGet, "/v1/factories/"+s.factory+"/analytics", "", nil, &a); err != nil {
+			return shown, err
+		}
+		if a.Totals == truth || time.Since(begun) > sumsWithin {
+			return a.Totals, nil
+		}
+		if err := pause(ctx, sumsEvery); err != nil {
+			return shown, err
+		}
+	}
+}
+
+// miscounted returns what the analytics show other than it is.
+func miscounted(b books) []string {
+	if truth := b.truth(); b.sums != truth {
+		return []string{fmt.Sprintf("the analytics show %+v of content that is %+v", b.sums, truth)}
+	}
+	return nil
+}
