@@ -65,6 +65,9 @@ func (tx *Tx) Add(it Item) {
 	for name, n := range it.Numbers {
 		u = u.Add(Number(name), expression.Value(n))
 	}
+	if !it.ExpireAt.IsZero() {
+		u = Expires(u, it.ExpireAt)
+	}
 	for name, value := range map[string]string{
 		attrKind: it.Kind, attrAccount: string(it.Account), attrMode: string(it.Mode), ByOwner.pk: it.Listed.PK, ByOwner.sk: it.Listed.SK,
 	} {

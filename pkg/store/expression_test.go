@@ -53,6 +53,11 @@ func TestNumbersAreAdded(t *testing.T) {
 		t.Errorf("%+v", second)
 	}
 	is(t, "a write of what was read before", try(t.Context(), db, func(tx *store.Tx) { tx.Replace(first) }), store.ErrConflict)
+	expiring := store.Item{Key: store.IDKey("expiring"), Numbers: map[string]int64{"made": 1}, ExpireAt: time.Now().Add(time.Hour)}
+	commit(t, db, func(tx *store.Tx) { tx.Add(expiring) })
+	if got, err := db.Get(t.Context(), expiring.Key); err != nil || got.ExpireAt.Unix() != expiring.ExpireAt.Unix() {
+		t.Errorf("%+v, %v", got, err)
+	}
 }
 
 func TestAttributesChangeWithoutTheDocument(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -133,8 +134,8 @@ func (c *Consumer) one(ctx context.Context, m Message, receives int) error {
 	return c.sender.SendAll(ctx, *next)[0]
 }
 
-// OutboxKind is the kind of an item that holds one message for a queue whose
-// consumer is not the kernel; the relay sends its document as it is.
+// OutboxKind is the kind of an item that holds one message for a queue, which starts no
+// task; the relay sends its document as it is.
 const OutboxKind = "outbox"
 
 // keepOutbox is how long such an item stays for those who look into a failure.
@@ -150,4 +151,11 @@ func Outbox(tx *store.Tx, now time.Time, o tenant.Owner, id string, body any) er
 	it.Listed, it.ExpireAt = store.Key{}, now.Add(keepOutbox)
 	tx.Create(it, nil)
 	return nil
+}
+
+// Wake adds to the transaction that a task takes the step that it waits for now: see
+// Message.Wake. The message needs no step. Nothing happens where the task has ended.
+func Wake(tx *store.Tx, now time.Time, m Message) error {
+	m.Wake = true
+	return Outbox(tx, now, m.Owner, "wake#"+m.ID+"#"+strconv.FormatInt(now.UnixNano(), 10), m)
 }

@@ -172,6 +172,9 @@ func (s *Step) commit(ctx context.Context, o Outcome, failures int) error {
 	if o.Queue != "" {
 		t.Queue = o.Queue
 	}
+	if !o.Deadline.IsZero() {
+		t.Deadline = o.Deadline
+	}
 	if o.Done {
 		state = ended
 	}

@@ -187,6 +187,9 @@ type Outcome struct {
 	Done  bool
 	Wait  time.Duration
 	Queue topology.Queue
+	// Deadline replaces the task's deadline; zero leaves it. A task that has to wait for
+	// something that may take any time puts it off.
+	Deadline time.Time
 	// Join adds what the step changes elsewhere to the transaction that commits the
 	// outcome: the subject, its events and money, a counter of what it is part of. It
 	// reads what it changes, and is called again where that has changed meanwhile; it

@@ -1,12 +1,16 @@
 package task_test
 
 import (
+	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // wake takes the step that waits.
@@ -75,5 +79,45 @@ func TestWhatIsDueMuchLaterIsNotSent(t *testing.T) {
 		if failed := w.handle(t.Context(), text, record("task#1", 1, "1")); len(failed) != 0 || len(text.messages) != want {
 			t.Errorf("due in %v: sent are %+v, failed %v", wait, text.messages, failed)
 		}
+	}
+}
+
+// What wakes a task goes through the outbox, and so is sent once its transaction commits.
+func TestWakingGoesThroughTheOutbox(t *testing.T) {
+	w := newWorld(t, &handler{step: up(4)})
+	w.do(1, 1)
+	w.commit(func(tx *store.Tx) {
+		if err := task.Wake(tx, w.clock.Now(), task.Message{ID: "task#1", Kind: count, Queue: topology.GenerateText}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, row := range storetest.Rows(t, w.db) {
+		if row["kind"] != task.OutboxKind {
+			continue
+		}
+		var m task.Message
+		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
+			t.Fatal(err)
+		}
+		if next, err := w.kernel.Do(t.Context(), m, 1); err != nil || m.Queue != topology.GenerateText || next == nil || next.Step != 3 {
+			t.Errorf("%+v leads to %+v, %v", m, next, err)
+		}
+		return
+	}
+	t.Error("nothing was sent")
+}
+
+// A task that waits for something else puts off its deadline.
+func TestADeadlineIsPutOff(t *testing.T) {
+	h := &handler{step: func(_ context.Context, s *task.Step) (task.Outcome, error) {
+		return task.Outcome{Wait: time.Hour, Deadline: s.Deadline.Add(time.Hour)}, nil
+	}}
+	w := newWorld(t, h)
+	w.do(1, 1)
+	was, _ := w.task()
+	w.clock.Add(time.Hour) // when it should have ended
+	w.do(2, 1)
+	if is, _ := w.task(); is.Step != 3 || !is.Deadline.Equal(was.Deadline.Add(time.Hour)) {
+		t.Errorf("%+v, before %+v", is, was)
 	}
 }
