@@ -127,10 +127,13 @@ func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	if err := s.stop(tx, it, r, work); err != nil {
 		return out, err
 	}
-	if out, err = s.write(ctx, tx, it, r); err != nil {
+	if err := replace(tx, it, r); err != nil {
 		return out, err
 	}
-	return out, r.Notify(tx, it.Owner, event.ContentCanceled)
+	if err := r.Notify(tx, it.Owner, event.ContentCanceled); err != nil {
+		return out, err
+	}
+	return r.View(ctx, s.signer)
 }
 
 // findWork reads an item and the task of its current attempt; the first attempt's is
@@ -162,13 +165,11 @@ func (s *Service) findWork(ctx context.Context, in *endInput) (r *item.Record, i
 
 // stop cancels an item that runs, and its work, in the transaction.
 func (s *Service) stop(tx *store.Tx, it store.Item, r *item.Record, work store.Item) error {
-	if err := r.Move(item.Canceled); err != nil {
+	charged, err := generate.Cancel(tx, s.now(), it.Owner, &r.Ticket, work)
+	if err != nil {
 		return err
 	}
-	charged, err := generate.Cancel(tx, s.now(), it.Owner, &r.Ticket, work)
-	r.Charge(s.now(), charged)
-	r.Ticket = generate.Ticket{}
-	return err
+	return r.Stop(tx, s.now(), charged)
 }
 
 func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateInput) (out item.Item, err error) {
@@ -200,6 +201,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
+	before := r.Counts()
 	if err := s.plan(r, b, live); err != nil {
 		return out, err
 	}
@@ -220,6 +222,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance); err != nil {
 		return out, err
 	}
+	r.Count(tx, now, before)
 	return s.write(ctx, tx, it, r)
 }
 
@@ -237,12 +240,19 @@ func (s *Service) plan(r *item.Record, b regenerateBody, live bool) error {
 // write adds the changed record to the transaction, and returns the item as it then is.
 func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record) (item.Item, error) {
 	r.Touch(s.now())
-	if err := it.Encode(r); err != nil {
+	if err := replace(tx, it, r); err != nil {
 		return item.Item{}, err
+	}
+	return r.View(ctx, s.signer)
+}
+
+func replace(tx *store.Tx, it store.Item, r *item.Record) error {
+	if err := it.Encode(r); err != nil {
+		return err
 	}
 	it.Filters = r.Filters()
 	tx.Replace(it)
-	return r.View(ctx, s.signer)
+	return nil
 }
 
 // remove deletes an item. The answer shows it as it was left: without media, for
@@ -269,11 +279,12 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 			}
 			tx.Create(end, nil)
 		}
+	} else {
+		r.Touch(now)
 	}
 	if err := generate.RemoveFiles(tx, now, it.Owner, r.ID, r.Attempt); err != nil {
 		return out, err
 	}
-	r.Touch(now)
 	r.Media, r.Files, r.Slides = []media.View{}, nil, slices.Clone(r.Slides)
 	for i := range r.Slides {
 		r.Slides[i].MediaID = nil

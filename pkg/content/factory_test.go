@@ -45,11 +45,9 @@ func TestAPausedFactoryTakesNoNewItems(t *testing.T) {
 	if storetest.Snapshot(t, w.db) != before {
 		t.Error("something was made")
 	}
-	w.do(it.ID) // what it has goes on
-	if got := w.get(it.ID); got.State != item.Generated {
-		t.Errorf("%+v", got)
+	if wait := w.do(it.ID); wait == 0 || w.get(it.ID).State != item.Queued {
+		t.Errorf("what was queued is %+v", w.get(it.ID))
 	}
-	w.Call(http.MethodPost, path(it.ID, "regenerate"), nil).Into(t, http.StatusAccepted, &it)
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"state": "active"}).Into(t, http.StatusOK, &object{})
 	w.create()
 }

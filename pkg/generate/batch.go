@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -48,6 +49,35 @@ func AcceptBatch(tx *store.Tx, now time.Time, orders []Order, payer ledger.Payer
 	}
 	enter(tx, first, int64(len(orders)))
 	return Ticket{Batch: m.ID}, task.Create(tx, now, task.Task{Message: m}, batch{Hold: hold, Orders: orders})
+}
+
+// Begin adds the work of new resources of one owner to the transaction. The reservation of
+// what they are part of pays for them; rest is what it still holds. Tickets are those of
+// the resources, in order. The credits of what is dropped are released. The commit returns
+// queue_full where there is no Room.
+func Begin(tx *store.Tx, now time.Time, o tenant.Owner, hold ledger.Hold, orders []Order, dropped int64) (rest ledger.Hold, tickets []Ticket, err error) {
+	parts := make([]ledger.Part, len(orders), len(orders)+1)
+	for i, order := range orders {
+		parts[i] = ledger.Part{Subject: order.Subject, About: order.About, Credits: order.price()}
+		if err := begin(tx, now, order); err != nil {
+			return hold, nil, err
+		}
+	}
+	if len(orders) > 0 {
+		enter(tx, orders[0], int64(len(orders)))
+	}
+	tickets = make([]Ticket, len(orders))
+	if hold.Credits == 0 {
+		return hold, tickets, nil
+	}
+	rest, holds, err := ledger.Split(tx, now, o.Account, hold, append(parts, ledger.Part{Subject: hold.Subject, Credits: dropped, Free: true}))
+	if err != nil {
+		return hold, nil, err
+	}
+	for i := range tickets {
+		tickets[i].Hold = holds[i]
+	}
+	return rest, tickets, nil
 }
 
 // starter is the handler of Start.
@@ -107,6 +137,7 @@ func (w starter) start(ctx context.Context, tx *store.Tx, b *batch) error {
 			return err
 		}
 		tx.Replace(changed)
+		o.About = wanted[i].About() // the payload of the task leaves it out
 		if err := begin(tx, now, o); err != nil {
 			return err
 		}

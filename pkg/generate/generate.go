@@ -87,6 +87,9 @@ type Work interface {
 	Succeed(tx *store.Tx, now time.Time, made []Made, cost int64) error
 	// Fail ends the work, and adds to the transaction as Succeed does.
 	Fail(tx *store.Tx, now time.Time, f Failure) error
+	// Cancel ends the work before its end, and adds to the transaction as Succeed does.
+	// charged is what its completed parts have cost.
+	Cancel(tx *store.Tx, now time.Time, charged int64) error
 	// Item returns the item to write: the one that was read, with the changes.
 	Item() (store.Item, error)
 }

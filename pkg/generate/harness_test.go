@@ -85,6 +85,10 @@ func (w *thingWork) Fail(tx *store.Tx, _ time.Time, f generate.Failure) error {
 	w.State, w.Failure = "failed", f
 	return w.notify(tx)
 }
+func (w *thingWork) Cancel(*store.Tx, time.Time, int64) error {
+	w.State = "canceled"
+	return nil
+}
 func (w *thingWork) notify(tx *store.Tx) error {
 	it, err := store.NewItem("event", owner, rand.Text(), map[string]string{"id": w.ID, "state": w.State})
 	tx.Create(it, nil)

@@ -65,8 +65,11 @@ func (o Order) price() (credits int64) {
 	return credits
 }
 
-// waitingKey is the key of the count of an owner's waiting work.
-func waitingKey(o tenant.Owner) store.Key { return store.IDKey("waiting#" + o.String()) }
+// WaitingKey is the key of the count of an owner's waiting work, for Room.
+func WaitingKey(o tenant.Owner) store.Key { return store.IDKey("waiting#" + o.String()) }
+
+// Room returns how much more work may wait, by the item of WaitingKey.
+func Room(it store.Item) int { return MaxWaiting - int(it.Count()) }
 
 // Accept adds to the transaction what begins the work of one resource: its task, the
 // reservation of its price, and its place among the account's waiting work. The
@@ -93,13 +96,13 @@ func reserve(tx *store.Tx, now time.Time, o Order, credits int64, payer ledger.P
 func enter(tx *store.Tx, o Order, n int64) {
 	full := errs.New(errs.QueueFull, "This account already has %d pieces of work waiting, which is the maximum. Wait until some have ended. Nothing was created or spent.", MaxWaiting)
 	full.RetryAfter = retryQueueFull
-	tx.Count(waitingKey(o.Owner), n, MaxWaiting, full)
+	tx.Count(WaitingKey(o.Owner), n, MaxWaiting, full)
 }
 
 // leave counts off work that has ended. That the count is there follows from the
 // task that ends: only a defect of ours could make this fail.
 func leave(tx *store.Tx, o tenant.Owner) {
-	tx.Count(waitingKey(o), -1, math.MaxInt64, fmt.Errorf("generate: the waiting work of %s is miscounted", o))
+	tx.Count(WaitingKey(o), -1, math.MaxInt64, fmt.Errorf("generate: the waiting work of %s is miscounted", o))
 }
 
 // TaskKey is the key of the task that carries out an attempt at a resource, which

@@ -16,6 +16,9 @@ import (
 // run is the payload of a Generate task: one attempt at the work of a resource.
 type run struct {
 	Attempt int `json:"attempt"`
+	// Factory is the factory that the resource belongs to; empty: none. While it is
+	// paused, work that has not begun waits.
+	Factory string `json:"factory,omitempty"`
 	// Parts are what is to be made, and how far each is.
 	Parts []part `json:"parts"`
 }
@@ -41,7 +44,7 @@ type part struct {
 
 // begin adds the task of an order to the transaction.
 func begin(tx *store.Tx, now time.Time, o Order) error {
-	r := run{Attempt: o.Attempt}
+	r := run{Attempt: o.Attempt, Factory: o.About.FactoryID}
 	for _, p := range o.Parts {
 		r.Parts = append(r.Parts, part{Part: p})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/provider"
@@ -32,12 +33,18 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 	if err != nil {
 		return o, err
 	}
-	work, err := w.work(ctx, a.Step, a.Attempt)
+	work, factory, err := w.begins(ctx, a)
 	if err != nil {
 		return o, err
 	}
 	if work == nil {
 		return o, task.ErrOrphaned
+	}
+	switch factory {
+	case ref.StatePaused:
+		return w.wait(a), nil
+	case ref.StateDeleted:
+		return w.end(a), nil
 	}
 	req, err := w.request(work, a)
 	if err != nil {

@@ -70,6 +70,7 @@ func (w *work) Progress(time.Time, int) bool { return false }
 
 // Succeed implements generate.Work.
 func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost int64) error {
+	before := w.Counts()
 	w.assemble(made)
 	w.Touch(now)
 	at := w.UpdatedAt
@@ -84,15 +85,19 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 	if err := errors.Join(w.Move(Generated), w.Notify(tx, w.item.Owner, event.ContentGenerated)); err != nil {
 		return err
 	}
-	if past.Published == 0 {
-		return nil
+	if past.Published > 0 {
+		w.PublishedAt = &at
+		if err := errors.Join(w.Move(Publishing), w.Move(Published), w.Notify(tx, w.item.Owner, event.ContentPublished)); err != nil {
+			return err
+		}
 	}
-	w.PublishedAt = &at
-	return errors.Join(w.Move(Publishing), w.Move(Published), w.Notify(tx, w.item.Owner, event.ContentPublished))
+	w.Count(tx, now, before)
+	return nil
 }
 
 // Fail implements generate.Work.
 func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
+	before := w.Counts()
 	w.State = Generating // it may fail before its first step is taken
 	if err := w.Move(Failed); err != nil {
 		return err
@@ -100,6 +105,7 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	w.Failure = &Failure{Stage: "generate", Code: f.Code, Message: f.Message, Retryable: f.Retryable}
 	w.Touch(now)
 	w.note(Past{At: w.UpdatedAt, Failed: 1})
+	w.Count(tx, now, before)
 	return w.Notify(tx, w.item.Owner, event.ContentFailed)
 }
 

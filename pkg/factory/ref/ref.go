@@ -11,8 +11,14 @@ import (
 // Kind is the kind of a factory's item.
 const Kind = "factory"
 
-// StateDeleted is the state of a factory that was deleted.
-const StateDeleted = "deleted"
+// The states of a factory in which it makes nothing new.
+const (
+	StatePaused  = "paused"
+	StateDeleted = "deleted"
+)
+
+// State returns the state of a factory that was read by Key; empty where there is none.
+func State(it store.Item) string { return it.Filters["state"] }
 
 // Key is the key of a factory's item, for areas that read factories together with
 // items of their own.

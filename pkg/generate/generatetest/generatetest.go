@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/factory/work"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
@@ -105,7 +106,7 @@ type message struct {
 func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Providers, loaders map[string]generate.Loader) *Engine {
 	e := &Engine{t: t, db: db, clock: clock, Objects: &Objects{}, relayed: map[string]bool{}}
 	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects, Now: clock.Now}
-	handlers := worker.Handlers()
+	handlers := work.Handlers(worker)
 	handlers[reset.Kind] = &reset.Handler{DB: db, Loaders: worker.Loaders, Now: clock.Now}
 	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: handlers, Now: clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
 	return e
@@ -119,7 +120,7 @@ func (e *Engine) Handle(kind task.Kind, h task.Handler) { e.kernel.Handlers[kind
 func (e *Engine) Step() bool {
 	e.t.Helper()
 	for _, row := range storetest.Rows(e.t, e.db) {
-		if row["kind"] != task.ItemKind || e.relayed[row["pk"]] {
+		if row["kind"] != task.ItemKind && row["kind"] != task.OutboxKind || e.relayed[row["pk"]] {
 			continue
 		}
 		e.relayed[row["pk"]] = true

@@ -101,6 +101,13 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	return w.notify(tx, event.StudioFailed)
 }
 
+// Cancel implements generate.Work. No event reports it.
+func (w *work) Cancel(_ *store.Tx, now time.Time, charged int64) error {
+	w.State, w.CostCredits, w.Record.Ticket = Canceled, charged, generate.Ticket{}
+	w.Touch(now)
+	return nil
+}
+
 // Item implements generate.Work.
 func (w *work) Item() (store.Item, error) { return w.Into(w.item) }
 

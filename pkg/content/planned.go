@@ -1,0 +1,21 @@
+package content
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// Planned returns the record that items of a content plan begin with, made as createContentItem
+// makes it of a kind and a prompt.
+func Planned(f factory.Factory, kind item.Kind, prompt string, sandbox *item.Rehearsal, offer catalog.Offer, mode tenant.Mode, now time.Time) (*item.Record, error) {
+	s := &Service{offer: offer}
+	b := createBody{FactoryID: f.ID, Kind: kind, Prompt: prompt, Sandbox: sandbox}
+	return s.newRecord(b, map[string]factory.Factory{f.ID: f}, mode, now)
+}
+
+// CheckRehearsal refuses a rehearsal that a live key asks for, or that makes no sense.
+func CheckRehearsal(r *item.Rehearsal, mode tenant.Mode) error { return checkRehearsal(r, mode) }

@@ -1,0 +1,56 @@
+// Package tally keeps the counts of content plans. They change in the transactions that
+// change the plan's items, many at a time, and so are an item of their own, which is only
+// added to.
+package tally
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Partition is the partition of the table with the plans of a factory: each plan by its id,
+// its counts right behind it, and the factory's book of plans behind all of them.
+func Partition(factoryID string) string { return "content_plans#" + factoryID }
+
+// Key is the key of the counts of a plan.
+func Key(factoryID, planID string) store.Key {
+	return store.Key{PK: Partition(factoryID), SK: planID + "#count"}
+}
+
+// Counts are how many items of a plan are in each state, and their credits.
+type Counts struct {
+	Generated, Failed, Canceled, Published int64
+	// Reserved are the credits that are reserved, and Cost those that were charged.
+	Reserved, Cost int64
+}
+
+// keep is how long the counts stay after their last change.
+const keep = 2 * 365 * 24 * time.Hour
+
+// Kind is the kind of the counts' item.
+const Kind = "content_plan_counts"
+
+// Add adds to the transaction that the counts of a plan change.
+func Add(tx *store.Tx, now time.Time, factoryID, planID string, c Counts) {
+	if c == (Counts{}) {
+		return
+	}
+	tx.Add(store.Item{Key: Key(factoryID, planID), Kind: Kind, ExpireAt: now.Add(keep), Numbers: map[string]int64{
+		"generated": c.Generated, "failed": c.Failed, "canceled": c.Canceled, "published": c.Published, "reserved": c.Reserved, "cost": c.Cost,
+	}})
+}
+
+// Of returns the counts of an item that was read by Key.
+func Of(it store.Item) Counts {
+	n := it.Numbers
+	return Counts{n["generated"], n["failed"], n["canceled"], n["published"], n["reserved"], n["cost"]}
+}
+
+// Minus returns the difference of counts.
+func (c Counts) Minus(d Counts) Counts {
+	return Counts{c.Generated - d.Generated, c.Failed - d.Failed, c.Canceled - d.Canceled, c.Published - d.Published, c.Reserved - d.Reserved, c.Cost - d.Cost}
+}
+
+// Ended is how many items have ended.
+func (c Counts) Ended() int64 { return c.Generated + c.Failed + c.Canceled }

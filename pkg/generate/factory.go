@@ -1,0 +1,127 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/factory/ref"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// pausedWait is how long work of a paused factory waits for its next look: resuming the
+// factory wakes it before.
+const pausedWait = time.Hour
+
+// begins reads the resource that a part is submitted for, as work does, and before the
+// first part the state of its factory, in the same round trip.
+func (w *Worker) begins(ctx context.Context, a *attempt) (_ Work, factory string, err error) {
+	if a.n > 0 || a.Factory == "" {
+		work, err := w.work(ctx, a.Step, a.Attempt)
+		return work, "", err
+	}
+	items, err := w.DB.GetAll(ctx, store.IDKey(a.Subject), ref.Key(a.Factory))
+	if err != nil || items[0].Kind == "" {
+		return nil, "", err
+	}
+	work, err := w.open(items[0], a.Attempt)
+	return work, ref.State(items[1]), err
+}
+
+// wait puts off work, and its deadline with it.
+func (w *Worker) wait(a *attempt) task.Outcome {
+	return task.Outcome{Wait: pausedWait, Deadline: w.Now().Add(pausedWait + a.longest())}
+}
+
+// longest is how long the parts may take.
+func (r *run) longest() time.Duration {
+	o := Order{Delay: time.Minute} // the longest that a rehearsal takes
+	for _, p := range r.Parts {
+		o.Parts = append(o.Parts, p.Part)
+	}
+	return o.longest()
+}
+
+// end cancels work of a factory that was deleted before the work began: it was accepted
+// just then. All other work of the factory is canceled by its own task.
+func (w *Worker) end(a *attempt) task.Outcome {
+	return task.Outcome{Done: true, Join: w.join(a.Step, a.Attempt, func(tx *store.Tx, work Work) error {
+		leave(tx, a.Owner)
+		ledger.Lose(tx, w.Now(), a.Owner.Account, a.paid(false))
+		if err := ledger.Release(tx, w.Now(), a.Owner.Account, work.Ticket().Hold, 0); err != nil {
+			return err
+		}
+		return work.Cancel(tx, w.Now(), 0)
+	})}
+}
+
+// Wake adds to the transaction that the work of a resource, if it waits for its paused
+// factory, looks again now.
+func Wake(tx *store.Tx, now time.Time, o tenant.Owner, subject string, attempt int) error {
+	return task.Wake(tx, now, task.Message{ID: task.ID(Generate, subject, attempt), Kind: Generate, Queue: topology.GenerateText, Subject: subject, Owner: o})
+}
+
+// Canceler cancels the work of resources outside of their operations.
+type Canceler struct {
+	DB *store.DB
+	// Loaders open the resources, by the kind of their items.
+	Loaders map[string]Loader
+	Now     func() time.Time
+}
+
+// cancelTries is how often the cancellation of work that keeps moving on is tried.
+const cancelTries = 5
+
+// Cancel cancels the work of a resource. It does nothing where none runs.
+func (c *Canceler) Cancel(ctx context.Context, key store.Key) error {
+	for range cancelTries {
+		err := c.cancel(ctx, key)
+		if !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+	}
+	return store.ErrConflict
+}
+
+func (c *Canceler) cancel(ctx context.Context, key store.Key) error {
+	items, err := c.DB.GetAll(ctx, key, TaskKey(key.PK, 1))
+	if err != nil || items[0].Kind == "" {
+		return err
+	}
+	loader, ok := c.Loaders[items[0].Kind]
+	if !ok {
+		return fmt.Errorf("generate: no area knows items of kind %q", items[0].Kind)
+	}
+	work, err := loader.Open(items[0])
+	if err != nil {
+		return err
+	}
+	attempt := work.Waits()
+	switch {
+	case attempt == 0:
+		return nil
+	case attempt > 1:
+		if items[1], err = c.DB.Get(ctx, TaskKey(key.PK, attempt)); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	tx, now := &store.Tx{}, c.Now()
+	charged, err := Cancel(tx, now, items[0].Owner, work.Ticket(), items[1])
+	if err != nil {
+		return err
+	}
+	if err := work.Cancel(tx, now, charged); err != nil {
+		return err
+	}
+	changed, err := work.Item()
+	if err != nil {
+		return err
+	}
+	tx.Replace(changed)
+	return c.DB.Commit(ctx, tx)
+}
