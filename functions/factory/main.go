@@ -1,9 +1,10 @@
-// Command factory is the Lambda function of the factories and of what is found about them.
+// Command factory is the Lambda function of the factories, their content plans and what is found about them.
 package main
 
 import (
 	"github.com/content-automation/api/pkg/analytics"
 	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/factory/planning"
 	"github.com/content-automation/api/pkg/factory/review"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -11,9 +12,13 @@ import (
 )
 
 func main() {
+	n := needs.Read[needs.Factory]()
+	e := function.Open(n.Area)
+	e.Providers = n.Providers
 	function.Serve(func(r *httpapi.Router, e function.Env) {
 		factory.Mount(r, e)
+		planning.Mount(r, e)
 		analytics.Mount(r, e)
 		review.Mount(r, e)
-	}, function.Open(needs.Read[needs.Area]()))
+	}, e)
 }

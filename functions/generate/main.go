@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/backoff"
 	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/factory/work"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media"
@@ -40,7 +41,7 @@ func main() {
 		}),
 		Objects: objects.New(cfg, n.Bucket), Now: time.Now,
 	}
-	handlers := worker.Handlers()
+	handlers := work.Handlers(worker)
 	handlers[reset.Kind] = &reset.Handler{DB: db, Loaders: worker.Loaders, Now: time.Now}
 	kernel := task.NewKernel(task.Config{DB: db, Handlers: handlers, Now: time.Now, Name: rand.Text, Chance: backoff.Chance})
 	lambda.Start(task.NewConsumer(kernel, sqsqueue.Open(cfg, needs.QueueURLs(topology.Generation)), queue.Ticker).Handle)

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/factory/planning"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
@@ -54,6 +55,8 @@ type body struct {
 	Body      map[string]any `json:"body" doc:"Body of that operation, as it would be sent there"`
 	// The item is in the path of the one operation that costs and has an id there.
 	ContentItemID string `json:"content_item_id,omitempty" doc:"Id of the content item, for regenerateContentItem only" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	// The factory is in the path of operations that make something of a factory.
+	FactoryID string `json:"factory_id,omitempty" doc:"Id of the factory, for operations that have it in their path" example:"fac_01h455vb4pex5vsknk084sn02q"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -61,45 +64,57 @@ func (body) SchemaName() string { return "EstimateCreate" }
 
 type input struct{ Body body }
 
-// regenerate is the operation that has the id of an item in its path.
-const regenerate Operation = "regenerateContentItem"
+// priced is an operation that costs.
+type priced struct {
+	// member is the member that names the resource in the operation's path; empty: the path
+	// has none.
+	member string
+	// price returns the credits of each item that a body asks for.
+	price func(ctx context.Context, id string, body any) ([]int64, error)
+}
 
-// estimators returns what prices the body of each operation that costs: the credits
-// of each of its items.
-func estimators(e function.Env) map[Operation]func(ctx context.Context, b body) ([]int64, error) {
+// estimators returns the operations that cost.
+func estimators(e function.Env) map[Operation]priced {
 	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
-	items := content.NewService(e.DB, factory.NewService(e.DB, e.Now), e.Media, offer, e.Now)
+	factories := factory.NewService(e.DB, e.Now)
+	items := content.NewService(e.DB, factories, e.Media, offer, e.Now)
 	generations := studio.NewService(e.DB, e.Media, studio.NewClient(e.Loopback), offer, e.Now)
-	all := map[Operation]func(ctx context.Context, b body) ([]int64, error){
-		regenerate: func(ctx context.Context, b body) ([]int64, error) {
-			if b.ContentItemID == "" {
-				return nil, errs.Invalid("/content_item_id", "is required for %s", regenerate)
-			}
-			credits, err := items.EstimateRegenerate(ctx, b.ContentItemID, b.Body)
-			if missing := errs.As(err); missing.Code == errs.NotFound {
-				missing.Param = "/content_item_id"
-				return nil, missing
-			}
-			return credits, below("/body", err)
-		},
+	all := map[Operation]priced{
+		"regenerateContentItem": {"content_item_id", items.EstimateRegenerate},
+		"createContentPlan":     {"factory_id", planning.NewService(e.DB, factories, offer, e.Now).Estimate},
 	}
 	for _, area := range []map[string]func(ctx context.Context, body any) ([]int64, error){items.Estimates(), generations.Estimates()} {
-		for id, price := range area {
-			all[Operation(id)] = func(ctx context.Context, b body) ([]int64, error) {
-				if b.ContentItemID != "" {
-					return nil, errs.Invalid("/content_item_id", "is for %s only", regenerate)
-				}
-				credits, err := price(ctx, b.Body)
-				return credits, below("/body", err)
-			}
+		for op, price := range area {
+			all[Operation(op)] = priced{price: func(ctx context.Context, _ string, body any) ([]int64, error) { return price(ctx, body) }}
 		}
 	}
 	return all
 }
 
+// credits returns the credits of each item of an estimate.
+func (p priced) credits(ctx context.Context, b body) ([]int64, error) {
+	id := ""
+	for _, given := range []struct{ member, id string }{{"content_item_id", b.ContentItemID}, {"factory_id", b.FactoryID}} {
+		switch {
+		case given.member == p.member && given.id == "":
+			return nil, errs.Invalid("/"+given.member, "is required for %s", b.Operation)
+		case given.member == p.member:
+			id = given.id
+		case given.id != "":
+			return nil, errs.Invalid("/"+given.member, "is not for %s. Leave it out", b.Operation)
+		}
+	}
+	credits, err := p.price(ctx, id, b.Body)
+	if missing := errs.As(err); p.member != "" && missing.Code == errs.NotFound {
+		missing.Param = "/" + p.member
+		return nil, missing
+	}
+	return credits, below("/body", err)
+}
+
 // Mount registers the operation.
 func Mount(r *httpapi.Router, e function.Env) {
-	priced := estimators(e)
+	all := estimators(e)
 	httpapi.Write(r, httpapi.Op{
 		ID: "createEstimate", Method: http.MethodPost, Path: "/v1/balance/estimates", Scope: auth.AccountRead, Function: "studio", Tag: "Account",
 		Summary: "Estimate a cost",
@@ -107,7 +122,7 @@ func Mount(r *httpapi.Router, e function.Env) {
 			"and the cost depends on the body, and on its factory or item, alone: the estimate is exactly what is reserved, and what the response shows as `reserved_credits`. Only a result that is far longer than reserved for is charged more.",
 		Errors: []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable, errs.NotFound, errs.InvalidState},
 	}, func(ctx context.Context, _ *store.Tx, in *input) (out Estimate, err error) {
-		credits, err := priced[in.Body.Operation](ctx, in.Body)
+		credits, err := all[in.Body.Operation].credits(ctx, in.Body)
 		if err != nil {
 			return out, err
 		}

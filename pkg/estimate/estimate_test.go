@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/estimate"
 	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/factory/planning"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -29,7 +30,7 @@ type object = map[string]any
 type areas struct{ function.Env }
 
 func (a areas) Register(r *httpapi.Router) {
-	for _, mount := range []function.Mount{factory.Mount, content.Mount, studio.Mount, estimate.Mount} {
+	for _, mount := range []function.Mount{factory.Mount, planning.Mount, content.Mount, studio.Mount, estimate.Mount} {
 		mount(r, a.Env)
 	}
 }
@@ -164,6 +165,31 @@ func TestAnEstimateOfAnotherAttempt(t *testing.T) {
 	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createImage", "content_item_id": it.ID, "body": object{"prompt": "A shoe"}}).Refused(t, 422, errs.ValidationFailed, "/content_item_id")
 	it.ID = w.factory
 	ask(object{}).Refused(t, http.StatusNotFound, errs.NotFound, "/content_item_id")
+}
+
+// The estimate of a plan has the price of each of its items.
+func TestAnEstimateOfAPlan(t *testing.T) {
+	w := newWorld(t)
+	body := object{"days": 4, "posts_per_day": 3}
+	ask := func(factory any, body object) apitest.Answer {
+		return w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createContentPlan", "factory_id": factory, "body": body})
+	}
+	before, had := storetest.Snapshot(t, w.db), w.credits(t)
+	var e estimate.Estimate
+	ask(w.factory, body).Into(t, http.StatusOK, &e)
+	if storetest.Snapshot(t, w.db) != before {
+		t.Error("the estimate has changed something")
+	}
+	if a := w.Call(http.MethodPost, "/v1/factories/"+w.factory+"/content-plan", body); a.Status != http.StatusAccepted {
+		t.Fatal(a.Raw)
+	}
+	if cost := had - w.credits(t); cost != e.Credits || len(e.Items) != 12 || e.Items[0].Credits == e.Items[1].Credits {
+		t.Errorf("estimated %+v, reserved %d", e, cost)
+	}
+	ask(w.factory, object{"days": 91, "posts_per_day": 1}).Refused(t, 422, errs.ValidationFailed, "/body/days")
+	ask("fac_01h455vb4pex5vsknk084sn02q", body).Refused(t, http.StatusNotFound, errs.NotFound, "/factory_id")
+	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createContentPlan", "body": body}).Refused(t, 422, errs.ValidationFailed, "/factory_id")
+	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createImage", "factory_id": w.factory, "body": object{"prompt": "A shoe"}}).Refused(t, 422, errs.ValidationFailed, "/factory_id")
 }
 
 func TestWhatHasNoEstimate(t *testing.T) {

@@ -42,7 +42,7 @@ const (
 // The states of a factory.
 const (
 	StateActive  = "active"
-	StatePaused  = "paused"
+	StatePaused  = ref.StatePaused
 	StateDeleted = ref.StateDeleted
 )
 
@@ -81,11 +81,11 @@ type Factory struct {
 	Topics           []Topic           `json:"topics" nullable:"false" doc:"Topics of the content"`
 	ContentTypes     []string          `json:"content_types" nullable:"false" enum:"post,video,carousel,story,music_clip" doc:"Kinds of content that it makes. Others are refused"`
 	Models           map[string]string `json:"models" doc:"Model for each kind of generation. Other kinds use the default of the catalog"`
-	Schedule         *Schedule         `json:"schedule" doc:"Publishing schedule. It is not served yet, and is null"`
+	Schedule         *Schedule         `json:"schedule" doc:"Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses"`
 	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically. It is not served yet, and is false"`
 	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts that it publishes to"`
 	Settings         TypeSettings      `json:"settings" doc:"Settings of the factory's type"`
-	State            string            `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory takes no new content items; those that it has go on"`
+	State            string            `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued waits until it is active. What is being generated goes on"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -124,7 +124,7 @@ func (s *Service) Find(ctx context.Context, factoryID string, match ...httpapi.I
 // round trip. What Find would not find is not among the found. Beside returns the
 // other items in the order of their keys.
 func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]Factory, beside []store.Item, err error) {
-	items, beside, err := resource.FindAll(ctx, s.db, id.Factory, ids, others...)
+	items, beside, err := s.findAll(ctx, ids, others...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,11 +134,16 @@ func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key
 		if err := it.Decode(&f); err != nil {
 			return nil, nil, err
 		}
-		if f.State != StateDeleted {
-			found[factoryID] = f
-		}
+		found[factoryID] = f
 	}
 	return found, beside, nil
+}
+
+// findAll is FindAll for the items of the factories.
+func (s *Service) findAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]store.Item, beside []store.Item, err error) {
+	found, beside, err = resource.FindAll(ctx, s.db, id.Factory, ids, others...)
+	maps.DeleteFunc(found, func(_ string, it store.Item) bool { return ref.State(it) == StateDeleted })
+	return found, beside, err
 }
 
 // item writes the factory as an item.
@@ -182,17 +187,14 @@ func (f *Factory) apply(set Settings) error {
 
 // checkPlanned refuses settings that have no effect yet.
 func (f *Factory) checkPlanned(set Settings) error {
-	var schedule, publish, avatar error
-	if set.Schedule != nil && f.Schedule == nil {
-		schedule = errs.Invalid("/schedule", "has no effect yet, as nothing is published by a schedule. Leave it out")
-	}
+	var publish, avatar error
 	if set.AutoPublish && !f.AutoPublish {
 		publish = errs.Invalid("/auto_publish", "has no effect yet, as nothing is published automatically. Send false, or leave it out")
 	}
 	if set.Models["avatar"] != "" && f.Models["avatar"] == "" {
 		avatar = errs.Invalid("/models/avatar", "has no effect, as no content has an avatar. Leave it out")
 	}
-	return errs.All(schedule, publish, avatar)
+	return errs.All(publish, avatar)
 }
 
 // Language returns a language tag (BCP 47) in canonical form, or the fallback where

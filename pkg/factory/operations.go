@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/factory/work"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
@@ -25,7 +26,7 @@ type createBody struct {
 	Topics       []Topic           `json:"topics,omitempty" maxItems:"20" nullable:"false" doc:"Topics of the content" example:"[\"running shoes\",\"training\"]"`
 	ContentTypes []string          `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"Kinds of content that it makes. Items of others are refused. Absent: all"`
 	Models       map[string]string `json:"models,omitempty" doc:"Model for each kind of generation (text, image, video, music, voice)" example:"{}"`
-	Schedule     *Schedule         `json:"schedule,omitempty" doc:"Publishing schedule. It is not served yet: one is refused"`
+	Schedule     *Schedule         `json:"schedule,omitempty" doc:"Time zone and times of day at which content plans publish"`
 	AutoPublish  bool              `json:"auto_publish,omitempty" doc:"Whether generated content is published automatically. It is not served yet: true is refused"`
 	Settings     TypeSettings      `json:"settings,omitempty" doc:"Settings of the factory's type"`
 	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
@@ -60,10 +61,10 @@ type patchBody struct {
 	Topics       []Topic                `json:"topics,omitempty" maxItems:"20" nullable:"true" doc:"Topics of the content"`
 	ContentTypes []string               `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true" doc:"Kinds of content that it makes. Items of others are refused. Null: all"`
 	Models       resource.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set, by kind. A null value removes that model; null removes all"`
-	Schedule     *SchedulePatch         `json:"schedule,omitempty" nullable:"true" doc:"Publishing schedule. It is not served yet: one is refused"`
+	Schedule     *SchedulePatch         `json:"schedule,omitempty" nullable:"true" doc:"Time zone and times of day at which content plans publish"`
 	AutoPublish  *bool                  `json:"auto_publish,omitempty" nullable:"true" doc:"Whether generated content is published automatically. It is not served yet: true is refused"`
 	Settings     TypeSettings           `json:"settings,omitempty" nullable:"true" doc:"Settings of the factory's type. A null value removes that setting"`
-	State        string                 `json:"state,omitempty" enum:"active,paused" doc:"paused: it takes no new content items; those that it has go on, and can be regenerated. active: it takes new ones"`
+	State        string                 `json:"state,omitempty" enum:"active,paused" doc:"paused: it makes nothing new, and what is queued waits. active: it goes on"`
 	Metadata     resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
 
@@ -127,6 +128,11 @@ func (s *Service) Register(r *httpapi.Router) {
 	update.Errors = []errs.Code{errs.UnsupportedModel, errs.VersionMismatch}
 	update.Fixed = map[string]string{"type": "create another factory"}
 	httpapi.Write(r, update, s.update)
+
+	remove := op("deleteFactory", http.MethodDelete, "/v1/factories/{factory_id}", auth.FactoriesWrite, "Delete a factory",
+		"Deletes the factory and its content plans. What it has queued or under way is canceled in the background: completed parts are charged, and the rest of the reserved credits is released. Each canceled content item sends the event `content.canceled`. Its content items stay until they are deleted. The response shows the factory in state `deleted`.")
+	remove.Errors = []errs.Code{errs.VersionMismatch}
+	httpapi.Write(r, remove, s.remove)
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory], error) {
@@ -173,14 +179,25 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err != nil {
 		return out, err
 	}
+	resumed := f.State == StatePaused && set.State == StateActive
 	if err := f.apply(set); err != nil {
 		return out, err
 	}
+	if resumed {
+		if err := work.StartResume(tx, s.now(), it.Owner, f.ID); err != nil {
+			return out, err
+		}
+	}
+	return f, s.replace(tx, it, &f)
+}
+
+// replace adds the changed factory to the transaction.
+func (s *Service) replace(tx *store.Tx, it store.Item, f *Factory) error {
 	f.Touch(s.now())
 	if err := it.Encode(f); err != nil {
-		return out, err
+		return err
 	}
 	it.Filters = f.filters()
 	tx.Replace(it)
-	return f, nil
+	return nil
 }

@@ -168,7 +168,6 @@ func TestCreateIsRefused(t *testing.T) {
 		{"schedule", times(strings.Split(strings.Repeat("x", 25), "")...), errs.ValidationFailed, "/schedule/times"},
 		{"auto_publish", "yes", errs.ValidationFailed, "/auto_publish"},
 		// These have no effect yet.
-		{"schedule", times("09:00", "18:30"), errs.ValidationFailed, "/schedule"},
 		{"auto_publish", true, errs.ValidationFailed, "/auto_publish"},
 		{"models", object{"avatar": "heygen-avatar-4"}, errs.ValidationFailed, "/models/avatar"},
 		{"state", "paused", errs.ValidationFailed, "/state"},
@@ -217,6 +216,12 @@ func TestPatch(t *testing.T) {
 		{"a model", `{"models":{"video":"veo-3.1"}}`, func(v *view) { v.Models["video"] = "veo-3.1" }},
 		{"a model less", `{"models":{"image":null}}`, func(v *view) { delete(v.Models, "image") }},
 		{"no models", `{"models":null}`, func(v *view) { v.Models = map[string]string{} }},
+		{"a schedule", `{"schedule":{"timezone":"Asia/Kolkata","times":["09:00","18:30"]}}`, func(v *view) {
+			v.Schedule = &factory.Schedule{Timezone: "Asia/Kolkata", Times: []string{"09:00", "18:30"}}
+		}},
+		{"times of the schedule", `{"schedule":{"times":["10:15"]}}`, func(v *view) {
+			v.Schedule = &factory.Schedule{Timezone: "Asia/Kolkata", Times: []string{"10:15"}}
+		}},
 		{"no schedule", `{"schedule":null}`, func(v *view) { v.Schedule = nil }},
 		{"publishing", `{"auto_publish":false}`, func(v *view) { v.AutoPublish = false }},
 		{"publishing, unset", `{"auto_publish":null}`, func(v *view) { v.AutoPublish = false }},
@@ -240,7 +245,8 @@ func TestPatch(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}
-			if ops := w.faults.Operations(); ops != "GetItem PutItem" {
+			writes := map[bool]string{true: "TransactWriteItems", false: "PutItem"}[c.name == "active"] // what waits is woken
+			if ops := w.faults.Operations(); ops != "GetItem "+writes {
 				t.Errorf("it took %s", ops)
 			}
 			if read := w.get(f.ID); !reflect.DeepEqual(read, want) {

@@ -68,6 +68,12 @@ type Content struct {
 	Offers
 }
 
+// Factory is what the function factory needs.
+type Factory struct {
+	Area
+	Offers
+}
+
 // Studio is what the function studio needs.
 type Studio struct {
 	Area
@@ -131,7 +137,7 @@ type Deliver struct {
 func Of() map[string]any {
 	return map[string]any{
 		"authorizer": State{},
-		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Area{},
+		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Factory{},
 		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "docs": struct{}{},
 		"relay": Relay{}, "rollup": State{}, "chain": Audit{}, "generate": Generate{}, "import-media": Import{}, "diagnose": Diagnose{}, "dispatch": State{},
 		"deliver": Deliver{}, "deliver-slow": Deliver{}, "replay": State{}, "due": State{},

@@ -11,7 +11,9 @@ import (
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/factory/proposal"
+	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media/incoming"
@@ -27,6 +29,7 @@ const Kind task.Kind = "sandbox.reset"
 // kinds are what is deleted, in this order, by the kind and id prefix of its items. The
 // factories are the last, so that a caller who sees none knows that the sandbox is empty.
 var kinds = []struct{ name, prefix string }{
+	{plan.ItemKind, id.ContentPlan}, // makes items
 	{"content_item", id.ContentItem},
 	{"generation", id.Generation},
 	{incoming.ItemKind, id.Media},
@@ -135,9 +138,10 @@ func (h *Handler) delete(ctx context.Context, o tenant.Owner, key store.Key) (fo
 		case it.Owner != o:
 			return false, fmt.Errorf("reset: %s belongs to %s", key.PK, it.Owner)
 		}
-		tx := &store.Tx{}
-		if err = h.deletion(ctx, tx, it); err == nil {
-			err = h.DB.Commit(ctx, tx)
+		if it.Kind == plan.ItemKind {
+			err = plan.Remove(ctx, h.DB, h.Now(), it, func(ctx context.Context, key store.Key) (bool, error) { return h.delete(ctx, o, key) })
+		} else {
+			err = h.deletion(ctx, it)
 		}
 		if !errors.Is(err, store.ErrConflict) {
 			return err == nil, err
@@ -146,8 +150,17 @@ func (h *Handler) delete(ctx context.Context, o tenant.Owner, key store.Key) (fo
 	return false, store.ErrConflict
 }
 
-// deletion adds the deletion of an item to the transaction, as its own operation does.
-func (h *Handler) deletion(ctx context.Context, tx *store.Tx, it store.Item) error {
+// deletion deletes an item as its own operation does.
+func (h *Handler) deletion(ctx context.Context, it store.Item) error {
+	tx := &store.Tx{}
+	if err := h.add(ctx, tx, it); err != nil {
+		return err
+	}
+	return h.DB.Commit(ctx, tx)
+}
+
+// add adds the deletion of an item to the transaction.
+func (h *Handler) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 	if it.Kind == incoming.ItemKind {
 		r, err := incoming.Decode(&it)
 		if err != nil {
@@ -160,6 +173,9 @@ func (h *Handler) deletion(ctx context.Context, tx *store.Tx, it store.Item) err
 		return incoming.Delete(tx, h.Now(), it, r, work[0])
 	}
 	tx.Delete(it)
+	if it.Kind == ref.Kind {
+		return plan.RemoveBook(ctx, tx, h.DB, it.PK)
+	}
 	loader, ok := h.Loaders[it.Kind]
 	if !ok {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,8 @@ import (
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/diagnose"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/factory/plan/tally"
+	"github.com/content-automation/api/pkg/factory/planning"
 	"github.com/content-automation/api/pkg/factory/proposal"
 	"github.com/content-automation/api/pkg/factory/review"
 	"github.com/content-automation/api/pkg/generate"
@@ -64,7 +67,7 @@ func newWorld(t *testing.T) *world {
 	factories := factory.NewService(w.db, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), account.NewEvents(w.db, signer),
 		content.NewService(w.db, factories, signer, offer, w.clock.Now), studio.NewService(w.db, signer, nil, offer, w.clock.Now),
-		library.NewService(w.db, signer, nil, w.clock.Now), review.NewService(w.db, w.clock.Now))
+		library.NewService(w.db, signer, nil, w.clock.Now), review.NewService(w.db, w.clock.Now), planning.NewService(w.db, factories, offer, w.clock.Now))
 	sign := item.SignedBy(signer)
 	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: sandbox.New(w.clock.Now)}, map[string]generate.Loader{
 		item.ItemKind: item.Loader{Sign: sign}, generation.ItemKind: generation.Loader{Sign: sign},
@@ -206,6 +209,7 @@ func TestAResetSurvivesFaults(t *testing.T) {
 	w := newWorld(t)
 	w.fill(w.Caller, 8, false)
 	w.reset()
+	w.engine.Step() // there is no plan
 	w.faults.Before("TransactWriteItems", func() {
 		// The third deletion fails for good, and the answer to a later one is lost.
 		w.faults.Before("TransactWriteItems", func() { w.faults.Refuse("TransactWriteItems", "InternalServerError", storetest.Attempts) })
@@ -289,6 +293,41 @@ func TestAResetDeletesDiagnosesAndProposals(t *testing.T) {
 	if n := count(); n["diagnosis test"] != 0 || n["proposal test"] != 0 || n["diagnosis live"] != 2 || n["proposal live"] == 0 {
 		t.Errorf("left are %v", n)
 	}
+}
+
+// A plan goes with all that belongs to it, also while it is being made.
+func TestAResetDeletesPlans(t *testing.T) {
+	for _, steps := range []int{0, 2, 5, 40} {
+		w := newWorld(t)
+		var f struct{ ID string }
+		w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog"}).Into(t, http.StatusCreated, &f)
+		before := w.kinds()
+		w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/content-plan", object{"days": 3, "posts_per_day": 10, "content_types": []string{"post"}}).Into(t, http.StatusAccepted, new(object))
+		for range steps {
+			w.engine.Step()
+		}
+		w.clock.Add(time.Second)
+		w.reset()
+		w.engine.Drain()
+		if n := w.counts(w.Caller); n != [4]int{} {
+			t.Errorf("after %d steps there are %v", steps, n)
+		}
+		for kind, n := range w.kinds() {
+			// Tasks, messages and answers expire, as do the counts of a plan; the count of waiting work stays.
+			if n > before[kind] && !slices.Contains([]string{"task", "outbox", "idempotency", tally.Kind, ""}, kind) {
+				t.Errorf("after %d steps there are %d of the kind %q", steps, n, kind)
+			}
+		}
+	}
+}
+
+// kinds returns how many items of each kind there are.
+func (w *world) kinds() map[string]int {
+	kinds := map[string]int{}
+	for _, row := range storetest.Rows(w.t, w.db) {
+		kinds[row["kind"]]++
+	}
+	return kinds
 }
 
 func TestTwoResetsAtOnce(t *testing.T) {

@@ -17,7 +17,7 @@ var Functions = []Function{
 	{Name: "account", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put), Audit: []Use{List, Put}, Media: Read},
 	{Name: "apikey", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Check), Audit: []Use{Put}, Issues: true},
 	{Name: "catalog", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, Audit: []Use{Put}, Offers: true},
-	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update), Audit: []Use{Put}},
+	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update), Audit: []Use{Put}, Offers: true},
 	{Name: "content", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Offers: true},
 	{Name: "studio", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Keeps: true, Webhooks: true, Offers: true},
 	{Name: "media", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Uploads: true, Webhooks: true},

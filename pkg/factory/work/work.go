@@ -1,0 +1,188 @@
+// Package work is what happens in the background when the state of a factory changes: the
+// end of everything that a deleted factory has under way, and the continuation of what
+// waited for a paused one. It links no HTTP framework, since a worker links it.
+package work
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/factory/plan"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// The kinds of tasks.
+const (
+	End    task.Kind = "factory.end"    // ends what a deleted factory has under way
+	Resume task.Kind = "factory.resume" // wakes what waited for a paused factory
+)
+
+// How many items one step cancels, and how many it wakes: those are one transaction.
+const (
+	cancelAtOnce = 100
+	wakeAtOnce   = 50
+)
+
+// lag is how long to wait for the index to show what was written.
+const lag = 2 * time.Second
+
+// Ender ends what a factory that was deleted has under way.
+type Ender interface {
+	// End ends a bounded number of things, and reports whether there may be more. It is
+	// called until there are none, and may be called after that: it is idempotent. What
+	// fails is tried without end.
+	End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error)
+}
+
+// StartEnd adds to the transaction that deletes a factory the task that ends what it has
+// under way.
+func StartEnd(tx *store.Tx, now time.Time, o tenant.Owner, factoryID string) error {
+	return task.Create(tx, now, message(End, o, factoryID, task.ID(End, factoryID, 1)), ending{})
+}
+
+// StartResume adds to the transaction that resumes a factory the task that wakes what
+// waits. Its id is new each time.
+func StartResume(tx *store.Tx, now time.Time, o tenant.Owner, factoryID string) error {
+	return task.Create(tx, now, message(Resume, o, factoryID, task.ID(Resume, id.New("resume", now), 1)), waking{})
+}
+
+func message(kind task.Kind, o tenant.Owner, factoryID, taskID string) task.Task {
+	return task.Task{Message: task.Message{ID: taskID, Kind: kind, Queue: topology.GenerateText, Subject: factoryID, Owner: o}}
+}
+
+// Handlers returns the handlers of the tasks that a worker takes for factories: those of
+// generation, of content plans, and of this package. The enders are called in order, after
+// those of the content items.
+func Handlers(w *generate.Worker, enders ...Ender) map[task.Kind]task.Handler {
+	handlers := w.Handlers()
+	handlers[plan.Task] = &plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
+	handlers[End] = ender{all: append([]Ender{items{w}}, enders...)}
+	handlers[Resume] = resumer{Worker: w}
+	return handlers
+}
+
+// endless is what both handlers have: they are tried until they succeed.
+type endless struct{}
+
+// Fail is not reached: there is no deadline, and no limit of failures.
+func (endless) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
+
+// Cancel has nothing to do: these tasks are not canceled.
+func (endless) Cancel(context.Context, *task.Step) error { return nil }
+
+func again(err error) error { return &task.RetryError{Err: err, Most: task.NoLimit} }
+
+// ending is the payload of an End task.
+type ending struct {
+	At int `json:"at"`
+	// Found reports that this pass has ended something, and Again that it is not the first:
+	// the index lags behind what was written just before.
+	Found bool `json:"found,omitempty"`
+	Again bool `json:"again,omitempty"`
+}
+
+// ender is the handler of End.
+type ender struct {
+	endless
+	all []Ender
+}
+
+// Step has the next of the enders end something.
+func (h ender) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var p ending
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	if p.At < len(h.all) {
+		more, err := h.all[p.At].End(ctx, s.Owner, s.Subject)
+		switch {
+		case err != nil:
+			return o, again(fmt.Errorf("work: end %s: %w", s.Subject, err))
+		case more:
+			p.Found = true
+			o.Wait = lag
+		default:
+			p.At++
+		}
+	} else if p.Found || !p.Again {
+		p, o.Wait = ending{Again: true}, lag
+	} else {
+		o.Done = true
+	}
+	o.Payload = p
+	return o, nil
+}
+
+// items ends the work of a factory's content items. Its plans end by themselves.
+type items struct{ *generate.Worker }
+
+// End implements Ender.
+func (e items) End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+	page, err := e.DB.List(ctx, running(o, factoryID, cancelAtOnce, item.Queued, item.Generating))
+	if err != nil {
+		return false, err
+	}
+	canceler := generate.Canceler{DB: e.DB, Loaders: e.Loaders, Now: e.Now}
+	for _, it := range page.Items {
+		if err := canceler.Cancel(ctx, it.Key); err != nil {
+			return false, err
+		}
+	}
+	return len(page.Items) > 0 || page.Next != nil, nil
+}
+
+// running is the query of the next items of a factory in some states.
+func running(o tenant.Owner, factoryID string, limit int, states ...item.State) store.Query {
+	q := store.Query{Index: store.ByParent, Partition: item.ParentPartition(o, factoryID), Limit: limit, OldestFirst: true, OneOf: map[string][]string{}}
+	for _, state := range states {
+		q.OneOf["state"] = append(q.OneOf["state"], string(state))
+	}
+	return q
+}
+
+// waking is the payload of a Resume task.
+type waking struct {
+	// After is where the next step goes on.
+	After *store.Cursor `json:"after,omitempty"`
+}
+
+// resumer is the handler of Resume.
+type resumer struct {
+	endless
+	*generate.Worker
+}
+
+// Step wakes the next items. One that is woken twice, or waits for nothing, takes no harm.
+func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var p waking
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	q := running(s.Owner, s.Subject, wakeAtOnce, item.Queued)
+	q.After = p.After
+	page, err := h.DB.List(ctx, q)
+	if err != nil {
+		return o, again(err)
+	}
+	o.Payload, o.Done = waking{page.Next}, page.Next == nil
+	o.Join = func(_ context.Context, tx *store.Tx) error {
+		for _, it := range page.Items {
+			r, err := item.Decode(&it)
+			if err != nil {
+				return err
+			}
+			if err := generate.Wake(tx, h.Now(), s.Owner, r.ID, r.Attempt); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return o, nil
+}
