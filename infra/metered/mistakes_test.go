@@ -3,6 +3,7 @@ package metered
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
@@ -138,6 +140,10 @@ var mistakes = []any{
 	mistake{"two items of a batch", "POST /v1/content-items/batch", `{"items":[{"factory_id":"{factory}","kind":"post","prompt":7},{"factory_id":"{factory}","kind":"post","prompt":"A shoe","format":"short"}]}`, nil},
 	mistake{"an avatar with two speeches and a long language", "POST /v1/studio/avatars", `{"text":"Hello","audio_url":"https://example.com/a.mp3","language":"the language that is spoken in Germany"}`, nil},
 	mistake{"a blank text and an odd voice", "POST /v1/studio/voices", `{"text":"  ","voice":"../x"}`, nil},
+	mistake{"a plan of no days, with too many posts and no types", "POST /v1/factories/{factory}/content-plan", `{"days":0,"posts_per_day":11,"content_types":[]}`, nil},
+	mistake{"a plan of 91 days, with a kind for a type", "POST /v1/factories/{factory}/content-plan", `{"days":91,"posts_per_day":1,"content_types":["video"]}`, nil},
+	mistake{"a plan that starts some day", "POST /v1/factories/{factory}/content-plan", `{"days":7,"posts_per_day":1,"starts_on":"tomorrow"}`, nil},
+	mistake{"an estimate of a plan without its factory", "POST /v1/balance/estimates", `{"operation":"createContentPlan","body":{"days":7,"posts_per_day":1}}`, nil},
 	title("Changes"),
 	mistake{"a misspelled scope and an empty name", "PATCH /v1/api-keys/{key}", `{"name":"","scopes":["content:raed"]}`, nil},
 	mistake{"the prompt of an item", "PATCH /v1/content-items/{item}", `{"prompt":"A boot"}`, nil},
@@ -154,6 +160,10 @@ var mistakes = []any{
 	mistake{"diagnose a factory twice at a time", "POST /v1/factories/{diagnosing}/diagnose", "", nil},
 	mistake{"apply a proposal twice", "POST /v1/factories/{diagnosed}/proposals/{applied}/apply", "", nil},
 	mistake{"apply a proposal for an earlier version", "POST /v1/factories/{diagnosed}/proposals/{stale}/apply", "", nil},
+	mistake{"a second plan for the same days", "POST /v1/factories/{planned}/content-plan", `{"days":7,"posts_per_day":1}`, nil},
+	mistake{"the plan of a factory without one", "GET /v1/factories/{factory}/content-plan", "", nil},
+	mistake{"a plan for a paused factory", "POST /v1/factories/{paused}/content-plan", `{"days":7,"posts_per_day":1}`, nil},
+	mistake{"an item of a paused factory", "POST /v1/content-items", `{"factory_id":"{paused}","kind":"post","prompt":"A shoe"}`, nil},
 	mistake{"rotate a revoked key", "POST /v1/api-keys/{revoked}/rotate", "", nil},
 	mistake{"a balance that is too low", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"A shoe","sandbox":{"outcome":"insufficient_balance"}}`, nil},
 	mistake{"too many calls", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"A shoe","sandbox":{"outcome":"rate_limited"}}`, nil},
@@ -162,7 +172,7 @@ var mistakes = []any{
 // TestMistakes compares the answers to mistakes with docs/mistakes.md; -update writes it.
 func TestMistakes(t *testing.T) {
 	w := filled(t)
-	names := map[string]string{"item": w.item, "factory": w.factory, "secret": w.key}
+	names := map[string]string{"item": w.item, "factory": w.factory, "secret": w.key, "planned": w.planned}
 	create := func(r Request) (data struct{ ID, Secret string }) {
 		t.Helper()
 		a, err := w.Call(t.Context(), r)
@@ -178,6 +188,18 @@ func TestMistakes(t *testing.T) {
 	names["narrow"], names["key"] = narrow.Secret, narrow.ID
 	names["revoked"] = create(Request{Operation: "createApiKey", Body: Object{"name": "revoked", "kind": "test", "scopes": []string{"account:manage"}}}).ID
 	create(Request{Operation: "revokeApiKey", ID: names["revoked"]})
+	names["paused"] = create(Request{Operation: "createFactory", Body: w.Examples()["createFactory"].Body}).ID
+	planned, err := w.Call(t.Context(), Request{Operation: "getContentPlan", ID: w.planned})
+	var p plan.Plan
+	if err := errors.Join(err, json.Unmarshal(planned.Data, &p)); err != nil {
+		t.Fatal(err)
+	}
+	days, err := p.Booked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names["plan"], names["first day"], names["last day"] = days.ID, days.First, days.Last
+	create(Request{Operation: "updateFactory", ID: names["paused"], Body: Object{"state": "paused"}})
 	create(Request{Operation: "createFactory", Body: w.Examples()["createFactory"].Body, Header: map[string]string{"Idempotency-Key": "used"}})
 
 	names["diagnosing"] = create(Request{Operation: "createFactory", Body: w.Examples()["createFactory"].Body}).ID

@@ -32,6 +32,7 @@ import (
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnose"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/factory/work"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -96,6 +97,8 @@ type World struct {
 
 	// Ids of resources of the account, one of each kind.
 	apiKey, factory, item, generation, media, event, webhook, delivery, diagnosed, proposal string
+	// planned is a factory with a content plan.
+	planned string
 }
 
 // meteredRecorder notes what an audit entry costs.
@@ -242,6 +245,15 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		if w.factory, err = w.make(ctx, "createFactory"); err != nil {
 			return err
 		}
+		if w.planned == "" {
+			plan := w.Examples()["createContentPlan"]
+			if w.planned, err = plan.ID(ctx); err != nil {
+				return err
+			}
+			if _, err := w.Call(ctx, Request{Operation: "createContentPlan", ID: w.planned, Body: plan.Body}); err != nil {
+				return err
+			}
+		}
 		if w.generation, err = w.make(ctx, "createImage"); err != nil {
 			return err
 		}
@@ -335,7 +347,7 @@ func (w *World) roll(ctx context.Context, itemID string) error {
 
 // Kernel returns one that takes the steps of generation by a worker, and of diagnoses.
 func (w *World) Kernel(worker *generate.Worker) *task.Kernel {
-	handlers := worker.Handlers()
+	handlers := work.Handlers(worker)
 	handlers[reset.Kind] = &reset.Handler{DB: w.State, Loaders: worker.Loaders, Now: w.Now}
 	handlers[diagnosis.TaskKind] = &diagnose.Worker{
 		DB: w.State, Providers: registry.New(registry.Config{Now: w.Now}), Offer: catalog.NewOffer(configured, "eu-central-1"), Now: w.Now,

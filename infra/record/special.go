@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 
 	"github.com/content-automation/api/infra/metered"
 	"github.com/content-automation/api/pkg/account"
@@ -61,6 +62,13 @@ var refusals = map[string]map[errs.Code]spoiler{
 			_, err := s.w.Call(ctx, metered.Request{Operation: "updateFactory", ID: r.ID, Body: s.w.Examples()["updateFactory"].Body})
 			return err
 		},
+	},
+	"createContentPlan": {
+		errs.InvalidState:        again,
+		errs.ValidationFailed:    member("days", 91),
+		errs.UnsupportedModel:    ofModel("image", "stable-image-ultra"),
+		errs.InsufficientBalance: where(0, nil),
+		errs.SpendLimitReached:   where(plenty, new(int64(0))),
 	},
 
 	"createContentItem": costs(map[errs.Code]spoiler{
@@ -309,6 +317,20 @@ func where(credits int64, limit *int64) spoiler {
 		}
 		factory, err := s.make(ctx, r.Key, "createFactory", s.w.Examples()["createFactory"].Body)
 		r.Body = inFactory(r.Body, factory)
+		if strings.Contains(s.route.Path, "{factory_id}") {
+			r.ID = factory
+		}
+		return err
+	}
+}
+
+// ofModel calls with a live key, for a factory with a model that live keys do not have.
+func ofModel(kind, model string) spoiler {
+	return func(ctx context.Context, s *scene, r *metered.Request) error {
+		if err := where(plenty, nil)(ctx, s, r); err != nil {
+			return err
+		}
+		_, err := s.w.Call(ctx, metered.Request{Operation: "updateFactory", Key: r.Key, ID: r.ID, Body: metered.Object{"models": metered.Object{kind: model}}})
 		return err
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/factory/diagnose"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/review"
+	"github.com/content-automation/api/pkg/factory/work"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
@@ -112,7 +113,7 @@ func (s stack) start(name string) func() handler {
 				DB: s.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(s.signer)}, studiogeneration.ItemKind: studiogeneration.Loader{Sign: item.SignedBy(s.signer)}},
 				Providers: providers{}, Objects: objects{}, Now: time.Now,
 			}
-			return s.consumer(worker.Handlers(), topology.Generation)
+			return s.consumer(work.Handlers(worker), topology.Generation)
 		}
 	case "due":
 		return func() handler {

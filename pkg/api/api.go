@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/estimate"
 	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/factory/planning"
 	"github.com/content-automation/api/pkg/factory/review"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -31,7 +32,8 @@ type Area struct {
 
 // Areas are all areas.
 var Areas = []Area{
-	{"account", account.Mount}, {"apikey", apikey.Mount}, {"catalog", listing.Mount}, {"factory", factory.Mount}, {"factory", analytics.Mount}, {"factory", review.Mount},
+	{"account", account.Mount}, {"apikey", apikey.Mount}, {"catalog", listing.Mount},
+	{"factory", factory.Mount}, {"factory", planning.Mount}, {"factory", analytics.Mount}, {"factory", review.Mount},
 	{"content", content.Mount}, {"studio", studio.Mount}, {"studio", estimate.Mount}, {"media", library.Mount},
 	{"webhook", webhook.Mount},
 }

@@ -16,9 +16,12 @@ func describeEstimates(doc *huma.OpenAPI) {
 	base := schemas["EstimateCreate"]
 	base.AdditionalProperties = nil
 	schemas["EstimateCreateBase"] = base
-	body, resource := base.Properties["body"], base.Properties["content_item_id"]
+	body, ids := base.Properties["body"], map[string]*huma.Schema{}
 	delete(base.Properties, "body")
-	delete(base.Properties, "content_item_id")
+	for _, member := range []string{"content_item_id", "factory_id"} {
+		ids[member] = base.Properties[member]
+		delete(base.Properties, member)
+	}
 	required := slices.DeleteFunc(slices.Clone(base.Required), func(member string) bool { return member == "operation" })
 	base.Required = []string{"operation"}
 	var variants []httpapi.Variant
@@ -32,9 +35,11 @@ func describeEstimates(doc *huma.OpenAPI) {
 			Members:  map[string]*huma.Schema{"body": {Ref: o.RequestBody.Content["application/json"].Schema.Ref, Description: body.Description}},
 			Required: slices.Clone(required), Closed: true,
 		}
-		if strings.Contains(path, "{content_item_id}") && resource != nil {
-			v.Members["content_item_id"] = resource
-			v.Required = append(v.Required, "content_item_id")
+		for member, id := range ids {
+			if strings.Contains(path, "{"+member+"}") && id != nil {
+				v.Members[member] = id
+				v.Required = append(v.Required, member)
+			}
 		}
 		variants = append(variants, v)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/factory/proposal"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/studio/generation"
@@ -26,7 +27,7 @@ var payloads = map[event.Type]reflect.Type{
 	event.ProposalCreated:             reflect.TypeFor[proposal.Proposal](),
 	event.ProposalApplied:             reflect.TypeFor[proposal.Proposal](),
 	event.BalanceLow:                  reflect.TypeFor[account.View](),
-	event.ContentPlanCompleted:        reflect.TypeFor[ContentPlan](),
+	event.ContentPlanCompleted:        reflect.TypeFor[plan.Plan](),
 	event.StudioGenerated:             reflect.TypeFor[generation.Generation](),
 	event.StudioFailed:                reflect.TypeFor[generation.Generation](),
 	event.TrainingCompleted:           reflect.TypeFor[Training](),
@@ -39,28 +40,6 @@ var payloads = map[event.Type]reflect.Type{
 	event.APIKeyCreated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRotated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRevoked:               reflect.TypeFor[apikey.Key](),
-}
-
-// ContentPlan is a plan of content for some days.
-type ContentPlan struct {
-	resource.Resource
-	FactoryID    string           `json:"factory_id" doc:"Factory that makes the content"`
-	Days         int              `json:"days" minimum:"1" maximum:"90" doc:"Number of days"`
-	PostsPerDay  int              `json:"posts_per_day" minimum:"1" maximum:"10" doc:"Number of items per day"`
-	ContentTypes []string         `json:"content_types" nullable:"false" enum:"short_video,post,carousel" doc:"Kinds of content, used in turn. short_video makes an item of kind video and format short"`
-	StartsOn     string           `json:"starts_on" format:"date" doc:"First day, in the factory's time zone"`
-	Brief        string           `json:"brief" doc:"What the content is about"`
-	State        string           `json:"state" enum:"queued,planning,generating,completed,failed,canceled" doc:"State of the plan. completed: every item has reached a final state"`
-	Items        ContentPlanItems `json:"items" doc:"Progress of its items"`
-	CostEstimate int64            `json:"cost_estimate" doc:"Estimated cost in credits"`
-}
-
-// ContentPlanItems counts a plan's items.
-type ContentPlanItems struct {
-	Total     int `json:"total" doc:"Number of items"`
-	Generated int `json:"generated" doc:"Number of items that are generated"`
-	Failed    int `json:"failed" doc:"Number of items that failed"`
-	Published int `json:"published" doc:"Number of items that are published"`
 }
 
 // Training is the making of a fine-tuned model.

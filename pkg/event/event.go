@@ -63,7 +63,7 @@ var Types = []struct {
 	{ProposalCreated, auth.FactoriesRead, "A proposal for a factory was created", false},
 	{ProposalApplied, auth.FactoriesRead, "A proposal was applied to its factory", false},
 	{BalanceLow, auth.AccountRead, "The balance fell below the account's threshold", false},
-	{ContentPlanCompleted, auth.FactoriesRead, "All items of a content plan have reached a final state", true},
+	{ContentPlanCompleted, auth.FactoriesRead, "All items of a content plan have ended: they were generated, have failed or were canceled", false},
 	{StudioGenerated, auth.StudioUse, "A studio generation has succeeded: its media are ready", false},
 	{StudioFailed, auth.StudioUse, "A studio generation failed", false},
 	{TrainingCompleted, auth.FactoriesRead, "A fine-tuned model is ready", true},

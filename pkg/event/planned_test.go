@@ -77,7 +77,7 @@ func TestAPatternIsPlannedUntilOneOfItsTypesIsSent(t *testing.T) {
 			planned = append(planned, p)
 		}
 	}
-	want := strings.Fields(`content_plan.* training.* social_account.* content_plan.completed
+	want := strings.Fields(`training.* social_account.*
 		training.completed training.failed social_account.connected social_account.needs_reconnect`)
 	if !slices.Equal(planned, want) {
 		t.Errorf("planned are %v", planned)

@@ -228,7 +228,7 @@ func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 	shared := []string{
 		"pkg/event", "pkg/ledger", "pkg/queue", "pkg/relay", "pkg/resource", "pkg/store", "pkg/task",
 		"pkg/catalog", "pkg/generate", "pkg/media", "pkg/provider",
-		"pkg/apikey/expiry", "pkg/apikey/key", "pkg/content/item", "pkg/studio/generation",
+		"pkg/apikey/expiry", "pkg/apikey/key", "pkg/content/item", "pkg/factory/plan", "pkg/factory/work", "pkg/studio/generation",
 		"functions/dispatch", "functions/replay", "functions/deliver", "functions/deliver-slow", "functions/due",
 	}
 	seen := map[string]bool{}
