@@ -24,6 +24,7 @@ var Paths = []string{
 	"/v1/factories",
 	"/v1/factories/{factory_id}",
 	"/v1/factories/{factory_id}/analytics",
+	"/v1/factories/{factory_id}/content-plan",
 	"/v1/factories/{factory_id}/diagnose",
 	"/v1/factories/{factory_id}/diagnosis",
 	"/v1/factories/{factory_id}/proposals",
