@@ -10,7 +10,6 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -29,7 +28,6 @@ import (
 	"github.com/content-automation/api/pkg/authorizer"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnose"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/work"
@@ -38,7 +36,6 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider/registry"
-	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/reset"
 	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/seal/sealtest"
@@ -47,8 +44,6 @@ import (
 	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
-	"github.com/content-automation/api/pkg/webhook/dispatch"
-	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // Settings are what a world is made with.
@@ -353,59 +348,4 @@ func (w *World) Kernel(worker *generate.Worker) *task.Kernel {
 		DB: w.State, Providers: registry.New(registry.Config{Now: w.Now}), Offer: catalog.NewOffer(configured, "eu-central-1"), Now: w.Now,
 	}
 	return task.NewKernel(task.Config{DB: w.State, Handlers: handlers, Now: w.Now, Name: rand.Text, Chance: mathrand.Float64})
-}
-
-// Nowhere is a queue that forgets what it takes.
-type Nowhere struct{}
-
-// Send forgets messages.
-func (Nowhere) Send(_ context.Context, messages ...queue.Message) []error {
-	return make([]error, len(messages))
-}
-
-// dispatch makes the deliveries of the events to the webhooks.
-func (w *World) dispatch(ctx context.Context, state *store.DB) error {
-	var happened []event.Event
-	if err := w.list(ctx, Request{Operation: "listEvents"}, &happened); err != nil {
-		return err
-	}
-	var batch events.SQSEvent
-	for _, e := range happened {
-		body, err := json.Marshal(map[string]any{"detail": event.Ref{ID: e.ID, Type: e.Type, Owner: tenant.Of(e.AccountID, e.Mode)}})
-		if err != nil {
-			return err
-		}
-		batch.Records = append(batch.Records, events.SQSMessage{MessageId: e.ID, Body: string(body)})
-	}
-	out, err := dispatch.New(state, Nowhere{}, w.Now).Handle(ctx, batch)
-	if err != nil || len(out.BatchItemFailures) > 0 {
-		return fmt.Errorf("%d events were not dispatched: %w", len(out.BatchItemFailures), err)
-	}
-	var made []hook.Delivery
-	if err := w.list(ctx, Request{Operation: "listDeliveries", ID: w.webhook}, &made); err != nil {
-		return err
-	}
-	w.event, w.delivery = happened[0].ID, made[0].ID
-	return nil
-}
-
-// list reads a list that must not be empty.
-func (w *World) list(ctx context.Context, r Request, into any) error {
-	a, err := w.Call(ctx, r)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(a.Data, into); err != nil || string(a.Data) == "[]" {
-		return fmt.Errorf("%s returns no resource: %s: %w", r.Operation, strconv.Quote(string(a.Data)), err)
-	}
-	return nil
-}
-
-// make carries out an operation that makes something, and returns its id.
-func (w *World) make(ctx context.Context, operation string) (string, error) {
-	made, err := w.Call(ctx, Request{Operation: operation, Body: w.Examples()[operation].Body})
-	if err != nil {
-		return "", err
-	}
-	return made.ID()
 }

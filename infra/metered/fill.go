@@ -1,0 +1,72 @@
+package metered
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/webhook/dispatch"
+	"github.com/content-automation/api/pkg/webhook/hook"
+)
+
+// Nowhere is a queue that forgets what it takes.
+type Nowhere struct{}
+
+// Send forgets messages.
+func (Nowhere) Send(_ context.Context, messages ...queue.Message) []error {
+	return make([]error, len(messages))
+}
+
+// dispatch makes the deliveries of the events to the webhooks.
+func (w *World) dispatch(ctx context.Context, state *store.DB) error {
+	var happened []event.Event
+	if err := w.list(ctx, Request{Operation: "listEvents"}, &happened); err != nil {
+		return err
+	}
+	var batch events.SQSEvent
+	for _, e := range happened {
+		body, err := json.Marshal(map[string]any{"detail": event.Ref{ID: e.ID, Type: e.Type, Owner: tenant.Of(e.AccountID, e.Mode)}})
+		if err != nil {
+			return err
+		}
+		batch.Records = append(batch.Records, events.SQSMessage{MessageId: e.ID, Body: string(body)})
+	}
+	out, err := dispatch.New(state, Nowhere{}, w.Now).Handle(ctx, batch)
+	if err != nil || len(out.BatchItemFailures) > 0 {
+		return fmt.Errorf("%d events were not dispatched: %w", len(out.BatchItemFailures), err)
+	}
+	var made []hook.Delivery
+	if err := w.list(ctx, Request{Operation: "listDeliveries", ID: w.webhook}, &made); err != nil {
+		return err
+	}
+	w.event, w.delivery = happened[0].ID, made[0].ID
+	return nil
+}
+
+// list reads a list that must not be empty.
+func (w *World) list(ctx context.Context, r Request, into any) error {
+	a, err := w.Call(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(a.Data, into); err != nil || string(a.Data) == "[]" {
+		return fmt.Errorf("%s returns no resource: %s: %w", r.Operation, strconv.Quote(string(a.Data)), err)
+	}
+	return nil
+}
+
+// make carries out an operation that makes something, and returns its id.
+func (w *World) make(ctx context.Context, operation string) (string, error) {
+	made, err := w.Call(ctx, Request{Operation: operation, Body: w.Examples()[operation].Body})
+	if err != nil {
+		return "", err
+	}
+	return made.ID()
+}
