@@ -94,6 +94,9 @@ func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error)
 	if err != nil {
 		return out, err
 	}
+	if !id.Valid(id.Factory, in.ID) {
+		return out, errs.Missing(ref.Kind, in.ID)
+	}
 	// The time zone is known once the factory is read, and today with it.
 	likely := asked.in(s.now().UTC())
 	if days := likely.days(); days < 0 || days > mostDays+1 {

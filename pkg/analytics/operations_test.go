@@ -241,8 +241,12 @@ func TestAnalyticsOfWhatIsNotThere(t *testing.T) {
 	for _, c := range []*apitest.Caller{w.Live(), w.Stranger()} {
 		c.Call(http.MethodGet, w.path(""), nil).Refused(t, 404, errs.NotFound, "")
 	}
-	for _, name := range []string{"fac_x", id.New(id.Factory, w.clock.Now())} {
+	for name, trips := range map[string]string{"fac_x": "", "fac_" + strings.Repeat("x", 3000): "", id.New(id.Factory, w.clock.Now()): "BatchGetItem"} {
+		w.faults.Reset()
 		w.Call(http.MethodGet, "/v1/factories/"+name+"/analytics", nil).Refused(t, 404, errs.NotFound, "")
+		if got := w.faults.Operations(); got != trips { // no key of the table may be that long
+			t.Errorf("%.20s was looked for by %s", name, got)
+		}
 	}
 	w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ContentRead} }).Call(http.MethodGet, w.path(""), nil).Refused(t, 403, errs.InsufficientScope, "")
 	it, err := w.db.Get(t.Context(), store.IDKey(w.factory))
