@@ -233,7 +233,7 @@ func (c *course) streamed(ctx context.Context) error {
 		if w.New && slices.Contains(relay.Kinds, text["kind"]) {
 			relayed.Records = append(relayed.Records, r)
 		}
-		if slices.Contains(rollup.Kinds, text["kind"]) && slices.Contains(rollup.States, text["f_state"]) {
+		if rollup.Passes(text["kind"], text["f_state"]) {
 			rolled.Records = append(rolled.Records, r)
 		}
 	}

@@ -49,7 +49,7 @@ func relayed(c memtable.Change) bool {
 }
 
 func rolled(c memtable.Change) bool {
-	return c.Event != "REMOVE" && slices.Contains(rollup.Kinds, textOf(c.New, "kind")) && slices.Contains(rollup.States, textOf(c.New, "f_state"))
+	return c.Event != "REMOVE" && rollup.Passes(textOf(c.New, "kind"), textOf(c.New, "f_state"))
 }
 
 // follow moves what was written into the stream.

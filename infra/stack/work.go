@@ -39,7 +39,7 @@ func newWork(app constructs.Construct, d *data) *work {
 		case topology.ByStream:
 			w.feedFromStream(functions.new(f), f, d.state, newItems(relay.Kinds...))
 		case topology.ByRollupStream:
-			w.feedFromStream(functions.new(f), f, d.state, counted())
+			w.feedFromStream(functions.new(f), f, d.state, counted()...)
 		case topology.ByAuditStream:
 			w.feedFromStream(functions.new(f), f, d.audit, newItems(chain.EntryKind), map[string]any{"eventName": []string{"MODIFY", "REMOVE"}})
 			w.alarms.altered()
@@ -86,14 +86,17 @@ func newItems(kinds ...string) map[string]any {
 	}
 }
 
-// counted is the pattern of the records that analytics count.
-func counted() map[string]any {
-	return map[string]any{
-		"eventName": []string{"INSERT", "MODIFY"},
-		"dynamodb": map[string]any{"NewImage": map[string]any{
-			"kind": map[string]any{"S": rollup.Kinds}, "f_state": map[string]any{"S": rollup.States},
-		}},
+// counted are the patterns of the records that analytics count.
+func counted() (all []map[string]any) {
+	for _, source := range rollup.Sources {
+		all = append(all, map[string]any{
+			"eventName": []string{"INSERT", "MODIFY"},
+			"dynamodb": map[string]any{"NewImage": map[string]any{
+				"kind": map[string]any{"S": []string{source.Kind}}, "f_state": map[string]any{"S": source.States},
+			}},
+		})
 	}
+	return all
 }
 
 // feedFromQueue calls the function with its queues' messages; it answers which

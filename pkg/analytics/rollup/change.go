@@ -49,18 +49,26 @@ type change struct {
 	lines            []Line
 }
 
-// contributions read what an item of the table contributes, by its kind. A subject that
-// has contributed once may change its lines, but always has one.
-var contributions = map[string]func(store.Item) (change, error){
-	item.ItemKind: ofContent, item.EndKind: ofContent,
+// Source is a kind of items that contributes. A subject that has contributed once may
+// change its lines, but always has one.
+type Source struct {
+	Kind string
+	// States are those in which an item may have something new to contribute: the
+	// stream's filter drops all others.
+	States []string
+	read   func(store.Item) (change, error)
 }
 
-// Kinds are the kinds of items that contribute, and States those of their states in which
-// they have something new to contribute: the stream's filter drops all others.
-var (
-	Kinds  = []string{item.ItemKind, item.EndKind}
-	States = []string{string(item.Generated), string(item.Published), string(item.Failed), string(item.Canceled), item.StateEnded}
-)
+// Sources are all that contributes.
+var Sources = []Source{
+	{item.ItemKind, []string{string(item.Generated), string(item.Published), string(item.Failed), string(item.Canceled)}, ofContent},
+	{item.EndKind, []string{item.StateEnded}, ofContent},
+}
+
+// Passes reports whether the stream's filter passes a change of an item.
+func Passes(kind, state string) bool {
+	return slices.ContainsFunc(Sources, func(s Source) bool { return s.Kind == kind && slices.Contains(s.States, state) })
+}
 
 // ofContent reads what a content item contributes.
 func ofContent(it store.Item) (change, error) {

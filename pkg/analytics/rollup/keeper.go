@@ -77,11 +77,11 @@ func read(r events.DynamoDBEventRecord) (c change, ok bool, err error) {
 		}
 	}
 	it := store.FromImage(texts, numbers)
-	of := contributions[it.Kind]
-	if of == nil {
+	of := slices.IndexFunc(Sources, func(s Source) bool { return s.Kind == it.Kind })
+	if of < 0 {
 		return c, false, nil
 	}
-	c, err = of(it)
+	c, err = Sources[of].read(it)
 	return c, len(c.lines) > 0, err
 }
 
