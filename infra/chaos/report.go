@@ -16,6 +16,7 @@ type report struct {
 	size     size
 	webhooks []result
 	jobs     []verdict
+	reviews  []reviewed
 }
 
 // markdown writes the table.
@@ -34,6 +35,10 @@ func (r *report) markdown() string {
 	fmt.Fprintf(&b, "\n### Generations\n\n%d pieces of work were accepted, %d a row, one every %v.\n\n", total, r.size.jobs, r.size.every)
 	b.WriteString("| Fault | Happened | Accepted | Generated | Failed | Not ended | Wrong events | Bad files | Charged | Adds up | Bought | Last end, s | Kept |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.jobs {
+		b.WriteString(row.markdown())
+	}
+	b.WriteString("\n### Diagnoses\n\n| Fault | Happened | Accepted | Completed | Wrong events | Proposals | Wrong proposals | Asked | Last end, s | Kept |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, row := range r.reviews {
 		b.WriteString(row.markdown())
 	}
 	return b.String()
@@ -61,6 +66,9 @@ func (r *report) broken() error {
 		all = append(all, row.broken())
 	}
 	for _, row := range r.jobs {
+		all = append(all, row.broken())
+	}
+	for _, row := range r.reviews {
 		all = append(all, row.broken())
 	}
 	return errors.Join(all...)

@@ -42,6 +42,8 @@ type scene struct {
 	webhook string
 	// neighbour is a second webhook, if there is one.
 	neighbour *neighbour
+	// factories are those that are diagnosed.
+	factories []string
 
 	mu       sync.Mutex
 	hits     int
