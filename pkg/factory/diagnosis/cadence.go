@@ -86,7 +86,7 @@ func longest(times []time.Time) (gap time.Duration) {
 func late(f Facts) []Finding {
 	planned, missed := 0, 0
 	for _, it := range f.Items {
-		if at := it.PublishAt; at.IsZero() || at.After(f.Now) || at.Before(f.Now.Add(-recent)) {
+		if at := it.PublishAt; at.IsZero() || at.After(f.Now) || at.Before(f.Now.Add(-recent)) || it.State == itemCanceled {
 			continue
 		}
 		planned++

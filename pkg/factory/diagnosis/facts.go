@@ -19,6 +19,7 @@ const (
 	itemPublishing = "publishing"
 	itemPublished  = "published"
 	itemFailed     = "failed"
+	itemCanceled   = "canceled"
 )
 
 // Facts are what a diagnosis knows of a factory.
