@@ -107,8 +107,21 @@ func (w *world) factory(c *apitest.Caller, members ...any) (f factory.Factory) {
 // items gives a factory items that were made in the last days, one each day.
 func (w *world) items(o tenant.Owner, factoryID string, n int, change func(i int, r *item.Record)) {
 	w.t.Helper()
+	w.itemsEvery(24*time.Hour, o, factoryID, n, change)
+}
+
+// itemsEvery gives a factory items with some time between two of them.
+func (w *world) itemsEvery(between time.Duration, o tenant.Owner, factoryID string, n int, change func(i int, r *item.Record)) {
+	w.t.Helper()
+	tx := &store.Tx{}
+	commit := func() {
+		if err := w.db.Commit(w.t.Context(), tx); err != nil {
+			w.t.Fatal(err)
+		}
+		tx = &store.Tx{}
+	}
 	for i := range n {
-		at := w.clock.Now().Add(-time.Duration(i)*24*time.Hour - time.Hour)
+		at := w.clock.Now().Add(-time.Duration(i)*between - time.Hour)
 		made := resource.Instant(at)
 		r := &item.Record{Item: item.Item{
 			Resource: resource.New(id.New(id.ContentItem, at), at, nil), FactoryID: factoryID, Kind: item.Post, State: item.Generated, Caption: "A shoe", GeneratedAt: &made,
@@ -120,12 +133,11 @@ func (w *world) items(o tenant.Owner, factoryID string, n int, change func(i int
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		tx := &store.Tx{}
-		tx.Create(it, nil)
-		if err := w.db.Commit(w.t.Context(), tx); err != nil {
-			w.t.Fatal(err)
+		if tx.Create(it, nil); tx.Len() == 100 {
+			commit()
 		}
 	}
+	commit()
 }
 
 // start starts a diagnosis.

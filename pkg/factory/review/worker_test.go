@@ -334,3 +334,28 @@ func TestTheItemsThatAreRead(t *testing.T) {
 		t.Errorf("%v", codes(d))
 	}
 }
+
+// Of a factory that makes much, only so many items are read.
+func TestTheItemsThatAreReadAreBounded(t *testing.T) {
+	w := newWorld(t)
+	f := w.factory(w.Caller)
+	const more = 230
+	w.itemsEvery(time.Minute, w.Principal.Owner, f.ID, diagnosis.MaxItems+more, func(i int, r *item.Record) {
+		if i%2 == 0 || i >= diagnosis.MaxItems {
+			r.State, r.Failure = item.Failed, &item.Failure{Code: "timeout"}
+		}
+	})
+	w.start(w.Caller, f.ID, nil)
+	m, _ := w.next()
+	w.faults.Reset()
+	w.do(m)
+	if reads := strings.Count(w.faults.Operations(), "Query"); reads != diagnosis.MaxItems/100 {
+		t.Errorf("%d pages were read", reads)
+	}
+	w.drain()
+	for _, finding := range w.get(w.Caller, f.ID).Findings {
+		if finding.Code == diagnosis.FailureRate && (finding.Evidence["ended"] != diagnosis.MaxItems || finding.Evidence["failed"] != diagnosis.MaxItems/2) {
+			t.Errorf("%+v", finding)
+		}
+	}
+}
