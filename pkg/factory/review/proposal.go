@@ -3,6 +3,7 @@ package review
 import (
 	"context"
 	"net/http"
+	"sync"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
@@ -39,26 +40,29 @@ func (s *Service) registerProposals(r *httpapi.Router) {
 	httpapi.Write(r, apply, s.apply)
 }
 
-// list lists the proposals for a factory. The factory is looked up only where there are
-// none.
+// list lists the proposals for a factory, which is looked up at the same time.
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[proposal.Proposal], error) {
-	if !id.Valid(id.Factory, in.FactoryID) {
-		return httpapi.Page[proposal.Proposal]{}, errs.Missing(ref.Kind, in.FactoryID)
-	}
 	now := s.now()
 	stored, bounds := proposal.Filter(in.State, now)
 	q := store.Query{
 		Index: store.ByParent, Partition: proposal.Partition(auth.FromContext(ctx).Owner, in.FactoryID),
 		Filters: map[string]string{proposal.StateFilter: httpapi.AnyOf(stored)}, Bounds: bounds,
 	}
-	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (proposal.Proposal, error) { return proposal.Decode(&it, now) })
-	if err == nil && len(page.Items) == 0 {
-		var it store.Item
-		if it, err = resource.Find(ctx, s.db, id.Factory, ref.Kind, in.FactoryID); err == nil && !ref.Usable(it, it.Owner) {
-			err = errs.Missing(ref.Kind, in.FactoryID)
-		}
+	var page httpapi.Page[proposal.Proposal]
+	var failed error
+	var listing sync.WaitGroup
+	listing.Go(func() {
+		page, failed = httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (proposal.Proposal, error) { return proposal.Decode(&it, now) })
+	})
+	it, err := resource.Find(ctx, s.db, id.Factory, ref.Kind, in.FactoryID)
+	listing.Wait()
+	switch {
+	case err != nil:
+		return httpapi.Page[proposal.Proposal]{}, err
+	case !ref.Usable(it, it.Owner):
+		return httpapi.Page[proposal.Proposal]{}, errs.Missing(ref.Kind, in.FactoryID)
 	}
-	return page, err
+	return page, failed
 }
 
 func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out proposal.Proposal, err error) {

@@ -187,3 +187,12 @@ func TestACursorIsOfItsStates(t *testing.T) {
 	w.Call(http.MethodGet, path+"open&cursor="+*a.NextCursor, nil).Into(t, http.StatusOK, &[]proposal.Proposal{})
 	w.Call(http.MethodGet, path+"expired&cursor="+*a.NextCursor, nil).Refused(t, 400, errs.InvalidCursor, "cursor")
 }
+
+func TestProposalsForAFactoryThatIsDeleted(t *testing.T) {
+	w := newWorld(t)
+	f, all := w.offered(`{"tone":"dry"}`)
+	w.Call(http.MethodDelete, "/v1/factories/"+f.ID, nil).Into(t, http.StatusOK, &f)
+	for path, method := range map[string]string{"/diagnose": "POST", "/diagnosis": "GET", "/proposals": "GET", "/proposals/" + all[0].ID + "/apply": "POST"} {
+		w.Call(method, "/v1/factories/"+f.ID+path, nil).Refused(t, 404, errs.NotFound, "")
+	}
+}

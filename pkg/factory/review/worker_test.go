@@ -20,23 +20,10 @@ import (
 // well makes a factory that nothing is wrong with, and returns its id.
 func (w *world) well() string {
 	w.t.Helper()
-	f := w.factory(w.Caller, "description", "Shoes", "audience", "Runners", "tone", "warm", "topics", []string{"a", "b", "c"}, "content_types", []string{"post"})
+	f := w.factory(w.Caller, "description", "Shoes", "audience", "Runners", "tone", "warm", "topics", []string{"a", "b", "c"}, "content_types", []string{"post"},
+		"schedule", object{"timezone": "Europe/Berlin", "times": []string{"09:00"}})
 	w.clock.Add(8 * 24 * time.Hour)
 	w.items(w.Principal.Owner, f.ID, 25, nil)
-	// Nothing sets a schedule but the store, as long as none has an effect.
-	it, err := w.db.Get(w.t.Context(), store.IDKey(f.ID))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	f.Schedule = &factory.Schedule{Timezone: "Europe/Berlin", Times: []string{"09:00"}}
-	if it, err = f.Into(it); err != nil {
-		w.t.Fatal(err)
-	}
-	tx := &store.Tx{}
-	tx.Replace(it)
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
-	}
 	return f.ID
 }
 
