@@ -1,4 +1,4 @@
-// Command catalog is the Lambda function of the catalog: plans and models.
+// Command catalog is the Lambda function of the catalog: plans, models, voices and avatars.
 package main
 
 import (
@@ -15,8 +15,7 @@ import (
 
 func main() {
 	n := needs.Read[needs.Catalog]()
-	// The catalog reads no table: what it answers is part of the function.
 	cfg := awsenv.Must(awsenv.Config())
 	log := audit.New(store.Open(cfg, n.AuditTable), time.Now)
-	function.Serve(listing.Mount, function.Env{AWS: cfg, Audit: log, Now: time.Now, Seal: stored.Secret(cfg, n.SealSecret, time.Now), Providers: n.Providers})
+	function.Serve(listing.Mount, function.Env{AWS: cfg, DB: store.Open(cfg, n.Table), Audit: log, Now: time.Now, Seal: stored.Secret(cfg, n.SealSecret, time.Now), Providers: n.Providers})
 }

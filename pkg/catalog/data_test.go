@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -263,5 +264,35 @@ func BenchmarkParse(b *testing.B) {
 		if _, err := parse(modelsJSON); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A credit is a cent of what the provider charges for training, too.
+func TestTrainingsFollowFromCosts(t *testing.T) {
+	trainable := 0
+	for _, r := range models().Models {
+		if r.Training == nil {
+			continue
+		}
+		trainable++
+		usd, ok := new(big.Rat).SetString(r.Training.USD) // for 1,000 tokens
+		if !ok || r.Training.Per < 1 || r.Training.Epochs < 1 {
+			t.Errorf("%s: %+v", r.ID, r.Training)
+			continue
+		}
+		if got, want := big.NewRat(r.Training.Credits, r.Training.Per), usd.Mul(usd, big.NewRat(100, 1000)); got.Cmp(want) != 0 {
+			t.Errorf("%s: %v credits a token, want %v", r.ID, got, want)
+		}
+		if r.Kind != provider.KindText || r.Price == nil || r.Model.Training.ProviderModel == "" || r.Model.Training.Parameters["epochCount"] != strconv.FormatInt(r.Training.Epochs, 10) {
+			t.Errorf("%s: %+v", r.ID, r.Model.Training)
+		}
+		for _, name := range r.Training.Regions {
+			if !slices.Contains(r.Regions, name) || !strings.HasPrefix(r.Training.RegionsSource, "https://docs.aws.amazon.com/") {
+				t.Errorf("%s is trained in %s, where it is not, or without a source", r.ID, name)
+			}
+		}
+	}
+	if trainable < 2 {
+		t.Errorf("%d models can be trained", trainable)
 	}
 }

@@ -81,6 +81,8 @@ type Model struct {
 	State         State         `json:"state" enum:"available,preview,unavailable,retired" doc:"available: for all keys. preview: for test keys only. unavailable: for test keys only, because its provider is not set up here or does not have it in this region. retired: ended; use the successor"`
 	Successor     *string       `json:"successor" doc:"Retired models only: id of the model to use instead"`
 	FineTunedFrom *string       `json:"fine_tuned_from" doc:"Models trained by the account only: id of the base model"`
+	FactoryID     *string       `json:"factory_id" doc:"Models trained by the account only: id of the factory that trained it, which alone can use it"`
+	Training      *Training     `json:"training" doc:"Price of training a model of your own from this one. Null if it cannot be trained"`
 	// Default is set by Offer.Models.
 	Default bool     `json:"default" doc:"Whether it is used where no model is named. Avatars without an image use the first available model that needs none"`
 	Regions []string `json:"regions" nullable:"false" doc:"AWS regions that have it. Empty if its provider is not AWS, or reaches it through an inference profile" example:"[\"us-east-1\"]"`
@@ -116,7 +118,8 @@ type row struct {
 	RegionsSource string `json:"regions_source"`
 	// Cost is what the provider charges, in US dollars: what the price was made
 	// from, at one credit for a cent.
-	Cost *cost `json:"cost"`
+	Cost     *cost        `json:"cost"`
+	Training *trainingRow `json:"training"`
 }
 
 type cost struct {
@@ -153,6 +156,10 @@ func parse(raw []byte) (table, error) {
 		r.Model.ProviderModel, r.Model.ProviderOptions = r.ProviderModel, r.ProviderOptions
 		if r.Regions == nil {
 			r.Regions = []string{}
+		}
+		if t := r.Training; t != nil {
+			r.Model.Training = &t.Training
+			r.Model.Training.ProviderModel, r.Model.Training.Parameters = t.ProviderModel, t.Parameters
 		}
 	}
 	return t, nil

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -21,6 +22,7 @@ const (
 	Proposal      = "prp"
 	Diagnosis     = "dgn"
 	Training      = "trn"
+	Model         = "mdl"
 	ContentItem   = "cnt"
 	Publication   = "pub"
 	Generation    = "gen"
@@ -65,6 +67,13 @@ func Derived(prefix string, at time.Time, parts ...string) string {
 	u.SetVersion(uuid.V7)
 	u.SetVariant(uuid.VariantRFC9562)
 	return encode(prefix, u)
+}
+
+// Renamed returns the id with another prefix, for a thing that there is one of to each
+// thing of the id.
+func Renamed(prefix, s string) string {
+	_, suffix, _ := strings.Cut(s, "_")
+	return prefix + "_" + suffix
 }
 
 // First returns the smallest id of its kind that a resource made at the given

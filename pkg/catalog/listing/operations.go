@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -51,12 +52,20 @@ func Mount(r *httpapi.Router, e function.Env) {
 	httpapi.List(r, httpapi.Op{
 		ID: "listModels", Method: http.MethodGet, Path: "/v1/catalog/models", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
 		Summary: "List the generation models",
-		Description: "Sorted by kind, in a fixed order. A price is `credits` for every `per` units; the cost of a request is rounded up to a whole credit. " +
+		Description: "Models that your factories have trained come first, then those of the catalog, sorted by kind in a fixed order. A price is `credits` for every `per` units; the cost of a request is rounded up to a whole credit. " +
 			"Models in the state `preview` work with test keys only. So do models in the state `unavailable`, whose provider is not set up here or does not have them in this region; only live keys see this state. Requests for a `retired` model fail with `unsupported_model`, and the message names its successor.",
 		Errors: []errs.Code{errs.InvalidCursor},
 	}, func(ctx context.Context, in *modelsInput) (httpapi.Page[catalog.Model], error) {
-		filters := map[string]string{"kind": string(in.Kind), "provider": in.Provider}
-		models := offer.Models(catalog.Filter{Kind: in.Kind, Provider: in.Provider}, auth.FromContext(ctx).Mode == tenant.Live)
+		filters, chosen := map[string]string{"kind": string(in.Kind), "provider": in.Provider}, catalog.Filter{Kind: in.Kind, Provider: in.Provider}
+		live := auth.FromContext(ctx).Mode == tenant.Live
+		models := offer.Models(chosen, live)
+		if in.Kind == "" || in.Kind == provider.KindText {
+			trained, err := trainedModels(ctx, e.DB, offer, chosen, live)
+			if err != nil {
+				return httpapi.Page[catalog.Model]{}, err
+			}
+			models = append(trained, models...)
+		}
 		return httpapi.Slice(ctx, models, filters, in.SliceInput, func(m catalog.Model) string { return m.ID })
 	})
 	httpapi.List(r, httpapi.Op{
@@ -71,6 +80,31 @@ func Mount(r *httpapi.Router, e function.Env) {
 		Description: "Sorted by provider, in a fixed order. Send the `id` of an avatar as `avatar` to one of its `models`. Models that are not listed show the person of the image that you send.",
 		Errors:      []errs.Code{errs.InvalidCursor},
 	}, listAvatars)
+}
+
+// maxTrained bounds the trained models that are listed: an account has one for each
+// factory that has trained one.
+const maxTrained = 1000
+
+// trainedModels returns the models that the caller's factories have trained, the newest
+// factory's first.
+func trainedModels(ctx context.Context, db *store.DB, offer catalog.Offer, chosen catalog.Filter, live bool) (models []catalog.Model, err error) {
+	page, err := db.List(ctx, store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(auth.FromContext(ctx).Owner, catalog.TrainedKind), Limit: maxTrained,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range page.Items {
+		var t catalog.Trained
+		if err := it.Decode(&t); err != nil {
+			return nil, err
+		}
+		if m := offer.TrainedModel(t, live); chosen.Provider == "" || m.Provider == chosen.Provider {
+			models = append(models, m)
+		}
+	}
+	return models, nil
 }
 
 func listVoices(ctx context.Context, in *voicesInput) (httpapi.Page[catalog.Voice], error) {

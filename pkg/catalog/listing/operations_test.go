@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,8 @@ import (
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -45,6 +48,12 @@ func get(t *testing.T, path string, scopes ...auth.Scope) answer {
 // getAs calls the area of a stack with the given providers, with a key of the mode.
 func getAs(t *testing.T, mode tenant.Mode, providers, path string, scopes ...auth.Scope) answer {
 	t.Helper()
+	return getFrom(t, storetest.Open(t, time.Now), mode, providers, path, scopes...)
+}
+
+// getFrom is getAs with a table.
+func getFrom(t *testing.T, db *store.DB, mode tenant.Mode, providers, path string, scopes ...auth.Scope) answer {
+	t.Helper()
 	principal := auth.Principal{Owner: tenant.Of("acc_1", mode), Actor: auth.Key("key_1"), Scopes: scopes}
 	authorizer, err := principal.Encode()
 	if err != nil {
@@ -52,7 +61,7 @@ func getAs(t *testing.T, mode tenant.Mode, providers, path string, scopes ...aut
 	}
 	var log calls
 	r := httpapi.NewRouter(nil, &log, time.Now)
-	Mount(r, function.Env{AWS: aws.Config{Region: "us-west-2"}, Providers: providers})
+	Mount(r, function.Env{AWS: aws.Config{Region: "us-west-2"}, DB: db, Providers: providers})
 	req := httptest.NewRequest(http.MethodGet, path, nil)
 	w := httptest.NewRecorder()
 	r.ServeHTTP(w, req.WithContext(httpapi.WithGateway(t.Context(), httpapi.Gateway{RequestID: "req-1", Authorizer: authorizer})))
@@ -127,12 +136,12 @@ func TestListModelsFilters(t *testing.T) {
 
 func TestModelsShowPricesAndHideProvidersIds(t *testing.T) {
 	for _, m := range get(t, "/v1/catalog/models?limit=100", auth.AccountRead).Data {
-		for _, member := range []string{"id", "name", "provider", "kind", "capabilities", "price", "state", "successor", "fine_tuned_from", "default", "regions", "source"} {
+		for _, member := range []string{"id", "name", "provider", "kind", "capabilities", "price", "state", "successor", "fine_tuned_from", "factory_id", "training", "default", "regions", "source"} {
 			if _, ok := m[member]; !ok {
 				t.Errorf("%v lacks %s", m["id"], member)
 			}
 		}
-		if len(m) != 12 {
+		if len(m) != 14 {
 			t.Errorf("%v has %d members: %v", m["id"], len(m), m)
 		}
 		if m["id"] == "nova-canvas" && (m["state"] != "retired" || m["successor"] != "stable-image-core" || m["price"] != nil) {
@@ -278,5 +287,71 @@ func TestVoicesFitTheirModels(t *testing.T) {
 	}
 	if len(seen) < 50 {
 		t.Errorf("there are %d voices", len(seen))
+	}
+}
+
+// keep puts trained models into a table.
+func keep(t *testing.T, db *store.DB, o tenant.Owner, models ...catalog.Trained) {
+	t.Helper()
+	tx := &store.Tx{}
+	for _, m := range models {
+		it, err := store.NewItem(catalog.TrainedKind, o, m.ID, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx.Create(it, nil)
+	}
+	if err := db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTrainedModelsAreListedForTheirAccountAndMode(t *testing.T) {
+	db := storetest.Open(t, time.Now)
+	mine := tenant.Of("acc_1", tenant.Live)
+	keep(t, db, mine,
+		catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02q", FactoryID: "fac_1", BaseModel: "llama-3.3-70b", Endpoint: "arn:aws:bedrock:secret"},
+		catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02r", FactoryID: "fac_2", BaseModel: "nova-lite"})
+	keep(t, db, tenant.Of("acc_1", tenant.Test), catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02s", BaseModel: "nova-lite"})
+	keep(t, db, tenant.Of("acc_2", tenant.Live), catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02t", BaseModel: "nova-lite"})
+	trained := func(providers, query string) (found []map[string]any) {
+		for _, m := range getFrom(t, db, tenant.Live, providers, "/v1/catalog/models?limit=100"+query, auth.AccountRead).Data {
+			if m["fine_tuned_from"] != nil {
+				found = append(found, m)
+			}
+		}
+		return found
+	}
+	all := trained("bedrock", "")
+	if len(all) != 2 {
+		t.Fatalf("listed are %v", all)
+	}
+	// The newest first, and before the catalog's own.
+	newest, oldest := all[0], all[1]
+	if newest["id"] != "mdl_01h455vb4pex5vsknk084sn02r" || newest["fine_tuned_from"] != "nova-lite" || newest["factory_id"] != "fac_2" || newest["kind"] != "text" || newest["state"] != "available" || newest["training"] != nil || newest["price"] == nil {
+		t.Errorf("%v", newest)
+	}
+	if oldest["id"] != "mdl_01h455vb4pex5vsknk084sn02q" || oldest["fine_tuned_from"] != "llama-3.3-70b" {
+		t.Errorf("%v", oldest)
+	}
+	for _, m := range all {
+		for name, value := range m {
+			if text, ok := value.(string); ok && name != "source" && strings.Contains(text, "arn:") {
+				t.Errorf("%s shows %s", name, text)
+			}
+		}
+	}
+	if got := trained("fal", ""); len(got) != 2 || got[0]["state"] != "unavailable" {
+		t.Errorf("without their provider: %v", got)
+	}
+	for query, want := range map[string]int{"&kind=text": 2, "&kind=image": 0, "&provider=fal": 0, "&provider=bedrock": 2} {
+		if got := trained("bedrock,fal", query); len(got) != want {
+			t.Errorf("%s: %d trained models, want %d", query, len(got), want)
+		}
+	}
+	first := getFrom(t, db, tenant.Live, "bedrock", "/v1/catalog/models?limit=1", auth.AccountRead)
+	second := getFrom(t, db, tenant.Live, "bedrock", "/v1/catalog/models?limit=1&cursor="+url.QueryEscape(*first.NextCursor), auth.AccountRead)
+	if second.Data[0]["id"] != oldest["id"] {
+		t.Errorf("the second page has %v", second.Data)
 	}
 }

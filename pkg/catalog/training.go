@@ -1,0 +1,141 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// Training is what training a model from this one costs, and where it is possible.
+type Training struct {
+	Credits int64    `json:"credits" doc:"Credits for the number of trained tokens in per" example:"1"`
+	Per     int64    `json:"per" doc:"Number of trained tokens that the credits pay for" example:"5000"`
+	Epochs  int64    `json:"epochs" doc:"Number of times that each token of the samples is trained" example:"5"`
+	Regions []string `json:"regions" nullable:"false" doc:"AWS regions in which live keys can train it" example:"[\"us-east-1\"]"`
+
+	// ProviderModel is the id that the provider trains, and Parameters are its settings.
+	// Neither is shown.
+	ProviderModel string            `json:"-"`
+	Parameters    map[string]string `json:"-"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Training) SchemaName() string { return "ModelTraining" }
+
+// trainingRow is a training as models.json has it.
+type trainingRow struct {
+	Training
+	ProviderModel string            `json:"provider_model"`
+	Parameters    map[string]string `json:"parameters"`
+	// USD is what the provider charges for 1,000 tokens of one epoch. Source and
+	// RegionsSource are where it publishes price and regions.
+	USD           string `json:"usd"`
+	Source        string `json:"source"`
+	RegionsSource string `json:"regions_source"`
+}
+
+// Cost is the price of training with samples of a number of tokens, rounded up to a
+// whole credit.
+func (t Training) Cost(tokens int) int64 {
+	return ceil(mul(int64(tokens), t.Epochs, t.Credits), t.Per)
+}
+
+// Base returns the model that a training starts from: the one that was asked for, else
+// the usual one where it can be trained, else the default of texts, else the first that
+// can be trained here. param is the member that is to blame.
+func (o Offer) Base(asked, usual, param string, live bool) (Model, error) {
+	can := func(m Model) bool {
+		return m.Training != nil && m.State == Available && (!live || o.configured.Has(m.Provider) && slices.Contains(m.Training.Regions, o.region))
+	}
+	texts := Models(Filter{Kind: provider.KindText})
+	if asked != "" {
+		m, err := choose(string(provider.KindText), asked, param)
+		switch {
+		case err != nil:
+			return Model{}, err
+		case m.Training == nil:
+			return Model{}, unsupported(param, "The model %s cannot be trained. Choose one of %s.", m.ID, trainable(texts))
+		case !can(m):
+			return Model{}, unsupported(param, "The model %s cannot be trained by live keys here: it is trained in %s. A test key can rehearse it.", m.ID, strings.Join(m.Training.Regions, ", "))
+		}
+		return m, nil
+	}
+	for _, candidate := range []string{usual, Default(provider.KindText).ID} {
+		if m, ok := Find(candidate); ok && can(m) {
+			return m, nil
+		}
+	}
+	if i := slices.IndexFunc(texts, can); i >= 0 {
+		return texts[i], nil
+	}
+	return Model{}, unsupported("", "No model can be trained by live keys here. Use a test key. Nothing was created or spent.")
+}
+
+// trainable lists the models that can be trained somewhere.
+func trainable(all []Model) string {
+	var ids []string
+	for _, m := range all {
+		if m.Training != nil {
+			ids = append(ids, m.ID)
+		}
+	}
+	return strings.Join(ids, ", ")
+}
+
+// Trained is the model that a factory has trained.
+type Trained struct {
+	ID        string `json:"id"`
+	FactoryID string `json:"factory_id"`
+	BaseModel string `json:"base_model"`
+	// TrainingID is the training that has made it.
+	TrainingID string `json:"training_id"`
+	// Endpoint is the id by which the provider calls it; empty in the sandbox.
+	Endpoint string `json:"endpoint,omitempty"`
+}
+
+// TrainedKind is the kind of the items of trained models.
+const TrainedKind = "trained_model"
+
+// TrainedAttribute is the attribute of a factory's item that holds its trained model, so
+// that who reads the factory need not read the model.
+const TrainedAttribute = "trained"
+
+// Model returns the trained model as the catalog shows it: its price and limits are
+// those of the base model.
+func (t Trained) Model() Model {
+	m, _ := Find(t.BaseModel) // an id is never removed from the table
+	m.Name = cmp.Or(m.Name, t.BaseModel) + ", trained"
+	m.ID, m.FineTunedFrom, m.FactoryID = t.ID, &t.BaseModel, &t.FactoryID
+	m.Training, m.Default = nil, false
+	return m
+}
+
+// UsableIn is Usable for a factory that may have a trained model, which other factories
+// cannot use.
+func UsableIn(trained *Trained, kind, modelID, param string) error {
+	switch {
+	case trained != nil && trained.ID == modelID && kind == string(provider.KindText):
+		return nil
+	case strings.HasPrefix(modelID, trainedPrefix) && kind == string(provider.KindText):
+		e := errs.New(errs.UnsupportedModel, "This factory has no trained model %q. A trained model can be used by its factory only.", shorten(modelID))
+		e.Param = param
+		return e
+	}
+	return Usable(kind, modelID, param)
+}
+
+// trainedPrefix is what the ids of trained models begin with.
+const trainedPrefix = id.Model + "_"
+
+// TrainedModel returns a trained model as keys of a mode see it.
+func (o Offer) TrainedModel(t Trained, live bool) Model {
+	m := t.Model()
+	if base, ok := Find(t.BaseModel); live && (!ok || base.State == Retired || !o.has(base)) {
+		m.State = Unavailable
+	}
+	return m
+}
