@@ -13,6 +13,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -58,7 +59,7 @@ func serve(port int) error {
 		return err
 	}
 	slog.Info("serving", "address", "http://"+listener.Addr().String())
-	server := &http.Server{Handler: logged(handler(keys, bucketWriter(cfg))), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: logged(handler(keys, bucketWriter(cfg), bucketReader(cfg))), ReadHeaderTimeout: 10 * time.Second}
 	return server.Serve(listener)
 }
 
@@ -73,8 +74,23 @@ func bucketWriter(cfg aws.Config) writer {
 	}
 }
 
+// reader reads an object of a bucket.
+type reader func(ctx context.Context, bucket, key string) ([]byte, error)
+
+func bucketReader(cfg aws.Config) reader {
+	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
+	return func(ctx context.Context, bucket, key string) ([]byte, error) {
+		out, err := client.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(bucket), Key: aws.String(key)})
+		if err != nil {
+			return nil, err
+		}
+		defer out.Body.Close()
+		return io.ReadAll(out.Body)
+	}
+}
+
 // handler is all fakes, with one control.
-func handler(keys map[string]credentials.Secret, write writer) http.Handler {
+func handler(keys map[string]credentials.Secret, write writer, read reader) http.Handler {
 	c := control.New()
 	mux := http.NewServeMux()
 	mux.Handle("/_control", c)
@@ -85,7 +101,7 @@ func handler(keys map[string]credentials.Secret, write writer) http.Handler {
 		elevenlabs.Name: elevenlabs.New(elevenlabs.Config{Control: c, Media: sample.Files, Key: keys[elevenlabs.Name].Reveal()}),
 		heygen.Name:     heygen.New(heygen.Config{Control: c, Media: sample.Files, Now: time.Now, Key: keys[heygen.Name].Reveal()}),
 		polly.Name:      polly.New(polly.Config{Control: c, Media: sample.Files, Now: time.Now, Write: write}),
-		bedrock.Name:    bedrock.New(bedrock.Config{Control: c, Samples: sample.File, Now: time.Now, Write: write}),
+		bedrock.Name:    bedrock.New(bedrock.Config{Control: c, Samples: sample.File, Now: time.Now, Write: write, Read: read}),
 	} {
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, fake))
 	}

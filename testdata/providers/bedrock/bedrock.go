@@ -1,6 +1,6 @@
-// Package bedrock is a fake of Amazon Bedrock's runtime: Converse, InvokeModel and
-// asynchronous invocations, as AWS documents the protocol and the models. It is
-// stricter than the service in what it is sent, and answers with real files.
+// Package bedrock is a fake of Amazon Bedrock: Converse, InvokeModel and asynchronous
+// invocations of its runtime, and the training and deployment of custom models, as AWS
+// documents the protocol and the models. It is stricter than the service in what it is sent, and answers with real files.
 package bedrock
 
 import (
@@ -37,6 +37,8 @@ type Config struct {
 	// Write puts an object into the bucket of a caller, as Bedrock does with the
 	// caller's permissions.
 	Write func(ctx context.Context, bucket, key string, content []byte) error
+	// Read reads an object of a caller's bucket, as jobs do; nil: they can read none.
+	Read func(ctx context.Context, bucket, key string) ([]byte, error)
 }
 
 type fake struct {
@@ -47,11 +49,15 @@ type fake struct {
 	tokens map[string]begun // by ClientRequestToken
 	stored map[string]bool  // whose video is in the bucket
 	count  int
+
+	training trainings
+	made     int // deployments
 }
 
 // New makes a fake. It has the operations control.Submit and control.Status.
 func New(cfg Config) http.Handler {
 	f := &fake{Config: cfg, jobs: control.NewJobs[work](cfg.Now, cfg.Took), tokens: map[string]begun{}, stored: map[string]bool{}}
+	f.training = trainings{jobs: map[string]*customization{}, deployments: map[string]*deployment{}}
 	mux := http.NewServeMux()
 	handle := func(pattern, operation string, h http.HandlerFunc) {
 		mux.HandleFunc(pattern, signed(cfg.Control.Handle(Name, operation, h)))
@@ -60,6 +66,7 @@ func New(cfg Config) http.Handler {
 	handle("POST /model/{model}/invoke", control.Submit, f.invoke)
 	handle("POST /async-invoke", control.Submit, f.start)
 	handle("GET /async-invoke/{arn}", control.Status, f.get)
+	f.routes(handle)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusNotFound, "UnknownOperationException", "")
 	})

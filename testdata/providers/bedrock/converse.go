@@ -36,7 +36,15 @@ func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
 			StopSequences []string `json:"stopSequences"`
 		} `json:"inferenceConfig"`
 	}
-	model, ok := check(w, r.PathValue("model"), "text")
+	called := r.PathValue("model")
+	var model string
+	var ok bool
+	if isCustom(called) {
+		model, ok = f.custom(w, called)
+	} else {
+		model, ok = check(w, called, "text")
+		called = model
+	}
 	if !ok {
 		return
 	}
@@ -77,7 +85,7 @@ func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
 		invalid(w, "The maximum tokens you requested exceeds the model limit.")
 		return
 	}
-	f.Control.Accept(control.Acceptance{Provider: Name, Operation: control.Submit, Model: model, Prompt: prompt, Input: sent})
+	f.Control.Accept(control.Acceptance{Provider: Name, Operation: control.Submit, Model: called, Prompt: prompt, Input: sent})
 	if control.JobFails(r.Context()) || strings.Contains(prompt, Filtered) {
 		answer(w, model, "", "content_filtered", system+prompt)
 		return
