@@ -85,7 +85,9 @@ type Factory struct {
 	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically. It is not served yet, and is false"`
 	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts that it publishes to"`
 	Settings         TypeSettings      `json:"settings" doc:"Settings of the factory's type"`
-	State            string            `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued waits until it is active. What is being generated goes on"`
+	// Trained is its trained model, if it has one.
+	Trained *catalog.Trained `json:"-"`
+	State   string           `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued waits until it is active. What is being generated goes on"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -110,8 +112,8 @@ func (s *Service) Find(ctx context.Context, factoryID string, match ...httpapi.I
 	if err != nil {
 		return Factory{}, it, err
 	}
-	var f Factory
-	if err := it.Decode(&f); err != nil {
+	f, err := decode(it)
+	if err != nil {
 		return f, it, err
 	}
 	if f.State == StateDeleted {
@@ -130,8 +132,8 @@ func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key
 	}
 	found = map[string]Factory{}
 	for factoryID, it := range items {
-		var f Factory
-		if err := it.Decode(&f); err != nil {
+		f, err := decode(it)
+		if err != nil {
 			return nil, nil, err
 		}
 		found[factoryID] = f
@@ -170,7 +172,7 @@ func (f *Factory) settings() Settings {
 func (f *Factory) apply(set Settings) error {
 	tag, language := Language(set.Language, "")
 	typed, settings := set.Settings.check(f.Type)
-	if err := errs.All(language, checkModels(set.Models), set.Schedule.check(), settings, f.checkPlanned(set)); err != nil {
+	if err := errs.All(language, checkModels(set.Models, f.Trained), set.Schedule.check(), settings, f.checkPlanned(set)); err != nil {
 		return err
 	}
 	if len(set.ContentTypes) == 0 {
@@ -216,10 +218,10 @@ func canonical(tag, param string) (string, error) {
 }
 
 // checkModels refuses models that do not exist, are retired, or make something else.
-func checkModels(models map[string]string) error {
+func checkModels(models map[string]string, trained *catalog.Trained) error {
 	var found []error
 	for _, kind := range slices.Sorted(maps.Keys(models)) {
-		found = append(found, catalog.Usable(kind, models[kind], "/models/"+kind))
+		found = append(found, catalog.UsableIn(trained, kind, models[kind], "/models/"+kind))
 	}
 	return errs.All(found...)
 }

@@ -38,7 +38,7 @@ func (createBody) SchemaName() string { return "FactoryCreate" }
 // Rules refuses what the schema permits.
 func (b createBody) Rules() error {
 	_, language := Language(b.Language, "en")
-	found := []error{language, checkModels(b.Models), b.Schedule.check()}
+	found := []error{language, checkModels(b.Models, nil), b.Schedule.check()}
 	if known := shapeOf(b.Type).NumField() > 0; known {
 		_, settings := b.Settings.check(b.Type)
 		found = append(found, settings)

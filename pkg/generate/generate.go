@@ -25,6 +25,9 @@ type Part struct {
 	// Model is the id of the model in the catalog; empty for what the service
 	// makes itself.
 	Model string `json:"model,omitempty"`
+	// Endpoint is the provider's own id of a model that was trained from Model, and that
+	// is called in its place.
+	Endpoint string `json:"endpoint,omitempty"`
 	// Provider is the name of the provider that makes it for live keys.
 	Provider string `json:"provider"`
 	// Credits is its price; 0 with a test key.

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -62,6 +63,13 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 	limited, cancel := context.WithTimeout(ctx, all.SubmitTime())
 	defer cancel()
 	sub, err := p.Submit(limited, req)
+	if a.Parts[a.n].Endpoint != "" && unknownModel(err) {
+		// The trained model was removed since the work was accepted.
+		a.Parts[a.n].Endpoint = ""
+		if req, err = w.request(work, a); err == nil {
+			sub, err = p.Submit(limited, req)
+		}
+	}
 	if err != nil {
 		if ctx.Err() == nil && limited.Err() != nil && !all.ClientToken {
 			return o, &provider.Error{Kind: provider.UnknownOutcome, Code: "no_answer", Message: "The provider did not answer in time.", Cause: err}
@@ -94,7 +102,7 @@ func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 		if !ok {
 			return req, fmt.Errorf("generate: the catalog has lost the model %q", id)
 		}
-		req.Model, req.Options, req.Resolution = m.ProviderModel, m.ProviderOptions, m.Capabilities.Resolution
+		req.Model, req.Options, req.Resolution = cmp.Or(a.Parts[a.n].Endpoint, m.ProviderModel), m.ProviderOptions, m.Capabilities.Resolution
 		if m.Kind == provider.KindVideo || m.Kind == provider.KindMusic {
 			req.Seconds = m.Length(req.Seconds) // what the price is for
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/provider"
 )
 
@@ -28,6 +29,17 @@ type Brief struct {
 	Sound string `json:"sound,omitempty"`
 	// Models are the ids of the factory's models, by kind.
 	Models map[string]string `json:"models,omitempty"`
+	// Trained is the factory's trained model, if it is its text model.
+	Trained *catalog.Trained `json:"trained,omitempty"`
+}
+
+// model returns the id in the catalog of the factory's model of a kind, empty without
+// one, and the endpoint of a trained model.
+func (b Brief) model(kind provider.Kind) (modelID, endpoint string) {
+	if t := b.Trained; t != nil && kind == provider.KindText {
+		return t.BaseModel, t.Endpoint
+	}
+	return b.Models[string(kind)], ""
 }
 
 // Factory is what a brief is written from. It repeats the members of a factory because
@@ -41,6 +53,7 @@ type Factory struct {
 	// Settings is a JSON object.
 	Settings []byte
 	Models   map[string]string
+	Trained  *catalog.Trained
 }
 
 // NewBrief writes the brief of a factory.
@@ -62,7 +75,7 @@ func NewBrief(f Factory) (Brief, error) {
 	return Brief{
 		Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
 		Look:  provider.Clip(sentences(" ", look...), maxManner), Sound: provider.Clip(sentences(" ", sound...), maxManner),
-		Models: f.Models,
+		Models: f.Models, Trained: f.Trained,
 	}, nil
 }
 

@@ -163,7 +163,8 @@ func some[T comparable](v T) *T {
 func (r *Record) choose(offer catalog.Offer, st step, live bool) error {
 	usual, failure := offer.Default(st.kind, live)
 	candidates := []catalog.Model{usual}
-	if id := r.Brief.Models[string(st.kind)]; id != "" {
+	id, endpoint := r.Brief.model(st.kind)
+	if id != "" {
 		if _, err := offer.Choose(string(st.kind), id, "", live); err == nil {
 			own, _ := catalog.Find(id)
 			candidates = []catalog.Model{own, usual}
@@ -179,6 +180,9 @@ func (r *Record) choose(offer catalog.Offer, st step, live bool) error {
 	}
 	for _, m := range candidates {
 		p := r.partOf(st, m)
+		if m.ID == id {
+			p.Endpoint = endpoint
+		}
 		if err := m.Check(r.foreseen(p), ""); err == nil {
 			return r.add(p, m, live)
 		} else if failure == nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 
 	"github.com/content-automation/api/pkg/provider"
@@ -103,9 +104,10 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	return check(h)
 }
 
-// model returns the id by which a request's model is called from here.
+// model returns the id by which a request's model is called from here. A trained model
+// is called by the ARN of its deployment.
 func (p *Provider) model(req provider.Request) *string {
-	if name := profile.For(p.region, req.Options); name != "" {
+	if name := profile.For(p.region, req.Options); name != "" && !arn.IsARN(req.Model) {
 		return aws.String(name + "." + req.Model)
 	}
 	return aws.String(req.Model)

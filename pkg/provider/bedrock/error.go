@@ -33,7 +33,7 @@ func refused(code, message string) *provider.Error {
 	case "AccessDenied": // the account has no access to the model, which is permanent
 		return is(provider.BadInput, "provider_access", "The provider refuses the service's account.")
 	case "ResourceNotFound":
-		return is(provider.BadInput, "provider_refused", "The provider does not know the model or the generation.")
+		return is(provider.BadInput, string(provider.FailedModel), "The provider does not have the model.")
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func TestRefusalsDecideTheNextStep(t *testing.T) {
 		{refusal{400, "ValidationException", "This request has been blocked by our content filters.", ""}, provider.BadInput, "content_policy", 0},
 		{refusal{400, "ConflictException", "another", ""}, provider.BadInput, "provider_refused", 0},
 		{refusal{403, "AccessDeniedException", "You don't have access to the model", ""}, provider.BadInput, "provider_access", 0},
-		{refusal{404, "ResourceNotFoundException", "no such model", ""}, provider.BadInput, "provider_refused", 0},
+		{refusal{404, "ResourceNotFoundException", "no such model", ""}, provider.BadInput, "unsupported_model", 0},
 		{refusal{403, "ExpiredTokenException", "expired", ""}, provider.Quota, "provider_access", 0},
 		{refusal{403, "UnrecognizedClientException", "who", ""}, provider.Quota, "provider_access", 0},
 		{refusal{403, "", "", ""}, provider.Quota, "provider_access", 0},

@@ -1,0 +1,36 @@
+package item
+
+import (
+	"slices"
+
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// writtenStates are those of items whose texts are finished.
+var writtenStates = []State{Generated, Scheduled, Publishing, Published}
+
+// WrittenStates returns the states of items whose texts are finished.
+func WrittenStates() []string {
+	all := make([]string, len(writtenStates))
+	for i, s := range writtenStates {
+		all[i] = string(s)
+	}
+	return all
+}
+
+// Written returns what a text model was asked for the item, and the texts that the item
+// has now, with the changes of the caller. It returns false where the item has no texts.
+func (r *Record) Written() (asked provider.Request, text provider.Text, ok bool) {
+	i := slices.IndexFunc(r.Parts, func(p part) bool { return p.Kind == provider.KindText })
+	if i < 0 || !slices.Contains(writtenStates, r.State) || r.Title == "" || r.Caption == "" {
+		return asked, text, false
+	}
+	text = provider.Text{Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags, Script: r.Script}
+	for _, s := range r.Slides {
+		if s.Text == "" {
+			return asked, text, false
+		}
+		text.Slides = append(text.Slides, s.Text)
+	}
+	return r.foreseen(r.Parts[i]), text, true
+}

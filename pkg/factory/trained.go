@@ -1,0 +1,40 @@
+package factory
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// decode reads a factory from its item.
+func decode(it store.Item) (f Factory, err error) {
+	if err := it.Decode(&f); err != nil {
+		return f, err
+	}
+	if raw := it.Attributes[catalog.TrainedAttribute]; raw != "" {
+		if err := json.Unmarshal([]byte(raw), &f.Trained); err != nil {
+			return f, fmt.Errorf("factory: trained model of %s: %w", f.ID, err)
+		}
+	}
+	return f, nil
+}
+
+// TrainedText returns the factory's trained model where it is its text model, else nil.
+func (f *Factory) TrainedText() *catalog.Trained {
+	if f.Trained == nil || f.Models[string(provider.KindText)] != f.Trained.ID {
+		return nil
+	}
+	return f.Trained
+}
+
+// TextModel returns the id in the catalog of the factory's text model, empty without
+// one, and the endpoint of a trained model, which is called in its place.
+func (f *Factory) TextModel() (modelID, endpoint string) {
+	if t := f.TrainedText(); t != nil {
+		return t.BaseModel, t.Endpoint
+	}
+	return f.Models[string(provider.KindText)], ""
+}
