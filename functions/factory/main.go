@@ -1,4 +1,5 @@
-// Command factory is the Lambda function of the factories, their content plans and what is found about them.
+// Command factory is the Lambda function of the factories, their content plans, what is found
+// about them, and their trainings.
 package main
 
 import (
@@ -6,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/planning"
 	"github.com/content-automation/api/pkg/factory/review"
+	"github.com/content-automation/api/pkg/factory/training"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/needs"
@@ -20,5 +22,6 @@ func main() {
 		planning.Mount(r, e)
 		analytics.Mount(r, e)
 		review.Mount(r, e)
+		training.Mount(r, e)
 	}, e)
 }

@@ -48,6 +48,15 @@ func (w *World) Examples() map[string]Example {
 		_, err := w.Call(ctx, Request{Operation: "getMe"})
 		return w.webhook, err
 	}
+	// A factory has one training at a time: each is of a factory of its own.
+	trained := func(ctx context.Context) (string, error) {
+		id, err := w.trainable(ctx)
+		if err != nil {
+			return "", err
+		}
+		_, err = w.Call(ctx, Request{Operation: "startTraining", ID: id, Body: Object{}})
+		return id, err
+	}
 	canceled := func(ctx context.Context) (string, error) {
 		id, err := w.make(ctx, "createContentItem")
 		if err != nil {
@@ -102,6 +111,9 @@ func (w *World) Examples() map[string]Example {
 		"getDiagnosis":    {ID: of(&w.diagnosed)},
 		"listProposals":   {ID: of(&w.diagnosed)},
 		"applyProposal":   {ID: proposing, Part: &w.proposal},
+
+		"startTraining": {ID: w.trainable, Body: Object{"base_model": "nova-lite", "metadata": Object{"campaign": "spring"}}},
+		"getTraining":   {ID: trained},
 
 		"listContentItems": {},
 		"createContentItem": {Undo: "deleteContentItem", Body: Object{

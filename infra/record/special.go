@@ -71,6 +71,14 @@ var refusals = map[string]map[errs.Code]spoiler{
 		errs.SpendLimitReached:   where(plenty, new(int64(0))),
 	},
 
+	"startTraining": {
+		errs.ValidationFailed:    fewSamples,
+		errs.InvalidState:        again,
+		errs.UnsupportedModel:    member("base_model", "flux-pro-1.1"),
+		errs.InsufficientBalance: rehearsed("insufficient_balance"),
+		errs.SpendLimitReached:   rehearsed("spend_limit_reached"),
+	},
+
 	"createContentItem": costs(map[errs.Code]spoiler{
 		errs.InvalidState:     paused,
 		errs.ValidationFailed: member("kind", "painting"),
@@ -187,6 +195,17 @@ func both(one, other spoiler) spoiler {
 		}
 		return other(ctx, s, r)
 	}
+}
+
+// rehearsed asks the sandbox for a refusal.
+func rehearsed(outcome string) spoiler {
+	return member("sandbox", metered.Object{"outcome": outcome})
+}
+
+// fewSamples calls for a factory that has made nothing.
+func fewSamples(ctx context.Context, s *scene, r *metered.Request) (err error) {
+	r.ID, err = s.make(ctx, r.Key, "createFactory", s.w.Examples()["createFactory"].Body)
+	return err
 }
 
 // narrow calls with a key of the same account that has the scope of the operation only.

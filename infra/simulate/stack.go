@@ -134,6 +134,11 @@ func (s stack) start(name string) func() handler {
 		return func() handler {
 			return s.consumer(map[task.Kind]task.Handler{}, []topology.Queue{topology.ImportMedia})
 		}
+	case "train":
+		// No scene trains models.
+		return func() handler {
+			return s.consumer(map[task.Kind]task.Handler{}, []topology.Queue{topology.Train})
+		}
 	case "replay":
 		return func() handler {
 			replayer := dispatch.Replayer{Dispatcher: dispatch.New(s.db, sender{topology.Deliver}, time.Now)}

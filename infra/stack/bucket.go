@@ -7,6 +7,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -55,6 +56,12 @@ func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) aws
 			Id:         jsii.String("forget-inputs"),
 			Prefix:     jsii.String(media.Inputs),
 			Expiration: days(2),
+		}, {
+			// A training takes two days at most.
+			Id:                          jsii.String("forget-samples"),
+			Prefix:                      jsii.String(job.Prefix),
+			Expiration:                  days(4),
+			NoncurrentVersionExpiration: days(1),
 		}, {
 			// What callers upload is stored anew when it has been looked at.
 			Id:                          jsii.String("forget-uploads"),

@@ -25,6 +25,8 @@ type lambdas struct {
 	data   *data
 	queues map[topology.Queue]awssqs.Queue
 	alarms alarms
+	// trainer is the role by which Bedrock trains models; nil where it trains none.
+	trainer awsiam.Role
 }
 
 func (l lambdas) new(f topology.Function) awslambda.Function {
@@ -74,7 +76,7 @@ func (l lambdas) new(f topology.Function) awslambda.Function {
 		finding{"CKV_AWS_173", "Its variables hold names and addresses, no secrets."},
 		finding{"Serverless-LambdaDLQ", "The queue, the stream or the schedule that calls it has dead letters; the gateway waits for its answer."})
 	accept(role.Node().FindChild(jsii.String("DefaultPolicy")),
-		finding{"AwsSolutions-IAM5", "X-Ray and Polly have no resource types. Objects of the bucket, invocations of models and the roles of customers have no names yet. An inference profile of Bedrock chooses among the regions of its geography."},
+		finding{"AwsSolutions-IAM5", "X-Ray and Polly have no resource types. Objects of the bucket, invocations and trainings of models and the roles of customers have no names yet. An inference profile of Bedrock chooses among the regions of its geography."},
 		finding{"CKV_AWS_111", "The same: only actions without resource types name all resources."})
 	l.alarms.errors(f, fn)
 	l.alarms.loops(f, fn)
@@ -115,7 +117,7 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	if f.Audit != nil {
 		env["AUDIT_TABLE_NAME"] = l.data.audit.TableName()
 	}
-	if f.Media != topology.None {
+	if f.Media != topology.None || l.trains(f) {
 		env["MEDIA_BUCKET"] = l.data.media.BucketName()
 	}
 	if f.Seals || f.Unseals {
@@ -141,6 +143,12 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	}
 	if (f.Generates || f.Writes) && s.ProviderEndpoint != "" {
 		env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
+	}
+	if l.trains(f) {
+		env["TRAINING_ROLE_ARN"] = l.trainer.RoleArn()
+		if s.ProviderEndpoint != "" {
+			env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
+		}
 	}
 	for _, q := range f.Knows() {
 		env[q.EnvName()] = l.queues[q].QueueUrl()

@@ -79,6 +79,9 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.Writes && slices.Contains(d.settings.Providers, bedrock.Name) {
 		all = append(all, allow([]string{"bedrock:InvokeModel"}, l.bedrockModels(provider.KindText)...))
 	}
+	if l.trains(f) {
+		all = append(all, l.training()...)
+	}
 	if readsSeal(f) {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.seal)))
 	}
@@ -93,7 +96,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	}
 	through := condition("StringEquals", "kms:ViaService", l.through(f)...)
 	switch {
-	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write || f.Trigger == topology.ByRotation || f.Keeps || f.Uploads:
+	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write || f.Trigger == topology.ByRotation || f.Keeps || f.Uploads || l.trains(f):
 		all = append(all, through(allow(keyWrites, d.key.KeyArn())))
 	case f.State != nil || f.Audit != nil || f.Media == topology.Read || f.Follows():
 		all = append(all, through(allow(keyReads, d.key.KeyArn())))
@@ -132,7 +135,7 @@ func (l lambdas) through(f topology.Function) []string {
 	var services []string
 	for name, uses := range map[string]bool{
 		"dynamodb":       f.State != nil || f.Audit != nil || f.Follows(),
-		"s3":             f.Media != topology.None || f.Keeps,
+		"s3":             f.Media != topology.None || f.Keeps || l.trains(f),
 		"secretsmanager": f.Generates || readsSeal(f) || f.Trigger == topology.ByRotation,
 	} {
 		if uses {

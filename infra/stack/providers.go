@@ -83,6 +83,9 @@ func (l lambdas) bedrockModels(kind provider.Kind) (models []*string) {
 		}
 		models = append(models, arns...)
 	}
+	if (kind == "" || kind == provider.KindText) && len(trainable(l.data.settings)) > 0 {
+		models = append(models, l.deployments())
+	}
 	return models
 }
 

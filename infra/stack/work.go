@@ -34,6 +34,7 @@ func newWork(app constructs.Construct, d *data) *work {
 	w.announce(d.media)
 	w.alarms.lostSpend()
 	functions := lambdas{stack: stack, data: d, queues: w.queues, alarms: w.alarms}
+	functions.trainer = functions.newTrainingRole()
 	for _, f := range topology.Functions {
 		switch f.Trigger {
 		case topology.ByStream:

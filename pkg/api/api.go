@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/planning"
 	"github.com/content-automation/api/pkg/factory/review"
+	"github.com/content-automation/api/pkg/factory/training"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/library"
@@ -33,7 +34,7 @@ type Area struct {
 // Areas are all areas.
 var Areas = []Area{
 	{"account", account.Mount}, {"apikey", apikey.Mount}, {"catalog", listing.Mount},
-	{"factory", factory.Mount}, {"factory", planning.Mount}, {"factory", analytics.Mount}, {"factory", review.Mount},
+	{"factory", factory.Mount}, {"factory", planning.Mount}, {"factory", analytics.Mount}, {"factory", review.Mount}, {"factory", training.Mount},
 	{"content", content.Mount}, {"studio", studio.Mount}, {"studio", estimate.Mount}, {"media", library.Mount},
 	{"webhook", webhook.Mount},
 }

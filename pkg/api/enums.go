@@ -50,6 +50,8 @@ var enumNames = map[string]string{
 	"Model.state":               "ModelState",
 	"listModels.provider":       "Provider",
 	"Proposal.state":            "ProposalState",
+	"Training.state":            "TrainingState",
+	"TrainingFailure.code":      "TrainingFailureCode",
 	"Voice.provider":            "VoiceProvider",
 	"SocialAccount.platform":    "Platform",
 	"Webhook.disabled_reason":   "WebhookDisabledReason",

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/factory/proposal"
+	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/webhook/hook"
@@ -30,8 +31,8 @@ var payloads = map[event.Type]reflect.Type{
 	event.ContentPlanCompleted:        reflect.TypeFor[plan.Plan](),
 	event.StudioGenerated:             reflect.TypeFor[generation.Generation](),
 	event.StudioFailed:                reflect.TypeFor[generation.Generation](),
-	event.TrainingCompleted:           reflect.TypeFor[Training](),
-	event.TrainingFailed:              reflect.TypeFor[Training](),
+	event.TrainingCompleted:           reflect.TypeFor[job.Training](),
+	event.TrainingFailed:              reflect.TypeFor[job.Training](),
 	event.DiagnosisCompleted:          reflect.TypeFor[diagnosis.Diagnosis](),
 	event.SocialAccountConnected:      reflect.TypeFor[SocialAccount](),
 	event.SocialAccountNeedsReconnect: reflect.TypeFor[SocialAccount](),
@@ -40,19 +41,6 @@ var payloads = map[event.Type]reflect.Type{
 	event.APIKeyCreated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRotated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRevoked:               reflect.TypeFor[apikey.Key](),
-}
-
-// Training is the making of a fine-tuned model.
-type Training struct {
-	resource.Resource
-	FactoryID   string        `json:"factory_id" doc:"Factory that the model is trained for"`
-	BaseModel   string        `json:"base_model" doc:"Id of the base model"`
-	State       string        `json:"state" enum:"queued,running,completed,failed,canceled" doc:"State of the training. The last three are final"`
-	Samples     int           `json:"samples" doc:"Number of samples"`
-	Progress    int           `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent"`
-	ModelID     *string       `json:"model_id" doc:"Id of the trained model"`
-	CostCredits int64         `json:"cost_credits" doc:"Cost in credits"`
-	Failure     *item.Failure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 }
 
 // SocialAccount is an account on a social platform.

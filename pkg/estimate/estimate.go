@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/planning"
+	"github.com/content-automation/api/pkg/factory/training"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
@@ -82,6 +83,7 @@ func estimators(e function.Env) map[Operation]priced {
 	all := map[Operation]priced{
 		"regenerateContentItem": {"content_item_id", items.EstimateRegenerate},
 		"createContentPlan":     {"factory_id", planning.NewService(e.DB, factories, offer, e.Now).Estimate},
+		"startTraining":         {"factory_id", training.NewService(e.DB, factories, offer, e.Now).Estimate},
 	}
 	for _, area := range []map[string]func(ctx context.Context, body any) ([]int64, error){items.Estimates(), generations.Estimates()} {
 		for op, price := range area {

@@ -77,8 +77,7 @@ func TestAPatternIsPlannedUntilOneOfItsTypesIsSent(t *testing.T) {
 			planned = append(planned, p)
 		}
 	}
-	want := strings.Fields(`training.* social_account.*
-		training.completed training.failed social_account.connected social_account.needs_reconnect`)
+	want := strings.Fields(`social_account.* social_account.connected social_account.needs_reconnect`)
 	if !slices.Equal(planned, want) {
 		t.Errorf("planned are %v", planned)
 	}

@@ -54,8 +54,9 @@ type Account struct {
 	Media
 }
 
-// Catalog is what the function catalog needs: its answers are part of it.
+// Catalog is what the function catalog needs.
 type Catalog struct {
+	State
 	Audit
 	Seal
 	Offers
@@ -125,6 +126,15 @@ type Diagnose struct {
 	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
 }
 
+// Train is what the function train needs. Role and bucket are empty where nothing can be
+// trained.
+type Train struct {
+	State
+	Bucket           string `env:"MEDIA_BUCKET"`
+	Role             string `env:"TRAINING_ROLE_ARN"`
+	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
+}
+
 // Deliver is what the functions deliver and deliver-slow need.
 type Deliver struct {
 	State
@@ -139,7 +149,7 @@ func Of() map[string]any {
 		"authorizer": State{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Factory{},
 		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "docs": struct{}{},
-		"relay": Relay{}, "rollup": State{}, "chain": Audit{}, "generate": Generate{}, "import-media": Import{}, "diagnose": Diagnose{}, "dispatch": State{},
+		"relay": Relay{}, "rollup": State{}, "chain": Audit{}, "generate": Generate{}, "import-media": Import{}, "diagnose": Diagnose{}, "train": Train{}, "dispatch": State{},
 		"deliver": Deliver{}, "deliver-slow": Deliver{}, "replay": State{}, "due": State{},
 		"rotate-seal": Seal{},
 	}

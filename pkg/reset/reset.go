@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
+	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/factory/proposal"
 	"github.com/content-automation/api/pkg/factory/ref"
+	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media/incoming"
@@ -33,6 +35,8 @@ var kinds = []struct{ name, prefix string }{
 	{"content_item", id.ContentItem},
 	{"generation", id.Generation},
 	{incoming.ItemKind, id.Media},
+	{job.ItemKind, id.Training},
+	{catalog.TrainedKind, id.Model},
 	{event.Kind, id.Event},
 	{rollup.Kind, id.Factory},
 	{diagnosis.ItemKind, id.Diagnosis},
@@ -171,6 +175,9 @@ func (h *Handler) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 			return err
 		}
 		return incoming.Delete(tx, h.Now(), it, r, work[0])
+	}
+	if it.Kind == job.ItemKind {
+		return job.Ender{DB: h.DB, Now: h.Now}.Discard(ctx, tx, it)
 	}
 	tx.Delete(it)
 	if it.Kind == ref.Kind {

@@ -124,6 +124,9 @@ type Function struct {
 	Offers, Generates bool
 	// Writes marks the functions that call text models and no other provider.
 	Writes bool
+	// Trains lets it train models, where the stack can: it puts samples into the bucket, and
+	// passes the role that reads them there.
+	Trains bool
 }
 
 // Follows reports whether the changes of the state table call the function.

@@ -16,7 +16,7 @@ var Functions = []Function{
 
 	{Name: "account", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put), Audit: []Use{List, Put}, Media: Read},
 	{Name: "apikey", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Check), Audit: []Use{Put}, Issues: true},
-	{Name: "catalog", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, Audit: []Use{Put}, Offers: true},
+	{Name: "catalog", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: []Use{List}, Audit: []Use{Put}, Offers: true},
 	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update), Audit: []Use{Put}, Offers: true},
 	{Name: "content", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Offers: true},
 	{Name: "studio", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Keeps: true, Webhooks: true, Offers: true},
@@ -36,6 +36,8 @@ var Functions = []Function{
 	// A text model takes up to a minute.
 	{Name: "diagnose", Trigger: ByQueue, Memory: 512, Timeout: 90 * time.Second, Consumes: []Queue{Diagnose}, Batch: 1, Holds: true, Concurrency: 10,
 		State: use(Put), Sends: []Queue{Diagnose}, Offers: true, Writes: true},
+	{Name: "train", Trigger: ByQueue, Memory: 512, Timeout: time.Minute, Consumes: []Queue{Train}, Batch: 5, Holds: true, Concurrency: 5,
+		State: use(Put, Update), Sends: []Queue{Train}, Trains: true},
 	{Name: "dispatch", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Second, Consumes: []Queue{Dispatch}, Batch: 10, Holds: true, Concurrency: 20,
 		State: use(Put), Sends: []Queue{Deliver}},
 	{Name: "replay", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{Replay}, Batch: 5, Holds: true, Concurrency: 5,

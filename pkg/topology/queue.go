@@ -18,6 +18,7 @@ const (
 	GenerateVideo Queue = "generate-video" // clips and avatars
 	ImportMedia   Queue = "import-media"   // media that callers bring in
 	Diagnose      Queue = "diagnose"       // diagnoses of factories
+	Train         Queue = "train"          // trainings of models
 	Replay        Queue = "replay"         // replays of events that webhooks have missed
 	Dispatch      Queue = "dispatch"       // deliveries of events
 	Deliver       Queue = "deliver"        // attempts at webhooks
@@ -28,7 +29,7 @@ const (
 var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVideo}
 
 // Tasks are the queues whose messages ask for steps of tasks.
-var Tasks = append([]Queue{Replay, ImportMedia, Diagnose}, Generation...)
+var Tasks = append([]Queue{Replay, ImportMedia, Diagnose, Train}, Generation...)
 
 // Outbox are the queues that the relay sends committed work to.
 var Outbox = append([]Queue{Deliver}, Tasks...)

@@ -1,0 +1,38 @@
+package metered
+
+import (
+	"context"
+
+	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/factory/training/job"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// trainable makes a factory that has enough content for a training: copies of an item that
+// was generated, which only the factory lists.
+func (w *World) trainable(ctx context.Context) (string, error) {
+	factory, err := w.make(ctx, "createFactory")
+	if err != nil {
+		return "", err
+	}
+	it, err := w.State.Get(ctx, store.IDKey(w.item))
+	if err != nil {
+		return "", err
+	}
+	r, err := item.Decode(&it)
+	if err != nil {
+		return "", err
+	}
+	tx := &store.Tx{}
+	for range job.MinSamples {
+		r.ID, r.FactoryID = id.New(id.ContentItem, w.Now()), factory
+		copied, err := r.Entry(it.Owner)
+		if err != nil {
+			return "", err
+		}
+		copied.Listed = store.Key{}
+		tx.Create(copied, nil)
+	}
+	return factory, w.State.Commit(ctx, tx)
+}

@@ -1,0 +1,232 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/factory/ref"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// replacedFor is how long a model stays at the provider after another has taken its
+// place: work that was accepted before may still call it.
+const replacedFor = time.Hour
+
+// finish ends a training well: the factory has its model, the catalog lists it, and what
+// was trained is charged, in one transaction.
+func (w handler) finish(s *task.Step, p run) (o task.Outcome, err error) {
+	o.Done = true
+	o.Join = func(ctx context.Context, tx *store.Tx) error {
+		it, r, err := w.waiting(ctx, s, p.TrainingID)
+		if err != nil {
+			return err
+		}
+		model := catalog.Trained{ID: modelID(r.FactoryID), FactoryID: r.FactoryID, BaseModel: r.BaseModel, TrainingID: r.ID, Endpoint: p.Endpoint}
+		if err := w.give(ctx, tx, s.Owner, model); err != nil {
+			return err
+		}
+		cost := r.Hold.Credits
+		if m, ok := catalog.Find(r.BaseModel); ok && m.Training != nil {
+			cost = min(cost, m.Training.Cost(p.Tokens))
+		}
+		if err := ledger.Release(tx, w.Now(), s.Owner.Account, r.Hold, cost); err != nil {
+			return err
+		}
+		r.State, r.Progress, r.Samples, r.ModelID, r.CostCredits, r.Hold = Completed, 100, p.Samples, &model.ID, cost, ledger.Hold{}
+		return w.end(tx, it, r, event.TrainingCompleted)
+	}
+	return o, nil
+}
+
+// give adds to the transaction that a factory has a model. The one that it had before is
+// removed from the provider later.
+func (w *Worker) give(ctx context.Context, tx *store.Tx, o tenant.Owner, model catalog.Trained) error {
+	items, err := w.DB.GetAll(ctx, ref.Key(model.FactoryID), store.IDKey(model.ID))
+	if err != nil {
+		return err
+	}
+	factory, was := items[0], items[1]
+	if !ref.Usable(factory, o) {
+		return task.ErrMoved
+	}
+	raw, err := json.Marshal(model)
+	if err != nil {
+		return err
+	}
+	factory.Attributes = maps.Clone(factory.Attributes)
+	if factory.Attributes == nil {
+		factory.Attributes = map[string]string{}
+	}
+	factory.Attributes[catalog.TrainedAttribute] = string(raw)
+	tx.Replace(factory)
+
+	it, err := store.NewItem(catalog.TrainedKind, o, model.ID, model)
+	if err != nil {
+		return err
+	}
+	if it.Version = was.Version; was.Version == 0 {
+		tx.Create(it, nil)
+		return nil
+	}
+	tx.Replace(it)
+	var replaced catalog.Trained
+	if err := was.Decode(&replaced); err != nil {
+		return err
+	}
+	return remove(tx, w.Now(), o, replaced.TrainingID, replacedFor)
+}
+
+// end adds to the transaction that a training has ended, with its event.
+func (w *Worker) end(tx *store.Tx, it store.Item, r *Record, t event.Type) error {
+	r.Touch(w.Now())
+	if err := it.Encode(r); err != nil {
+		return err
+	}
+	tx.Replace(it)
+	e, err := event.New(r.UpdatedAt.Time, it.Owner, t, r.View(), nil)
+	if err == nil {
+		tx.Create(e, nil)
+	}
+	return err
+}
+
+// Fail ends a training badly, and releases its money. What the provider was paid counts as
+// lost.
+func (w handler) Fail(_ context.Context, s *task.Step, cause error) (o task.Outcome, err error) {
+	var p run
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	o.Join = func(ctx context.Context, tx *store.Tx) error {
+		it, r, err := w.read(ctx, s, p.TrainingID)
+		if errors.Is(err, task.ErrOrphaned) {
+			return task.ErrMoved
+		}
+		if err != nil && !errors.Is(err, errNoFactory) {
+			return err
+		}
+		if err := w.refund(tx, s.Owner, r, p.Model != "" || p.Begun && errors.Is(cause, task.ErrDeadline)); err != nil {
+			return err
+		}
+		f := failureOf(cause)
+		r.State, r.Failure = Failed, &f
+		if err := remove(tx, w.Now(), s.Owner, r.ID, 0); err != nil {
+			return err
+		}
+		return w.end(tx, it, r, event.TrainingFailed)
+	}
+	return o, nil
+}
+
+// abandon is the outcome that cancels a training whose factory was deleted, for one that
+// was accepted at the same moment.
+func (w handler) abandon(s *task.Step, p run) task.Outcome {
+	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
+		it, r, err := w.read(ctx, s, p.TrainingID)
+		if !errors.Is(err, errNoFactory) {
+			return cmp.Or(err, task.ErrMoved)
+		}
+		return w.cancel(tx, it, r, p)
+	}}
+}
+
+// cancel adds to the transaction that a training whose task ends is canceled.
+func (w *Worker) cancel(tx *store.Tx, it store.Item, r *Record, p run) error {
+	if err := w.refund(tx, it.Owner, r, p.Begun); err != nil {
+		return err
+	}
+	r.State = Canceled
+	r.Touch(w.Now())
+	if err := it.Encode(r); err != nil {
+		return err
+	}
+	tx.Replace(it)
+	return remove(tx, w.Now(), it.Owner, r.ID, 0)
+}
+
+// refund releases the money of a training. Paid reports that the provider was paid.
+func (w *Worker) refund(tx *store.Tx, o tenant.Owner, r *Record, paid bool) error {
+	if paid {
+		ledger.Lose(tx, w.Now(), o.Account, r.Hold.Credits)
+	}
+	hold := r.Hold
+	r.Hold = ledger.Hold{}
+	return ledger.Release(tx, w.Now(), o.Account, hold, 0)
+}
+
+// Cancel has nothing to do: who cancels a training has it removed.
+func (handler) Cancel(context.Context, *task.Step) error { return nil }
+
+// removal is the payload of a Remove task.
+type removal struct {
+	// Gone is when nothing was left for the first time.
+	Gone time.Time `json:"gone,omitzero"`
+}
+
+const (
+	// removing is how long to wait where something is left.
+	removing = 30 * time.Second
+	// settled is how long after nothing was left the provider is asked once more: a step
+	// that was under way when the training was canceled may have begun something.
+	settled = 5 * time.Minute
+)
+
+// remove adds to the transaction the task that removes what a training has left at the
+// provider. In the sandbox there is nothing.
+func remove(tx *store.Tx, now time.Time, o tenant.Owner, trainingID string, after time.Duration) error {
+	if o.Mode != tenant.Live {
+		return nil
+	}
+	return task.Create(tx, now, task.Task{
+		Message: task.Message{ID: task.ID(Remove, trainingID, 1), Kind: Remove, Queue: topology.Train, Subject: trainingID, Owner: o}, DueAt: now.Add(after),
+	}, removal{})
+}
+
+// remover is the handler of Remove. It tries without end: what a customer has deleted must
+// not stay.
+type remover struct{ *Worker }
+
+// Step removes what is there. Done again it finds nothing.
+func (w remover) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var p removal
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	if w.Trainer == nil {
+		o.Done = true // nothing was ever trained here
+		return o, nil
+	}
+	gone, err := w.Trainer.Remove(ctx, nameOf(s.Subject))
+	if err == nil {
+		err = w.Objects.Delete(ctx, samplesOf(s.Subject))
+	}
+	switch {
+	case err != nil:
+		return o, &task.RetryError{Err: fmt.Errorf("job: remove %s: %w", s.Subject, err), Most: task.NoLimit}
+	case !gone:
+		p.Gone, o.Wait = time.Time{}, removing
+	case p.Gone.IsZero():
+		p.Gone, o.Wait = w.Now(), settled
+	default:
+		o.Done = true
+	}
+	o.Payload = p
+	return o, nil
+}
+
+// Fail is not reached: there is no deadline, and no limit of failures.
+func (remover) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
+
+// Cancel has nothing to do: removals are not canceled.
+func (remover) Cancel(context.Context, *task.Step) error { return nil }
