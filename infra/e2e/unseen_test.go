@@ -37,6 +37,7 @@ var unseen = []exception{
 	{action: "bedrock:*", reason: "A fake stands in for Bedrock"},
 	{action: "polly:*", reason: "A fake stands in for Polly"},
 	{functions: []string{"generate"}, action: "s3:GetObject", reason: "`s3:GetObject` reads what Bedrock and Polly put into the bucket; the fakes of the tests do not"},
+	{functions: []string{"train"}, action: "iam:PassRole", reason: "Bedrock checks it where a training begins; a fake stands in for Bedrock"},
 	{functions: []string{"import-media"}, action: "dynamodb:DeleteItem", reason: "`DeleteItem` ends a media that was not used for 30 days"},
 	{functions: []string{"import-media"}, action: "s3:ListBucket", reason: "Files of a deleted media are removed after a day"},
 	{functions: []string{"deliver"}, action: "dynamodb:DeleteItem", reason: "`DeleteItem` closes the breaker of a receiver that works again; not every run of the tests opens one"},

@@ -25,6 +25,8 @@ import (
 	"github.com/content-automation/api/pkg/factory/planning"
 	"github.com/content-automation/api/pkg/factory/proposal"
 	"github.com/content-automation/api/pkg/factory/review"
+	"github.com/content-automation/api/pkg/factory/training"
+	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -67,12 +69,16 @@ func newWorld(t *testing.T) *world {
 	factories := factory.NewService(w.db, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), account.NewEvents(w.db, signer),
 		content.NewService(w.db, factories, signer, offer, w.clock.Now), studio.NewService(w.db, signer, nil, offer, w.clock.Now),
-		library.NewService(w.db, signer, nil, w.clock.Now), review.NewService(w.db, w.clock.Now), planning.NewService(w.db, factories, offer, w.clock.Now))
+		library.NewService(w.db, signer, nil, w.clock.Now), review.NewService(w.db, w.clock.Now), planning.NewService(w.db, factories, offer, w.clock.Now),
+		training.NewService(w.db, factories, offer, w.clock.Now))
 	sign := item.SignedBy(signer)
 	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: sandbox.New(w.clock.Now)}, map[string]generate.Loader{
 		item.ItemKind: item.Loader{Sign: sign}, generation.ItemKind: generation.Loader{Sign: sign},
 	})
 	w.engine.Handle(diagnosis.TaskKind, &diagnose.Worker{DB: w.db, Providers: generatetest.Only{Provider: sandbox.New(w.clock.Now)}, Offer: offer, Now: w.clock.Now})
+	for kind, h := range (&job.Worker{DB: w.db, Now: w.clock.Now}).Handlers() {
+		w.engine.Handle(kind, h)
+	}
 	return w
 }
 
@@ -237,7 +243,7 @@ func TestAResetDeletesMedia(t *testing.T) {
 	h, step := &reset.Handler{DB: w.db, Now: w.clock.Now}, &task.Step{}
 	step.Owner = tenant.Of(w.Principal.Account, tenant.Test)
 	payload, done := any(object{"before": w.clock.Now()}), false
-	for range 20 {
+	for range 40 {
 		var err error
 		if step.Payload, err = json.Marshal(payload); err != nil {
 			t.Fatal(err)
@@ -350,5 +356,37 @@ func TestALiveKeyResetsNothing(t *testing.T) {
 	w.engine.Drain()
 	if n := w.counts(w.Caller); n != before {
 		t.Errorf("left are %v of %v", n, before)
+	}
+}
+
+func TestTrainingsAndTheirModelsAreDeleted(t *testing.T) {
+	w := newWorld(t)
+	w.fill(w.Caller, 50, false)
+	factory := apitest.All[struct{ ID string }](w.Caller, "/v1/factories", 100)[0].ID
+	start := func(delay int) {
+		w.Call(http.MethodPost, "/v1/factories/"+factory+"/training", object{"sandbox": object{"delay_seconds": delay}}).Into(t, http.StatusAccepted, new(object))
+	}
+	start(0)
+	w.engine.Drain()
+	start(60) // still runs when the sandbox is emptied
+	w.clock.Add(time.Second)
+	kept := func() (all []string) {
+		for _, row := range storetest.Rows(t, w.db) {
+			if row["kind"] == job.ItemKind || row["kind"] == catalog.TrainedKind {
+				all = append(all, row["kind"])
+			}
+		}
+		return all
+	}
+	if before := kept(); len(before) != 2 {
+		t.Fatalf("there are %v", before)
+	}
+	w.reset()
+	w.engine.Drain()
+	if left := kept(); len(left) > 0 {
+		t.Errorf("left are %v", left)
+	}
+	for _, e := range apitest.All[object](w.Caller, "/v1/events", 100) {
+		t.Errorf("the training went on: %v", e["type"])
 	}
 }

@@ -90,7 +90,9 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 
 // price sets what the items of a draft are made from, and what they cost.
 func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.Mode, now time.Time) (err error) {
-	if d.recipe.Model, err = s.offer.Choose("text", "", f.Models["text"], mode == tenant.Live); err != nil {
+	// A trained model writes texts of items; its base model chooses their topics.
+	base, _ := f.TextModel()
+	if d.recipe.Model, err = s.offer.Choose("text", "", base, mode == tenant.Live); err != nil {
 		return ofFactory(err)
 	}
 	live := map[string]int64{}
