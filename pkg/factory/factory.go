@@ -112,7 +112,7 @@ func (s *Service) Find(ctx context.Context, factoryID string, match ...httpapi.I
 	if err != nil {
 		return Factory{}, it, err
 	}
-	f, err := decode(it)
+	f, err := Decode(&it)
 	if err != nil {
 		return f, it, err
 	}
@@ -132,7 +132,7 @@ func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key
 	}
 	found = map[string]Factory{}
 	for factoryID, it := range items {
-		f, err := decode(it)
+		f, err := Decode(&it)
 		if err != nil {
 			return nil, nil, err
 		}

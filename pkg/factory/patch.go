@@ -13,9 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Decode reads the factory of an item.
-func Decode(it *store.Item) (f Factory, err error) { return f, it.Decode(&f) }
-
 // Into writes the changed factory into the item that it was read from.
 func (f *Factory) Into(it store.Item) (store.Item, error) {
 	it.Filters = f.filters()

@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// decode reads a factory from its item.
-func decode(it store.Item) (f Factory, err error) {
+// Decode reads the factory of an item.
+func Decode(it *store.Item) (f Factory, err error) {
 	if err := it.Decode(&f); err != nil {
 		return f, err
 	}

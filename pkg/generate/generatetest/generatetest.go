@@ -102,16 +102,12 @@ type message struct {
 	at time.Time
 }
 
-// New makes an engine for areas, by the kind of their items, and with the handlers of
-// other tasks.
-func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Providers, loaders map[string]generate.Loader, others ...map[task.Kind]task.Handler) *Engine {
+// New makes an engine for areas, by the kind of their items.
+func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Providers, loaders map[string]generate.Loader) *Engine {
 	e := &Engine{t: t, db: db, clock: clock, Objects: &Objects{}, relayed: map[string]bool{}}
 	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects, Now: clock.Now}
 	handlers := work.Handlers(worker)
 	handlers[reset.Kind] = &reset.Handler{DB: db, Loaders: worker.Loaders, Now: clock.Now}
-	for _, more := range others {
-		maps.Copy(handlers, more)
-	}
 	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: handlers, Now: clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
 	return e
 }
