@@ -148,7 +148,7 @@ func TestFakesAreToldToTheLocalSystemAlone(t *testing.T) {
 			}
 		}
 	}
-	if told != 2 {
+	if told != 3 {
 		t.Errorf("%d functions are told of the fakes", told)
 	}
 }

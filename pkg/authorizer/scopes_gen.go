@@ -41,6 +41,8 @@ var Scopes = map[string]auth.Scope{
 	"GET /v1/factories/{factory_id}/diagnosis":                      "factories:read",
 	"GET /v1/factories/{factory_id}/proposals":                      "factories:read",
 	"POST /v1/factories/{factory_id}/proposals/{proposal_id}/apply": "factories:write",
+	"GET /v1/factories/{factory_id}/training":                       "factories:read",
+	"POST /v1/factories/{factory_id}/training":                      "factories:write",
 	"GET /v1/me":                                    "account:read",
 	"GET /v1/media":                                 "content:read",
 	"POST /v1/media":                                "content:write",

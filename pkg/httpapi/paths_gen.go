@@ -29,6 +29,7 @@ var Paths = []string{
 	"/v1/factories/{factory_id}/diagnosis",
 	"/v1/factories/{factory_id}/proposals",
 	"/v1/factories/{factory_id}/proposals/{proposal_id}/apply",
+	"/v1/factories/{factory_id}/training",
 	"/v1/me",
 	"/v1/media",
 	"/v1/media/{media_id}",
