@@ -197,17 +197,6 @@ func both(one, other spoiler) spoiler {
 	}
 }
 
-// rehearsed asks the sandbox for a refusal.
-func rehearsed(outcome string) spoiler {
-	return member("sandbox", metered.Object{"outcome": outcome})
-}
-
-// fewSamples calls for a factory that has made nothing.
-func fewSamples(ctx context.Context, s *scene, r *metered.Request) (err error) {
-	r.ID, err = s.make(ctx, r.Key, "createFactory", s.w.Examples()["createFactory"].Body)
-	return err
-}
-
 // narrow calls with a key of the same account that has the scope of the operation only.
 func narrow(ctx context.Context, s *scene, r *metered.Request) error {
 	made, err := s.w.Call(ctx, metered.Request{Operation: "createApiKey", Live: r.Live, Body: metered.Object{
