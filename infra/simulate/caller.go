@@ -157,6 +157,10 @@ func (c *caller) live() {
 		c.act()
 		<-time.After(between(c.random, 0, 20*time.Second))
 	}
+	// What waits for a paused factory must go on. The change may meet others.
+	for c.call(http.MethodPatch, "/v1/factories/"+c.factory, object{"state": "active"}, nil) != http.StatusOK {
+		<-time.After(time.Second)
+	}
 }
 
 func (c *caller) item() object {
@@ -201,7 +205,9 @@ func (c *caller) act() {
 	i := c.random.IntN(len(c.items))
 	path := c.items[i]
 	isItem := path[:len("/v1/content")] == "/v1/content"
-	switch n := c.random.IntN(8); {
+	switch n := c.random.IntN(10); {
+	case n > 7:
+		c.plan()
 	case n > 5:
 		c.review()
 	case n == 0:

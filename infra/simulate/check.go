@@ -196,6 +196,7 @@ func (w *world) check() (broken []string) {
 	}
 	broken = append(broken, w.checkAnalytics(content)...)
 	w.checkApplied(fail)
+	w.checkPlans(fail)
 	for token, all := range w.submissions {
 		paid := 0
 		for _, s := range all {

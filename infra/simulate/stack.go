@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/diagnose"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/factory/planning"
 	"github.com/content-automation/api/pkg/factory/review"
 	"github.com/content-automation/api/pkg/factory/work"
 	"github.com/content-automation/api/pkg/generate"
@@ -63,6 +64,7 @@ var build = sync.OnceValue(func() stack {
 	s.offer = catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2")
 	factories.Register(r)
 	review.NewService(s.db, time.Now).Register(r)
+	planning.NewService(s.db, factories, s.offer, time.Now).Register(r)
 	content.NewService(s.db, factories, s.signer, s.offer, time.Now).Register(r)
 	studio.NewService(s.db, s.signer, allowed{}, s.offer, time.Now).Register(r)
 	webhook.NewService(s.db, allowed{}, arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/deliver"}, s.envelope, time.Now, rand.Reader).Register(r)

@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/factory/proposal"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/store/memtable"
@@ -139,6 +140,8 @@ func (w *world) observe(c memtable.Change) {
 		}
 	case diagnosis.ItemKind, proposal.ItemKind:
 		w.observeReview(c)
+	case plan.ItemKind:
+		w.observePlan(c)
 	}
 }
 

@@ -132,7 +132,7 @@ func (h *Handler) ask(ctx context.Context, j *job, used []string) error {
 	if err != nil {
 		return err
 	}
-	req.Model, req.Options, req.ClientToken = m.ProviderModel, m.ProviderOptions, fmt.Sprintf("%s-%d-%d", j.Subject, j.Chunks, j.Round)
+	req.Model, req.Options, req.ClientToken = m.ProviderModel, m.ProviderOptions, fmt.Sprintf("%s-%d", j.Subject, j.Task.Step)
 	if err := j.Lease(ctx, nil); err != nil {
 		return err
 	}

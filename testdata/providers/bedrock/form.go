@@ -2,6 +2,7 @@ package bedrock
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 )
 
@@ -11,6 +12,7 @@ var forms = []struct {
 	answer func(system, prompt string) any
 }{
 	{`"proposals": an array`, proposals},
+	{`{"topics":`, topics},
 }
 
 // proposals are changes of a factory. The first time one of them does not fit, as it
@@ -33,4 +35,34 @@ func proposals(_, prompt string) any {
 		all = append(all, proposal("Make nothing", map[string]any{"state": "paused"}))
 	}
 	return map[string]any{"proposals": all}
+}
+
+// subjects are what topics are about.
+var subjects = []string{
+	"Running shoes for wet mornings", "A breakfast before the long run", "How much water a marathon takes", "Stretching that helps your calves", "Music at 170 beats a minute",
+	"The first hill of the season", "Why socks decide a race", "Sleep in the week before", "Dogs that keep pace", "Reading a training plan", "Knees and stairs", "Winter gloves compared",
+}
+
+// topics are topics for the slots of a plan. Where some may not be repeated, the first
+// answer repeats one of them.
+func topics(_, prompt string) any {
+	var data struct {
+		Slots []struct {
+			Slot int
+			Day  string
+		}
+		Avoid []string
+	}
+	if err := json.Unmarshal([]byte(prompt), &data); err != nil {
+		return map[string]string{"topics": "The prompt is not JSON: " + err.Error()}
+	}
+	all := []any{}
+	for i, s := range data.Slots {
+		topic := fmt.Sprintf("%s, %s", subjects[(s.Slot-1)%len(subjects)], s.Day)
+		if i == 0 && len(data.Avoid) > 0 && len(data.Slots) > 1 {
+			topic = data.Avoid[0]
+		}
+		all = append(all, map[string]any{"slot": s.Slot, "topic": topic})
+	}
+	return map[string]any{"topics": all}
 }

@@ -1,0 +1,123 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+type contentPlan struct {
+	ID, State string
+	Timezone  string
+	StartsOn  string `json:"starts_on"`
+	Items     struct{ Total, Generated, Failed, Canceled int64 }
+	Reserved  int64 `json:"reserved_credits"`
+	Cost      int64 `json:"cost_credits"`
+	Estimate  int64 `json:"cost_estimate"`
+}
+
+type plannedItem struct {
+	ID, State, Kind, Prompt string
+	PublishAt               time.Time `json:"publish_at"`
+}
+
+// planned waits until a plan is in a state.
+func planned(t *testing.T, key, at, state string) (p contentPlan) {
+	t.Helper()
+	eventually(t, "the plan at "+at+" is "+state, func() bool {
+		p = into[contentPlan](call(t, key, http.MethodGet, at, nil), http.StatusOK)
+		return p.State == state
+	})
+	return p
+}
+
+func itemsOf(t *testing.T, key, planID string) []plannedItem {
+	t.Helper()
+	return into[[]plannedItem](call(t, key, http.MethodGet, "/v1/content-items?limit=100&order=asc&content_plan_id="+planID, nil), http.StatusOK)
+}
+
+// A plan makes its items: with a test key by the sandbox, with a live key by a model of
+// Bedrock, whose first answer repeats a topic.
+func TestContentPlan(t *testing.T) {
+	c := newCustomer(t)
+	for mode, key := range map[string]string{"test": c.test.Secret, "live": c.live.Secret} {
+		t.Run(mode, func(t *testing.T) {
+			factory := "/v1/factories/" + c.factory(key)
+			into[object](call(t, key, http.MethodPatch, factory, object{"schedule": object{"timezone": "America/New_York", "times": []string{"08:00", "20:15"}}}), http.StatusOK)
+			a := call(t, key, http.MethodPost, factory+"/content-plan", object{"days": 2, "posts_per_day": 2, "content_types": []string{"post"}})
+			made := into[contentPlan](a, http.StatusAccepted)
+			if made.State != "queued" || made.Items.Total != 4 || made.Estimate == 0 || (mode == "live") != (made.Reserved == made.Estimate) || a.Header.Get("Retry-After") == "" {
+				t.Errorf("%+v, %v", made, a.Header)
+			}
+			done := planned(t, key, a.Header.Get("Location"), "completed")
+			if done.Items.Generated != 4 || done.Reserved != 0 || (mode == "live") != (done.Cost == done.Estimate) {
+				t.Errorf("%+v", done)
+			}
+			zone, err := time.LoadLocation("America/New_York")
+			if err != nil {
+				t.Fatal(err)
+			}
+			topics := map[string]bool{}
+			for i, it := range itemsOf(t, key, made.ID) {
+				topics[it.Prompt] = true
+				if at := it.PublishAt.In(zone).Format("15:04"); it.State != "generated" || at != []string{"08:00", "20:15"}[i%2] {
+					t.Errorf("item %d: %+v at %s", i, it, at)
+				}
+			}
+			if len(topics) != 4 {
+				t.Errorf("topics %v", topics)
+			}
+			if events := into[[]object](call(t, key, http.MethodGet, "/v1/events?object_id="+made.ID, nil), http.StatusOK); len(events) != 1 || events[0]["type"] != "content_plan.completed" {
+				t.Errorf("events %v", events)
+			}
+			again := object{"days": 1, "posts_per_day": 3, "content_types": []string{"post"}}
+			if err := call(t, key, http.MethodPost, factory+"/content-plan", again).refused(http.StatusConflict, "invalid_state"); err != nil {
+				t.Error(err)
+			}
+			again["replace"] = true
+			second := into[contentPlan](call(t, key, http.MethodPost, factory+"/content-plan", again), http.StatusAccepted)
+			if done := planned(t, key, a.Header.Get("Location"), "completed"); done.ID != second.ID || done.Items.Generated != 3 {
+				t.Errorf("the second plan: %+v", done)
+			}
+		})
+	}
+}
+
+// A paused factory keeps its queued work until it is resumed, and a deleted one ends it.
+func TestPauseResumeAndDeleteAFactory(t *testing.T) {
+	c := newCustomer(t)
+	key := c.live.Secret
+	factory := "/v1/factories/" + c.factory(key)
+	a := call(t, key, http.MethodPost, factory+"/content-plan", object{"days": 1, "posts_per_day": 2, "content_types": []string{"post"}})
+	made := into[contentPlan](a, http.StatusAccepted)
+	into[object](call(t, key, http.MethodPatch, factory, object{"state": "paused"}), http.StatusOK)
+	if err := call(t, key, http.MethodPost, "/v1/content-items", object{"factory_id": factory[len("/v1/factories/"):], "kind": "post", "prompt": "A shoe"}).refused(http.StatusConflict, "invalid_state"); err != nil {
+		t.Error(err)
+	}
+	into[object](call(t, key, http.MethodPatch, factory, object{"state": "active"}), http.StatusOK)
+	planned(t, key, a.Header.Get("Location"), "completed")
+
+	before := into[struct{ Balance struct{ Credits int64 } }](call(t, key, http.MethodGet, "/v1/me", nil), http.StatusOK).Balance.Credits
+	second := into[contentPlan](call(t, key, http.MethodPost, factory+"/content-plan", object{"days": 5, "posts_per_day": 10, "starts_on": time.Now().AddDate(0, 0, 60).Format(time.DateOnly), "content_types": []string{"post"}}), http.StatusAccepted)
+	into[object](call(t, key, http.MethodDelete, factory, nil), http.StatusOK)
+	if err := call(t, key, http.MethodGet, factory, nil).refused(http.StatusNotFound, "not_found"); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "the work of "+factory+" has ended", func() bool {
+		cost := int64(0)
+		for _, it := range into[[]struct {
+			State string
+			Cost  int64 `json:"cost_credits"`
+		}](call(t, key, http.MethodGet, "/v1/content-items?limit=100&content_plan_id="+second.ID, nil), http.StatusOK) {
+			if it.State == "queued" || it.State == "generating" {
+				return false
+			}
+			cost += it.Cost
+		}
+		me := into[struct{ Balance struct{ Credits int64 } }](call(t, key, http.MethodGet, "/v1/me", nil), http.StatusOK)
+		return me.Balance.Credits == before-cost
+	})
+	if items := itemsOf(t, key, made.ID); len(items) != 2 || items[0].State != "generated" {
+		t.Errorf("left are %+v", items)
+	}
+}

@@ -1,0 +1,68 @@
+package metered
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/factory/plan"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/provider/registry"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// The largest plan is made in a number of round trips that is bounded by its chunks, not by
+// its items. docs/plans.md has the figures that -v prints.
+func TestTheLargestPlan(t *testing.T) {
+	w := filled(t)
+	factory, err := w.make(t.Context(), "createFactory")
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	used := func(what string, work func() error) Reading {
+		t.Helper()
+		w.Meter.Weigh = true
+		defer func() { w.Meter.Weigh = false }()
+		before, err := w.Meter.Read()
+		if err == nil {
+			err = work()
+		}
+		after, failed := w.Meter.Read()
+		if err := errors.Join(err, failed); err != nil {
+			t.Fatal(err)
+		}
+		r := after.Minus(before)
+		t.Logf("%s: %d round trips, %.0f read units, %.0f write units, %v", what, r.Trips, r.Reads, r.Writes, time.Since(began).Round(100*time.Millisecond))
+		return r
+	}
+	var p plan.Plan
+	used("createContentPlan", func() error {
+		a, err := w.Call(t.Context(), Request{Operation: "createContentPlan", ID: factory, Body: Object{"days": 90, "posts_per_day": 10}})
+		return errors.Join(err, json.Unmarshal(a.Data, &p))
+	})
+	kernel := w.Kernel(&generate.Worker{DB: w.State, Loaders: w.Loaders, Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{}, Now: w.Now})
+	m, steps := task.Message{ID: task.ID(plan.Task, p.ID, 1), Step: 1}, 0
+	all := used("planning 900 items", func() error {
+		for {
+			next, err := kernel.Do(t.Context(), m, 1)
+			if err != nil || next == nil || next.Delay > 0 {
+				return err
+			}
+			m = next.Message
+			steps++
+		}
+	})
+	a, err := w.Call(t.Context(), Request{Operation: "getContentPlan", ID: factory})
+	if err := errors.Join(err, json.Unmarshal(a.Data, &p)); err != nil {
+		t.Fatal(err)
+	}
+	if p.State != plan.Generating || p.Items.Total != 900 || p.Items.Failed != 0 {
+		t.Errorf("%+v", p)
+	}
+	// Each step reads the task, what it depends on and the topics, takes the lease and commits.
+	if steps > 2*36+2 || all.Trips > 6*steps {
+		t.Errorf("%d steps took %d round trips", steps, all.Trips)
+	}
+}
