@@ -40,6 +40,7 @@ func itemsOf(t *testing.T, key, planID string) []plannedItem {
 // Bedrock, whose first answer repeats a topic.
 func TestContentPlan(t *testing.T) {
 	c := newCustomer(t)
+	c.topUp(1000)
 	for mode, key := range map[string]string{"test": c.test.Secret, "live": c.live.Secret} {
 		t.Run(mode, func(t *testing.T) {
 			factory := "/v1/factories/" + c.factory(key)
@@ -86,6 +87,7 @@ func TestContentPlan(t *testing.T) {
 // A paused factory keeps its queued work until it is resumed, and a deleted one ends it.
 func TestPauseResumeAndDeleteAFactory(t *testing.T) {
 	c := newCustomer(t)
+	c.topUp(10_000)
 	key := c.live.Secret
 	factory := "/v1/factories/" + c.factory(key)
 	a := call(t, key, http.MethodPost, factory+"/content-plan", object{"days": 1, "posts_per_day": 2, "content_types": []string{"post"}})

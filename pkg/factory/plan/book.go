@@ -6,6 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/factory/plan/tally"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -94,4 +95,17 @@ func (b *Book) canceled(planID string) bool {
 func (p *Plan) Booked() (Booked, error) {
 	first, err := time.Parse(time.DateOnly, p.StartsOn)
 	return Booked{ID: p.ID, First: p.StartsOn, Last: first.AddDate(0, 0, p.Days-1).Format(time.DateOnly)}, err
+}
+
+// maxWoken bounds the plans that are woken together; others look by themselves.
+const maxWoken = 40
+
+// Wake adds to the transaction that the tasks of the latest plans look again now.
+func (b *Book) Wake(tx *store.Tx, now time.Time, o tenant.Owner) error {
+	for _, p := range b.Plans[max(0, len(b.Plans)-maxWoken):] {
+		if err := task.Wake(tx, now, message(o, p.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

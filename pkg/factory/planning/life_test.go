@@ -89,6 +89,9 @@ func TestQueuedWorkOfAPausedFactoryWaits(t *testing.T) {
 	}
 	w.setState(factory.StateActive)
 	resumed := w.clock.Now()
+	if w.until(plan.Planning); w.clock.Now().Sub(resumed) > 10*time.Second {
+		t.Errorf("the plan went on after %v", w.clock.Now().Sub(resumed))
+	}
 	w.engine.Drain()
 	for _, it := range []item.Item{first, second} {
 		got := w.item(it.ID)

@@ -160,7 +160,7 @@ type resumer struct {
 	*generate.Worker
 }
 
-// Step wakes the next items. One that is woken twice, or waits for nothing, takes no harm.
+// Step wakes the plans and the next items. One that is woken twice, or waits for nothing, takes no harm.
 func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p waking
 	if err := s.Decode(&p); err != nil {
@@ -172,8 +172,21 @@ func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if err != nil {
 		return o, again(err)
 	}
+	var book plan.Book
+	if p.After == nil {
+		items, err := h.DB.GetAll(ctx, plan.BookKey(s.Subject))
+		if err == nil {
+			book, err = plan.BookOf(items[0])
+		}
+		if err != nil {
+			return o, again(err)
+		}
+	}
 	o.Payload, o.Done = waking{page.Next}, page.Next == nil
 	o.Join = func(_ context.Context, tx *store.Tx) error {
+		if err := book.Wake(tx, h.Now(), s.Owner); err != nil {
+			return err
+		}
 		for _, it := range page.Items {
 			r, err := item.Decode(&it)
 			if err != nil {

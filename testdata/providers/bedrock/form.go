@@ -58,7 +58,7 @@ func topics(_, prompt string) any {
 	}
 	all := []any{}
 	for i, s := range data.Slots {
-		topic := fmt.Sprintf("%s, %s", subjects[(s.Slot-1)%len(subjects)], s.Day)
+		topic := fmt.Sprintf("%s, %s", subjects[(s.Slot-1+len(data.Avoid))%len(subjects)], s.Day)
 		if i == 0 && len(data.Avoid) > 0 && len(data.Slots) > 1 {
 			topic = data.Avoid[0]
 		}
