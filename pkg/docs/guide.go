@@ -47,6 +47,7 @@ var guides = []struct{ name, title string }{
 	{"media", "Media of your own"},
 	{"plans", "Content plans"},
 	{"diagnosis", "Diagnoses and proposals"},
+	{"training", "Trained models"},
 	{"webhooks", "Webhooks"},
 	{"analytics", "Analytics"},
 	{"credits", "Credits"},
