@@ -187,7 +187,7 @@ func (j *job) next() (from, to int) {
 // state. why is what it lacks topics for, if it does.
 func (j *job) enter(tx *store.Tx, now time.Time, state State, why *Failure) error {
 	if j.plan.State == state {
-		tx.Unchanged(j.item)
+		tx.Replace(j.item) // as it was read
 		return nil
 	}
 	p := j.plan
