@@ -37,7 +37,7 @@ type Amounts struct {
 	Made         int64 `json:"made" doc:"Successful attempts at content items. An item that was generated again counts again"`
 	Failed       int64 `json:"failed" doc:"Failed attempts at content items"`
 	Published    int64 `json:"published" doc:"Publications. An item on two platforms counts twice"`
-	SpendCredits int64 `json:"spend_credits" doc:"Credits charged for content items. Always 0 in the sandbox"`
+	SpendCredits int64 `json:"spend_credits" doc:"Credits charged for content items and trainings. Always 0 in the sandbox"`
 	Views        int64 `json:"views" doc:"Views of the publications"`
 	Likes        int64 `json:"likes" doc:"Likes of the publications"`
 	Comments     int64 `json:"comments" doc:"Comments on the publications"`
@@ -58,7 +58,7 @@ func (Amounts) SchemaName() string { return "AnalyticsAmounts" }
 // Row is the sums of one group.
 type Row struct {
 	Day      *string `json:"day" format:"date" doc:"Day, in the time zone. Null where the series is not by day"`
-	Kind     *string `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content. Null where the series is not by kind"`
+	Kind     *string `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content. Null where the series is not by kind, and for what is of none, such as a training"`
 	Platform *string `json:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform. Null where the series is not by platform, and for what happens on none, such as generation"`
 	Amounts
 }

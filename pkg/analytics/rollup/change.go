@@ -1,5 +1,5 @@
-// Package rollup keeps the sums that analytics read: what the content of a factory has
-// come to, by day, kind and platform. A consumer of the state table's stream keeps them,
+// Package rollup keeps the sums that analytics read: what the content and the trainings
+// of a factory have come to, by day, kind and platform. A consumer of the state table's stream keeps them,
 // so that a read costs the same however much content there is. It links no HTTP
 // framework.
 package rollup
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -33,7 +34,7 @@ type Amounts [metrics]int64
 // Line is what has happened to a subject at a time.
 type Line struct {
 	At time.Time `json:"at"`
-	// Kind is that of the content. Platform is empty for what happens on none.
+	// Kind is that of the content, empty for what is of none. Platform is empty for what happens on none.
 	Kind     string  `json:"kind"`
 	Platform string  `json:"platform,omitempty"`
 	Amounts  Amounts `json:"amounts"`
@@ -63,6 +64,7 @@ type Source struct {
 var Sources = []Source{
 	{item.ItemKind, []string{string(item.Generated), string(item.Published), string(item.Failed), string(item.Canceled)}, ofContent},
 	{item.EndKind, []string{item.StateEnded}, ofContent},
+	{job.ItemKind, []string{string(job.Completed)}, ofTraining},
 }
 
 // Passes reports whether the stream's filter passes a change of an item.
@@ -86,6 +88,19 @@ func ofContent(it store.Item) (change, error) {
 	c := change{Owner: it.Owner, factory: r.FactoryID, subject: r.ID, version: r.Version, updated: r.UpdatedAt}
 	for _, p := range r.History {
 		c.lines = append(c.lines, Line{At: p.At.Time, Kind: r.Kind, Amounts: Amounts{Made: p.Made, Failed: p.Failed, Published: p.Published, Spend: p.Credits}})
+	}
+	return c, nil
+}
+
+// ofTraining reads what a training contributes: what it has cost.
+func ofTraining(it store.Item) (change, error) {
+	r, err := job.Decode(&it)
+	if err != nil {
+		return change{}, err
+	}
+	c := change{Owner: it.Owner, factory: r.FactoryID, subject: r.ID, version: r.Version, updated: r.UpdatedAt.Time}
+	if r.State == job.Completed && r.CostCredits > 0 {
+		c.lines = []Line{{At: r.UpdatedAt.Time, Amounts: Amounts{Spend: r.CostCredits}}}
 	}
 	return c, nil
 }

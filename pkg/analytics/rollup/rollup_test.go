@@ -15,6 +15,8 @@ import (
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/factory/training/job"
+	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -415,4 +417,39 @@ func (w *world) remove(sk string) {
 	if err := w.db.Commit(w.t.Context(), tx); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+func TestTrainingsAreCounted(t *testing.T) {
+	w := newWorld(t, "")
+	train := func(credits int64) events.DynamoDBEventRecord {
+		t.Helper()
+		r := job.Record{Training: job.Training{
+			Resource: resource.New(id.New(id.Training, w.clock.Now()), w.clock.Now(), nil), FactoryID: w.factory, State: job.Completed, CostCredits: credits,
+		}}
+		it, err := store.NewItem(job.ItemKind, w.owner, r.ID, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		it.Key, it.Filters = job.Key(w.factory), map[string]string{"state": string(r.State)}
+		w.put(it)
+		return w.recordOf(it)
+	}
+	first := train(700)
+	if r, err := rollup.Verify(t.Context(), w.db, w.factory, w.clock.Now().Add(time.Hour)); err == nil {
+		t.Errorf("a training that was not counted is proved: %+v", r)
+	}
+	w.handle(first, first)
+	w.clock.Add(24 * time.Hour)
+	second := train(300) // takes the place of the first
+	w.handle(first, second)
+	w.handle(second)
+	want := map[string]string{"2026-05-01  ": "[0 0 0 700 0 0 0 0 0]", "2026-05-02  ": "[0 0 0 300 0 0 0 0 0]"}
+	is(t, "the sums", w.days("2026-05-01", "2026-05-03", "UTC"), want)
+	if r := w.verified(); r.Totals["spend_credits"] != 1000 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := rollup.Rebuild(t.Context(), w.db, w.factory, w.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	is(t, "rebuilt", w.days("2026-05-01", "2026-05-03", "UTC"), want)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory/ref"
+	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
@@ -93,13 +94,26 @@ func inspect(ctx context.Context, db *store.DB, factory string, now time.Time, r
 
 func noFactory(factory string) error { return fmt.Errorf("there is no factory %q", factory) }
 
-// items compares the content items with what was counted of them.
+// items compares the content items and the last training with what was counted of them.
 func (r *Report) items(ctx context.Context, db *store.DB, factory store.Item, now time.Time, repair bool) error {
 	name, _, err := zoneOf(factory)
 	if err != nil {
 		return err
 	}
-	k := New(db)
+	in := inspection{db, name, now, repair}
+	training, err := db.GetAll(ctx, job.Key(r.Factory))
+	if err != nil {
+		return err
+	}
+	if training[0].Kind == job.ItemKind {
+		c, err := ofTraining(training[0])
+		if err == nil {
+			err = r.subjects(ctx, in, []change{c})
+		}
+		if err != nil {
+			return err
+		}
+	}
 	q := store.Query{Index: store.ByParent, Partition: item.ParentPartition(factory.Owner, r.Factory), Limit: 100, OldestFirst: true}
 	for {
 		page, err := db.List(ctx, q)
@@ -107,48 +121,67 @@ func (r *Report) items(ctx context.Context, db *store.DB, factory store.Item, no
 			return err
 		}
 		var changes []change
-		var keys []store.Key
 		for _, it := range page.Items {
 			r.Items++
 			c, err := ofContent(it)
 			if err != nil {
 				return err
 			}
-			if len(c.lines) > 0 {
-				changes = append(changes, c)
-				keys = append(keys, store.Key{PK: partition(r.Factory), SK: countedItem + c.subject})
-			}
+			changes = append(changes, c)
 		}
-		known, err := db.GetAll(ctx, keys...)
-		if err != nil {
+		if err := r.subjects(ctx, in, changes); err != nil {
 			return err
-		}
-		for i, c := range changes {
-			var was counted
-			if known[i].Kind != "" {
-				if err := known[i].Decode(&was); err != nil {
-					return err
-				}
-			}
-			switch {
-			case sameLines(was.Lines, c.lines) && (!repair || was.Zone == name) || was.Version > c.version:
-				continue // the item was read before its last change
-			case sameLines(was.Lines, c.lines): // it is counted in another time zone
-			case was.Version < c.version && now.Sub(c.updated) < Settle:
-				r.Pending++
-			default:
-				r.wrong("%s is not counted as of its version %d", c.subject, c.version)
-			}
-			if repair {
-				if err := k.recount(ctx, r.Factory, c); err != nil {
-					return err
-				}
-			}
 		}
 		if q.After = page.Next; page.Next == nil {
 			return nil
 		}
 	}
+}
+
+// inspection is how subjects are compared: when, in which time zone, and whether what is
+// wrong is corrected.
+type inspection struct {
+	db     *store.DB
+	zone   string
+	now    time.Time
+	repair bool
+}
+
+// subjects compares what subjects contribute with what was counted of them.
+func (r *Report) subjects(ctx context.Context, in inspection, changes []change) error {
+	changes = slices.DeleteFunc(changes, func(c change) bool { return len(c.lines) == 0 })
+	keys := make([]store.Key, len(changes))
+	for i, c := range changes {
+		keys[i] = store.Key{PK: partition(r.Factory), SK: countedItem + c.subject}
+	}
+	known, err := in.db.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	for i, c := range changes {
+		var was counted
+		if known[i].Kind != "" {
+			if err := known[i].Decode(&was); err != nil {
+				return err
+			}
+		}
+		same := sameLines(was.Lines, c.lines)
+		switch {
+		case same && (!in.repair || was.Zone == in.zone) || was.Version > c.version:
+			continue // the subject was read before its last change
+		case same: // it is counted in another time zone
+		case was.Version < c.version && in.now.Sub(c.updated) < Settle:
+			r.Pending++
+		default:
+			r.wrong("%s is not counted as of its version %d", c.subject, c.version)
+		}
+		if in.repair {
+			if err := New(in.db).recount(ctx, r.Factory, c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // recount counts a change even where its version was counted.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/estimate"
@@ -49,6 +50,9 @@ func TestATrainingBecomesTheModelOfItsFactory(t *testing.T) {
 	}
 	if e := w.events(made.ID); e[event.TrainingCompleted] != 1 || len(e) != 1 {
 		t.Errorf("events %v", e)
+	}
+	if it, err := w.db.Get(t.Context(), job.Key(factory)); err != nil || !rollup.Passes(it.Kind, it.Filters["state"]) {
+		t.Errorf("analytics would not count the training: %+v, %v", it.Filters, err)
 	}
 	// Its name is its token, and the file of samples is gone.
 	jobs := w.accepted(fake.Train)

@@ -90,7 +90,7 @@ func (w *Worker) give(ctx context.Context, tx *store.Tx, o tenant.Owner, model c
 // end adds to the transaction that a training has ended, with its event.
 func (w *Worker) end(tx *store.Tx, it store.Item, r *Record, t event.Type) error {
 	r.Touch(w.Now())
-	if err := it.Encode(r); err != nil {
+	if err := r.write(&it); err != nil {
 		return err
 	}
 	tx.Replace(it)
@@ -148,7 +148,7 @@ func (w *Worker) cancel(tx *store.Tx, it store.Item, r *Record, p run) error {
 	}
 	r.State = Canceled
 	r.Touch(w.Now())
-	if err := it.Encode(r); err != nil {
+	if err := r.write(&it); err != nil {
 		return err
 	}
 	tx.Replace(it)

@@ -97,8 +97,18 @@ func modelID(factoryID string) string { return id.Renamed(id.Model, factoryID) }
 func (r *Record) entry(o tenant.Owner, earlier store.Item) (store.Item, error) {
 	it, err := store.NewItem(ItemKind, o, r.ID, r)
 	it.Key, it.Version = Key(r.FactoryID), earlier.Version
+	it.Filters = r.filters()
 	return it, err
 }
+
+// write changes the item of the record.
+func (r *Record) write(it *store.Item) error {
+	it.Filters = r.filters()
+	return it.Encode(r)
+}
+
+// filters are what the stream's filter selects records by.
+func (r *Record) filters() map[string]string { return map[string]string{"state": string(r.State)} }
 
 // Runs reports whether the training has not ended.
 func (r *Record) Runs() bool { return r.State == Queued || r.State == Running }

@@ -315,7 +315,7 @@ func (w *Worker) change(s *task.Step, trainingID string, change func(*Record)) f
 		}
 		change(r)
 		r.Touch(w.Now())
-		if err := it.Encode(r); err != nil {
+		if err := r.write(&it); err != nil {
 			return err
 		}
 		tx.Replace(it)
