@@ -59,7 +59,7 @@ func (s *Service) plan(ctx context.Context, f factory.Factory, asked string, liv
 		return plan{}, err
 	}
 	if n := samples.Count(); n < job.MinSamples {
-		return plan{}, errs.Invalid("", "The factory has %d generated content items with texts. A training needs at least %d: generate more content first.", n, job.MinSamples)
+		return plan{}, errs.Invalid("", "The factory has too few generated content items with texts: %d. A training needs at least %d: generate more content first.", n, job.MinSamples)
 	}
 	return plan{base, samples, base.Training.Cost(samples.Tokens)}, nil
 }
