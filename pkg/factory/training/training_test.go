@@ -136,7 +136,7 @@ func TestFewerThanFiftySamplesAreRefusedWithTheirNumber(t *testing.T) {
 	w.engine.Step()
 	a := w.Call(http.MethodPost, path(w.factory), object{}) // one has failed, and one is being generated
 	a.Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "")
-	if !strings.Contains(a.Error.Message, "49 generated") || !strings.Contains(a.Error.Message, "50") {
+	if !strings.Contains(a.Error.Message, "texts: 49.") || !strings.Contains(a.Error.Message, "50") {
 		t.Errorf("refused with %q", a.Error.Message)
 	}
 	w.engine.Drain()
