@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -68,7 +69,11 @@ func (j *job) request(used []string) (provider.Request, error) {
 			sample.Topics = append(sample.Topics, topic{n, j.sample(from+i, slot)})
 		}
 	}
-	for _, avoid := range slices.Concat(j.Refused, used) {
+	chosen := make([]string, 0, len(j.Chosen))
+	for _, n := range slices.Sorted(maps.Keys(j.Chosen)) {
+		chosen = append(chosen, j.Chosen[n])
+	}
+	for _, avoid := range slices.Concat(j.Refused, chosen, used) {
 		if len(a.Avoid) < maxAvoided {
 			a.Avoid = append(a.Avoid, clip(avoid, maxShown))
 		}

@@ -2,7 +2,6 @@ package bedrock
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 )
 
@@ -43,14 +42,17 @@ var subjects = []string{
 	"The first hill of the season", "Why socks decide a race", "Sleep in the week before", "Dogs that keep pace", "Reading a training plan", "Knees and stairs", "Winter gloves compared",
 }
 
+// places are what a topic is about besides.
+var places = []string{
+	"along the frozen canal", "with a stroller", "on an island without roads", "after a night shift", "for somebody of seventy", "between two meetings",
+	"in a desert at noon", "at 2,500 metres", "next to the tram depot", "while it thunders", "before exams", "under city bridges",
+}
+
 // topics are topics for the slots of a plan. Where some may not be repeated, the first
 // answer repeats one of them.
 func topics(_, prompt string) any {
 	var data struct {
-		Slots []struct {
-			Slot int
-			Day  string
-		}
+		Slots []struct{ Slot int }
 		Avoid []string
 	}
 	if err := json.Unmarshal([]byte(prompt), &data); err != nil {
@@ -58,7 +60,8 @@ func topics(_, prompt string) any {
 	}
 	all := []any{}
 	for i, s := range data.Slots {
-		topic := fmt.Sprintf("%s, %s", subjects[(s.Slot-1+len(data.Avoid))%len(subjects)], s.Day)
+		n := s.Slot - 1 + len(data.Avoid)
+		topic := subjects[n%len(subjects)] + " " + places[(n+n/len(subjects))%len(places)]
 		if i == 0 && len(data.Avoid) > 0 && len(data.Slots) > 1 {
 			topic = data.Avoid[0]
 		}
