@@ -66,7 +66,8 @@ func (l lambdas) bedrock() []awsiam.PolicyStatement {
 	}
 }
 
-// bedrockModels returns the models of a kind, or of all, that the region has.
+// bedrockModels returns the models of a kind that the region has, or of all, with those that
+// factories have trained.
 func (l lambdas) bedrockModels(kind provider.Kind) (models []*string) {
 	region := l.data.settings.Region
 	for _, m := range catalog.Models(catalog.Filter{Provider: bedrock.Name, Kind: kind}) {
@@ -83,7 +84,7 @@ func (l lambdas) bedrockModels(kind provider.Kind) (models []*string) {
 		}
 		models = append(models, arns...)
 	}
-	if (kind == "" || kind == provider.KindText) && len(trainable(l.data.settings)) > 0 {
+	if kind == "" && len(trainable(l.data.settings)) > 0 {
 		models = append(models, l.deployments())
 	}
 	return models
