@@ -124,6 +124,10 @@ func kinds(s statement) string {
 			}
 		case strings.Contains(arn, "async-invoke/"):
 			kind = "invocations of the account"
+		case strings.Contains(arn, ":model-customization-job/"), strings.Contains(arn, ":custom-model"):
+			kind = "jobs, models and deployments of trainings"
+		case strings.Contains(arn, "-TrainingRole"):
+			kind = "role of trainings"
 		case strings.HasPrefix(arn, account+"bedrock:"):
 			kind = "models of the catalog"
 		default:
