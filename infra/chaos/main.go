@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	sz := size{}
 	flags.IntVar(&sz.events, "events", 200, "how many events each row of webhooks has")
-	flags.IntVar(&sz.jobs, "jobs", 40, "how many pieces of work each row of generations and of diagnoses has")
+	flags.IntVar(&sz.jobs, "jobs", 40, "how many pieces of work each row of generations, plans and diagnoses has")
 	flags.DurationVar(&sz.every, "every", 100*time.Millisecond, "from one event or piece of work to the next")
 	flags.IntVar(&sz.kills, "kills", 3, "how often a function is killed in a row")
 	flags.DurationVar(&sz.outage, "outage", 10*time.Second, "how long a service refuses")
@@ -63,6 +63,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		machine: document.ThisMachine(), size: sz,
 		webhooks: w.playWebhooks(ctx, wanted(webhookRows(sz), names), sz, out),
 		jobs:     w.playJobs(ctx, wanted(jobRows(sz), names), sz, out),
+		plans:    w.playPlans(ctx, wanted(planRows(sz), names), sz, out),
 		reviews:  w.playReviews(ctx, wanted(reviewRows(sz), names), sz, out),
 	}
 	table := r.markdown()

@@ -16,6 +16,7 @@ type report struct {
 	size     size
 	webhooks []result
 	jobs     []verdict
+	plans    []planned
 	reviews  []reviewed
 }
 
@@ -35,6 +36,10 @@ func (r *report) markdown() string {
 	fmt.Fprintf(&b, "\n### Generations\n\n%d pieces of work were accepted, %d a row, one every %v.\n\n", total, r.size.jobs, r.size.every)
 	b.WriteString("| Fault | Happened | Accepted | Generated | Failed | Not ended | Wrong events | Bad files | Charged | Adds up | Bought | Last end, s | Kept |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.jobs {
+		b.WriteString(row.markdown())
+	}
+	b.WriteString("\n### Content plans\n\n| Fault | Happened | Accepted | Completed | Items | Charged | Adds up | Bought | Last end, s | Kept |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, row := range r.plans {
 		b.WriteString(row.markdown())
 	}
 	b.WriteString("\n### Diagnoses\n\n| Fault | Happened | Accepted | Completed | Wrong events | Proposals | Wrong proposals | Asked | Last end, s | Kept |\n|---|---|---|---|---|---|---|---|---|---|\n")
@@ -66,6 +71,9 @@ func (r *report) broken() error {
 		all = append(all, row.broken())
 	}
 	for _, row := range r.jobs {
+		all = append(all, row.broken())
+	}
+	for _, row := range r.plans {
 		all = append(all, row.broken())
 	}
 	for _, row := range r.reviews {

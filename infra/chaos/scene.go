@@ -42,7 +42,7 @@ type scene struct {
 	webhook string
 	// neighbour is a second webhook, if there is one.
 	neighbour *neighbour
-	// factories are those that are diagnosed.
+	// factories are those that are diagnosed, or have plans.
 	factories []string
 
 	mu       sync.Mutex
