@@ -29,14 +29,27 @@ type Config struct {
 	AWS aws.Config
 	// Fakes is the address of the fakes of all providers; empty: Bedrock itself.
 	Fakes string
+	// Client makes the calls; nil: that of AWS.
+	Client Client
 	// Bucket holds the samples, and Role is the ARN of the role by which Bedrock reads
 	// them.
 	Bucket, Role string
 }
 
+// Client makes the calls of Bedrock's API that the trainer needs. *bedrock.Client does.
+type Client interface {
+	CreateModelCustomizationJob(context.Context, *bedrock.CreateModelCustomizationJobInput, ...func(*bedrock.Options)) (*bedrock.CreateModelCustomizationJobOutput, error)
+	GetModelCustomizationJob(context.Context, *bedrock.GetModelCustomizationJobInput, ...func(*bedrock.Options)) (*bedrock.GetModelCustomizationJobOutput, error)
+	StopModelCustomizationJob(context.Context, *bedrock.StopModelCustomizationJobInput, ...func(*bedrock.Options)) (*bedrock.StopModelCustomizationJobOutput, error)
+	CreateCustomModelDeployment(context.Context, *bedrock.CreateCustomModelDeploymentInput, ...func(*bedrock.Options)) (*bedrock.CreateCustomModelDeploymentOutput, error)
+	GetCustomModelDeployment(context.Context, *bedrock.GetCustomModelDeploymentInput, ...func(*bedrock.Options)) (*bedrock.GetCustomModelDeploymentOutput, error)
+	DeleteCustomModelDeployment(context.Context, *bedrock.DeleteCustomModelDeploymentInput, ...func(*bedrock.Options)) (*bedrock.DeleteCustomModelDeploymentOutput, error)
+	DeleteCustomModel(context.Context, *bedrock.DeleteCustomModelInput, ...func(*bedrock.Options)) (*bedrock.DeleteCustomModelOutput, error)
+}
+
 // Trainer trains models with Bedrock.
 type Trainer struct {
-	client       *bedrock.Client
+	client       Client
 	bucket, role string
 }
 
@@ -44,11 +57,14 @@ var _ job.Trainer = (*Trainer)(nil)
 
 // New makes the trainer. It makes no call.
 func New(cfg Config) *Trainer {
-	endpoint := ""
-	if cfg.Fakes != "" {
-		endpoint = cfg.Fakes + "/bedrock"
+	if cfg.Client == nil {
+		endpoint := ""
+		if cfg.Fakes != "" {
+			endpoint = cfg.Fakes + "/bedrock"
+		}
+		cfg.Client = bedrock.NewFromConfig(awscall.Config(cfg.AWS, endpoint))
 	}
-	return &Trainer{bedrock.NewFromConfig(awscall.Config(cfg.AWS, endpoint)), cfg.Bucket, cfg.Role}
+	return &Trainer{cfg.Client, cfg.Bucket, cfg.Role}
 }
 
 // The codes of refusals that the trainer acts on.
