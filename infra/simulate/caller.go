@@ -56,6 +56,7 @@ type caller struct {
 	principal auth.Principal
 	name      string
 	factory   string
+	school    school
 	hooks     []string // ids of webhooks
 	urls      []string // of webhooks
 	items     []string // paths of what was created
@@ -144,6 +145,9 @@ func (c *caller) live() {
 		c.call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog"}, &f)
 		c.factory = f.ID
 	}
+	if c.random.IntN(trainers) == 0 {
+		c.found()
+	}
 	for range 1 + c.random.IntN(2) {
 		var h struct{ ID string }
 		url := fmt.Sprintf("https://%s-%d.example.com/hook", c.name, len(c.hooks))
@@ -198,6 +202,10 @@ func (c *caller) create() {
 
 // act does one thing.
 func (c *caller) act() {
+	if c.school.open && c.random.IntN(4) == 0 {
+		c.train()
+		return
+	}
 	if len(c.items) == 0 || c.random.IntN(3) > 0 {
 		c.create()
 		return

@@ -112,11 +112,10 @@ func (w *world) check() (broken []string) {
 			Data struct{ Object struct{ ID string } }
 		}
 		must(json.Unmarshal([]byte(textOf(e, "doc")), &doc))
-		if strings.HasSuffix(doc.Type, ".generated") || strings.HasSuffix(doc.Type, ".failed") {
-			told[doc.Data.Object.ID]++
-		}
 		if end, ok := reviewEnds[event.Type(doc.Type)]; ok {
 			told[end+doc.Data.Object.ID]++
+		} else if strings.HasSuffix(doc.Type, ".generated") || strings.HasSuffix(doc.Type, ".failed") {
+			told[doc.Data.Object.ID]++
 		}
 		for _, c := range w.callers {
 			if tenant.Account(textOf(e, "acc")) != c.principal.Account {
@@ -197,6 +196,7 @@ func (w *world) check() (broken []string) {
 	broken = append(broken, w.checkAnalytics(content)...)
 	w.checkApplied(fail)
 	w.checkPlans(fail)
+	w.checkTrainings(fail)
 	for token, all := range w.submissions {
 		paid := 0
 		for _, s := range all {
@@ -221,14 +221,16 @@ func (w *world) checkAnalytics(paid map[string]int64) (broken []string) {
 		}
 	}
 	for _, c := range w.callers {
-		r, err := rollup.Verify(context.Background(), w.db(), c.factory, time.Now())
-		if err != nil || r.Pending > 0 {
-			broken = append(broken, fmt.Sprintf("the analytics of %s: %+v, %v", c.name, r, err))
+		for _, factory := range c.factories() {
+			r, err := rollup.Verify(context.Background(), w.db(), factory, time.Now())
+			if err != nil || r.Pending > 0 {
+				broken = append(broken, fmt.Sprintf("the analytics of %s: %+v, %v", c.name, r, err))
+			}
+			if spent := r.Totals["spend_credits"]; spent != paid[factory] {
+				broken = append(broken, fmt.Sprintf("%s has paid %d for its factory %s, and its analytics show %d", c.name, paid[factory], factory, spent))
+			}
+			counted += r.Totals["made"] + r.Totals["failed"]
 		}
-		if spent := r.Totals["spend_credits"]; spent != paid[c.factory] {
-			broken = append(broken, fmt.Sprintf("%s has paid %d for its content, and its analytics show %d", c.name, paid[c.factory], spent))
-		}
-		counted += r.Totals["made"] + r.Totals["failed"]
 	}
 	if counted != ended {
 		broken = append(broken, fmt.Sprintf("attempts at content ended %d times, and analytics show %d", ended, counted))

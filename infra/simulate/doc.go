@@ -14,9 +14,10 @@
 // testing/synctest: it moves when nothing else does.
 //
 // Callers create content and generations, alone and in batches, cancel, change, delete
-// and regenerate them, and have events delivered again. They repeat a call that was not
-// answered with the same Idempotency-Key. When they are done there are no more faults,
-// and everything must end. Then the invariants are checked (check.go).
+// and regenerate them, train models, and have events delivered again. They repeat a
+// call that was not answered with the same Idempotency-Key. When they are done there
+// are no more faults, and everything must end. Then the invariants are checked
+// (check.go).
 //
 // Not simulated: the gateway and the authorizer, the SDK's own code (its repeats and
 // time-outs are), the table's limits of throughput, an index that is behind its table,

@@ -12,9 +12,10 @@ import (
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 
-// reviewEnds are the events of diagnoses, proposals and plans, with what marks the change that
+// reviewEnds are the events of diagnoses, proposals, plans and trainings, with what marks the change that
 // each of them reports.
-var reviewEnds = map[event.Type]string{event.DiagnosisCompleted: "diagnosed ", event.ProposalCreated: "proposed ", event.ProposalApplied: "applied ", event.ContentPlanCompleted: "planned "}
+var reviewEnds = map[event.Type]string{event.DiagnosisCompleted: "diagnosed ", event.ProposalCreated: "proposed ", event.ProposalApplied: "applied ", event.ContentPlanCompleted: "planned ",
+	event.TrainingCompleted: "completed ", event.TrainingFailed: "failed "}
 
 // observeReview counts the diagnoses that are completed, and the proposals that are made
 // and applied.

@@ -22,6 +22,9 @@ import (
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/planning"
 	"github.com/content-automation/api/pkg/factory/review"
+	"github.com/content-automation/api/pkg/factory/training"
+	"github.com/content-automation/api/pkg/factory/training/job"
+	"github.com/content-automation/api/pkg/factory/training/tune"
 	"github.com/content-automation/api/pkg/factory/work"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -64,6 +67,7 @@ var build = sync.OnceValue(func() stack {
 	s.offer = catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2")
 	factories.Register(r)
 	review.NewService(s.db, time.Now).Register(r)
+	training.NewService(s.db, factories, s.offer, time.Now).Register(r)
 	planning.NewService(s.db, factories, s.offer, time.Now).Register(r)
 	content.NewService(s.db, factories, s.signer, s.offer, time.Now).Register(r)
 	studio.NewService(s.db, s.signer, allowed{}, s.offer, time.Now).Register(r)
@@ -137,9 +141,9 @@ func (s stack) start(name string) func() handler {
 			return s.consumer(map[task.Kind]task.Handler{}, []topology.Queue{topology.ImportMedia})
 		}
 	case "train":
-		// No scene trains models.
 		return func() handler {
-			return s.consumer(map[task.Kind]task.Handler{}, []topology.Queue{topology.Train})
+			worker := &job.Worker{DB: s.db, Objects: objects{}, Trainer: tune.New(tune.Config{Client: bedrockAPI{}, Bucket: "media", Role: "training"}), Now: time.Now}
+			return s.consumer(worker.Handlers(), []topology.Queue{topology.Train})
 		}
 	case "replay":
 		return func() handler {

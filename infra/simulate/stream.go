@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/factory/proposal"
+	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/store/memtable"
 	"github.com/content-automation/api/pkg/task"
@@ -135,13 +136,16 @@ func (w *world) observe(c memtable.Change) {
 		}
 	case "content_item", "generation":
 		state, before := stateOf(c.New), stateOf(c.Old)
-		if state != before && (state == "generated" || state == "failed") {
+		// What was stored as generated is no end: trainings learn from it.
+		if before != "" && state != before && (state == "generated" || state == "failed") {
 			w.ends[textOf(c.New, "pk")]++
 		}
 	case diagnosis.ItemKind, proposal.ItemKind:
 		w.observeReview(c)
 	case plan.ItemKind:
 		w.observePlan(c)
+	case job.ItemKind:
+		w.observeTraining(c)
 	}
 }
 

@@ -1,0 +1,152 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/factory/training/job"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/memtable"
+)
+
+// trainers is of how many callers one trains models.
+const trainers = 4
+
+// school is the factory by which a caller trains models. Its content is there from the
+// beginning.
+type school struct {
+	id    string
+	open  bool     // it was not deleted
+	items []string // paths of its content
+}
+
+// factories are those of the caller.
+func (c *caller) factories() []string {
+	if c.school.id == "" {
+		return []string{c.factory}
+	}
+	return []string{c.factory, c.school.id}
+}
+
+// found makes the school. A few items more than a training needs make some trainings lack
+// samples once items are deleted.
+func (c *caller) found() {
+	var f struct{ ID string }
+	if c.call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "School"}, &f) != http.StatusCreated {
+		return
+	}
+	c.school = school{id: f.ID, open: true}
+	tx := &store.Tx{}
+	for n := range job.MinSamples + c.random.IntN(4) {
+		now := time.Now()
+		var r item.Record
+		must(json.Unmarshal([]byte(`{"parts":[{"kind":"text","role":"text","model":"nova-micro","provider":"bedrock"}]}`), &r))
+		r.Resource, r.FactoryID, r.Kind, r.State, r.Attempt = resource.New(id.New(id.ContentItem, now), now, nil), f.ID, item.Post, item.Generated, 1
+		r.Prompt, r.Language, r.Title, r.Caption, r.Hashtags = "A shoe", "en", fmt.Sprint("Shoe ", n), "A new shoe.", []string{}
+		it, err := r.Entry(c.principal.Owner)
+		must(err)
+		tx.Create(it, nil)
+		c.school.items = append(c.school.items, "/v1/content-items/"+r.ID)
+	}
+	must(c.world.db().Commit(context.Background(), tx))
+}
+
+// train starts a training, or deletes an item that it learns from, or the school.
+func (c *caller) train() {
+	path := "/v1/factories/" + c.school.id
+	switch n := c.random.IntN(20); {
+	case n < 2:
+		c.school.open = c.call(http.MethodDelete, path, nil, nil) != http.StatusOK
+	case n == 2:
+		c.call(http.MethodDelete, c.school.items[c.random.IntN(len(c.school.items))], nil, nil)
+	default:
+		c.call(http.MethodPost, path+"/training", object{}, nil)
+	}
+}
+
+// trained is a training that was accepted, as it was at last.
+type trained struct{ job.Training }
+
+// observeTraining counts the trainings that have ended.
+func (w *world) observeTraining(c memtable.Change) {
+	var t trained
+	must(json.Unmarshal([]byte(textOf(c.New, "doc")), &t))
+	known := w.trainings[t.ID]
+	if w.trainings[t.ID] = &t; known != nil && known.State != t.State && (t.State == job.Completed || t.State == job.Failed) {
+		w.ends[string(t.State)+" "+t.ID]++
+	}
+}
+
+// checkTrainings checks that all trainings have ended, that they are charged what they
+// cost, and that the provider has the model of the last that has completed, and no other.
+func (w *world) checkTrainings(fail func(format string, args ...any)) {
+	charged, deleted, models := map[string]int64{}, map[string]bool{}, map[string]catalog.Trained{}
+	for _, it := range w.items() {
+		doc := []byte(textOf(it, "doc"))
+		switch textOf(it, "kind") {
+		case ledger.Kind:
+			var e ledger.Entry
+			must(json.Unmarshal(doc, &e))
+			charged[e.Subject] -= e.Credits
+		case "factory":
+			deleted[textOf(it, "pk")] = stateOf(it) == "deleted"
+		case catalog.TrainedKind:
+			var m catalog.Trained
+			must(json.Unmarshal(doc, &m))
+			if other, ok := models[m.FactoryID]; ok {
+				fail("%s has the models of %s and %s", m.FactoryID, m.TrainingID, other.TrainingID)
+			}
+			models[m.FactoryID] = m
+		}
+	}
+	last := map[string]string{}
+	for id, t := range w.trainings {
+		if t.State == job.Completed && !deleted[t.FactoryID] {
+			last[t.FactoryID] = max(last[t.FactoryID], id)
+		}
+	}
+	jobs := map[string]string{}
+	for id, t := range w.trainings {
+		name := strings.ReplaceAll(id, "_", "-")
+		jobs[name] = id
+		switch {
+		case t.State != job.Completed && t.State != job.Failed && t.State != job.Canceled:
+			fail("%s is %s", id, t.State)
+		case t.State == job.Completed && (t.CostCredits == 0 || w.jobs[name] == nil || w.jobs[name].fails):
+			fail("%s is completed, has cost %d, and its job is %+v", id, t.CostCredits, w.jobs[name])
+		case t.State != job.Completed && t.CostCredits != 0:
+			fail("%s is %s, and has cost %d", id, t.State, t.CostCredits)
+		}
+		if charged[id] != t.CostCredits {
+			fail("%s has cost %d, and was charged %d", id, t.CostCredits, charged[id])
+		}
+		if w.files[job.Prefix+name+"/samples.jsonl"] {
+			fail("the samples of %s are left", id)
+		}
+		if last[t.FactoryID] != models[t.FactoryID].TrainingID {
+			fail("%s has the model of %q, not of %q", t.FactoryID, models[t.FactoryID].TrainingID, last[t.FactoryID])
+		}
+	}
+	for name, j := range w.jobs {
+		id, ok := jobs[name]
+		switch {
+		case !ok:
+			fail("the job %s is of no training", name)
+		case j.unread && w.trainings[id].State != job.Canceled:
+			fail("the job of %s had no samples", id)
+		case last[w.trainings[id].FactoryID] == id && !(j.hasModel() && j.exists() && models[w.trainings[id].FactoryID].Endpoint == name):
+			fail("the model of %s is not ready", id)
+		case last[w.trainings[id].FactoryID] != id && (j.hasModel() || j.exists() || time.Now().Before(j.over) && j.stopped.IsZero()):
+			fail("%s, which is %s, has left something at the provider", id, w.trainings[id].State)
+		}
+	}
+}
