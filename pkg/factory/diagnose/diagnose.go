@@ -243,8 +243,9 @@ func (w *Worker) complete(s *task.Step, p progress, missing *diagnosis.Failure) 
 func (w *Worker) proposal(r *diagnosis.Record, f factory.Factory, n int, d draft) *proposal.Proposal {
 	now := w.Now()
 	return &proposal.Proposal{
-		// The id has the time of the diagnosis, so that a reset of the sandbox removes both.
-		Resource:  resource.New(id.Derived(id.Proposal, r.CreatedAt.Time, r.ID, fmt.Sprint(n)), now, nil),
+		// The id has the time of the diagnosis, so that a reset of the sandbox removes both,
+		// less a little for each, so that lists have the most useful proposal first.
+		Resource:  resource.New(id.Derived(id.Proposal, r.CreatedAt.Add(-time.Duration(n)*time.Millisecond), r.ID, fmt.Sprint(n)), now, nil),
 		FactoryID: f.ID, Source: proposal.FromDiagnosis, Title: d.Title, Rationale: d.Rationale, Patch: d.Patch, ExpectedEffect: d.ExpectedEffect,
 		BaseVersion: f.Version, State: proposal.Open, ExpiresAt: resource.Instant(now.Add(proposal.Life)),
 	}

@@ -78,8 +78,8 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 	if len(all) == 0 || len(all) != len(got.ProposalIDs) || got.ProposalFailure != nil {
 		t.Fatalf("%d proposals, %+v", len(all), got)
 	}
-	for _, p := range all {
-		if p.State != proposal.Open || p.FactoryID != f.ID || p.BaseVersion != 1 || p.Source != "diagnosis" || len(p.Patch) == 0 || !slices.Contains(got.ProposalIDs, p.ID) ||
+	for i, p := range all {
+		if p.State != proposal.Open || p.FactoryID != f.ID || p.BaseVersion != 1 || p.Source != "diagnosis" || len(p.Patch) == 0 || got.ProposalIDs[i] != p.ID ||
 			!p.ExpiresAt.Equal(w.clock.Now().Add(30*24*time.Hour)) || p.AppliedVersion != nil || p.Rationale == "" || p.ExpectedEffect == "" {
 			t.Errorf("%+v", p)
 		}
