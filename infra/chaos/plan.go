@@ -111,7 +111,7 @@ type planned struct {
 }
 
 // planned reads what came of a row.
-func (s *scene) planned(ctx context.Context, r row) (planned, error) {
+func (s *scene) planned(ctx context.Context) (planned, error) {
 	events, err := list[told](ctx, s.client, "/v1/events", "type", "content_plan.completed")
 	if err != nil {
 		return planned{}, err
@@ -133,7 +133,7 @@ func (s *scene) planned(ctx context.Context, r row) (planned, error) {
 	done, _ := s.load.accepted()
 	s.mu.Lock()
 	v := judgePlans(done, plans, items, events, credits-me.Balance.Credits, s.ended)
-	v.name, v.bounds, v.hits = r.name, r.bounds, s.hits
+	v.hits = s.hits
 	s.mu.Unlock()
 	v.bought, err = s.bought(ctx)
 	return v, err
@@ -211,25 +211,12 @@ func (v planned) markdown() string {
 		v.name, v.hits, v.accepted, v.completed, v.items, v.charged, adds, v.bought, v.last.Seconds(), kept)
 }
 
-// playPlans runs rows about content plans, one after the other.
+// playPlans runs rows about content plans.
 func (w *world) playPlans(ctx context.Context, rows []row, sz size, out io.Writer) []planned {
-	var all []planned
-	for _, r := range rows {
-		fmt.Fprintln(out, r.name)
-		v := planned{name: r.name, bounds: r.bounds}
-		s, err := w.newPlanScene(ctx, r.name, sz)
-		if err == nil {
-			err = s.play(ctx, r, sz)
+	return playAll(ctx, rows, sz, out, w.newPlanScene, (*scene).planned, func(v *planned, r row, trouble error, against *planned) {
+		v.name, v.bounds, v.trouble = r.name, r.bounds, trouble
+		if against != nil {
+			v.usual = against.bought
 		}
-		if err == nil {
-			v, err = s.planned(ctx, r)
-		}
-		v.trouble = err
-		if i := slices.IndexFunc(all, func(other planned) bool { return other.name == r.against }); i >= 0 {
-			v.usual = all[i].bought
-		}
-		fmt.Fprint(out, "  ", v.markdown())
-		all = append(all, v)
-	}
-	return all
+	})
 }

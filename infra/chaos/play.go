@@ -13,51 +13,51 @@ func wanted(rows []row, names *regexp.Regexp) []row {
 	return slices.DeleteFunc(rows, func(r row) bool { return !names.MatchString(r.name) })
 }
 
-// playWebhooks runs rows about deliveries, one after the other. One that comes to
-// grief does not keep the others from being run.
-func (w *world) playWebhooks(ctx context.Context, rows []row, sz size, out io.Writer) []result {
-	var all []result
-	for _, r := range rows {
+// playAll runs rows of one kind, one after the other, each in a scene of its own. judged
+// returns what came of a row; finish adds to that the row, why there is no result, and
+// the result of the row that bounds it, if there is one.
+func playAll[V interface{ markdown() string }](ctx context.Context, rows []row, sz size, out io.Writer,
+	newScene func(context.Context, string, size) (*scene, error), judged func(*scene, context.Context) (V, error), finish func(v *V, r row, trouble error, against *V),
+) (all []V) {
+	for i, r := range rows {
 		fmt.Fprintln(out, r.name)
 		sz := sz
 		sz.events *= max(1, r.more)
-		came := result{name: r.name, bounds: r.bounds}
-		s, err := w.newScene(ctx, r.name, sz)
+		var v V
+		s, err := newScene(ctx, r.name, sz)
 		if err == nil {
 			err = s.play(ctx, r, sz)
 		}
 		if err == nil {
-			came, err = s.result(ctx, r)
+			v, err = judged(s, ctx)
 		}
-		came.trouble = err
-		if i := slices.IndexFunc(all, func(other result) bool { return other.name == r.against }); i >= 0 {
-			came.yardstick = all[i].p99
+		var against *V
+		if at := slices.IndexFunc(rows[:i], func(other row) bool { return other.name == r.against }); at >= 0 {
+			against = &all[at]
 		}
-		fmt.Fprint(out, "  ", came.markdown())
-		all = append(all, came)
-	}
-	return all
-}
-
-// playJobs runs rows about generations in the same way.
-func (w *world) playJobs(ctx context.Context, rows []row, sz size, out io.Writer) []verdict {
-	var all []verdict
-	for _, r := range rows {
-		fmt.Fprintln(out, r.name)
-		v := verdict{name: r.name, bounds: r.bounds}
-		s, err := w.newJobScene(ctx, r.name, sz)
-		if err == nil {
-			err = s.play(ctx, r, sz)
-		}
-		if err == nil {
-			v, err = s.verdict(ctx, r)
-		}
-		v.trouble = err
-		if i := slices.IndexFunc(all, func(other verdict) bool { return other.name == r.against }); i >= 0 {
-			v.usual = all[i].bought
-		}
+		finish(&v, r, err, against)
 		fmt.Fprint(out, "  ", v.markdown())
 		all = append(all, v)
 	}
 	return all
+}
+
+// playWebhooks runs rows about deliveries.
+func (w *world) playWebhooks(ctx context.Context, rows []row, sz size, out io.Writer) []result {
+	return playAll(ctx, rows, sz, out, w.newScene, (*scene).result, func(v *result, r row, trouble error, against *result) {
+		v.name, v.bounds, v.trouble = r.name, r.bounds, trouble
+		if against != nil {
+			v.yardstick = against.p99
+		}
+	})
+}
+
+// playJobs runs rows about generations.
+func (w *world) playJobs(ctx context.Context, rows []row, sz size, out io.Writer) []verdict {
+	return playAll(ctx, rows, sz, out, w.newJobScene, (*scene).verdict, func(v *verdict, r row, trouble error, against *verdict) {
+		v.name, v.bounds, v.trouble = r.name, r.bounds, trouble
+		if against != nil {
+			v.usual = against.bought
+		}
+	})
 }

@@ -41,7 +41,7 @@ type result struct {
 const stretch = 1.25
 
 // result counts what came.
-func (s *scene) result(ctx context.Context, r row) (result, error) {
+func (s *scene) result(ctx context.Context) (result, error) {
 	done, _ := s.load.accepted()
 	came, err := s.mailbox.all()
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *scene) result(ctx context.Context, r row) (result, error) {
 	}
 	s.mu.Lock()
 	out := count(done, came, s.ended)
-	out.name, out.bounds, out.hits, out.inFlight = r.name, r.bounds, s.hits, s.inFlight
+	out.hits, out.inFlight = s.hits, s.inFlight
 	s.mu.Unlock()
 	out.pending, err = s.client.undelivered(ctx, s.webhook)
 	return out, err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -109,7 +108,7 @@ type reviewed struct {
 }
 
 // reviewed reads what came of a row.
-func (s *scene) reviewed(ctx context.Context, r row) (reviewed, error) {
+func (s *scene) reviewed(ctx context.Context) (reviewed, error) {
 	events, err := list[reviewEvent](ctx, s.client, "/v1/events", "type", "diagnosis.*,proposal.*")
 	if err != nil {
 		return reviewed{}, err
@@ -127,7 +126,7 @@ func (s *scene) reviewed(ctx context.Context, r row) (reviewed, error) {
 	done, _ := s.load.accepted()
 	s.mu.Lock()
 	v := judgeReviews(done, events, listed, s.ended)
-	v.name, v.bounds, v.hits = r.name, r.bounds, s.hits
+	v.hits = s.hits
 	s.mu.Unlock()
 	v.asked, err = s.bought(ctx)
 	return v, err
@@ -193,25 +192,12 @@ func (v reviewed) markdown() string {
 	return "| " + strings.Join(append(cells, fmt.Sprintf("%.1f", v.last.Seconds()), kept), " | ") + " |\n"
 }
 
-// playReviews runs rows about diagnoses, one after the other.
+// playReviews runs rows about diagnoses.
 func (w *world) playReviews(ctx context.Context, rows []row, sz size, out io.Writer) []reviewed {
-	var all []reviewed
-	for _, r := range rows {
-		fmt.Fprintln(out, r.name)
-		v := reviewed{name: r.name, bounds: r.bounds}
-		s, err := w.newReviewScene(ctx, r.name, sz)
-		if err == nil {
-			err = s.play(ctx, r, sz)
+	return playAll(ctx, rows, sz, out, w.newReviewScene, (*scene).reviewed, func(v *reviewed, r row, trouble error, against *reviewed) {
+		v.name, v.bounds, v.trouble = r.name, r.bounds, trouble
+		if against != nil {
+			v.usual = against.asked
 		}
-		if err == nil {
-			v, err = s.reviewed(ctx, r)
-		}
-		v.trouble = err
-		if i := slices.IndexFunc(all, func(other reviewed) bool { return other.name == r.against }); i >= 0 {
-			v.usual = all[i].asked
-		}
-		fmt.Fprint(out, "  ", v.markdown())
-		all = append(all, v)
-	}
-	return all
+	})
 }

@@ -125,7 +125,7 @@ type verdict struct {
 }
 
 // verdict reads what came of a row.
-func (s *scene) verdict(ctx context.Context, r row) (verdict, error) {
+func (s *scene) verdict(ctx context.Context) (verdict, error) {
 	a, err := s.read(ctx)
 	if err != nil {
 		return verdict{}, err
@@ -133,7 +133,7 @@ func (s *scene) verdict(ctx context.Context, r row) (verdict, error) {
 	done, _ := s.load.accepted()
 	s.mu.Lock()
 	v := judge(done, a, s.ended)
-	v.name, v.bounds, v.hits = r.name, r.bounds, s.hits
+	v.hits = s.hits
 	s.mu.Unlock()
 	v.bought, err = s.bought(ctx)
 	return v, err
