@@ -1,6 +1,5 @@
-// Package analytics shows what the content of a factory has come to: how much was made,
-// failed and was published, what it has cost, and how it was received, by day, kind and
-// platform. Package rollup keeps the sums that it reads.
+// Package analytics shows how much content a factory has made and published, how much
+// failed, what it has cost, and how it was received, by day, kind and platform. Package rollup keeps the sums that it reads.
 package analytics
 
 import (

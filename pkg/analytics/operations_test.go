@@ -65,7 +65,7 @@ func (w *world) locate(zone string) {
 	}
 }
 
-// happened counts what an item has come to at a time.
+// happened counts the result of an item at a time.
 func (w *world) happened(kind item.Kind, at string, p item.Past) {
 	w.t.Helper()
 	when, err := time.Parse(time.RFC3339, at)

@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// history returns what the item of a key has come to, and all of that together.
+// history returns the history of an item, and its sum.
 func (w *world) history(key string) (all []item.Past, sum item.Past) {
 	w.t.Helper()
 	it, err := w.db.Get(w.t.Context(), store.IDKey(key))

@@ -1,5 +1,5 @@
-// Package rollup keeps the sums that analytics read: what the content and the trainings
-// of a factory have come to, by day, kind and platform. A consumer of the state table's stream keeps them,
+// Package rollup keeps the sums that analytics read: the results and costs of the content
+// and the trainings of a factory, by day, kind and platform. A consumer of the state table's stream keeps them,
 // so that a read costs the same however much content there is. It links no HTTP
 // framework.
 package rollup

@@ -179,7 +179,7 @@ func TestManyItemsAreCountedInFewTransactions(t *testing.T) {
 	}
 }
 
-// The longest histories fit into transactions, even where all that they have come to is
+// The longest histories fit into transactions, even where all of it is
 // counted in another time zone.
 func TestALongHistoryIsCounted(t *testing.T) {
 	w := newWorld(t, "Pacific/Kiritimati")
@@ -268,7 +268,7 @@ func TestWhatFailsComesAgain(t *testing.T) {
 	is(t, "the sums", w.days("2026-05-01", "2026-05-01", "UTC"), truth(t, "UTC", post))
 }
 
-// What a deleted item has come to stays counted, also what its deletion has charged.
+// What was counted of a deleted item stays, with what its deletion has charged.
 func TestWhatWasDeletedStaysCounted(t *testing.T) {
 	w := newWorld(t, "")
 	made, running := w.content(item.Post), w.content(item.Video)

@@ -8,7 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// Past is what an item has come to at a time: the end of an attempt, or its
+// Past is the result of an item at a time: the end of an attempt, or its
 // publication. Analytics count it.
 type Past struct {
 	At        resource.Time `json:"at"`

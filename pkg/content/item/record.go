@@ -28,7 +28,7 @@ type Record struct {
 	Parts    []part          `json:"parts"`
 	Credits  int64           `json:"credits,omitempty"`
 	Ticket   generate.Ticket `json:"ticket,omitzero"`
-	// History is what the item's attempts have come to, oldest first.
+	// History has the results of the item's attempts, oldest first.
 	History []Past `json:"history,omitempty"`
 }
 
