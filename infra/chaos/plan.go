@@ -25,23 +25,12 @@ var planPlaces = []place{
 
 // planRows are the rows about content plans.
 func planRows(sz size) []row {
-	const none = "No fault"
 	once := bounds{once: true}
-	rows := []row{{name: none, happen: nothing, bounds: once}}
-	for _, p := range planPlaces {
-		rows = append(rows, killedAt(sz, p)...)
-	}
-	rows = append(rows,
+	return rowsAlong(sz, planPlaces,
 		row{name: "The table refuses writes", happen: window(writes, sz.outage, refuse)},
 		row{name: "Each message and event comes twice", happen: often(sends, 1, repeat), bounds: once},
 		row{name: "Every third write is done, its answer lost", happen: often(writes, 3, loseAnswer)},
 	)
-	for i := range rows {
-		if rows[i].bounds.once {
-			rows[i].against = none
-		}
-	}
-	return rows
 }
 
 const (

@@ -25,23 +25,12 @@ var reviewPlaces = []place{
 
 // reviewRows are the rows about diagnoses.
 func reviewRows(sz size) []row {
-	const none = "No fault"
 	once := bounds{once: true}
-	rows := []row{{name: none, happen: nothing, bounds: once}}
-	for _, p := range reviewPlaces {
-		rows = append(rows, killedAt(sz, p)...)
-	}
-	rows = append(rows,
+	return rowsAlong(sz, reviewPlaces,
 		row{name: "The table refuses writes", happen: window(writes, sz.outage, refuse)},
 		row{name: "Each message and event comes twice", happen: often(sends, 1, repeat), bounds: once},
 		row{name: "Every third write is done, its answer lost", happen: often(writes, 3, loseAnswer)},
 	)
-	for i := range rows {
-		if rows[i].bounds.once {
-			rows[i].against = none
-		}
-	}
-	return rows
 }
 
 // mostReviews is how many diagnoses a row has at most: fewer than an account may start in

@@ -86,6 +86,24 @@ func frozen(at []step, d time.Duration) func(context.Context, *scene) error {
 	}
 }
 
+// rowsAlong are the rows about work that passes places: one without a fault, those in which
+// functions are killed at each place, and others. The one without a fault bounds how often
+// the providers are asked.
+func rowsAlong(sz size, places []place, others ...row) []row {
+	const none = "No fault"
+	rows := []row{{name: none, happen: nothing, bounds: bounds{once: true}}}
+	for _, p := range places {
+		rows = append(rows, killedAt(sz, p)...)
+	}
+	rows = append(rows, others...)
+	for i := range rows {
+		if rows[i].bounds.once {
+			rows[i].against = none
+		}
+	}
+	return rows
+}
+
 // killedAt are the rows in which functions are killed before and after a step.
 func killedAt(sz size, p place) []row {
 	return []row{

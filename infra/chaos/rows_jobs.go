@@ -38,13 +38,8 @@ var jobPlaces = []place{
 
 // jobRows are the rows about generations.
 func jobRows(sz size) []row {
-	const none = "No fault"
 	once := bounds{once: true}
-	rows := []row{{name: none, happen: nothing, bounds: once}}
-	for _, p := range jobPlaces {
-		rows = append(rows, killedAt(sz, p)...)
-	}
-	rows = append(rows,
+	return rowsAlong(sz, jobPlaces,
 		row{name: "Queues of generation wiped, then resumed", happen: wipedJobs},
 		row{name: "The table refuses writes", happen: window(writes, sz.outage, refuse)},
 		row{name: "Bus and queues refuse", happen: window(sends, sz.outage, refuse)},
@@ -57,12 +52,6 @@ func jobRows(sz size) []row {
 		row{name: "Generate frozen for 40 s at a provider", happen: frozen(submitting, 40*time.Second)},
 		row{name: "Each operation of each provider fails in each way", happen: nothing, begin: troubled},
 	)
-	for i := range rows {
-		if rows[i].bounds.once {
-			rows[i].against = none
-		}
-	}
-	return rows
 }
 
 // wipedJobs empties the queues of generation again and again for two seconds, then

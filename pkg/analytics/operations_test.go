@@ -50,7 +50,7 @@ func (w *world) makeFactory(c *apitest.Caller) string {
 	return f.ID
 }
 
-// locate gives the factory a time zone, as a schedule does.
+// locate sets the time zone of the factory, as a schedule does.
 func (w *world) locate(zone string) {
 	w.t.Helper()
 	it, err := w.db.Get(w.t.Context(), store.IDKey(w.factory))

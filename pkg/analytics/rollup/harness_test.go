@@ -123,7 +123,7 @@ func (w *world) recordOf(it store.Item) events.DynamoDBEventRecord {
 	}}
 }
 
-// handle gives records to the function, and returns where it wants them again from.
+// handle calls the function with records, and returns the first that is to be delivered again.
 func (w *world) handle(records ...events.DynamoDBEventRecord) string {
 	w.t.Helper()
 	out, err := w.keeper.Handle(w.t.Context(), events.DynamoDBEvent{Records: records})
