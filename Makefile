@@ -65,8 +65,17 @@ explorer-assets:
 	@command -v node >/dev/null && command -v npm >/dev/null || { echo "Node is not installed: get Node 20 or newer, with npm, from https://nodejs.org."; exit 1; }
 	@node infra/tools/explorer-assets.mjs
 
+# What pkg/compose works with: ffmpeg and fonts, and ffprobe for its tests.
+.PHONY: media-tools
+media-tools: ## Install ffmpeg, ffprobe and the fonts into .tools/media, at pinned versions
+	@node infra/tools/media-tools.mjs
+
+.PHONY: layer
+layer: ## Make the Lambda layer with ffmpeg and the fonts, into build/layer/<arch>; ARCH=arm64 or x86_64
+	@node infra/tools/media-tools.mjs layer $(ARCH)
+
 .PHONY: test
-test: explorer-assets generate-check lint vuln ## Run everything that must pass: generated files, static analysis, known vulnerabilities, all tests
+test: explorer-assets media-tools generate-check lint vuln ## Run everything that must pass: generated files, static analysis, known vulnerabilities, all tests
 	$(GO) test $$($(GO) list $(PACKAGES) | grep -v '$(DEPLOYED)')
 	$(GO) test -count=1 $$($(GO) list $(PACKAGES) | grep '$(DEPLOYED)')
 	@$(MAKE) --no-print-directory test-sam

@@ -1,0 +1,133 @@
+// Puts what pkg/compose works with into .tools/media: ffmpeg, ffprobe for the
+// tests, and the fonts, each with its licence. Every archive is pinned by its
+// checksum. Only the files that are needed are kept: the archives hold ten times
+// as much.
+//
+//   node infra/tools/media-tools.mjs               the tools of this machine
+//   node infra/tools/media-tools.mjs layer arm64   a Lambda layer, into build/layer/arm64
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+// The static builds of ffmpeg 7.0.2 in the wheels of imageio-ffmpeg, and of ffprobe.
+const ffmpegVersion = '0.7.0';
+const ffprobeVersion = '5.2.0';
+const builds = {
+  x86_64: {
+    platform: 'manylinux2014_x86_64',
+    wheel: '4e1f36bef7bedd4bc5dc25f60a8345d88f57133fa1e754f09b411ac61b854408',
+    binary: 'imageio_ffmpeg/binaries/ffmpeg-linux-x86_64-v7.0.2',
+    ffprobe: '@ffprobe-installer/linux-x64',
+    integrity: 'D3UeqTLYPNs7pBWPLUYGehPdRVqU8eACox4OZy3pZUZatxye2YKlvBwEfaLdL1v2Z4FOAlLUhms0kY8m8kqSRA==',
+  },
+  arm64: {
+    platform: 'manylinux2014_aarch64',
+    wheel: '588a23c6a1c55a7cb51febfe97d3ef8dd5e7fa0ef7e14c7da8828e2886bdd3a3',
+    binary: 'imageio_ffmpeg/binaries/ffmpeg-linux-aarch64-v7.0.2',
+    ffprobe: '@ffprobe-installer/linux-arm64',
+    integrity: 'X1VvWtlLs6ScP73biVLuHD5ohKJKsMTa0vafCESOen4mOoNeLAYbxOVxDWAdFz9cpZgRiloFj5QD6nDj8E28yQ==',
+  },
+};
+
+// The fonts, in bold: headings and captions use no other weight.
+const fonts = [
+  ['noto-sans', '0.4.2', 'NotoSans', 'zYD8G2ijWLxqmquoQgghNh/x9p0yxWwArD0oxO1oXY1qx5vOd4t0Kbhnu/Cx8RTy08OgA8RtxuULZFaXwVPnPw=='],
+  ['noto-sans-arabic', '0.4.3', 'NotoSansArabic', 'YvtxyuegxPegu2g5urXJ+gQxRp8i798nQswTmEjwXOWR/fqy0Gvey6h5IoNRBrc43SxRxPezqCiR9ivpfPAXSg=='],
+  ['noto-sans-hebrew', '0.4.1', 'NotoSansHebrew', 'NR3vP6GT/hSINLrk4JHJBQnuzh/C1mlMrphNlI2dQaO53a3oTjSRoG4JyYb1B6bHadjsGh0wPZbT4kMJBKjT/w=='],
+  ['noto-sans-devanagari', '0.4.1', 'NotoSansDevanagari', '26boYPNKGP1r4R5MxsMAY/zCQOwiXLOJzX8sh1a2oEWyQurQsyniaCv4992c+9jjwshEEt2NNVv5GcnyzaL7QQ=='],
+  ['noto-sans-thai', '0.4.2', 'NotoSansThai', 'PGBBBDGfJJ/5y2hNweLBZWD4YmVT4uOO4chsOPXyl0TktaBJamDKVKv/WbGiDTeBGdkegLiytsWo+lhnkHP5qA=='],
+  ['noto-sans-sc', '0.4.3', 'NotoSansSC', '9rAwdFTFHbO/u6Cs0gj2jZbW74TGIiaFNQnXYH2s5wA1bzVkwbaviL4t8YUV642eGYjg86eH6DkAEQmfNHDncQ=='],
+  ['noto-sans-jp', '0.4.3', 'NotoSansJP', 'Fl+Z6vtD24HFAYsvzB0S9Nery1ly16B9PesdY0wBd+wEHAvkNglnkTUspU0HqGOubkmoa8zusJrKv6vDx1o70A=='],
+  ['noto-sans-kr', '0.4.3', 'NotoSansKR', 'EVS/uJPcf1TgJtjmQmrFr0oGdcl7ml09CSu0E/AyGzR0UfzdR2pBbzWWPsnuzZiGUl643ODYwYiXK5+B+fLjhQ=='],
+  ['noto-emoji', '0.4.7', 'NotoEmoji', 'Gs7URwtKmCzzdGUTYbG8MIohyaQPgGxIaQG5hvyEAaQiEGJpQy6gyP3NDICE0EJkOJFoe1JFD3Hf1L4a3qe4KA=='],
+];
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const notice = readFileSync(join(root, 'NOTICE'));
+const self = readFileSync(fileURLToPath(import.meta.url));
+
+// check refuses an archive that is not the pinned one.
+function check(file, algorithm, encoding, want) {
+  const found = createHash(algorithm).update(readFileSync(file)).digest(encoding);
+  if (found !== want) throw new Error(`${file} has the ${algorithm} checksum ${found}, not the pinned ${want}`);
+  return file;
+}
+
+// npmPackage downloads a package, and returns the path of its archive.
+function npmPackage(scratch, name, version, integrity) {
+  const to = mkdtempSync(join(scratch, 'npm-'));
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', to, `${name}@${version}`], { stdio: ['ignore', 'ignore', 'inherit'] });
+  return check(join(to, readdirSync(to)[0]), 'sha512', 'base64', integrity);
+}
+
+// take writes one file of an archive of npm.
+function take(archive, path, file) {
+  writeFileSync(file, execFileSync('tar', ['-xzOf', archive, path], { maxBuffer: 256 << 20 }));
+}
+
+function ffmpeg(scratch, build, file) {
+  const to = mkdtempSync(join(scratch, 'wheel-'));
+  execFileSync('python3', ['-m', 'venv', join(to, 'venv')]);
+  const python = join(to, 'venv', 'bin', 'python');
+  const archives = join(to, 'archives');
+  execFileSync(python, ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:',
+    '--platform', build.platform, '--dest', archives, `imageio-ffmpeg==${ffmpegVersion}`], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const wheel = check(join(archives, readdirSync(archives)[0]), 'sha256', 'hex', build.wheel);
+  execFileSync(python, ['-m', 'zipfile', '-e', wheel, to]);
+  copyFileSync(join(to, build.binary), file);
+  chmodSync(file, 0o755);
+}
+
+// install fills a folder anew, unless it is there as this script makes it.
+function install(folder, fill) {
+  const stamp = createHash('sha256').update(self).update(notice).digest('hex');
+  const stampFile = join(folder, '.stamp');
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return;
+  const scratch = mkdtempSync(join(tmpdir(), 'media-tools-'));
+  // Another process may install the same: each fills a folder of its own.
+  const part = `${folder}.${process.pid}`;
+  try {
+    rmSync(part, { recursive: true, force: true });
+    fill(part, scratch);
+    writeFileSync(join(part, 'NOTICE'), notice);
+    writeFileSync(join(part, '.stamp'), stamp);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(part, folder);
+    console.log(`media tools: ${folder}`);
+  } finally {
+    rmSync(scratch, { recursive: true });
+    rmSync(part, { recursive: true, force: true });
+  }
+}
+
+function tools(part, scratch) {
+  const arch = { x64: 'x86_64', arm64: 'arm64' }[process.arch];
+  if (process.platform !== 'linux' || !arch) throw new Error(`there is no pinned ffmpeg for ${process.platform} on ${process.arch}: use Linux on x86_64 or arm64`);
+  mkdirSync(join(part, 'fonts'), { recursive: true });
+  ffmpeg(scratch, builds[arch], join(part, 'ffmpeg'));
+  take(npmPackage(scratch, builds[arch].ffprobe, ffprobeVersion, builds[arch].integrity), 'package/ffprobe', join(part, 'ffprobe'));
+  chmodSync(join(part, 'ffprobe'), 0o755);
+  for (const [name, version, file, integrity] of fonts) {
+    const archive = npmPackage(scratch, `@expo-google-fonts/${name}`, version, integrity);
+    take(archive, `package/700Bold/${file}_700Bold.ttf`, join(part, 'fonts', `${file}-Bold.ttf`));
+    take(archive, 'package/LICENSE_FONT', join(part, 'fonts', `${file}.OFL.txt`));
+  }
+}
+
+const media = join(root, '.tools', 'media');
+mkdirSync(dirname(media), { recursive: true });
+install(media, tools);
+if (process.argv[2] === 'layer') {
+  const arch = process.argv[3];
+  if (!builds[arch]) throw new Error(`no such architecture: ${arch}; there are ${Object.keys(builds)}`);
+  // AWS Lambda unpacks a layer into /opt.
+  install(join(root, 'build', 'layer', arch), (part, scratch) => {
+    mkdirSync(join(part, 'bin'), { recursive: true });
+    mkdirSync(join(part, 'fonts'));
+    ffmpeg(scratch, builds[arch], join(part, 'bin', 'ffmpeg'));
+    for (const file of readdirSync(join(media, 'fonts'))) copyFileSync(join(media, 'fonts', file), join(part, 'fonts', file));
+  });
+}
