@@ -1,0 +1,242 @@
+// Package ffmpeg runs ffmpeg as a program of its own: without a shell, with a list of
+// arguments, and without any access to the network. It bounds what it keeps of the
+// output, measures what a run uses, and says why a run failed.
+package ffmpeg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Tool is an installed ffmpeg.
+type Tool struct {
+	// Path is where the program is.
+	Path string
+	// Threads bounds the threads of each decoder, filter and encoder.
+	Threads int
+}
+
+// Input is a file to read.
+type Input struct {
+	Path string
+	// Format is the name of the demuxer. ffmpeg does not guess it, because it would
+	// take a playlist for a movie.
+	Format string
+	// Options stand before the input, such as "-loop", "1".
+	Options []string
+	// Feed writes what is read, instead of a file. It ends when ffmpeg wants no more.
+	Feed func(io.Writer) error
+}
+
+// Job is one run.
+type Job struct {
+	// Dir is the working directory. Names in Filter and Output are relative to it.
+	Dir    string
+	Inputs []Input
+	// Filter is a filter graph; empty: none.
+	Filter string
+	// Output are the options and the path of the output. None: nothing is written.
+	Output []string
+	// Stdout takes what is written to "pipe:1"; nil discards it.
+	Stdout io.Writer
+	// Progress, if set, is told how many frames are done.
+	Progress func(frames int)
+}
+
+// Usage is what runs have used.
+type Usage struct {
+	CPU time.Duration
+	// Peak is the most resident memory of one run, in bytes.
+	Peak int64
+	Runs int
+}
+
+// Add adds the usage of another run.
+func (u *Usage) Add(o Usage) {
+	u.CPU += o.CPU
+	u.Peak = max(u.Peak, o.Peak)
+	u.Runs += o.Runs
+}
+
+// Report is what a run has left.
+type Report struct {
+	// Log is the end of what ffmpeg said.
+	Log    string
+	Frames int
+	// Time is the length of what was written.
+	Time  time.Duration
+	Usage Usage
+}
+
+// Kind says what a failed run failed for.
+type Kind string
+
+// The kinds of failures.
+const (
+	// Unreadable: an input is broken, or of a format that it is not said to be.
+	Unreadable Kind = "unreadable"
+	// Canceled: the context has ended.
+	Canceled Kind = "canceled"
+	// Internal: anything else, such as a full disk.
+	Internal Kind = "internal"
+)
+
+// Error is a failed run.
+type Error struct {
+	Kind Kind
+	// Log is the end of what ffmpeg said.
+	Log string
+	Err error
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	return fmt.Sprintf("ffmpeg: %s: %v: %s", e.Kind, e.Err, lastLines(e.Log, 3))
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+const (
+	// maxLog bounds what is kept of the log: its end says why a run failed, and holds
+	// the summaries of measuring filters.
+	maxLog = 64 << 10
+	// grace is how long a canceled run may take to close its files.
+	grace = 2 * time.Second
+)
+
+// Run runs the job to its end. When the context ends first, it ends the process and all
+// that it started. Errors are of type *Error.
+func (t Tool) Run(ctx context.Context, job Job) (Report, error) {
+	if err := ctx.Err(); err != nil {
+		return Report{}, &Error{Kind: Canceled, Err: err}
+	}
+	pipes, err := open(job)
+	defer pipes.close()
+	if err != nil {
+		return Report{}, &Error{Kind: Internal, Err: err}
+	}
+	log := &tail{max: maxLog}
+	cmd := exec.CommandContext(ctx, t.Path, t.args(job)...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = job.Dir, job.Stdout, log, pipes.theirs
+	// libass would look for fonts of the machine otherwise.
+	cmd.Env = []string{"FONTCONFIG_FILE=" + os.DevNull, "HOME=" + job.Dir, "TMPDIR=" + job.Dir}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error {
+		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+		return os.ErrProcessDone
+	}
+	cmd.WaitDelay = grace
+	if err := cmd.Start(); err != nil {
+		return Report{}, &Error{Kind: Internal, Err: err}
+	}
+	pipes.started(job)
+	var report Report
+	report.progress(pipes.ours[0], job.Progress)
+	err = cmd.Wait()
+	pipes.close() // a feed that still writes ends
+	pipes.feeds.Wait()
+	report.Log, report.Usage = log.String(), usage(cmd.ProcessState)
+	switch {
+	case ctx.Err() != nil:
+		return report, &Error{Kind: Canceled, Log: report.Log, Err: context.Cause(ctx)}
+	case err != nil:
+		return report, &Error{Kind: kindOf(report.Log), Log: report.Log, Err: err}
+	}
+	return report, nil
+}
+
+// args returns the arguments of a run.
+func (t Tool) args(job Job) []string {
+	threads := strconv.Itoa(max(t.Threads, 1))
+	args := []string{
+		"-hide_banner", "-nostdin", "-nostats", "-y", "-loglevel", "level+info",
+		"-filter_threads", threads, "-filter_complex_threads", threads, "-progress", "pipe:" + strconv.Itoa(firstPipe),
+	}
+	next := firstPipe + 1
+	for _, in := range job.Inputs {
+		args = append(args, "-protocol_whitelist", "file,pipe", "-threads", threads)
+		args = append(args, in.Options...)
+		if in.Feed != nil {
+			args = append(args, "-f", in.Format, "-i", "pipe:"+strconv.Itoa(next))
+			next++
+			continue
+		}
+		args = append(args, "-f", in.Format, "-i", "file:"+in.Path)
+	}
+	if job.Filter != "" {
+		args = append(args, "-filter_complex", job.Filter)
+	}
+	if len(job.Output) == 0 {
+		return append(args, "-f", "null", "-")
+	}
+	last := len(job.Output) - 1
+	args = append(append(args, job.Output[:last]...), "-threads", threads)
+	if out := job.Output[last]; strings.HasPrefix(out, "pipe:") {
+		return append(args, out)
+	}
+	return append(args, "file:"+job.Output[last])
+}
+
+// unreadable is what ffmpeg says of inputs that it cannot read.
+var unreadable = []string{
+	"Invalid data found when processing input", "moov atom not found", "Error opening input", "could not find codec parameters",
+	"Could not find codec parameters", "does not contain any stream", "matches no streams", "Decoder not found", "Cannot determine format of input",
+	"No such filter input", "Error while decoding", "no decoder", "not on whitelist",
+}
+
+func kindOf(log string) Kind {
+	for _, s := range unreadable {
+		if strings.Contains(log, s) {
+			return Unreadable
+		}
+	}
+	return Internal
+}
+
+// usage returns what an ended process has used.
+func usage(state *os.ProcessState) Usage {
+	if state == nil {
+		return Usage{}
+	}
+	u := Usage{CPU: state.UserTime() + state.SystemTime(), Runs: 1}
+	if r, ok := state.SysUsage().(*syscall.Rusage); ok {
+		u.Peak = r.Maxrss << 10 // Linux counts in KiB
+	}
+	return u
+}
+
+// IsKind reports whether the error is a failed run of the kind.
+func IsKind(err error, kind Kind) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Kind == kind
+}
+
+// LinkAll makes symbolic links to files in a folder, which it creates: a folder of fonts
+// for one run, say.
+func LinkAll(dir string, files []string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, f := range files {
+		abs, err := filepath.Abs(f)
+		if err != nil {
+			return err
+		}
+		if err := os.Symlink(abs, filepath.Join(dir, filepath.Base(f))); err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
