@@ -1,0 +1,131 @@
+package canvas
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"math"
+
+	xdraw "golang.org/x/image/draw"
+)
+
+// FromRGB returns the picture that raw bytes are: three for each pixel.
+func FromRGB(raw []byte, width, height int) (*image.RGBA, error) {
+	if len(raw) != width*height*3 {
+		return nil, fmt.Errorf("canvas: %d bytes are no %d x %d pixels", len(raw), width, height)
+	}
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	for i, j := 0, 0; i < len(raw); i, j = i+3, j+4 {
+		img.Pix[j], img.Pix[j+1], img.Pix[j+2], img.Pix[j+3] = raw[i], raw[i+1], raw[i+2], 255
+	}
+	return img, nil
+}
+
+// FromRGBA returns the picture with transparency that raw bytes are: four for each
+// pixel, whose colors are not multiplied by the opacity.
+func FromRGBA(raw []byte, width, height int) (*image.NRGBA, error) {
+	if len(raw) != width*height*4 {
+		return nil, fmt.Errorf("canvas: %d bytes are no %d x %d pixels", len(raw), width, height)
+	}
+	return &image.NRGBA{Pix: raw, Stride: width * 4, Rect: image.Rect(0, 0, width, height)}, nil
+}
+
+// Fill fills a rectangle.
+func Fill(img *image.RGBA, r image.Rectangle, c Color) {
+	draw.Draw(img, r, image.NewUniform(c.RGBA()), image.Point{}, draw.Src)
+}
+
+// Within returns the largest rectangle of a size's proportions that fits into another
+// one. It lies at its left and in its middle, or at its right.
+func Within(size image.Point, box image.Rectangle, right bool) image.Rectangle {
+	width, height := box.Dx(), size.Y*box.Dx()/max(size.X, 1)
+	if height > box.Dy() {
+		width, height = size.X*box.Dy()/max(size.Y, 1), box.Dy()
+	}
+	width, height = max(width, 1), max(height, 1)
+	x := box.Min.X
+	if right {
+		x = box.Max.X - width
+	}
+	y := box.Min.Y + (box.Dy()-height)/2
+	return image.Rect(x, y, x+width, y+height)
+}
+
+// Place draws a picture over a rectangle, scaled to it.
+func Place(img *image.RGBA, r image.Rectangle, src image.Image) {
+	xdraw.CatmullRom.Scale(img, r, src, src.Bounds(), draw.Over, nil)
+}
+
+// Stick draws a picture over another one, with its corner at a point.
+func Stick(img *image.RGBA, src image.Image, at image.Point) {
+	draw.Draw(img, src.Bounds().Sub(src.Bounds().Min).Add(at), src, src.Bounds().Min, draw.Over)
+}
+
+// Badge returns a logo of a size on a plate that it stands out from, whatever lies under
+// both: dark for a light logo, and light for a dark one. The logo keeps its proportions.
+func Badge(logo image.Image, width, height int) *image.RGBA {
+	const pad = 16
+	at := Within(logo.Bounds().Size(), image.Rect(pad, pad, width-pad, height-pad), false)
+	at = at.Sub(at.Min).Add(image.Pt(pad, pad))
+	img := image.NewRGBA(image.Rect(0, 0, at.Dx()+2*pad, at.Dy()+2*pad))
+	sum, weight := 0.0, 1e-9
+	mark := image.NewRGBA(at)
+	Place(mark, at, logo)
+	for i := 0; i < len(mark.Pix); i += 4 {
+		// Colors are multiplied by the opacity.
+		if a := float64(mark.Pix[i+3]) / 255; a > 0 {
+			sum += a * luminance(uint8(float64(mark.Pix[i])/a), uint8(float64(mark.Pix[i+1])/a), uint8(float64(mark.Pix[i+2])/a))
+			weight += a
+		}
+	}
+	plate := color.NRGBA{0, 0, 0, 150}
+	if Contrast(sum/weight, 0) < Contrast(sum/weight, 1) {
+		plate = color.NRGBA{255, 255, 255, 170}
+	}
+	draw.DrawMask(img, img.Rect, image.NewUniform(plate), image.Point{}, round{img.Rect, pad}, image.Point{}, draw.Src)
+	draw.Draw(img, at, mark, at.Min, draw.Over)
+	return img
+}
+
+// round is a mask: a rectangle with round corners.
+type round struct {
+	// Not embedded: it would be a mask of its own, without round corners.
+	rect   image.Rectangle
+	radius int
+}
+
+// ColorModel implements image.Image.
+func (r round) ColorModel() color.Model { return color.AlphaModel }
+
+// Bounds implements image.Image.
+func (r round) Bounds() image.Rectangle { return r.rect }
+
+// At implements image.Image.
+func (r round) At(x, y int) color.Color {
+	inner := r.rect.Inset(r.radius)
+	dx, dy := max(inner.Min.X-x, x-inner.Max.X+1, 0), max(inner.Min.Y-y, y-inner.Max.Y+1, 0)
+	over := math.Hypot(float64(dx), float64(dy)) - float64(r.radius)
+	return color.Alpha{uint8(255 * min(max(0.5-over, 0), 1))}
+}
+
+// Backdrop fills a picture with another one: it covers all, blurred and darkened, so that
+// what lies on it stands out.
+func Backdrop(img *image.RGBA, src image.Image, opacity float64) {
+	// Scaling down to a few pixels and up again blurs at little cost.
+	size := img.Rect.Size()
+	small := image.NewRGBA(image.Rect(0, 0, max(size.X/60, 1), max(size.Y/60, 1)))
+	xdraw.BiLinear.Scale(small, small.Rect, src, cover(src.Bounds(), small.Rect.Size()), draw.Src, nil)
+	xdraw.CatmullRom.Scale(img, img.Rect, small, small.Rect, draw.Src, nil)
+	darken(img, img.Rect, opacity)
+}
+
+// cover returns the middle part of a rectangle with the proportions of a size.
+func cover(r image.Rectangle, size image.Point) image.Rectangle {
+	width, height := r.Dx(), r.Dx()*size.Y/size.X
+	if height > r.Dy() {
+		width, height = r.Dy()*size.X/size.Y, r.Dy()
+	}
+	x, y := r.Min.X+(r.Dx()-width)/2, r.Min.Y+(r.Dy()-height)/2
+	return image.Rect(x, y, x+max(width, 1), y+max(height, 1))
+}

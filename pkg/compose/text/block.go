@@ -1,0 +1,186 @@
+package text
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Box is the place of a text, in pixels.
+type Box struct {
+	Width, Height float64
+	// MaxEm and MinEm bound the size of the letters. The largest that fits is taken.
+	MaxEm, MinEm float64
+	MaxLines     int
+}
+
+// line is a line of a block.
+type line struct {
+	runs  []cluster
+	width float64 // in pixels
+}
+
+// Block is a text that has been laid out.
+type Block struct {
+	// Em is the size of the letters, and Width and Height that of the whole, in pixels.
+	Em, Width, Height float64
+	// RTL reports whether it runs from right to left.
+	RTL     bool
+	leading float64
+	lines   []line
+}
+
+// Lines returns the lines of the block.
+func (b Block) Lines() []string {
+	all := make([]string, len(b.lines))
+	for i, l := range b.lines {
+		var s strings.Builder
+		for _, r := range l.runs {
+			s.WriteString(r.text)
+		}
+		all[i] = s.String()
+	}
+	return all
+}
+
+// Covers reports whether the fonts have the letters of a text.
+func (f *Fonts) Covers(text, lang string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, err := f.units(text, lang)
+	return err
+}
+
+// Fit lays out a text of a language (BCP 47; may be empty), in letters as large as fit.
+// Errors are ErrTooLong, ErrScript and ErrEmpty, or of reading the fonts.
+func (f *Fonts) Fit(text, lang string, box Box) (Block, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	units, err := f.units(text, lang)
+	if err != nil {
+		return Block{}, err
+	}
+	leading := leadingOf(units)
+	for em := box.MaxEm; ; em = max(em*0.96, box.MinEm) {
+		width := box.Width / em
+		if em == box.MinEm {
+			units = divided(units, width)
+		}
+		most := min(box.MaxLines, int(box.Height/(em*leading)))
+		if ends, ok := wrap(units, width); ok && len(ends) <= most {
+			return block(units, balance(units, width, ends), em, leading, rightToLeft(text)), nil
+		}
+		if em == box.MinEm {
+			return Block{}, ErrTooLong
+		}
+	}
+}
+
+// leadingOf returns the distance of two lines in ems: the greatest of the fonts used.
+func leadingOf(units []unit) (most float64) {
+	for _, u := range units {
+		for _, c := range u.clusters {
+			most = max(most, c.face.leading)
+		}
+	}
+	return most
+}
+
+// wrap puts units into lines of at most a width, as many as fit into each, and returns
+// where the lines end. It reports whether no unit is wider than a line.
+func wrap(units []unit, width float64) (ends []int, ok bool) {
+	used, space := 0.0, 0.0
+	for i, u := range units {
+		if u.width > width {
+			return nil, false
+		}
+		if used > 0 && used+space+u.width > width {
+			ends = append(ends, i)
+			used, space = 0, 0
+		}
+		used += space + u.width
+		space = u.space
+	}
+	return append(ends, len(units)), true
+}
+
+// The costs by which a text is divided into lines, beside the square of what a line
+// differs from the mean, in parts of it.
+const (
+	costLine   = 10   // there are as few as possible
+	costSpace  = 0.04 // it ends within a phrase
+	costWithin = 0.2  // it ends where no space is, as in Chinese
+)
+
+// balance divides units into as few lines as wrap does, of about equal length, which end
+// with phrases where that costs little.
+func balance(units []unit, width float64, ends []int) []int {
+	total := 0.0
+	for _, u := range units {
+		total += u.width + u.space
+	}
+	mean := min(total/float64(len(ends)), width)
+	begins := make([]int, len(units)+1) // where the line begins that ends here
+	best := make([]float64, len(units)+1)
+	for i := range units {
+		best[i+1] = math.Inf(1)
+	}
+	for begin := range units {
+		used, space := 0.0, 0.0
+		for end := begin + 1; end <= len(units); end++ {
+			u := units[end-1]
+			if used += space + u.width; used > width && end > begin+1 {
+				break
+			}
+			space = u.space
+			off := (used - mean) / mean
+			cost := best[begin] + costLine + off*off
+			switch {
+			case end == len(units) || endOf(u) != word:
+			case space > 0:
+				cost += costSpace
+			default:
+				cost += costWithin
+			}
+			if cost < best[end] {
+				best[end], begins[end] = cost, begin
+			}
+		}
+	}
+	var all []int
+	for at := len(units); at > 0; at = begins[at] {
+		all = append(all, at)
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// block makes the block of units whose lines end where they are said to.
+func block(units []unit, ends []int, em, leading float64, rtl bool) Block {
+	b := Block{Em: em, RTL: rtl, leading: leading * em, Height: float64(len(ends)) * leading * em}
+	begin := 0
+	for _, end := range ends {
+		l := lineOf(units[begin:end])
+		l.width *= em
+		b.lines, b.Width = append(b.lines, l), max(b.Width, l.width)
+		begin = end
+	}
+	return b
+}
+
+// lineOf joins units to a line, whose width is in ems.
+func lineOf(units []unit) line {
+	var l line
+	var clusters []cluster
+	for i, u := range units {
+		clusters = append(clusters, u.clusters...)
+		l.width += u.width
+		if i < len(units)-1 && u.space > 0 {
+			last := &clusters[len(clusters)-1]
+			*last = cluster{text: last.text + " ", face: last.face}
+			l.width += u.space
+		}
+	}
+	l.runs = runs(slices.Clone(clusters))
+	return l
+}

@@ -1,0 +1,189 @@
+// Package text lays out headings and captions: it chooses a font for each character,
+// measures text as HarfBuzz shapes it, breaks it into lines, makes it smaller until it
+// fits, and writes it as a script of libass (Advanced SubStation Alpha) in which every
+// line has its place.
+package text
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/go-text/typesetting/di"
+	"github.com/go-text/typesetting/font"
+	"github.com/go-text/typesetting/font/opentype"
+	"github.com/go-text/typesetting/language"
+	"github.com/go-text/typesetting/shaping"
+	"golang.org/x/image/math/fixed"
+)
+
+// family is a font of the set.
+type family struct {
+	name, file string
+	// leading is the distance of two lines, in ems: marks above and below need room.
+	leading float64
+}
+
+const (
+	latin = iota
+	arabic
+	hebrew
+	devanagari
+	thai
+	chinese
+	japanese
+	korean
+	emoji
+)
+
+// families are the fonts of the set; infra/tools/media-tools.mjs installs them.
+var families = []family{
+	latin:      {"Noto Sans", "NotoSans-Bold.ttf", 1.22},
+	arabic:     {"Noto Sans Arabic", "NotoSansArabic-Bold.ttf", 1.5},
+	hebrew:     {"Noto Sans Hebrew", "NotoSansHebrew-Bold.ttf", 1.25},
+	devanagari: {"Noto Sans Devanagari", "NotoSansDevanagari-Bold.ttf", 1.5},
+	thai:       {"Noto Sans Thai", "NotoSansThai-Bold.ttf", 1.5},
+	chinese:    {"Noto Sans SC", "NotoSansSC-Bold.ttf", 1.3},
+	japanese:   {"Noto Sans JP", "NotoSansJP-Bold.ttf", 1.3},
+	korean:     {"Noto Sans KR", "NotoSansKR-Bold.ttf", 1.3},
+	emoji:      {"Noto Emoji", "NotoEmoji-Bold.ttf", 1.3},
+}
+
+// face is a font that has been read.
+type face struct {
+	family
+	path string
+	*font.Face
+	// Of the em: where libass puts the top and bottom of a line of the font.
+	ascent, descent float64
+}
+
+// Fonts is the set of fonts. It is safe for concurrent use.
+type Fonts struct {
+	dir    string
+	mu     sync.Mutex
+	faces  [emoji + 1]*face
+	shaper shaping.HarfbuzzShaper
+}
+
+// Open opens the fonts in a folder. A font is read when a text needs it.
+func Open(dir string) (*Fonts, error) {
+	for _, f := range families {
+		if _, err := os.Stat(filepath.Join(dir, f.file)); err != nil {
+			return nil, fmt.Errorf("text: the font %s is missing: %w", f.name, err)
+		}
+	}
+	return &Fonts{dir: dir}, nil
+}
+
+// face returns a font, read on first use.
+func (f *Fonts) face(n int) (*face, error) {
+	if f.faces[n] != nil {
+		return f.faces[n], nil
+	}
+	path := filepath.Join(f.dir, families[n].file)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("text: %w", err)
+	}
+	loader, err := opentype.NewLoader(bytes.NewReader(content))
+	if err != nil {
+		return nil, fmt.Errorf("text: %s: %w", path, err)
+	}
+	parsed, err := font.NewFont(loader)
+	if err != nil {
+		return nil, fmt.Errorf("text: %s: %w", path, err)
+	}
+	// libass scales a font by usWinAscent and usWinDescent.
+	os2, err := loader.RawTable(opentype.MustNewTag("OS/2"))
+	if err != nil || len(os2) < 78 {
+		return nil, fmt.Errorf("text: %s has no usable OS/2 table: %w", path, err)
+	}
+	em := float64(parsed.Upem())
+	f.faces[n] = &face{
+		family: families[n], path: path, Face: font.NewFace(parsed),
+		ascent: float64(binary.BigEndian.Uint16(os2[74:])) / em, descent: float64(binary.BigEndian.Uint16(os2[76:])) / em,
+	}
+	return f.faces[n], nil
+}
+
+// order returns the fonts in the order in which they are asked for a text's characters.
+// A Chinese character looks different in Japanese and Korean text.
+func order(text, lang string) []int {
+	han := []int{chinese, japanese, korean}
+	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
+	switch {
+	case lang == "ja" || lang != "zh" && lang != "ko" && strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }) >= 0:
+		han = []int{japanese, chinese, korean}
+	case lang == "ko" || lang != "zh" && strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hangul) }) >= 0:
+		han = []int{korean, chinese, japanese}
+	}
+	return append([]int{latin, arabic, hebrew, devanagari, thai}, append(han, emoji)...)
+}
+
+// pictorial reports whether a character as a reader sees it is an emoji.
+func pictorial(cluster []rune) bool {
+	return cluster[0] >= 0x1f000 || len(cluster) > 1 && strings.ContainsRune(string(cluster[1:]), '\ufe0f')
+}
+
+// choose returns the font of a character as a reader sees it, nil if none has it.
+func (f *Fonts) choose(cluster []rune, order []int) (*face, error) {
+	switch {
+	case pictorial(cluster):
+		order = []int{emoji}
+	case unicode.Is(unicode.Devanagari, cluster[0]): // Noto Sans has some of it, too
+		order = []int{devanagari}
+	}
+	for _, n := range order {
+		candidate, err := f.face(n)
+		if err != nil {
+			return nil, err
+		}
+		if covers(candidate, cluster) {
+			return candidate, nil
+		}
+	}
+	return nil, nil
+}
+
+// covers reports whether a font has all characters of a cluster that are seen.
+func covers(f *face, cluster []rune) bool {
+	for _, r := range cluster {
+		if _, ok := f.NominalGlyph(r); !ok && !unseen(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// unseen reports whether a character only changes how others look.
+func unseen(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Variation_Selector) || r >= 0x1f3fb && r <= 0x1f3ff
+}
+
+// scale is the size that text is measured at, in 1/64 pixel.
+const scale = 1000 << 6
+
+// width returns the width of characters in one font, in ems.
+func (f *Fonts) width(of *face, chars []rune) float64 {
+	script := language.Common
+	for _, r := range chars {
+		if s := language.LookupScript(r); s != language.Common && s != language.Inherited {
+			script = s
+			break
+		}
+	}
+	direction := di.DirectionLTR
+	if script == language.Arabic || script == language.Hebrew {
+		direction = di.DirectionRTL
+	}
+	out := f.shaper.ShapeNoExtents(shaping.Input{
+		Text: chars, RunEnd: len(chars), Direction: direction, Face: of.Face, Size: fixed.Int26_6(scale), Script: script, Language: language.NewLanguage("und"),
+	})
+	return float64(out.Advance) / scale
+}

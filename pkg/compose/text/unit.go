@@ -1,0 +1,194 @@
+package text
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/go-text/typesetting/segmenter"
+	"golang.org/x/text/unicode/bidi"
+)
+
+// The reasons for which a text cannot be laid out.
+var (
+	ErrTooLong = errors.New("text: the text is too long for its place")
+	ErrScript  = errors.New("text: the fonts lack the script of the text")
+	ErrEmpty   = errors.New("text: the text has nothing to show")
+)
+
+// cluster is a character as a reader sees it.
+type cluster struct {
+	text  string
+	face  *face
+	width float64 // in ems, alone
+}
+
+// unit is what lines are made of: they break between two units.
+type unit struct {
+	clusters []cluster
+	// begin and end are offsets into the text, in bytes; the space after it is not part
+	// of it.
+	begin, end int
+	// width and space are those of the unit and of the space after it, in ems.
+	width, space float64
+}
+
+// text returns the text of the unit.
+func (u unit) text() string {
+	var b strings.Builder
+	for _, c := range u.clusters {
+		b.WriteString(c.text)
+	}
+	return b.String()
+}
+
+// maxMissing is the greatest part of a text's letters that no font may have. They are left
+// out; with more, the text is of a script that cannot be shown.
+const maxMissing = 0.1
+
+// Clean replaces what is no text, such as line ends, by spaces. Offsets stay the same.
+func Clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// units divides a text where lines may break.
+func (f *Fonts) units(text, lang string) ([]unit, error) {
+	text = Clean(text)
+	chars := []rune(text)
+	var seg segmenter.Segmenter
+	seg.Init(chars)
+	breaks := map[int]bool{}
+	for lines := seg.LineIterator(); lines.Next(); {
+		line := lines.Line()
+		end := line.Offset + len(line.Text)
+		breaks[end] = !withinNumber(chars, end)
+	}
+	var all []unit
+	var u unit
+	fonts, at, letters, missing := order(text, lang), 0, 0, 0
+	for graphemes := seg.GraphemeIterator(); graphemes.Next(); {
+		g := graphemes.Grapheme()
+		c := cluster{text: string(g.Text)}
+		begin := at
+		at += len(c.text)
+		if thaiBreak(chars, g.Offset) {
+			all, u = f.close(all, u)
+		}
+		if unicode.IsSpace(g.Text[0]) {
+			if n := len(u.clusters); n > 0 && u.space == 0 {
+				// It keeps the font of what is before it.
+				u.space = f.width(u.clusters[n-1].face, []rune{' '})
+			}
+			if withinNumber(chars, g.Offset+1) {
+				u.clusters, u.space = append(u.clusters, cluster{text: " ", face: u.clusters[len(u.clusters)-1].face, width: u.space}), 0
+			}
+		} else {
+			var err error
+			if c.face, err = f.choose(g.Text, fonts); err != nil {
+				return nil, err
+			}
+			if slices.ContainsFunc(g.Text, func(r rune) bool { return unicode.IsLetter(r) || pictorial(g.Text) }) {
+				letters++
+				if c.face == nil {
+					missing++
+				}
+			}
+			if c.face != nil {
+				c.width = f.width(c.face, g.Text)
+				if u.clusters == nil {
+					u.begin = begin
+				}
+				u.clusters, u.end = append(u.clusters, c), at
+			}
+		}
+		if breaks[g.Offset+len(g.Text)] {
+			all, u = f.close(all, u)
+		}
+	}
+	all, _ = f.close(all, u)
+	switch {
+	case float64(missing) > maxMissing*float64(letters):
+		return nil, fmt.Errorf("%w: %.40q", ErrScript, text)
+	case len(all) == 0:
+		return nil, ErrEmpty
+	}
+	return all, nil
+}
+
+// close measures a unit and appends it.
+func (f *Fonts) close(all []unit, u unit) ([]unit, unit) {
+	if u.clusters == nil {
+		return all, unit{}
+	}
+	for _, r := range runs(u.clusters) {
+		u.width += f.width(r.face, []rune(r.text))
+	}
+	return append(all, u), unit{}
+}
+
+// thaiBreak reports whether a line may break before a Thai letter: a syllable begins with
+// a vowel that is written first. Thai has no spaces between words, and a dictionary of
+// its words is not worth its size here.
+func thaiBreak(chars []rune, at int) bool {
+	leading := func(r rune) bool { return r >= 'เ' && r <= 'ไ' }
+	return at > 0 && leading(chars[at]) && unicode.Is(unicode.Thai, chars[at-1]) && !leading(chars[at-1])
+}
+
+// withinNumber reports whether a space before an offset divides the digits of a number.
+func withinNumber(chars []rune, at int) bool {
+	return at > 1 && at < len(chars) && chars[at-1] == ' ' && unicode.IsDigit(chars[at-2]) && unicode.IsDigit(chars[at])
+}
+
+// runs joins neighbours of the same font.
+func runs(clusters []cluster) []cluster {
+	var all []cluster
+	for _, c := range clusters {
+		if n := len(all); n > 0 && all[n-1].face == c.face {
+			all[n-1].text += c.text
+			continue
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// rightToLeft reports whether a paragraph runs from right to left: by its first letter
+// that has a direction.
+func rightToLeft(text string) bool {
+	for _, r := range text {
+		switch p, _ := bidi.LookupRune(r); p.Class() {
+		case bidi.L:
+			return false
+		case bidi.R, bidi.AL:
+			return true
+		}
+	}
+	return false
+}
+
+// divided makes a unit of every character of those units that are wider than a line.
+func divided(units []unit, width float64) []unit {
+	var all []unit
+	for _, u := range units {
+		if u.width <= width {
+			all = append(all, u)
+			continue
+		}
+		at := u.begin
+		for i, c := range u.clusters {
+			part := unit{clusters: []cluster{c}, width: c.width, begin: at, end: at + len(c.text)}
+			if at = part.end; i == len(u.clusters)-1 {
+				part.space, part.end = u.space, u.end
+			}
+			all = append(all, part)
+		}
+	}
+	return all
+}
