@@ -1,0 +1,174 @@
+// Package timeline says when things happen in a video: how far a narration is at a time,
+// how long scenes are that follow it, and what captions say of it. Lengths are in frames,
+// so that picture and sound end together.
+package timeline
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// FPS is the number of frames in a second.
+const FPS = 30
+
+// Frames returns the number of frames that a time takes, rounded.
+func Frames(d time.Duration) int {
+	return int((d*FPS + time.Second/2) / time.Second)
+}
+
+// Time returns the time at which a frame is shown.
+func Time(frame int) time.Duration { return time.Duration(frame) * time.Second / FPS }
+
+// Mark says that the voice begins to speak what stands at an offset of the script, in
+// bytes, at a time of the narration.
+type Mark struct {
+	Offset int
+	At     time.Duration
+}
+
+// Clock maps offsets of a script to times of its narration.
+type Clock struct {
+	// said is how much of the whole has been said before each byte.
+	said  []float64
+	marks []Mark
+}
+
+// NewClock returns the clock of a script. Between two marks, the voice speaks at an even
+// pace. Marks that contradict others are left out.
+func NewClock(script string, marks []Mark, spoken time.Duration) Clock {
+	c := Clock{said: make([]float64, len(script)+1), marks: []Mark{{}}}
+	total, at := 0.0, 0
+	for i, r := range script {
+		for ; at <= i; at++ {
+			c.said[at] = total
+		}
+		total += weight(r)
+	}
+	for ; at <= len(script); at++ {
+		c.said[at] = total
+	}
+	for _, m := range marks {
+		last := c.marks[len(c.marks)-1]
+		switch {
+		case m.Offset == 0 && last == Mark{} && m.At > 0 && m.At < spoken:
+			c.marks[0] = m // silence before the first word
+		case m.Offset > last.Offset && m.Offset < len(script) && m.At >= last.At && m.At < spoken:
+			c.marks = append(c.marks, m)
+		}
+	}
+	c.marks = append(c.marks, Mark{len(script), spoken})
+	return c
+}
+
+// weight is how long a character takes to be spoken, against a letter.
+func weight(r rune) float64 {
+	switch {
+	case strings.ContainsRune(".!?…。！？؟।", r):
+		return 6 // a pause
+	case strings.ContainsRune(",;:–—、，；：،؛", r):
+		return 3
+	case unicode.In(r, unicode.Han):
+		return 3.5
+	case unicode.In(r, unicode.Hangul, unicode.Hiragana, unicode.Katakana):
+		return 2.5
+	case unicode.IsDigit(r):
+		return 4
+	case unicode.IsLetter(r):
+		return 1
+	case unicode.IsSpace(r):
+		return 0.5
+	}
+	return 0
+}
+
+// At returns when the voice is at an offset.
+func (c Clock) At(offset int) time.Duration {
+	offset = min(max(offset, 0), len(c.said)-1)
+	if offset < c.marks[0].Offset {
+		return c.marks[0].At
+	}
+	next := 1
+	for next < len(c.marks)-1 && c.marks[next].Offset <= offset {
+		next++
+	}
+	from, to := c.marks[next-1], c.marks[next]
+	part := c.said[to.Offset] - c.said[from.Offset]
+	if part <= 0 {
+		return from.At
+	}
+	return from.At + time.Duration(float64(to.At-from.At)*(c.said[offset]-c.said[from.Offset])/part)
+}
+
+// Scenes returns the lengths of scenes in frames. Each is as long as the voice needs for
+// its text, and none is shorter than least. The first begins before the voice by lead, the
+// last ends after it by tail; the texts are joined by one space each to the script of
+// the clock.
+func Scenes(texts []string, c Clock, lead, tail time.Duration, least int) []int {
+	cuts := make([]int, len(texts)+1)
+	offset := 0
+	for i, text := range texts {
+		offset += len(text)
+		switch last := i == len(texts)-1; {
+		case last:
+			cuts[i+1] = Frames(lead + c.At(offset) + tail)
+		default:
+			// In the middle of the pause.
+			cuts[i+1] = Frames(lead + (c.At(offset)+c.At(offset+1))/2)
+		}
+		offset++
+	}
+	for i := 1; i < len(cuts); i++ {
+		cuts[i] = max(cuts[i], cuts[i-1]+least)
+	}
+	// Where scenes were made longer, those after them begin later, but not all: the
+	// whole ends with the voice, if it can.
+	end := max(Frames(lead+c.At(offset)+tail), least*len(texts))
+	for i := len(cuts) - 1; i > 0 && cuts[i] > end-least*(len(texts)-i); i-- {
+		cuts[i] = end - least*(len(texts)-i)
+	}
+	lengths := make([]int, len(texts))
+	for i := range lengths {
+		lengths[i] = cuts[i+1] - cuts[i]
+	}
+	return lengths
+}
+
+// Cue is a caption.
+type Cue struct {
+	From, To time.Duration
+	Lines    []string
+}
+
+// linger is how long a caption stays after its last word where the next one is late.
+const linger = 700 * time.Millisecond
+
+// Follow sets the times of cues that follow each other: each begins with its first word
+// and stays until the next one, or for a while.
+func Follow(cues []Cue, end time.Duration) {
+	for i := range cues {
+		next := end
+		if i < len(cues)-1 {
+			next = cues[i+1].From
+		}
+		cues[i].To = min(next, cues[i].To+linger)
+	}
+}
+
+var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// WebVTT writes captions.
+func WebVTT(cues []Cue) string {
+	var b strings.Builder
+	b.WriteString("WEBVTT\n")
+	for _, c := range cues {
+		fmt.Fprintf(&b, "\n%s --> %s\n%s\n", stamp(c.From), stamp(max(c.To, c.From+time.Millisecond)), escape.Replace(strings.Join(c.Lines, "\n")))
+	}
+	return b.String()
+}
+
+func stamp(d time.Duration) string {
+	ms := d.Milliseconds()
+	return fmt.Sprintf("%02d:%02d:%02d.%03d", ms/3_600_000, ms/60_000%60, ms/1000%60, ms%1000)
+}

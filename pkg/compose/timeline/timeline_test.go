@@ -1,0 +1,76 @@
+package timeline
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/content-automation/api/pkg/media/probe"
+)
+
+func TestTheClockFollowsTheMarks(t *testing.T) {
+	script := "aaaa bbbb cccc"
+	c := NewClock(script, []Mark{{0, 200 * time.Millisecond}, {5, time.Second}, {10, 3 * time.Second}, {7, 2 * time.Second}, {12, 9 * time.Second}}, 4*time.Second)
+	for offset, want := range map[int]time.Duration{0: 200 * time.Millisecond, 5: time.Second, 10: 3 * time.Second, 14: 4 * time.Second, 99: 4 * time.Second} {
+		if got := c.At(offset); got != want {
+			t.Errorf("at %d it is %v, not %v", offset, got, want)
+		}
+	}
+	if got := c.At(7); got <= time.Second || got >= 3*time.Second {
+		t.Errorf("between two marks it is %v", got)
+	}
+	// Without marks, the length of the text decides, with pauses where sentences end.
+	even := NewClock("aaaa. bbbb", nil, 10*time.Second)
+	if first := even.At(6); first < 6*time.Second || first > 8*time.Second {
+		t.Errorf("the second of two words begins at %v of 10 s", first)
+	}
+}
+
+func TestScenesFollowTheVoice(t *testing.T) {
+	texts := []string{"aaaa", "bbbb", "cccc"}
+	c := NewClock(strings.Join(texts, " "), []Mark{{4, 2 * time.Second}, {5, 3 * time.Second}, {9, 5 * time.Second}, {10, 5 * time.Second}}, 8*time.Second)
+	got := Scenes(texts, c, 200*time.Millisecond, 800*time.Millisecond, 30)
+	// Cuts at 0.2 + (2+3)/2 and 0.2 + 5; the end at 9 s.
+	if want := []int{81, 75, 114}; !slices.Equal(got, want) {
+		t.Errorf("scenes of %v frames, not %v", got, want)
+	}
+}
+
+func TestNoSceneIsTooShortAndNoFrameIsLost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,60}`), 1, 12).Draw(t, "texts")
+		spoken := time.Duration(rapid.IntRange(100, 60_000).Draw(t, "ms")) * time.Millisecond
+		script := strings.Join(texts, " ")
+		lengths := Scenes(texts, NewClock(script, nil, spoken), 200*time.Millisecond, 600*time.Millisecond, FPS)
+		total := 0
+		for _, n := range lengths {
+			if n < FPS {
+				t.Fatalf("a scene of %d frames in %v", n, lengths)
+			}
+			total += n
+		}
+		if want := max(Frames(spoken+800*time.Millisecond), FPS*len(texts)); total != want {
+			t.Fatalf("%v are %d frames, not %d", lengths, total, want)
+		}
+	})
+}
+
+func TestCaptionsAreReadable(t *testing.T) {
+	cues := []Cue{
+		{time.Second, 2 * time.Second, []string{"Nets & yarn", "<b>"}},
+		{2500 * time.Millisecond, 4 * time.Second, []string{"More"}},
+		{8 * time.Second, 9 * time.Second, []string{"Last"}},
+	}
+	Follow(cues, 9200*time.Millisecond)
+	got := WebVTT(cues)
+	want := "WEBVTT\n\n00:00:01.000 --> 00:00:02.500\nNets &amp; yarn\n&lt;b&gt;\n\n00:00:02.500 --> 00:00:04.700\nMore\n\n00:00:08.000 --> 00:00:09.200\nLast\n"
+	if got != want {
+		t.Errorf("got\n%s", got)
+	}
+	if info, err := probe.Bytes([]byte(got)); err != nil || info.MIMEType != "text/vtt" {
+		t.Errorf("they are %+v, %v", info, err)
+	}
+}
