@@ -98,8 +98,16 @@ simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
 	cd infra/simulate && SEEDS=$(or $(SEEDS),1000) FROM=$(or $(FROM),0) $(GO) test -count=1 -timeout 0 -run TestSeeds
 
 .PHONY: bench
-bench: tools explorer-assets ## Measure operations, start-up and deliveries; writes docs/bench.md
+bench: tools explorer-assets bench-media ## Measure operations, start-up, deliveries and compositions; writes docs/bench.md and docs/media.md
 	$(GO) run ./infra/bench -o docs/bench.md
+
+.PHONY: bench-media
+bench-media: media-tools ## Measure what compositions use; writes docs/media.md
+	$(GO) run ./pkg/compose/measure -o docs/media.md
+
+.PHONY: contact-sheet
+contact-sheet: media-tools ## Compose every kind in six scripts; writes docs/media/*.jpg
+	$(GO) run ./pkg/compose/measure -sheet docs/media
 
 .PHONY: cost
 cost: tools explorer-assets ## Count what generations use and cost on AWS; writes docs/cost.md
