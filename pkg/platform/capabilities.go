@@ -1,0 +1,114 @@
+package platform
+
+import (
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Connect is how an account is connected.
+type Connect string
+
+// The ways to connect.
+const (
+	ConnectOAuth    Connect = "oauth2"
+	ConnectBotToken Connect = "bot_token"
+	ConnectPassword Connect = "password"
+)
+
+// Capabilities are what a platform takes. Each adapter has one table of them.
+type Capabilities struct {
+	Connect Connect
+	Scopes  []string // asked for in the authorization
+	Beta    bool     // the platform documents its interface badly; it may change
+
+	Kinds    map[Kind]Rule
+	Title    Text     // where the platform has titles
+	Hashtags Hashtags // how they are placed
+	Alt      Text     // of each image
+	Comment  Text     // the first comment
+
+	Options   []Option
+	Privacies []Privacy // the first is the default
+	Metrics   []string  // names of Metrics' members
+
+	// DailyPosts is how many posts an account may publish in 24 hours; 0: no known
+	// limit. Where the platform can be asked, the adapter asks it.
+	DailyPosts int
+	// Pulls says that the platform reads media by their URL.
+	Pulls bool
+	// Notes are what a caller or operator has to know, in whole sentences.
+	Notes []string
+}
+
+// Rule is what the posts of one kind may have.
+type Rule struct {
+	Caption Text
+	// Rest bounds the caption where a longer one is published in two parts: the media
+	// with what fits, then the rest as a message of its own.
+	Rest Text
+
+	MinMedia, MaxMedia int
+	Image, Video       *File // nil: the kind takes none
+}
+
+// Unit is what the length of a text is counted in.
+type Unit string
+
+// The units.
+const (
+	Runes Unit = "characters"
+	UTF16 Unit = "utf16_units"
+	Bytes Unit = "bytes"
+)
+
+// Text bounds a text. The zero value takes none.
+type Text struct {
+	Max       int
+	Unit      Unit   // Runes if empty
+	Forbidden string // characters that the platform refuses
+	Required  bool
+}
+
+// Length returns the length of a text in the unit.
+func (u Unit) Length(s string) int {
+	switch u {
+	case UTF16:
+		n := 0
+		for _, r := range s {
+			n += max(utf16.RuneLen(r), 1)
+		}
+		return n
+	case Bytes:
+		return len(s)
+	default:
+		return utf8.RuneCountInString(s)
+	}
+}
+
+// cut returns the longest beginning of s that has at most n units.
+func (u Unit) cut(s string, n int) string {
+	for i, r := range s {
+		if n -= u.Length(string(r)); n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// File bounds a media file. Zero members bound nothing.
+type File struct {
+	MIMEs              []string
+	MaxBytes           int64
+	MinRatio, MaxRatio float64 // width by height
+	MinTime, MaxTime   time.Duration
+}
+
+// Hashtags is how a platform takes hashtags.
+type Hashtags struct {
+	Max int // 0: none
+	// Tags says that they are a list beside the caption, of at most Total characters;
+	// otherwise they are its last paragraph.
+	Tags  bool
+	Total int
+}

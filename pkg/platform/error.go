@@ -1,0 +1,167 @@
+package platform
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrorKind decides what happens after an error. The list is append-only.
+type ErrorKind int
+
+// The kinds of error.
+const (
+	// Retry: the same step may succeed later, with the same handle.
+	Retry ErrorKind = iota + 1
+	// Expired: the access token has ended. The same step succeeds with a fresh one.
+	Expired
+	// Reconnect: the account's owner has to connect it again.
+	Reconnect
+	// BadContent: the platform refuses the post, now and whenever it is repeated.
+	BadContent
+	// Quota: the account has published as much as it may for now.
+	Quota
+	// Unknown: the answer to a call that makes a post was lost. The post may exist.
+	Unknown
+	// Restart: what was prepared is gone and nothing was posted. The publication
+	// begins again.
+	Restart
+)
+
+var kindNames = map[ErrorKind]string{
+	Retry: "retry", Expired: "expired", Reconnect: "reconnect", BadContent: "bad_content", Quota: "quota", Unknown: "unknown", Restart: "restart",
+}
+
+// String names the kind, for logs and metrics.
+func (k ErrorKind) String() string {
+	if name, ok := kindNames[k]; ok {
+		return name
+	}
+	return fmt.Sprintf("ErrorKind(%d)", int(k))
+}
+
+// Final reports whether the publication ends with the error.
+func (k ErrorKind) Final() bool { return k == Reconnect || k == BadContent || k == Unknown }
+
+// Code is the code of a failed publication, as callers see it.
+type Code string
+
+// The codes of failed publications.
+const (
+	CodeOutcomeUnknown      Code = "outcome_unknown"
+	CodeNeedsReconnect      Code = "needs_reconnect"
+	CodeMissingPermission   Code = "missing_permission"
+	CodeTokenExpired        Code = "token_expired"
+	CodeContentRefused      Code = "content_refused"
+	CodeContentPolicy       Code = "content_policy"
+	CodeMediaRefused        Code = "media_refused"
+	CodeMediaExpired        Code = "media_expired"
+	CodeInvalidOption       Code = "invalid_option"
+	CodeUnsupported         Code = "unsupported"
+	CodeCaptchaRequired     Code = "captcha_required"
+	CodeQuotaReached        Code = "quota_reached"
+	CodeRateLimited         Code = "rate_limited"
+	CodePlatformUnavailable Code = "platform_unavailable"
+	CodePlatformUnsupported Code = "platform_not_configured"
+	CodePostNotFound        Code = "post_not_found"
+	CodeInvalidHandle       Code = "invalid_handle"
+	CodeCanceled            Code = "canceled"
+)
+
+// Error is the error of a platform, classified by what to do next.
+type Error struct {
+	Kind       ErrorKind
+	Code       Code
+	Message    string        // for the caller, in whole sentences; no secret and no address
+	RetryAfter time.Duration // of Retry and Quota, where the platform states it
+	Cause      error         // for the log; no secret
+}
+
+// Error returns kind, code, message and cause.
+func (e *Error) Error() string {
+	s := fmt.Sprintf("platform: %s: %s: %s", e.Kind, e.Code, e.Message)
+	if e.Cause != nil {
+		s += ": " + e.Cause.Error()
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Because returns the error with a cause.
+func (e *Error) Because(cause error) *Error {
+	e.Cause = cause
+	return e
+}
+
+// After returns the error with a time to wait.
+func (e *Error) After(d time.Duration) *Error {
+	e.RetryAfter = d
+	return e
+}
+
+// KindOf returns the kind of an error. An error that no adapter has classified is
+// Retry: a call that may have made a post never returns one.
+func KindOf(err error) ErrorKind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return Retry
+}
+
+// Refuse returns an error for a post that the platform does not take.
+func Refuse(code Code, message string) *Error {
+	return &Error{Kind: BadContent, Code: code, Message: message}
+}
+
+// Later returns an error after which the same step is repeated.
+func Later(code Code, message string) *Error {
+	return &Error{Kind: Retry, Code: code, Message: message}
+}
+
+// Limited returns the error of a platform that takes no more calls for a while.
+func Limited(after time.Duration) *Error {
+	return Later(CodeRateLimited, "The platform takes no more calls at the moment.").After(after)
+}
+
+// Busy returns the error of a platform that does not work for the moment.
+func Busy() *Error {
+	return Later(CodePlatformUnavailable, "The platform is unavailable at the moment.")
+}
+
+// Full returns the error of an account that may publish no more for now.
+func Full(after time.Duration) *Error {
+	return (&Error{Kind: Quota, Code: CodeQuotaReached, Message: "The account has published as much as the platform allows for now."}).After(after)
+}
+
+// TokenExpired returns the error of an access token that has ended.
+func TokenExpired() *Error {
+	return &Error{Kind: Expired, Code: CodeTokenExpired, Message: "The access token has expired."}
+}
+
+// NeedsReconnect returns the error of an account whose owner has to connect it again.
+func NeedsReconnect(code Code, message string) *Error {
+	return &Error{Kind: Reconnect, Code: code, Message: message}
+}
+
+// Disconnected returns the error of an account that the platform no longer lets in.
+func Disconnected() *Error {
+	return NeedsReconnect(CodeNeedsReconnect, "The platform no longer accepts the connection. Connect the account again.")
+}
+
+// Lost returns the error of a post whose fate cannot be found out.
+func Lost(cause error) *Error {
+	return &Error{Kind: Unknown, Code: CodeOutcomeUnknown, Message: "The platform's answer was lost. Look at the account: the post may exist.", Cause: cause}
+}
+
+// Again returns the error of a preparation that is gone.
+func Again(cause error) *Error {
+	return &Error{Kind: Restart, Code: CodeMediaExpired, Message: "The platform no longer keeps what was uploaded.", Cause: cause}
+}
+
+// Unsupported returns the error of what a platform does not have.
+func Unsupported(what string) *Error {
+	return Refuse(CodeUnsupported, "The platform does not support "+what+".")
+}

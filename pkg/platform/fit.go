@@ -1,0 +1,162 @@
+package platform
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Problem is why a platform does not take a post.
+type Problem struct {
+	Platform string
+	Param    string // the member, such as caption or media[2]
+	Message  string // in whole sentences, with the limit
+}
+
+// fitting collects the problems of a post.
+type fitting struct {
+	platform string
+	problems []Problem
+}
+
+func (f *fitting) add(param, format string, args ...any) {
+	f.problems = append(f.problems, Problem{f.platform, param, fmt.Sprintf(format, args...)})
+}
+
+// Fit returns why the platform does not take a post, nil if it does. What Arrange can
+// adapt is no problem.
+func Fit(name string, p Post, c Capabilities) []Problem {
+	f := &fitting{platform: name}
+	rule, ok := c.Kinds[p.Kind]
+	if !ok {
+		f.add("kind", "%s does not take the kind %s.", name, p.Kind)
+		return f.problems
+	}
+	f.texts(p, c, rule)
+	f.hashtags(p.Hashtags, c.Hashtags)
+	f.files(p, rule)
+	f.options(p.Options, c)
+	return f.problems
+}
+
+func (f *fitting) texts(p Post, c Capabilities, rule Rule) {
+	a := Arrange(p, c)
+	if c.Title.Max > 0 {
+		f.text("title", a.Title, c.Title)
+	}
+	switch {
+	case len(p.Media) == 0 && rule.Rest.Max > 0:
+		f.text("caption", a.Body, rule.Rest)
+	case a.Rest != "":
+		f.text("caption", a.Rest, rule.Rest)
+	default:
+		f.text("caption", a.Body, rule.Caption)
+	}
+	if len(p.Media) == 0 && a.Body == "" {
+		f.add("caption", "%s takes no post without a text or media.", f.platform)
+	}
+	if p.Options.FirstComment != "" && c.Comment.Max > 0 {
+		f.text("options.first_comment", p.Options.FirstComment, c.Comment)
+	}
+	for i, m := range p.Media {
+		if m.Alt != "" && c.Alt.Max > 0 {
+			f.text(fmt.Sprintf("media[%d].alt_text", i), m.Alt, c.Alt)
+		}
+	}
+}
+
+func (f *fitting) text(param, s string, limit Text) {
+	unit := limit.Unit
+	if unit == "" {
+		unit = Runes
+	}
+	switch n := unit.Length(s); {
+	case s == "" && limit.Required:
+		f.add(param, "%s requires a %s.", f.platform, param)
+	case n > limit.Max:
+		f.add(param, "%s takes up to %d %s here; there are %d, hashtags included where they belong to the text.", f.platform, limit.Max, strings.ReplaceAll(string(unit), "_", " "), n)
+	case limit.Forbidden != "" && strings.ContainsAny(s, limit.Forbidden):
+		f.add(param, "%s does not take the characters %s.", f.platform, limit.Forbidden)
+	}
+}
+
+func (f *fitting) hashtags(tags []string, limit Hashtags) {
+	if len(tags) > limit.Max {
+		f.add("hashtags", "%s takes up to %d hashtags; there are %d.", f.platform, limit.Max, len(tags))
+	}
+	if n := tagLength(tags); limit.Total > 0 && n > limit.Total {
+		f.add("hashtags", "%s takes hashtags of up to %d characters in all; there are %d.", f.platform, limit.Total, n)
+	}
+	for i, tag := range tags {
+		if tag == "" || strings.ContainsAny(tag, "# \t\n,<>") {
+			f.add(fmt.Sprintf("hashtags[%d]", i), "A hashtag is one word, without #.")
+		}
+	}
+}
+
+// tagLength is the length of a list of tags as YouTube counts it: with the commas
+// between them, and quotes around those with a space.
+func tagLength(tags []string) int { return Runes.Length(strings.Join(tags, ",")) }
+
+func (f *fitting) files(p Post, rule Rule) {
+	if n := len(p.Media); n < rule.MinMedia || n > rule.MaxMedia {
+		f.add("media", "%s takes %d to %d media for the kind %s; there are %d.", f.platform, rule.MinMedia, rule.MaxMedia, p.Kind, n)
+	}
+	for i, m := range p.Media {
+		param := fmt.Sprintf("media[%d]", i)
+		limit, what := rule.Image, "image"
+		if m.Video() {
+			limit, what = rule.Video, "video"
+		}
+		if limit == nil {
+			f.add(param, "%s takes no %s for the kind %s.", f.platform, what, p.Kind)
+			continue
+		}
+		f.file(param, m, *limit)
+	}
+}
+
+func (f *fitting) file(param string, m Media, limit File) {
+	if len(limit.MIMEs) > 0 && !slices.Contains(limit.MIMEs, m.MIME) {
+		f.add(param+".mime_type", "%s takes %s; this is %s.", f.platform, strings.Join(limit.MIMEs, ", "), m.MIME)
+	}
+	if m.Bytes <= 0 {
+		f.add(param+".bytes", "The file is empty.")
+	}
+	if limit.MaxBytes > 0 && m.Bytes > limit.MaxBytes {
+		f.add(param+".bytes", "%s takes up to %d bytes; this has %d.", f.platform, limit.MaxBytes, m.Bytes)
+	}
+	// Without its size, an image is left to the platform.
+	if ratio := float64(m.Width) / float64(max(m.Height, 1)); m.Width > 0 && m.Height > 0 {
+		// Sizes are whole numbers, so a ratio is met approximately.
+		const slack = 0.01
+		if limit.MinRatio > 0 && ratio < limit.MinRatio-slack || limit.MaxRatio > 0 && ratio > limit.MaxRatio+slack {
+			f.add(param, "%s takes ratios of width to height from %.2f to %.2f; this has %.2f.", f.platform, limit.MinRatio, limit.MaxRatio, ratio)
+		}
+	}
+	if m.Video() && (m.Duration < limit.MinTime || limit.MaxTime > 0 && m.Duration > limit.MaxTime) {
+		f.add(param+".duration_seconds", "%s takes videos of %s; this has %s.", f.platform, span(limit), m.Duration)
+	}
+}
+
+func span(limit File) string {
+	if limit.MaxTime == 0 {
+		return fmt.Sprintf("at least %s", limit.MinTime)
+	}
+	return fmt.Sprintf("%s to %s", limit.MinTime, limit.MaxTime)
+}
+
+func (f *fitting) options(o Options, c Capabilities) {
+	for _, name := range o.wanted() {
+		if !slices.Contains(c.Options, name) {
+			f.add("options."+string(name), "%s does not support %s.", f.platform, name)
+		}
+	}
+	if o.Privacy != "" && slices.Contains(c.Options, OptionPrivacy) && !slices.Contains(c.Privacies, o.Privacy) {
+		f.add("options.privacy", "%s does not have the privacy %s.", f.platform, o.Privacy)
+	}
+	if o.CoverAt < 0 || o.CoverAt%time.Millisecond != 0 {
+		f.add("options.cover_at", "The frame of the cover is not a time of the video in milliseconds.")
+	}
+}

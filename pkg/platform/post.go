@@ -1,0 +1,126 @@
+package platform
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Kind is a kind of content.
+type Kind string
+
+// The kinds of content.
+const (
+	KindPost      Kind = "post"
+	KindVideo     Kind = "video"
+	KindCarousel  Kind = "carousel"
+	KindStory     Kind = "story"
+	KindMusicClip Kind = "music_clip"
+)
+
+// Kinds lists the kinds of content.
+func Kinds() []Kind { return []Kind{KindPost, KindVideo, KindCarousel, KindStory, KindMusicClip} }
+
+// Post is what to publish.
+type Post struct {
+	// Key is the id of the publication: the same at every attempt, and of no other post.
+	Key      string
+	Kind     Kind
+	Title    string
+	Caption  string
+	Hashtags []string // without the #
+	Language string   // BCP 47
+	Media    []Media  // in order
+	Cover    *Media   // an image of a video, to be shown before it plays
+	Options  Options
+
+	// Rehearsal is the outcome for the sandbox to simulate. Others ignore it.
+	Rehearsal Rehearsal
+}
+
+// Media is a finished file.
+type Media struct {
+	MIME          string
+	Bytes         int64
+	Width, Height int
+	Duration      time.Duration
+	Alt           string // describes an image to those who cannot see it
+
+	// URL is where a platform that pulls reads the file. It stays good for as long as
+	// the publication can take.
+	URL string
+	// Open reads a range of the file. No adapter reads a whole file into memory.
+	Open func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
+}
+
+// Video reports whether the file is a video.
+func (m Media) Video() bool { return len(m.MIME) > 6 && m.MIME[:6] == "video/" }
+
+// Privacy is who can see a post.
+type Privacy string
+
+// The privacies. Not every platform has all of them.
+const (
+	Public   Privacy = "public"
+	Unlisted Privacy = "unlisted"
+	Friends  Privacy = "friends"
+	Private  Privacy = "private"
+)
+
+// Options are the wishes that a platform may or may not support. The zero value has
+// none: each platform's own default applies.
+type Options struct {
+	Privacy         Privacy       `json:"privacy,omitempty"`
+	CoverAt         time.Duration `json:"-"`                       // the frame of the video to show before it plays
+	FirstComment    string        `json:"first_comment,omitempty"` // written under the post
+	Generated       bool          `json:"is_aigc,omitempty"`       // the content was made by AI: declared where the platform asks
+	MadeForKids     bool          `json:"made_for_kids,omitempty"`
+	DisableComments bool          `json:"disable_comments,omitempty"`
+	DisableDuet     bool          `json:"disable_duet,omitempty"`
+	DisableStitch   bool          `json:"disable_stitch,omitempty"`
+	Silent          bool          `json:"silent,omitempty"` // notifies no one
+}
+
+// Option names an option.
+type Option string
+
+// The options.
+const (
+	OptionPrivacy         Option = "privacy"
+	OptionCoverAt         Option = "cover_at"
+	OptionCover           Option = "cover"
+	OptionAlt             Option = "alt_text"
+	OptionFirstComment    Option = "first_comment"
+	OptionGenerated       Option = "is_aigc"
+	OptionMadeForKids     Option = "made_for_kids"
+	OptionDisableComments Option = "disable_comments"
+	OptionDisableDuet     Option = "disable_duet"
+	OptionDisableStitch   Option = "disable_stitch"
+	OptionSilent          Option = "silent"
+)
+
+// wanted returns the options that are set, by name. A cover image, alternative texts
+// and the declaration of AI are left out: where a platform has no place for them, the
+// post is the same without.
+func (o Options) wanted() []Option {
+	var all []Option
+	for _, w := range []struct {
+		set  bool
+		name Option
+	}{
+		{o.Privacy != "", OptionPrivacy}, {o.CoverAt != 0, OptionCoverAt}, {o.FirstComment != "", OptionFirstComment},
+		{o.MadeForKids, OptionMadeForKids}, {o.DisableComments, OptionDisableComments}, {o.DisableDuet, OptionDisableDuet},
+		{o.DisableStitch, OptionDisableStitch}, {o.Silent, OptionSilent},
+	} {
+		if w.set {
+			all = append(all, w.name)
+		}
+	}
+	return all
+}
+
+// Rehearsal is a wanted outcome. The zero value succeeds.
+type Rehearsal struct {
+	Code  Code          // of the failure; empty: none
+	Delay time.Duration // how long the platform processes the post
+}

@@ -1,0 +1,129 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	// reconcileFor is how long the outcome of a lost answer is looked for, and
+	// reconcileEvery how often, unless the adapter says otherwise.
+	reconcileFor   = 15 * time.Minute
+	reconcileEvery = 10 * time.Second
+	// maxRestarts bounds how often a publication begins again.
+	maxRestarts = 3
+)
+
+// Progress is how far a publication is. Its task stores it between steps. The zero
+// value has not begun.
+type Progress struct {
+	Stage  Stage  `json:"stage,omitempty"`
+	Handle Handle `json:"handle,omitempty"`
+	// SentAt is when a call began that makes a post, until its outcome is known.
+	SentAt   time.Time `json:"sent_at,omitzero"`
+	Restarts int       `json:"restarts,omitempty"`
+	Post     Published `json:"post,omitzero"`
+}
+
+// Done reports whether the post is published.
+func (p Progress) Done() bool { return p.Stage == StageDone }
+
+// Next takes the next step of a publication, and returns the progress to store and how
+// long to wait before the step after it. The progress is to be stored with an error, too.
+//
+// keep stores a progress. Next calls it before a call that makes a post, and makes that
+// call only where keep has succeeded. So it must store on condition that no one else
+// has taken the step: a lease does.
+//
+// An error whose kind is final ends the publication; after any other, Next is called
+// again later: after Expired, with a fresh token. Where the outcome of a lost answer
+// cannot be found, the error is of the kind Unknown.
+func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress, now time.Time, keep func(context.Context, Progress) error) (Progress, time.Duration, error) {
+	if err := ctx.Err(); err != nil {
+		return p, 0, Later(CodeCanceled, "The step was canceled.").Because(err)
+	}
+	var step Step
+	var err error
+	switch {
+	case !p.SentAt.IsZero():
+		return reconcile(ctx, a, acct, post, p, now)
+	case p.Stage == StageDone:
+		return p, 0, nil
+	case p.Stage == "", p.Stage == StageStart:
+		step, err = a.Start(ctx, acct, post)
+	case p.Stage == StageCheck:
+		step, err = a.Check(ctx, acct, post, p.Handle)
+	case p.Stage == StageFinalize:
+		p.SentAt = now
+		if err := keep(ctx, p); err != nil {
+			return p, 0, fmt.Errorf("platform: keep the progress: %w", err)
+		}
+		step, err = a.Finalize(ctx, acct, post, p.Handle)
+		if err != nil && (KindOf(err) == Unknown || !classified(err)) {
+			return p, reconcileEvery, nil // the next step looks for the outcome
+		}
+		p.SentAt = time.Time{}
+	default:
+		return p, 0, Refuse(CodeInvalidHandle, "The publication is not known.").Because(fmt.Errorf("the stage %q is none", p.Stage))
+	}
+	if err != nil {
+		return p.failed(err)
+	}
+	return p.moved(step), step.Wait, nil
+}
+
+// reconcile looks for the outcome of a call whose answer was lost.
+func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Progress, now time.Time) (Progress, time.Duration, error) {
+	step, err := a.Reconcile(ctx, acct, post, p.Handle, p.SentAt)
+	late := now.Sub(p.SentAt) >= reconcileFor
+	switch kind := KindOf(err); {
+	case err == nil && step.Next != StageReconcile:
+		p.SentAt = time.Time{}
+		return p.moved(step), step.Wait, nil
+	case err == nil && !late:
+		if step.Wait == 0 {
+			step.Wait = reconcileEvery
+		}
+		return p, step.Wait, nil
+	case err == nil:
+		return p, 0, Lost(errors.New("nothing was found in time"))
+	case kind == BadContent, kind == Restart:
+		p.SentAt = time.Time{}
+		return p.failed(err)
+	case kind == Unknown, kind == Reconnect, late:
+		// Without a connection nothing can be read, and the post may exist.
+		return p, 0, Lost(err)
+	default:
+		return p, 0, err
+	}
+}
+
+// moved returns the progress after a step.
+func (p Progress) moved(step Step) Progress {
+	p.Stage, p.Handle = step.Next, step.Handle
+	if step.Post != (Published{}) {
+		p.Post = step.Post
+	}
+	if p.Done() {
+		p.Handle = ""
+	}
+	return p
+}
+
+// failed returns the progress after an error.
+func (p Progress) failed(err error) (Progress, time.Duration, error) {
+	if KindOf(err) != Restart {
+		return p, 0, err
+	}
+	if p.Restarts >= maxRestarts || p.Post != (Published{}) {
+		return p, 0, Refuse(CodeMediaRefused, "The platform could not process the media.").Because(err)
+	}
+	return Progress{Restarts: p.Restarts + 1}, reconcileEvery, nil
+}
+
+func classified(err error) bool {
+	var e *Error
+	return errors.As(err, &e)
+}
