@@ -1,0 +1,192 @@
+// Package control is what the fakes of all platforms share: faults for chosen calls,
+// a count of what can be seen on the platform, and access tokens that end and are
+// refreshed. It implements platformtest.Fake.
+package control
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/pkg/platform/platformtest"
+)
+
+// maxKept bounds the body that a CutOff call keeps.
+const maxKept = 80 << 20
+
+// Post is what can be seen on a platform.
+type Post struct {
+	ID      string    `json:"id"`
+	Account string    `json:"account"`
+	Content string    `json:"content"` // its text and media, for comparison
+	At      time.Time `json:"at"`
+}
+
+// Control is the state of one fake. It is safe for concurrent use.
+type Control struct {
+	now     func() time.Time
+	limited func(w http.ResponseWriter, seconds int)
+
+	mu      sync.Mutex
+	calls   int
+	ids     int64
+	faults  map[int]platformtest.Fault
+	posts   []Post
+	waiting chan struct{}
+
+	tokens tokens
+}
+
+var _ platformtest.Fake = (*Control)(nil)
+
+// New makes a Control. limited answers as the platform does to too many calls.
+func New(now func() time.Time, limited func(w http.ResponseWriter, seconds int)) *Control {
+	return &Control{
+		now: now, limited: limited, faults: map[int]platformtest.Fault{}, waiting: make(chan struct{}, 16),
+		tokens: tokens{good: map[string]time.Time{}, refresh: map[string]bool{}},
+	}
+}
+
+// Now returns the time.
+func (c *Control) Now() time.Time { return c.now() }
+
+// ID returns a new id.
+func (c *Control) ID() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ids++
+	return strconv.FormatInt(17_900_000_000_000_000+c.ids, 10)
+}
+
+// Small returns a new id that fits into 32 bits.
+func (c *Control) Small() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ids++
+	return 456_000_000 + c.ids
+}
+
+// Publish records that a post can be seen.
+func (c *Control) Publish(p Post) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p.At = c.now()
+	c.posts = append(c.posts, p)
+}
+
+// Published returns the posts, oldest first.
+func (c *Control) Published() []Post {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.posts)
+}
+
+// Find returns the post with an id.
+func (c *Control) Find(id string) (Post, bool) {
+	posts := c.Published()
+	i := slices.IndexFunc(posts, func(p Post) bool { return p.ID == id })
+	if i < 0 {
+		return Post{}, false
+	}
+	return posts[i], true
+}
+
+// Posts implements platformtest.Fake.
+func (c *Control) Posts() []string {
+	var all []string
+	for _, p := range c.Published() {
+		all = append(all, p.Account+": "+p.Content)
+	}
+	return all
+}
+
+// Calls implements platformtest.Fake.
+func (c *Control) Calls() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls
+}
+
+// Fail implements platformtest.Fake.
+func (c *Control) Fail(call int, f platformtest.Fault) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.faults[call] = f
+}
+
+// Waiting implements platformtest.Fake.
+func (c *Control) Waiting() <-chan struct{} { return c.waiting }
+
+func (c *Control) next() platformtest.Fault {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls++
+	return c.faults[c.calls]
+}
+
+// Handle is a fake with the faults for its calls.
+func (c *Control) Handle(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch c.next() {
+		case platformtest.RateLimited:
+			c.limited(w, 5)
+		case platformtest.ServerError:
+			_, _ = io.Copy(io.Discard, r.Body) // the caller may have gone
+			w.Header().Set("Content-Type", "text/html")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, "<html>503 Service Unavailable</html>")
+		case platformtest.Garbage:
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			_, _ = io.WriteString(w, "{\"\x00<html>")
+		case platformtest.AnswerLost:
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler) // closes the connection
+		case platformtest.RequestLost:
+			_, _ = io.Copy(io.Discard, r.Body)
+			panic(http.ErrAbortHandler)
+		case platformtest.CutOff:
+			// A server notices that the caller has gone once the body is read.
+			body, err := io.ReadAll(io.LimitReader(r.Body, maxKept))
+			if err != nil {
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			c.waiting <- struct{}{}
+			<-r.Context().Done()
+			panic(http.ErrAbortHandler)
+		default:
+			h.ServeHTTP(w, r)
+		}
+	})
+}
+
+// JSON answers with a value.
+func JSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the caller may have gone
+}
+
+// Base is the address at which a fake is reached.
+func Base(r *http.Request) string {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + r.Host
+}
+
+// Sum reads a file and returns its length and what it contains, for comparison.
+func Sum(r io.Reader) (int64, string, error) {
+	h := newHash()
+	n, err := io.Copy(h, r)
+	return n, fmt.Sprintf("%x", h.Sum(nil)[:6]), err
+}

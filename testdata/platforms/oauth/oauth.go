@@ -1,0 +1,161 @@
+// Package oauth is the part of the platforms' fakes where an account's owner allows a
+// connection: the page of the authorization endpoint, and the exchange of its code.
+// It checks what RFC 6749 and RFC 7636 ask for.
+package oauth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Server is the authorization server of one platform.
+type Server struct {
+	ClientID, ClientSecret string
+	// ClientParam is the parameter with the client's id; client_id if empty.
+	ClientParam string
+	// Scopes have to be asked for, all and no others, divided by Divider.
+	Scopes  []string
+	Divider string
+	// Extra is added to the address of the callback.
+	Extra url.Values
+
+	mu    sync.Mutex
+	codes map[string]request
+}
+
+// request is what a code was issued for.
+type request struct{ redirect, challenge string }
+
+// Authorize is the page: GET shows it, POST allows the connection.
+func (s *Server) Authorize(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	if err := s.check(q); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if r.Method != http.MethodPost {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = fmt.Fprintf(w, `<!doctype html><title>Allow the connection</title><h1>Allow the connection?</h1><p>It asks for: %s</p>`+
+			`<form method="post"><button>Allow</button></form>`, html.EscapeString(q.Get("scope")))
+		return
+	}
+	callback, err := url.Parse(q.Get("redirect_uri"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	answer := callback.Query()
+	for name, values := range s.Extra {
+		answer[name] = values
+	}
+	answer.Set("code", s.Code(q.Get("redirect_uri"), q.Get("code_challenge")))
+	answer.Set("state", q.Get("state"))
+	callback.RawQuery = answer.Encode()
+	http.Redirect(w, r, callback.String(), http.StatusFound)
+}
+
+func (s *Server) check(q url.Values) error {
+	scopes := strings.Split(q.Get("scope"), s.Divider)
+	slices.Sort(scopes)
+	wanted := slices.Sorted(slices.Values(s.Scopes))
+	switch {
+	case q.Get(s.param()) != s.ClientID:
+		return errors.New("the client is not known")
+	case q.Get("response_type") != "code":
+		return errors.New("the response type is not code")
+	case q.Get("state") == "":
+		return errors.New("there is no state")
+	case !strings.HasPrefix(q.Get("redirect_uri"), "http"):
+		return errors.New("the redirect URI is none")
+	case len(q.Get("code_challenge")) != 43 || !strings.EqualFold(q.Get("code_challenge_method"), "S256"):
+		return errors.New("there is no S256 challenge")
+	case !slices.Equal(scopes, wanted):
+		return fmt.Errorf("the scopes are %v, want %v", scopes, wanted)
+	}
+	return nil
+}
+
+// Code issues a code.
+func (s *Server) Code(redirect, challenge string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.codes == nil {
+		s.codes = map[string]request{}
+	}
+	code := "code-" + rand.Text()
+	s.codes[code] = request{redirect, challenge}
+	return code
+}
+
+// Exchange takes a code, which is good once. secret says that the client has to
+// authenticate.
+func (s *Server) Exchange(form url.Values, secret bool) error {
+	if err := s.Client(form, secret); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	issued, ok := s.codes[form.Get("code")]
+	delete(s.codes, form.Get("code"))
+	sum := sha256.Sum256([]byte(form.Get("code_verifier")))
+	switch {
+	case !ok:
+		return errors.New("the code is not known")
+	case issued.redirect != form.Get("redirect_uri"):
+		return errors.New("the redirect URI is another one")
+	case issued.challenge != base64.RawURLEncoding.EncodeToString(sum[:]):
+		return errors.New("the code verifier does not fit")
+	}
+	return nil
+}
+
+// Client checks the client of a call to the token endpoint.
+func (s *Server) Client(form url.Values, secret bool) error {
+	if form.Get(s.param()) != s.ClientID || secret && form.Get("client_secret") != s.ClientSecret {
+		return errors.New("the client is not known")
+	}
+	return nil
+}
+
+func (s *Server) param() string {
+	if s.ClientParam == "" {
+		return "client_id"
+	}
+	return s.ClientParam
+}
+
+// Allow is what an owner does in a browser: it opens the address of an authorization,
+// allows the connection, and returns the parameters of the callback.
+func Allow(client *http.Client, address string) (url.Values, error) {
+	c := *client
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	page, err := c.Get(address)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(page.Body)
+	page.Body.Close()
+	if err != nil || page.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the page has the status %d: %s, %w", page.StatusCode, body, err)
+	}
+	answer, err := c.Post(address, "application/x-www-form-urlencoded", nil)
+	if err != nil {
+		return nil, err
+	}
+	answer.Body.Close()
+	callback, err := answer.Location()
+	if err != nil {
+		return nil, err
+	}
+	return callback.Query(), nil
+}

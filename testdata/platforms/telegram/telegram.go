@@ -1,0 +1,257 @@
+// Package telegram is a fake of Telegram's Bot API: a bot, and a channel in which it
+// is an administrator. It is as strict as the API about lengths, counts and files.
+package telegram
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf16"
+
+	"github.com/content-automation/api/testdata/platforms/control"
+)
+
+// What the fake has.
+const (
+	Token   = "7000000001:AAF-fake-token-of-a-bot-0123456789abc"
+	Channel = "@acme_news"
+	Chat    = -1001234567890
+	Group   = -4242 // a group that has become the channel
+)
+
+// Fake is the fake.
+type Fake struct {
+	*control.Control
+	mu      sync.Mutex
+	revoked bool
+	kicked  bool
+}
+
+// New makes a fake.
+func New(now func() time.Time) *Fake {
+	return &Fake{Control: control.New(now, func(w http.ResponseWriter, seconds int) {
+		control.JSON(w, http.StatusTooManyRequests, map[string]any{
+			"ok": false, "error_code": 429, "description": fmt.Sprintf("Too Many Requests: retry after %d", seconds), "parameters": map[string]any{"retry_after": seconds},
+		})
+	})}
+}
+
+// Expire revokes the bot's token, as its owner can.
+func (f *Fake) Expire() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.revoked = true
+}
+
+// Kick removes the bot from the channel.
+func (f *Fake) Kick() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.kicked = true
+}
+
+// Handler is the API.
+func (f *Fake) Handler() http.Handler { return f.Handle(http.HandlerFunc(f.serve)) }
+
+type refusal struct {
+	code        int
+	description string
+	params      map[string]any
+}
+
+func bad(format string, args ...any) *refusal {
+	return &refusal{http.StatusBadRequest, "Bad Request: " + fmt.Sprintf(format, args...), nil}
+}
+
+func (f *Fake) serve(w http.ResponseWriter, r *http.Request) {
+	token, method, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/bot"), "/")
+	f.mu.Lock()
+	revoked, kicked := f.revoked, f.kicked
+	f.mu.Unlock()
+	var result any
+	e := &refusal{code: http.StatusNotFound, description: "Not Found"}
+	switch {
+	case token != Token || revoked:
+		e = &refusal{code: http.StatusUnauthorized, description: "Unauthorized"}
+	case r.Method != http.MethodPost:
+	case method == "getMe":
+		result, e = map[string]any{"id": 7000000001, "is_bot": true, "username": "acme_bot"}, nil
+	case kicked:
+		e = &refusal{code: http.StatusForbidden, description: "Forbidden: bot was kicked from the channel chat"}
+	default:
+		if method == "getChat" || method == "getChatMember" || strings.HasPrefix(method, "send") {
+			var in input
+			if in, e = read(r); e == nil {
+				result, e = f.do(method, in)
+			}
+		}
+	}
+	// What is left of the body of a refused upload.
+	_, _ = io.Copy(io.Discard, r.Body)
+	if e != nil {
+		answer := map[string]any{"ok": false, "error_code": e.code, "description": e.description}
+		if e.params != nil {
+			answer["parameters"] = e.params
+		}
+		control.JSON(w, e.code, answer)
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"ok": true, "result": result})
+}
+
+// input is what a call was sent: its parameters, and its files.
+type input struct {
+	params map[string]string
+	files  map[string]file
+}
+
+type file struct {
+	mime, sum string
+	bytes     int64
+}
+
+// read reads a body of JSON or of a form.
+func read(r *http.Request) (input, *refusal) {
+	in := input{map[string]string{}, map[string]file{}}
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case err != nil:
+		return in, bad("there is no content type")
+	case kind == "application/json":
+		var raw map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&raw); err != nil {
+			return in, bad("can't parse the JSON")
+		}
+		for name, v := range raw {
+			if n, ok := v.(float64); ok {
+				v = strconv.FormatInt(int64(n), 10)
+			}
+			in.params[name] = fmt.Sprint(v)
+		}
+	case kind == "multipart/form-data":
+		if r.ContentLength < 0 {
+			return in, bad("there is no content length")
+		}
+		for form := multipart.NewReader(r.Body, params["boundary"]); ; {
+			part, err := form.NextPart()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return in, bad("can't read the form")
+			}
+			if part.FileName() != "" {
+				n, sum, err := control.Sum(part)
+				if err != nil {
+					return in, bad("can't read the file")
+				}
+				in.files[part.FormName()] = file{part.Header.Get("Content-Type"), sum, n}
+				continue
+			}
+			value, err := io.ReadAll(io.LimitReader(part, 1<<20))
+			if err != nil {
+				return in, bad("can't read the form")
+			}
+			in.params[part.FormName()] = string(value)
+		}
+	default:
+		return in, bad("the content type %q", kind)
+	}
+	return in, nil
+}
+
+var known = map[string][]string{
+	"getChat": {"chat_id"}, "getChatMember": {"chat_id", "user_id"}, "sendMessage": {"chat_id", "text", "disable_notification"},
+	"sendPhoto":      {"chat_id", "caption", "disable_notification"},
+	"sendVideo":      {"chat_id", "caption", "disable_notification", "supports_streaming", "width", "height", "duration"},
+	"sendMediaGroup": {"chat_id", "media", "disable_notification"},
+}
+
+func (f *Fake) do(method string, in input) (any, *refusal) {
+	for name := range in.params {
+		if !slices.Contains(known[method], name) {
+			return nil, bad("the parameter %s is not known", name)
+		}
+	}
+	chat := map[string]any{"id": Chat, "type": "channel", "title": "Acme news", "username": Channel[1:]}
+	switch in.params["chat_id"] {
+	case Channel, strconv.Itoa(Chat):
+	case strconv.Itoa(Group):
+		return nil, &refusal{http.StatusBadRequest, "Bad Request: group chat was upgraded to a supergroup chat", map[string]any{"migrate_to_chat_id": Chat}}
+	default:
+		return nil, bad("chat not found")
+	}
+	switch method {
+	case "getChat":
+		return chat, nil
+	case "getChatMember":
+		return map[string]any{"status": "administrator", "can_post_messages": true}, nil
+	}
+	content, e := check(method, in)
+	if e != nil {
+		return nil, e
+	}
+	sent := func() map[string]any {
+		return map[string]any{"message_id": f.Small(), "chat": chat, "date": f.Now().Unix()}
+	}
+	message := sent()
+	f.Publish(control.Post{ID: fmt.Sprint(message["message_id"]), Account: Channel, Content: content})
+	if method != "sendMediaGroup" {
+		return message, nil
+	}
+	album := []any{message}
+	for range len(in.files) - 1 {
+		album = append(album, sent())
+	}
+	return album, nil
+}
+
+func units(s string) int { return len(utf16.Encode([]rune(s))) }
+
+// check refuses what the API refuses, and returns the content of a message.
+func check(method string, in input) (string, *refusal) {
+	text, limit := in.params["caption"], 1024
+	type item struct{ Type, Media, Caption string }
+	items := []item{}
+	switch method {
+	case "sendMessage":
+		text, limit = in.params["text"], 4096
+		if strings.TrimSpace(text) == "" {
+			return "", bad("message text is empty")
+		}
+	case "sendPhoto", "sendVideo":
+		name := strings.ToLower(method[len("send"):])
+		items = append(items, item{name, "attach://" + name, text})
+	case "sendMediaGroup":
+		if err := json.Unmarshal([]byte(in.params["media"]), &items); err != nil || len(items) < 2 || len(items) > 10 {
+			return "", bad("there must be 2 to 10 media")
+		}
+		text = items[0].Caption
+	}
+	if units(text) > limit {
+		return "", bad("message caption is too long")
+	}
+	if len(items) != len(in.files) {
+		return "", bad("there are %d files for %d media", len(in.files), len(items))
+	}
+	content := text
+	for _, it := range items {
+		f, ok := in.files[strings.TrimPrefix(it.Media, "attach://")]
+		most := map[string]int64{"photo": 10 << 20, "video": 50 << 20}[it.Type]
+		want := map[string]string{"photo": "image/", "video": "video/"}[it.Type]
+		if !ok || f.bytes == 0 || f.bytes > most || !strings.HasPrefix(f.mime, want) {
+			return "", bad("wrong file of the %s: %+v", it.Type, f)
+		}
+		content += " " + f.sum
+	}
+	return content, nil
+}
