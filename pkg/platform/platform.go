@@ -44,9 +44,9 @@ type Connector interface {
 
 	// Refresh returns a token with a later end. A platform may rotate the refresh token:
 	// the caller stores the new one before it uses it, and refreshes an account once at
-	// a time. A token that does not end is returned as it is. Errors: Reconnect where the
-	// platform refuses the token, or where the answer was lost and the platform rotates
-	// (Unknown); Retry.
+	// a time. Where the answer was lost, the repeat is refused if the token was rotated
+	// meanwhile. A token that does not end is returned as it is. Errors: Reconnect where
+	// the platform refuses the token; Retry.
 	Refresh(ctx context.Context, a Account) (Token, error)
 
 	// Revoke ends the token at the platform, where the platform can. It is no error if

@@ -88,7 +88,7 @@ func (d *driver) commit(ctx context.Context, o outcome) error {
 	case e.Kind == platform.Expired:
 		token, err := d.Adapter.Refresh(ctx, d.account)
 		switch {
-		case platform.KindOf(err) == platform.Reconnect, platform.KindOf(err) == platform.Unknown:
+		case platform.KindOf(err) == platform.Reconnect:
 			d.failure = platform.Disconnected()
 		case err == nil:
 			d.account.Token = token

@@ -23,6 +23,8 @@ import (
 	"github.com/content-automation/api/pkg/platform"
 )
 
+var errNoToken = errors.New("there is no access token")
+
 // Bounds of a call.
 const (
 	defaultTimeout = 30 * time.Second

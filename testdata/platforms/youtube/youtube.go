@@ -1,0 +1,291 @@
+// Package youtube is a fake of the parts of Google's APIs that publish a video on
+// YouTube: the authorization server, resumable uploads, covers and statistics. Files
+// are summed up and thrown away, so that large ones can be uploaded.
+package youtube
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/fixture"
+	"github.com/content-automation/api/testdata/platforms/oauth"
+)
+
+// Channel is the channel of the one user.
+const Channel = "UC0000000000000000000001"
+
+const granularity = 256 << 10
+
+// Fake is the fake.
+type Fake struct {
+	*control.Control
+	OAuth *oauth.Server
+
+	mu       sync.Mutex
+	sessions map[string]*session
+	Covers   map[string]string // of each video, its sum
+}
+
+type session struct {
+	length   int64
+	kind     string
+	snippet  snippet
+	status   status
+	received int64
+	sum      hash.Hash
+	video    string
+}
+
+type snippet struct {
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Tags        []string `json:"tags"`
+	CategoryID  string   `json:"categoryId"`
+	Language    string   `json:"defaultLanguage"`
+}
+
+type status struct {
+	Privacy   string `json:"privacyStatus"`
+	Kids      *bool  `json:"selfDeclaredMadeForKids"`
+	Synthetic bool   `json:"containsSyntheticMedia"`
+}
+
+// New makes a fake.
+func New(now func() time.Time) *Fake {
+	return &Fake{
+		Control: control.New(now, func(w http.ResponseWriter, seconds int) {
+			w.Header().Set("Retry-After", strconv.Itoa(seconds))
+			refuse(w, http.StatusTooManyRequests, "rateLimitExceeded")
+		}),
+		OAuth: &oauth.Server{
+			ClientID: fixture.ClientID, ClientSecret: fixture.ClientSecret, Divider: " ",
+			Scopes: []string{"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly"},
+		},
+		sessions: map[string]*session{}, Covers: map[string]string{},
+	}
+}
+
+// Forget ends all upload sessions that are not complete.
+func (f *Fake) Forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.sessions)
+}
+
+func refuse(w http.ResponseWriter, code int, reason string) {
+	control.JSON(w, code, map[string]any{"error": map[string]any{
+		"code": code, "message": reason, "errors": []any{map[string]any{"reason": reason, "domain": "youtube.video", "message": reason}},
+	}})
+}
+
+// Handler is the API.
+func (f *Fake) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /token", f.token)
+	mux.HandleFunc("POST /revoke", f.revoke)
+	mux.HandleFunc("GET /youtube/v3/channels", f.channels)
+	mux.HandleFunc("GET /youtube/v3/videos", f.videos)
+	mux.HandleFunc("POST /upload/youtube/v3/videos", f.start)
+	mux.HandleFunc("PUT /upload/youtube/v3/videos", f.upload)
+	mux.HandleFunc("POST /upload/youtube/v3/thumbnails/set", f.cover)
+	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/youtube/") && !f.Authorized(r) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			refuse(w, http.StatusUnauthorized, "authError")
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+	outer := http.NewServeMux()
+	outer.HandleFunc("/o/oauth2/v2/auth", func(w http.ResponseWriter, r *http.Request) {
+		if q := r.URL.Query(); q.Get("access_type") != "offline" || q.Get("prompt") != "consent" {
+			http.Error(w, "there would be no refresh token", http.StatusBadRequest)
+			return
+		}
+		f.OAuth.Authorize(w, r)
+	})
+	outer.Handle("/", f.Handle(guarded))
+	return outer
+}
+
+func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil {
+		control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_request"})
+		return
+	}
+	answer := map[string]any{"expires_in": 3600, "token_type": "Bearer", "scope": strings.Join(f.OAuth.Scopes, " ")}
+	access, refresh := f.Grant(time.Hour)
+	answer["access_token"] = access
+	var err error
+	switch r.PostForm.Get("grant_type") {
+	case "authorization_code":
+		err = f.OAuth.Exchange(r.PostForm, true)
+		answer["refresh_token"] = refresh
+	case "refresh_token":
+		err = f.OAuth.Client(r.PostForm, true)
+		if err == nil && !f.TakeRefresh(r.PostForm.Get("refresh_token"), false) {
+			err = fmt.Errorf("the refresh token is not known")
+		}
+	default:
+		err = fmt.Errorf("the grant type is not known")
+	}
+	if err != nil {
+		control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant", "error_description": err.Error()})
+		return
+	}
+	control.JSON(w, http.StatusOK, answer)
+}
+
+func (f *Fake) revoke(w http.ResponseWriter, r *http.Request) {
+	if !f.TakeRefresh(r.FormValue("token"), true) {
+		control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_token"})
+		return
+	}
+	f.Revoke()
+	control.JSON(w, http.StatusOK, map[string]any{})
+}
+
+func (f *Fake) channels(w http.ResponseWriter, r *http.Request) {
+	if q := r.URL.Query(); q.Get("part") != "snippet" || q.Get("mine") != "true" {
+		refuse(w, http.StatusBadRequest, "missingRequiredParameter")
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"items": []any{map[string]any{"id": Channel, "snippet": map[string]any{
+		"title": "Acme", "customUrl": "@acme", "thumbnails": map[string]any{"default": map[string]any{"url": "https://yt3.example.test/a.jpg"}},
+	}}}})
+}
+
+func (f *Fake) videos(w http.ResponseWriter, r *http.Request) {
+	items := []any{}
+	if _, ok := f.Find(r.URL.Query().Get("id")); ok && r.URL.Query().Get("part") == "statistics" {
+		items = append(items, map[string]any{"id": r.URL.Query().Get("id"), "statistics": map[string]any{"viewCount": "120", "likeCount": "12", "favoriteCount": "0", "commentCount": "3"}})
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"items": items})
+}
+
+// start opens a session.
+func (f *Fake) start(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Snippet snippet `json:"snippet"`
+		Status  status  `json:"status"`
+	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	length, err := strconv.ParseInt(r.Header.Get("X-Upload-Content-Length"), 10, 64)
+	q := r.URL.Query()
+	if err != nil || length <= 0 || length > 256<<30 || q.Get("uploadType") != "resumable" || q.Get("part") != "id,snippet,status" || d.Decode(&body) != nil {
+		refuse(w, http.StatusBadRequest, "badRequest")
+		return
+	}
+	tags := strings.Join(body.Snippet.Tags, ",")
+	switch s := body.Snippet; {
+	case s.Title == "" || utf8.RuneCountInString(s.Title) > 100 || strings.ContainsAny(s.Title, "<>"):
+		refuse(w, http.StatusBadRequest, "invalidTitle")
+	case len(s.Description) > 5000 || strings.ContainsAny(s.Description, "<>"):
+		refuse(w, http.StatusBadRequest, "invalidDescription")
+	case utf8.RuneCountInString(tags) > 500 || strings.ContainsAny(tags, "<>"):
+		refuse(w, http.StatusBadRequest, "invalidTags")
+	case s.CategoryID != "22" || body.Status.Kids == nil || body.Status.Privacy != "public" && body.Status.Privacy != "unlisted" && body.Status.Privacy != "private":
+		refuse(w, http.StatusBadRequest, "invalidVideoMetadata")
+	case !strings.HasPrefix(r.Header.Get("X-Upload-Content-Type"), "video/"):
+		refuse(w, http.StatusBadRequest, "invalidContentType")
+	default:
+		id := f.ID()
+		f.mu.Lock()
+		f.sessions[id] = &session{length: length, kind: r.Header.Get("X-Upload-Content-Type"), snippet: s, status: body.Status, sum: sha256.New()}
+		f.mu.Unlock()
+		w.Header().Set("Location", control.Base(r)+"/upload/youtube/v3/videos?uploadType=resumable&upload_id="+id)
+		w.WriteHeader(http.StatusOK)
+	}
+}
+
+var (
+	ranges  = regexp.MustCompile(`^bytes (\d+)-(\d+)/(\d+)$`)
+	queries = regexp.MustCompile(`^bytes \*/(\d+)$`)
+)
+
+// upload takes a part, or says how much there is.
+func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.sessions[r.URL.Query().Get("upload_id")]
+	content := r.Header.Get("Content-Range")
+	if s == nil {
+		_, _ = io.Copy(io.Discard, r.Body)
+		http.Error(w, "Not Found", http.StatusNotFound)
+		return
+	}
+	if m := queries.FindStringSubmatch(content); m != nil {
+		if m[1] != strconv.FormatInt(s.length, 10) || r.ContentLength > 0 {
+			http.Error(w, "Bad Request", http.StatusBadRequest)
+			return
+		}
+		s.answer(w)
+		return
+	}
+	if s.video != "" {
+		_, _ = io.Copy(io.Discard, r.Body)
+		s.answer(w)
+		return
+	}
+	m := ranges.FindStringSubmatch(content)
+	if m == nil {
+		http.Error(w, "Bad Request", http.StatusBadRequest)
+		return
+	}
+	from, _ := strconv.ParseInt(m[1], 10, 64)
+	to, _ := strconv.ParseInt(m[2], 10, 64)
+	all, _ := strconv.ParseInt(m[3], 10, 64)
+	n := to - from + 1
+	last := to == all-1
+	if all != s.length || from != s.received || n <= 0 || r.ContentLength != n || !last && n%granularity != 0 {
+		_, _ = io.Copy(io.Discard, r.Body)
+		http.Error(w, "Bad Request", http.StatusBadRequest)
+		return
+	}
+	got, err := io.CopyN(s.sum, r.Body, n)
+	s.received += got
+	if err != nil {
+		return // the caller has gone
+	}
+	if last {
+		s.video = "yt" + f.ID()[8:]
+		f.Publish(control.Post{ID: s.video, Account: Channel, Content: fmt.Sprintf("%s | %s | %v | %s %v %v | %x", s.snippet.Title, s.snippet.Description, s.snippet.Tags, s.status.Privacy, *s.status.Kids, s.status.Synthetic, s.sum.Sum(nil)[:6])})
+	}
+	s.answer(w)
+}
+
+func (s *session) answer(w http.ResponseWriter) {
+	if s.video != "" {
+		control.JSON(w, http.StatusOK, map[string]any{"kind": "youtube#video", "id": s.video})
+		return
+	}
+	if s.received > 0 {
+		w.Header().Set("Range", fmt.Sprintf("bytes=0-%d", s.received-1))
+	}
+	w.WriteHeader(http.StatusPermanentRedirect)
+}
+
+// cover sets the cover of a video.
+func (f *Fake) cover(w http.ResponseWriter, r *http.Request) {
+	n, sum, err := control.Sum(r.Body)
+	if _, ok := f.Find(r.URL.Query().Get("videoId")); err != nil || !ok || n == 0 || n > 2<<20 || !strings.HasPrefix(r.Header.Get("Content-Type"), "image/") {
+		refuse(w, http.StatusBadRequest, "invalidImage")
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Covers[r.URL.Query().Get("videoId")] = sum
+	control.JSON(w, http.StatusOK, map[string]any{"kind": "youtube#thumbnailSetResponse"})
+}
