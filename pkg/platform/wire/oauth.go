@@ -18,6 +18,8 @@ type OAuth struct {
 	Divider          string     // between scopes; a space if empty
 	ClientParam      string     // the parameter with the application's id; client_id if empty
 	Extra            url.Values // of the address of the authorization
+	// Refused classifies refusals of the token endpoint; OAuthRefused if nil.
+	Refused Refused
 	// Public says that the application proves itself by PKCE alone.
 	Public bool
 }
@@ -82,6 +84,11 @@ func (c *Client) Exchange(ctx context.Context, o OAuth, g platform.Grant, more u
 	return c.token(ctx, o, "exchange", form, more, platform.Secret(g.Code))
 }
 
+// Issue asks the token endpoint in a platform's own way.
+func (c *Client) Issue(ctx context.Context, o OAuth, form url.Values, secret platform.Secret) (Issued, error) {
+	return c.token(ctx, o, "issue", form, nil, secret)
+}
+
 // Renew exchanges a refresh token.
 func (c *Client) Renew(ctx context.Context, o OAuth, t platform.Token, more url.Values) (platform.Token, error) {
 	if t.Refresh == "" {
@@ -108,8 +115,12 @@ func (c *Client) token(ctx context.Context, o OAuth, name string, form, more url
 		form[name] = values
 	}
 	call := Call{Name: name, Method: http.MethodPost, URL: o.Token, Form: form, Secrets: []platform.Secret{app.Secret, secret}}
+	refused := o.Refused
+	if refused == nil {
+		refused = OAuthRefused
+	}
 	var issued Issued
-	if err := c.JSON(ctx, call, OAuthRefused, &issued); err != nil {
+	if err := c.JSON(ctx, call, refused, &issued); err != nil {
 		return Issued{}, err
 	}
 	if issued.Access == "" {

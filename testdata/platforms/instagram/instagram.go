@@ -1,0 +1,329 @@
+// Package instagram is a fake of the parts of Facebook's Graph API that publish on
+// Instagram: containers, their publication, and what is read of a post. A container
+// that is published twice makes two posts.
+package instagram
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/fixture"
+	"github.com/content-automation/api/testdata/platforms/oauth"
+)
+
+// User is the professional account of the one user.
+const User = "17841400000000001"
+
+// Took is how long a container of a video is in progress.
+const Took = 25 * time.Second
+
+// Fake is the fake.
+type Fake struct {
+	*control.Control
+	OAuth *oauth.Server
+
+	mu         sync.Mutex
+	containers map[string]*container
+	captions   map[string]string // of each post
+	Comments   []string
+	// Used is how many posts the account has made today.
+	Used int
+	// Breaks lets the next publication publish, and say that it did not.
+	Breaks bool
+}
+
+type container struct {
+	kind, caption string
+	content       string
+	made          time.Time
+	took          time.Duration
+	published     bool
+	item          bool // of a carousel
+}
+
+// New makes a fake.
+func New(now func() time.Time) *Fake {
+	return &Fake{
+		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, http.StatusForbidden, 4, 0, false) }),
+		OAuth: &oauth.Server{
+			ClientID: fixture.ClientID, ClientSecret: fixture.ClientSecret, Divider: ",",
+			Scopes: []string{"instagram_basic", "instagram_content_publish", "instagram_manage_comments", "instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"},
+		},
+		containers: map[string]*container{}, captions: map[string]string{},
+	}
+}
+
+func refuse(w http.ResponseWriter, status, code, subcode int, transient bool) {
+	e := map[string]any{"message": "refused", "type": "OAuthException", "code": code, "is_transient": transient, "fbtrace_id": "A1"}
+	if subcode != 0 {
+		e["error_subcode"] = subcode
+	}
+	control.JSON(w, status, map[string]any{"error": e})
+}
+
+func bad(w http.ResponseWriter, subcode int) { refuse(w, http.StatusBadRequest, 100, subcode, false) }
+
+// Handler is the API.
+func (f *Fake) Handler() http.Handler {
+	api := http.NewServeMux()
+	api.HandleFunc("GET /v24.0/me/accounts", f.accounts)
+	api.HandleFunc("DELETE /v24.0/me/permissions", func(w http.ResponseWriter, _ *http.Request) {
+		f.Revoke()
+		control.JSON(w, http.StatusOK, map[string]bool{"success": true})
+	})
+	api.HandleFunc("GET /v24.0/{user}/content_publishing_limit", f.limit)
+	api.HandleFunc("POST /v24.0/{user}/media", f.create)
+	api.HandleFunc("POST /v24.0/{user}/media_publish", f.publish)
+	api.HandleFunc("GET /v24.0/{user}/media", f.list)
+	api.HandleFunc("GET /v24.0/{user}/stories", f.list)
+	api.HandleFunc("GET /v24.0/{media}/insights", f.insights)
+	api.HandleFunc("POST /v24.0/{media}/comments", f.comment)
+	api.HandleFunc("GET /v24.0/{node}", f.node)
+	guarded := http.NewServeMux()
+	guarded.HandleFunc("POST /v24.0/oauth/access_token", f.token)
+	guarded.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if !f.Authorized(r) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			refuse(w, http.StatusUnauthorized, 190, 463, false)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+	outer := http.NewServeMux()
+	outer.HandleFunc("/v24.0/dialog/oauth", f.OAuth.Authorize)
+	outer.Handle("/", f.Handle(guarded))
+	return outer
+}
+
+func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
+	var err error
+	good := time.Hour
+	switch form := r.FormValue("grant_type"); form {
+	case "authorization_code":
+		err = f.OAuth.Exchange(r.PostForm, true)
+	case "fb_exchange_token":
+		good = 60 * 24 * time.Hour
+		if err = f.OAuth.Client(r.PostForm, true); err == nil && !f.Good(r.PostForm.Get("fb_exchange_token")) {
+			refuse(w, http.StatusBadRequest, 190, 463, false)
+			return
+		}
+	default:
+		err = fmt.Errorf("the grant type %q", form)
+	}
+	if err != nil {
+		refuse(w, http.StatusBadRequest, 100, 36007, false)
+		return
+	}
+	access, _ := f.Grant(good)
+	control.JSON(w, http.StatusOK, map[string]any{"access_token": access, "token_type": "bearer", "expires_in": int(good.Seconds())})
+}
+
+func (f *Fake) accounts(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("fields") != "instagram_business_account{id,username,name,profile_picture_url}" {
+		bad(w, 0)
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"data": []any{
+		map[string]any{"id": "1"}, // a page without an account
+		map[string]any{"id": "2", "instagram_business_account": map[string]any{"id": User, "username": "acme", "name": "Acme", "profile_picture_url": "https://scontent.example.test/a.jpg"}},
+	}})
+}
+
+func (f *Fake) limit(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.PathValue("user") != User || r.URL.Query().Get("fields") != "quota_usage,config" {
+		bad(w, 33)
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"data": []any{map[string]any{"quota_usage": f.Used, "config": map[string]any{"quota_total": 50, "quota_duration": 86400}}}})
+}
+
+// fields are the parameters that each type of container may have.
+var fields = map[string][]string{
+	"":         {"image_url", "caption", "alt_text", "is_carousel_item"},
+	"REELS":    {"video_url", "caption", "cover_url", "thumb_offset"},
+	"VIDEO":    {"video_url", "is_carousel_item"},
+	"STORIES":  {"image_url", "video_url", "alt_text"},
+	"CAROUSEL": {"children", "caption"},
+}
+
+func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil || r.PathValue("user") != User {
+		bad(w, 33)
+		return
+	}
+	f.mu.Lock()
+	kind := r.PostForm.Get("media_type")
+	c, subcode := f.check(kind, r.PostForm)
+	f.mu.Unlock()
+	if subcode != 0 {
+		bad(w, subcode)
+		return
+	}
+	id := f.ID()
+	f.mu.Lock()
+	f.containers[id] = c
+	f.mu.Unlock()
+	control.JSON(w, http.StatusOK, map[string]string{"id": id})
+}
+
+func (f *Fake) check(kind string, form url.Values) (*container, int) {
+	known, ok := fields[kind]
+	for name := range form {
+		if !ok || name != "media_type" && !slices.Contains(known, name) {
+			return nil, 2207002
+		}
+	}
+	c := &container{kind: kind, caption: form.Get("caption"), made: f.Now(), item: form.Get("is_carousel_item") == "true"}
+	image, video := form.Get("image_url"), form.Get("video_url")
+	switch {
+	case utf8.RuneCountInString(c.caption) > 2200:
+		return nil, 2207010
+	case strings.Count(c.caption, "#") > 30:
+		return nil, 2207040
+	case c.item && c.caption != "":
+		return nil, 2207002
+	case kind == "CAROUSEL":
+		children := strings.Split(form.Get("children"), ",")
+		if len(children) < 2 || len(children) > 10 {
+			return nil, 2207028
+		}
+		for _, id := range children {
+			child := f.containers[id]
+			if child == nil || !child.item || f.state(child) != "FINISHED" {
+				return nil, 2207002
+			}
+			c.content += " " + child.content
+		}
+	case (image == "") == (video == ""), kind == "" && image == "", (kind == "REELS" || kind == "VIDEO") && video == "":
+		return nil, 2207002
+	case !strings.HasPrefix(image+video, "https://"):
+		return nil, 2207052
+	}
+	if video != "" {
+		c.took = Took
+	}
+	c.content += image + video + form.Get("alt_text") + form.Get("cover_url")
+	if offset := form.Get("thumb_offset"); offset != "" {
+		if _, err := strconv.Atoi(offset); err != nil {
+			return nil, 2207057
+		}
+		c.content += "@" + offset
+	}
+	return c, 0
+}
+
+func (f *Fake) state(c *container) string {
+	switch age := f.Now().Sub(c.made); {
+	case c.published:
+		return "PUBLISHED"
+	case age >= 24*time.Hour:
+		return "EXPIRED"
+	case age < c.took:
+		return "IN_PROGRESS"
+	default:
+		return "FINISHED"
+	}
+}
+
+func (f *Fake) publish(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	c := f.containers[r.PostFormValue("creation_id")]
+	if c == nil || c.item || r.PathValue("user") != User || len(r.PostForm) != 1 {
+		f.mu.Unlock()
+		bad(w, 2207006)
+		return
+	}
+	switch state := f.state(c); state {
+	case "IN_PROGRESS":
+		f.mu.Unlock()
+		refuse(w, http.StatusBadRequest, 9007, 2207027, false)
+		return
+	case "EXPIRED":
+		f.mu.Unlock()
+		bad(w, 2207008)
+		return
+	}
+	c.published = true
+	f.Used++
+	breaks := f.Breaks
+	f.Breaks = false
+	f.mu.Unlock()
+	id := f.ID()
+	f.Publish(control.Post{ID: id, Account: User, Content: c.kind + " " + c.caption + c.content})
+	f.mu.Lock()
+	f.captions[id] = c.caption
+	f.mu.Unlock()
+	if breaks {
+		refuse(w, http.StatusForbidden, 4, 2207051, false)
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]string{"id": id})
+}
+
+// list lists the posts, newest first; stories are in a list of their own.
+func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
+	stories := strings.HasSuffix(r.URL.Path, "/stories")
+	data := []any{}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	posts := f.Published()
+	slices.Reverse(posts)
+	for _, p := range posts {
+		if strings.HasPrefix(p.Content, "STORIES") == stories {
+			data = append(data, map[string]string{"id": p.ID, "caption": f.captions[p.ID], "timestamp": p.At.Format("2006-01-02T15:04:05-0700")})
+		}
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"data": data})
+}
+
+func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("node")
+	f.mu.Lock()
+	c := f.containers[id]
+	f.mu.Unlock()
+	if _, ok := f.Find(id); ok {
+		control.JSON(w, http.StatusOK, map[string]string{"id": id, "permalink": "https://www.instagram.com/p/" + id + "/"})
+		return
+	}
+	if c == nil || r.URL.Query().Get("fields") != "status_code,status" {
+		bad(w, 33)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	control.JSON(w, http.StatusOK, map[string]string{"id": id, "status_code": f.state(c), "status": f.state(c)})
+}
+
+func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
+	if _, ok := f.Find(r.PathValue("media")); !ok {
+		bad(w, 33)
+		return
+	}
+	data := []any{}
+	for i, name := range strings.Split(r.URL.Query().Get("metric"), ",") {
+		data = append(data, map[string]any{"name": name, "period": "lifetime", "values": []any{map[string]int{"value": 100 - i}}})
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"data": data})
+}
+
+func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {
+	if _, ok := f.Find(r.PathValue("media")); !ok || r.FormValue("message") == "" || utf8.RuneCountInString(r.FormValue("message")) > 300 {
+		bad(w, 0)
+		return
+	}
+	f.mu.Lock()
+	f.Comments = append(f.Comments, r.FormValue("message"))
+	f.mu.Unlock()
+	control.JSON(w, http.StatusOK, map[string]string{"id": f.ID()})
+}
