@@ -23,7 +23,6 @@ type Capabilities struct {
 	Beta    bool     // the platform documents its interface badly; it may change
 
 	Kinds    map[Kind]Rule
-	Title    Text     // where the platform has titles
 	Hashtags Hashtags // how they are placed
 	Alt      Text     // of each image
 	Comment  Text     // the first comment
@@ -43,6 +42,7 @@ type Capabilities struct {
 
 // Rule is what the posts of one kind may have.
 type Rule struct {
+	Title   Text // where the platform has titles
 	Caption Text
 	// Rest bounds the caption where a longer one is published in two parts: the media
 	// with what fits, then the rest as a message of its own.

@@ -73,7 +73,7 @@ type Error struct {
 	Kind       ErrorKind
 	Code       Code
 	Message    string        // for the caller, in whole sentences; no secret and no address
-	RetryAfter time.Duration // of Retry and Quota, where the platform states it
+	RetryAfter time.Duration // of Retry, Quota and Restart, where the platform states it
 	Cause      error         // for the log; no secret
 }
 

@@ -42,8 +42,8 @@ func Fit(name string, p Post, c Capabilities) []Problem {
 
 func (f *fitting) texts(p Post, c Capabilities, rule Rule) {
 	a := Arrange(p, c)
-	if c.Title.Max > 0 {
-		f.text("title", a.Title, c.Title)
+	if rule.Title.Max > 0 {
+		f.text("title", a.Title, rule.Title)
 	}
 	switch {
 	case len(p.Media) == 0 && rule.Rest.Max > 0:

@@ -120,7 +120,9 @@ func (p Progress) failed(err error) (Progress, time.Duration, error) {
 	if p.Restarts >= maxRestarts || p.Post != (Published{}) {
 		return p, 0, Refuse(CodeMediaRefused, "The platform could not process the media.").Because(err)
 	}
-	return Progress{Restarts: p.Restarts + 1}, reconcileEvery, nil
+	var e *Error
+	errors.As(err, &e)
+	return Progress{Restarts: p.Restarts + 1}, max(e.RetryAfter, reconcileEvery), nil
 }
 
 func classified(err error) bool {

@@ -20,6 +20,8 @@ type OAuth struct {
 	Extra            url.Values // of the address of the authorization
 	// Refused classifies refusals of the token endpoint; OAuthRefused if nil.
 	Refused Refused
+	// Challenge makes the challenge of a verifier; platform.Challenge if nil.
+	Challenge func(verifier string) string
 	// Public says that the application proves itself by PKCE alone.
 	Public bool
 }
@@ -41,9 +43,13 @@ func (c *Client) Address(ctx context.Context, o OAuth, a platform.Authorization)
 	if divider == "" {
 		divider = " "
 	}
+	challenge := platform.Challenge
+	if o.Challenge != nil {
+		challenge = o.Challenge
+	}
 	q := url.Values{
 		o.client(): {app.ID}, "response_type": {"code"}, "redirect_uri": {a.RedirectURL}, "state": {a.State},
-		"scope": {strings.Join(o.Scopes, divider)}, "code_challenge": {platform.Challenge(a.Verifier)}, "code_challenge_method": {"S256"},
+		"scope": {strings.Join(o.Scopes, divider)}, "code_challenge": {challenge(a.Verifier)}, "code_challenge_method": {"S256"},
 	}
 	for name, values := range o.Extra {
 		q[name] = values

@@ -29,6 +29,7 @@ const (
 
 var (
 	video       = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 256 << 30, MaxTime: 12 * time.Hour}
+	title       = platform.Text{Max: 100, Forbidden: "<>", Required: true}
 	description = platform.Text{Max: 5000, Unit: platform.Bytes, Forbidden: "<>"}
 )
 
@@ -36,10 +37,9 @@ var capabilities = platform.Capabilities{
 	Connect: platform.ConnectOAuth,
 	Scopes:  []string{"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly"},
 	Kinds: map[platform.Kind]platform.Rule{
-		platform.KindVideo:     {Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
-		platform.KindMusicClip: {Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
+		platform.KindVideo:     {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
+		platform.KindMusicClip: {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
 	},
-	Title:     platform.Text{Max: 100, Forbidden: "<>", Required: true},
 	Hashtags:  platform.Hashtags{Max: 60, Tags: true, Total: 500},
 	Options:   []platform.Option{platform.OptionPrivacy, platform.OptionMadeForKids, platform.OptionCover, platform.OptionGenerated},
 	Privacies: []platform.Privacy{platform.Public, platform.Unlisted, platform.Private},

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"html"
@@ -26,6 +27,8 @@ type Server struct {
 	// Scopes have to be asked for, all and no others, divided by Divider.
 	Scopes  []string
 	Divider string
+	// Hex says that the challenge is encoded so, in place of base64url.
+	Hex bool
 	// Extra is added to the address of the callback.
 	Extra url.Values
 
@@ -77,7 +80,7 @@ func (s *Server) check(q url.Values) error {
 		return errors.New("there is no state")
 	case !strings.HasPrefix(q.Get("redirect_uri"), "http"):
 		return errors.New("the redirect URI is none")
-	case len(q.Get("code_challenge")) != 43 || !strings.EqualFold(q.Get("code_challenge_method"), "S256"):
+	case len(q.Get("code_challenge")) != len(s.challenge("")) || !strings.EqualFold(q.Get("code_challenge_method"), "S256"):
 		return errors.New("there is no S256 challenge")
 	case !slices.Equal(scopes, wanted):
 		return fmt.Errorf("the scopes are %v, want %v", scopes, wanted)
@@ -107,13 +110,12 @@ func (s *Server) Exchange(form url.Values, secret bool) error {
 	defer s.mu.Unlock()
 	issued, ok := s.codes[form.Get("code")]
 	delete(s.codes, form.Get("code"))
-	sum := sha256.Sum256([]byte(form.Get("code_verifier")))
 	switch {
 	case !ok:
 		return errors.New("the code is not known")
 	case issued.redirect != form.Get("redirect_uri"):
 		return errors.New("the redirect URI is another one")
-	case issued.challenge != base64.RawURLEncoding.EncodeToString(sum[:]):
+	case issued.challenge != s.challenge(form.Get("code_verifier")):
 		return errors.New("the code verifier does not fit")
 	}
 	return nil
@@ -125,6 +127,14 @@ func (s *Server) Client(form url.Values, secret bool) error {
 		return errors.New("the client is not known")
 	}
 	return nil
+}
+
+func (s *Server) challenge(verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	if s.Hex {
+		return hex.EncodeToString(sum[:])
+	}
+	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
 func (s *Server) param() string {

@@ -1,0 +1,369 @@
+// Package tiktok is a fake of TikTok's Content Posting API: uploads of videos in
+// chunks, photos from addresses, and the states of publications.
+package tiktok
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf16"
+
+	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/fixture"
+	"github.com/content-automation/api/testdata/platforms/oauth"
+)
+
+// User is the open id of the one user.
+const User = "open-id-0001"
+
+// How long a publication is processed and then moderated.
+const (
+	processed = 15 * time.Second
+	moderated = 50 * time.Second
+)
+
+// Fake is the fake.
+type Fake struct {
+	*control.Control
+	OAuth *oauth.Server
+	// MinChunk is the shortest chunk but for a video that is shorter: 5 MB in truth.
+	MinChunk int64
+
+	mu   sync.Mutex
+	pubs map[string]*publication
+	// Reason lets the next publication fail with it.
+	Reason string
+	// Levels are the privacies that the account allows.
+	Levels []string
+}
+
+type publication struct {
+	info            info
+	size            int64
+	chunk, count    int64
+	received        int64
+	sum             hash.Hash
+	complete        time.Time // when all was there
+	reason, post    string
+	photos          []string
+	expires, opened time.Time
+}
+
+type info struct {
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Privacy     string `json:"privacy_level"`
+	Comment     *bool  `json:"disable_comment"`
+	Duet        *bool  `json:"disable_duet"`
+	Stitch      *bool  `json:"disable_stitch"`
+	Content     *bool  `json:"brand_content_toggle"`
+	Organic     *bool  `json:"brand_organic_toggle"`
+	Generated   *bool  `json:"is_aigc"`
+	Music       *bool  `json:"auto_add_music"`
+	Cover       *int64 `json:"video_cover_timestamp_ms"`
+}
+
+// New makes a fake.
+func New(now func() time.Time) *Fake {
+	return &Fake{
+		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, http.StatusTooManyRequests, "rate_limit_exceeded") }),
+		OAuth: &oauth.Server{
+			ClientID: fixture.ClientID, ClientSecret: fixture.ClientSecret, ClientParam: "client_key", Divider: ",", Hex: true,
+			Scopes: []string{"user.info.basic", "video.publish", "video.list"},
+		},
+		MinChunk: 5 << 20, pubs: map[string]*publication{}, Levels: []string{"PUBLIC_TO_EVERYONE", "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"},
+	}
+}
+
+func answer(w http.ResponseWriter, data any) {
+	control.JSON(w, http.StatusOK, map[string]any{"data": data, "error": map[string]string{"code": "ok", "message": "", "log_id": "1"}})
+}
+
+func refuse(w http.ResponseWriter, status int, code string) {
+	control.JSON(w, status, map[string]any{"data": map[string]any{}, "error": map[string]string{"code": code, "message": code, "log_id": "1"}})
+}
+
+func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, "invalid_params") }
+
+// Handler is the API.
+func (f *Fake) Handler() http.Handler {
+	api := http.NewServeMux()
+	api.HandleFunc("GET /v2/user/info/", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("fields") != "open_id,display_name,avatar_url" {
+			bad(w)
+			return
+		}
+		answer(w, map[string]any{"user": map[string]string{"open_id": User, "display_name": "Acme", "avatar_url": "https://p16.example.test/a.jpg"}})
+	})
+	api.HandleFunc("POST /v2/post/publish/creator_info/query/", func(w http.ResponseWriter, _ *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		answer(w, map[string]any{
+			"creator_username": "acme", "creator_nickname": "Acme", "privacy_level_options": f.Levels,
+			"comment_disabled": false, "duet_disabled": false, "stitch_disabled": true, "max_video_post_duration_sec": 300,
+		})
+	})
+	api.HandleFunc("POST /v2/post/publish/video/init/", f.initVideo)
+	api.HandleFunc("POST /v2/post/publish/content/init/", f.initPhotos)
+	api.HandleFunc("POST /v2/post/publish/status/fetch/", f.status)
+	api.HandleFunc("POST /v2/video/query/", f.query)
+	guarded := http.NewServeMux()
+	guarded.HandleFunc("POST /v2/oauth/token/", f.token)
+	guarded.HandleFunc("POST /v2/oauth/revoke/", func(w http.ResponseWriter, r *http.Request) {
+		if !f.Good(r.FormValue("token")) || f.OAuth.Client(r.PostForm, true) != nil {
+			control.JSON(w, http.StatusOK, map[string]string{"error": "invalid_request", "error_description": "the token is not known"})
+			return
+		}
+		f.Revoke()
+		w.WriteHeader(http.StatusOK)
+	})
+	guarded.HandleFunc("PUT /upload/{id}", f.upload)
+	guarded.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if !f.Authorized(r) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			refuse(w, http.StatusUnauthorized, "access_token_invalid")
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+	outer := http.NewServeMux()
+	outer.HandleFunc("/v2/auth/authorize/", f.OAuth.Authorize)
+	outer.Handle("/", f.Handle(guarded))
+	return outer
+}
+
+func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
+	var err error
+	switch r.FormValue("grant_type") {
+	case "authorization_code":
+		err = f.OAuth.Exchange(r.PostForm, true)
+	case "refresh_token":
+		if err = f.OAuth.Client(r.PostForm, true); err == nil && !f.TakeRefresh(r.PostForm.Get("refresh_token"), true) {
+			err = fmt.Errorf("the refresh token is not known")
+		}
+	default:
+		err = fmt.Errorf("the grant type is not known")
+	}
+	if err != nil {
+		control.JSON(w, http.StatusOK, map[string]string{"error": "invalid_grant", "error_description": err.Error(), "log_id": "1"})
+		return
+	}
+	access, refresh := f.Grant(24 * time.Hour)
+	control.JSON(w, http.StatusOK, map[string]any{
+		"access_token": access, "expires_in": 86400, "open_id": User, "refresh_token": refresh, "refresh_expires_in": 31536000,
+		"scope": strings.Join(f.OAuth.Scopes, ","), "token_type": "Bearer",
+	})
+}
+
+func decode(r *http.Request, into any) bool {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	return strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") && d.Decode(into) == nil
+}
+
+// check refuses what both kinds of post have in common.
+func (f *Fake) check(w http.ResponseWriter, i info, title, description int) bool {
+	f.mu.Lock()
+	known := slices.Contains(f.Levels, i.Privacy)
+	f.mu.Unlock()
+	switch {
+	case !known:
+		refuse(w, http.StatusForbidden, "privacy_level_option_mismatch")
+	case i.Comment == nil || i.Content == nil || i.Organic == nil || i.Generated == nil,
+		units(i.Title) > title, units(i.Description) > description:
+		bad(w)
+	default:
+		return true
+	}
+	return false
+}
+
+func units(s string) int { return len(utf16.Encode([]rune(s))) }
+
+func (f *Fake) initVideo(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Info   info `json:"post_info"`
+		Source struct {
+			Source string `json:"source"`
+			Size   int64  `json:"video_size"`
+			Chunk  int64  `json:"chunk_size"`
+			Count  int64  `json:"total_chunk_count"`
+		} `json:"source_info"`
+	}
+	if !decode(r, &body) {
+		bad(w)
+		return
+	}
+	if !f.check(w, body.Info, 2200, 0) {
+		return
+	}
+	s := body.Source
+	single := s.Count == 1 && s.Chunk == s.Size && s.Size <= 64<<20
+	several := s.Count > 1 && s.Count <= 1000 && s.Chunk >= f.MinChunk && s.Chunk <= 64<<20 && s.Count == s.Size/s.Chunk
+	if s.Source != "FILE_UPLOAD" || s.Size <= 0 || s.Size > 4<<30 || !single && !several || body.Info.Duet == nil || body.Info.Stitch == nil || !*body.Info.Stitch {
+		bad(w)
+		return
+	}
+	id := "v_pub_file~v2-1." + f.ID()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pubs[id] = &publication{info: body.Info, size: s.Size, chunk: s.Chunk, count: s.Count, sum: sha256.New(), expires: f.Now().Add(time.Hour)}
+	answer(w, map[string]string{"publish_id": id, "upload_url": control.Base(r) + "/upload/" + id + "?upload_token=1"})
+}
+
+func (f *Fake) initPhotos(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Mode   string `json:"post_mode"`
+		Type   string `json:"media_type"`
+		Info   info   `json:"post_info"`
+		Source struct {
+			Source string   `json:"source"`
+			Cover  int      `json:"photo_cover_index"`
+			Images []string `json:"photo_images"`
+		} `json:"source_info"`
+	}
+	if !decode(r, &body) || body.Mode != "DIRECT_POST" || body.Type != "PHOTO" || body.Source.Source != "PULL_FROM_URL" {
+		bad(w)
+		return
+	}
+	if !f.check(w, body.Info, 90, 4000) {
+		return
+	}
+	images := body.Source.Images
+	if len(images) < 1 || len(images) > 35 || body.Source.Cover >= len(images) {
+		bad(w)
+		return
+	}
+	if slices.ContainsFunc(images, func(u string) bool { return !strings.HasPrefix(u, "https://media.example.test/") }) {
+		refuse(w, http.StatusForbidden, "url_ownership_unverified")
+		return
+	}
+	id := "p_pub_url~v2." + f.ID()
+	p := &publication{info: body.Info, photos: images}
+	f.mu.Lock()
+	f.pubs[id] = p
+	f.finish(p, strings.Join(images, " "))
+	f.mu.Unlock()
+	answer(w, map[string]string{"publish_id": id})
+}
+
+// finish posts what has arrived; the caller holds mu.
+func (f *Fake) finish(p *publication, media string) {
+	p.complete = f.Now()
+	if p.reason, f.Reason = f.Reason, ""; p.reason != "" {
+		return
+	}
+	p.post = f.ID()
+	i := p.info
+	cover := int64(-1)
+	if i.Cover != nil {
+		cover = *i.Cover
+	}
+	f.Publish(control.Post{ID: p.post, Account: User, Content: fmt.Sprintf("%s | %s | %s %v %v %d | %s", i.Title, i.Description, i.Privacy, *i.Comment, *i.Generated, cover, media)})
+}
+
+var ranges = regexp.MustCompile(`^bytes (\d+)-(\d+)/(\d+)$`)
+
+func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	status := f.take(r)
+	_, _ = io.Copy(io.Discard, r.Body) // the rest of what is refused
+	w.WriteHeader(status)
+}
+
+func (f *Fake) take(r *http.Request) int {
+	p := f.pubs[r.PathValue("id")]
+	m := ranges.FindStringSubmatch(r.Header.Get("Content-Range"))
+	if p == nil || f.Now().After(p.expires) {
+		return http.StatusForbidden
+	}
+	if m == nil || r.Header.Get("Content-Type") != "video/mp4" || r.Header.Get("Authorization") != "" {
+		return http.StatusBadRequest
+	}
+	from, _ := strconv.ParseInt(m[1], 10, 64)
+	to, _ := strconv.ParseInt(m[2], 10, 64)
+	n := to - from + 1
+	last := to == p.size-1
+	switch {
+	case from != p.received:
+		return http.StatusRequestedRangeNotSatisfiable
+	case m[3] != strconv.FormatInt(p.size, 10), r.ContentLength != n, !last && n != p.chunk, last && (n < min(p.chunk, p.size) || n >= 2*p.chunk && p.count > 1):
+		return http.StatusBadRequest
+	}
+	// What has not arrived whole does not count.
+	before, err := p.sum.(interface{ MarshalBinary() ([]byte, error) }).MarshalBinary()
+	if err != nil {
+		return http.StatusInternalServerError
+	}
+	if _, err := io.CopyN(p.sum, r.Body, n); err != nil {
+		if p.sum.(interface{ UnmarshalBinary([]byte) error }).UnmarshalBinary(before) != nil {
+			return http.StatusInternalServerError
+		}
+		return http.StatusBadRequest
+	}
+	p.received += n
+	if !last {
+		return http.StatusPartialContent
+	}
+	f.finish(p, fmt.Sprintf("%x", p.sum.Sum(nil)[:6]))
+	return http.StatusCreated
+}
+
+func (f *Fake) status(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		ID string `json:"publish_id"`
+	}
+	if !decode(r, &body) {
+		bad(w)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.pubs[body.ID]
+	if p == nil {
+		refuse(w, http.StatusBadRequest, "invalid_publish_id")
+		return
+	}
+	state := map[string]any{"status": "PROCESSING_UPLOAD", "uploaded_bytes": p.received, "publicaly_available_post_id": []any{}}
+	switch age := f.Now().Sub(p.complete); {
+	case p.complete.IsZero():
+	case age < processed && p.photos != nil:
+		state["status"] = "PROCESSING_DOWNLOAD"
+	case age < processed:
+	case p.reason != "":
+		state["status"], state["fail_reason"] = "FAILED", p.reason
+	default:
+		state["status"] = "PUBLISH_COMPLETE"
+		if n, err := strconv.ParseInt(p.post, 10, 64); err == nil && age >= moderated && p.info.Privacy == "PUBLIC_TO_EVERYONE" {
+			state["publicaly_available_post_id"] = []int64{n}
+		}
+	}
+	answer(w, state)
+}
+
+func (f *Fake) query(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Filters struct {
+			IDs []string `json:"video_ids"`
+		} `json:"filters"`
+	}
+	if !decode(r, &body) || len(body.Filters.IDs) != 1 || !strings.Contains(r.URL.Query().Get("fields"), "view_count") {
+		bad(w)
+		return
+	}
+	videos := []any{}
+	if p, ok := f.Find(body.Filters.IDs[0]); ok {
+		videos = append(videos, map[string]any{"id": p.ID, "view_count": 90, "like_count": 9, "comment_count": 2, "share_count": 1})
+	}
+	answer(w, map[string]any{"videos": videos})
+}
