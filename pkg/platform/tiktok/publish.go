@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/platform"
@@ -37,6 +36,9 @@ var levels = map[platform.Privacy][]string{
 	"":               {"PUBLIC_TO_EVERYONE", "FOLLOWER_OF_CREATOR", "SELF_ONLY"},
 }
 
+// domain is that of the addresses to upload to.
+const domain = "tiktokapis.com"
+
 // work is what a handle has.
 type work struct {
 	ID      string `json:"id,omitempty"`      // of the publication
@@ -51,20 +53,10 @@ func (p *Platform) parse(h platform.Handle) (w work, err error) {
 	if err := h.Decode(&w); err != nil {
 		return w, err
 	}
-	if w.ID == "" && w.Privacy == "" || w.Offset < 0 || w.Upload != "" && !p.trusted(w.Upload) {
+	if w.ID == "" && w.Privacy == "" || w.Offset < 0 || w.Upload != "" && !p.client.Trusts(w.Upload, domain) {
 		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
-}
-
-// trusted reports whether an address is one of TikTok's for uploads.
-func (p *Platform) trusted(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	return p.client.Base("") != "" && strings.HasPrefix(address, p.client.Base("")+"/") ||
-		u.Scheme == "https" && u.User == nil && strings.HasSuffix(u.Host, ".tiktokapis.com")
 }
 
 // chunks returns the length of a file's chunks, and how many there are.
@@ -118,7 +110,7 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 	if err := p.post(ctx, a, "/v2/post/publish/video/init/", map[string]any{"post_info": info, "source_info": source}, &opened); err != nil {
 		return platform.Step{}, err
 	}
-	if opened.ID == "" || !p.trusted(opened.Upload) {
+	if opened.ID == "" || !p.client.Trusts(opened.Upload, domain) {
 		return platform.Step{}, platform.Busy().Because(errors.New("tiktok: there is no publication or no address to upload to"))
 	}
 	return p.next(work{ID: opened.ID, Upload: opened.Upload, User: w.User}, m)

@@ -79,6 +79,19 @@ func (c *Client) Base(own string) string {
 	return own
 }
 
+// Trusts reports whether an address that the platform has named lies on its own domain,
+// by TLS, or on the server that replaces it.
+func (c *Client) Trusts(address, domain string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.User != nil {
+		return false
+	}
+	if base, err := url.Parse(c.cfg.BaseURL); err == nil && c.cfg.BaseURL != "" && u.Scheme == base.Scheme && u.Host == base.Host {
+		return true
+	}
+	return u.Scheme == "https" && (u.Host == domain || strings.HasSuffix(u.Host, "."+domain))
+}
+
 // App returns the operator's application.
 func (c *Client) App(ctx context.Context) (platform.App, error) {
 	if c.cfg.App == nil {

@@ -18,6 +18,9 @@ import (
 // defaultPart is how much is uploaded in a step: a multiple of 256 KiB.
 const defaultPart = 64 << 20
 
+// domain is that of upload sessions, which are sent the token.
+const domain = "googleapis.com"
+
 // work is what a handle has: the session and how much it has received, or the video.
 type work struct {
 	Session string `json:"session,omitempty"`
@@ -29,23 +32,10 @@ func (p *Platform) parse(h platform.Handle) (w work, err error) {
 	if err := h.Decode(&w); err != nil {
 		return w, err
 	}
-	if (w.Video == "") == (w.Session == "") || w.Offset < 0 || w.Session != "" && !p.trusted(w.Session) {
+	if (w.Video == "") == (w.Session == "") || w.Offset < 0 || w.Session != "" && !p.client.Trusts(w.Session, domain) {
 		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
-}
-
-// trusted reports whether an address is one of the platform: it is sent the token.
-func (p *Platform) trusted(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	base, err := url.Parse(p.client.Base(api))
-	if err != nil {
-		return false
-	}
-	return u.Scheme == base.Scheme && u.Host == base.Host || u.Scheme == "https" && u.User == nil && strings.HasSuffix(u.Host, ".googleapis.com")
 }
 
 // Start implements platform.Publisher: it opens an upload session.
@@ -81,7 +71,7 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 		return platform.Step{}, err
 	}
 	session := answer.Header.Get("Location")
-	if !p.trusted(session) {
+	if !p.client.Trusts(session, domain) {
 		return platform.Step{}, p.client.Garbled(call, errors.New("there is no address of a session"))
 	}
 	return p.next(work{Session: session}, m)

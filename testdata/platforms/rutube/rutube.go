@@ -1,0 +1,164 @@
+// Package rutube is a fake of Rutube's API: a login, and videos that it reads from
+// their addresses. A video is a post once it is not hidden.
+package rutube
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/content-automation/api/testdata/platforms/control"
+)
+
+// The one account.
+const (
+	Username = "acme"
+	Password = "correct horse"
+)
+
+// took is how long a video is processed.
+const took = 70 * time.Second
+
+// Fake is the fake.
+type Fake struct {
+	*control.Control
+	mu     sync.Mutex
+	videos map[string]*video
+	// Fails lets the next video fail.
+	Fails bool
+}
+
+type video struct {
+	address, title, description string
+	hidden, fails               bool
+	made                        time.Time
+}
+
+// New makes a fake.
+func New(now func() time.Time) *Fake {
+	return &Fake{
+		Control: control.New(now, func(w http.ResponseWriter, seconds int) {
+			w.Header().Set("Retry-After", fmt.Sprint(seconds))
+			refuse(w, http.StatusTooManyRequests, "too many requests")
+		}),
+		videos: map[string]*video{},
+	}
+}
+
+func refuse(w http.ResponseWriter, status int, detail string) {
+	control.JSON(w, status, map[string]string{"detail": detail})
+}
+
+// Hidden returns how many videos are there that nobody sees.
+func (f *Fake) Hidden() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, v := range f.videos {
+		if v.hidden {
+			n++
+		}
+	}
+	return n
+}
+
+// Handler is the API.
+func (f *Fake) Handler() http.Handler {
+	videos := http.NewServeMux()
+	videos.HandleFunc("POST /api/video/{$}", f.create)
+	videos.HandleFunc("GET /api/video/{id}/{$}", f.read)
+	videos.HandleFunc("PATCH /api/video/{id}/{$}", f.change)
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /api/accounts/token_auth/", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("username") != Username || r.FormValue("password") != Password {
+			refuse(w, http.StatusBadRequest, "wrong name or password")
+			return
+		}
+		access, _ := f.Grant(0)
+		control.JSON(w, http.StatusOK, map[string]string{"token": access})
+	})
+	mux.HandleFunc("/api/video/", func(w http.ResponseWriter, r *http.Request) {
+		if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Token "); !ok || !f.Good(token) {
+			refuse(w, http.StatusUnauthorized, "invalid token")
+			return
+		}
+		videos.ServeHTTP(w, r)
+	})
+	return f.Handle(mux)
+}
+
+func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		URL         string `json:"url"`
+		Title       string `json:"title"`
+		Description string `json:"description"`
+		Hidden      *bool  `json:"is_hidden"`
+		Category    int    `json:"category_id"`
+	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&body); err != nil || !strings.HasPrefix(body.URL, "https://") || body.Title == "" || utf8.RuneCountInString(body.Title) > 100 ||
+		utf8.RuneCountInString(body.Description) > 5000 || body.Hidden == nil || body.Category != 13 {
+		refuse(w, http.StatusBadRequest, "bad request")
+		return
+	}
+	id := fmt.Sprintf("%032s", f.ID())
+	f.mu.Lock()
+	f.videos[id] = &video{address: body.URL, title: body.Title, description: body.Description, hidden: *body.Hidden, fails: f.Fails, made: f.Now()}
+	f.Fails = false
+	f.mu.Unlock()
+	if !*body.Hidden {
+		f.show(id)
+	}
+	control.JSON(w, http.StatusOK, map[string]string{"video_id": id})
+}
+
+func (f *Fake) show(id string) {
+	f.mu.Lock()
+	v := *f.videos[id]
+	f.mu.Unlock()
+	f.Publish(control.Post{ID: id, Account: Username, Content: v.title + " | " + v.description + " | " + v.address})
+}
+
+func (f *Fake) read(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v := f.videos[r.PathValue("id")]
+	if v == nil {
+		refuse(w, http.StatusNotFound, "not found")
+		return
+	}
+	answer := map[string]any{"id": r.PathValue("id"), "is_hidden": v.hidden, "is_deleted": false, "hits": 40, "status": "ready", "action_reason": map[string]any{"id": 0, "name": "moderation"}}
+	switch age := f.Now().Sub(v.made); {
+	case age < took/2:
+		answer["status"], answer["is_deleted"], answer["action_reason"] = "processing", true, map[string]any{"id": 5, "name": "downloading_video"}
+	case age < took:
+		answer["status"], answer["action_reason"] = "processing", nil
+	case v.fails:
+		answer["status"], answer["action_reason"] = "error", nil
+	}
+	control.JSON(w, http.StatusOK, answer)
+}
+
+func (f *Fake) change(w http.ResponseWriter, r *http.Request) {
+	var body map[string]bool
+	err := json.NewDecoder(r.Body).Decode(&body)
+	hidden, ok := body["is_hidden"]
+	f.mu.Lock()
+	v := f.videos[r.PathValue("id")]
+	if err != nil || !ok || len(body) != 1 || v == nil {
+		f.mu.Unlock()
+		refuse(w, http.StatusBadRequest, "bad request")
+		return
+	}
+	shown := v.hidden && !hidden
+	v.hidden = hidden
+	f.mu.Unlock()
+	if shown {
+		f.show(r.PathValue("id"))
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"id": r.PathValue("id"), "is_hidden": hidden})
+}

@@ -1,0 +1,291 @@
+// Package vk is a fake of the parts of VK's API that post on the wall of a community,
+// and of VK ID.
+package vk
+
+import (
+	"encoding/json"
+	"fmt"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/fixture"
+	"github.com/content-automation/api/testdata/platforms/oauth"
+)
+
+// What the fake has: a community, its token, and the device of VK ID.
+const (
+	Group          = 200000001
+	CommunityToken = "vk1.a.community-token-0001"
+	Device         = "device-0001"
+)
+
+// Fake is the fake.
+type Fake struct {
+	*control.Control
+	OAuth *oauth.Server
+
+	mu     sync.Mutex
+	files  map[string]string // what is uploaded and saved: its sum
+	wall   []map[string]any
+	videos map[string]bool // opened
+	// Refuse lets the next call of a method be refused with an error's number.
+	Refuse   map[string]int
+	Comments []string
+}
+
+// New makes a fake.
+func New(now func() time.Time) *Fake {
+	return &Fake{
+		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, 6) }),
+		OAuth:   &oauth.Server{ClientID: fixture.ClientID, Divider: " ", Scopes: []string{"wall", "photos", "video", "groups"}, Extra: url.Values{"device_id": {Device}}},
+		files:   map[string]string{}, videos: map[string]bool{}, Refuse: map[string]int{},
+	}
+}
+
+func answer(w http.ResponseWriter, v any) {
+	control.JSON(w, http.StatusOK, map[string]any{"response": v})
+}
+
+func refuse(w http.ResponseWriter, code int) {
+	control.JSON(w, http.StatusOK, map[string]any{"error": map[string]any{"error_code": code, "error_msg": "refused", "request_params": []any{}}})
+}
+
+// Handler is the API.
+func (f *Fake) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /oauth2/auth", f.token)
+	mux.HandleFunc("POST /oauth2/revoke", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("client_id") != fixture.ClientID || !f.Good(r.PostForm.Get("access_token")) {
+			control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_token"})
+			return
+		}
+		f.Revoke()
+		control.JSON(w, http.StatusOK, map[string]int{"response": 1})
+	})
+	mux.HandleFunc("POST /method/{method}", f.method)
+	mux.HandleFunc("POST /upload/{kind}/{id}", f.upload)
+	outer := http.NewServeMux()
+	outer.HandleFunc("/authorize", f.OAuth.Authorize)
+	outer.Handle("/", f.Handle(mux))
+	return outer
+}
+
+func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
+	var err error
+	switch r.FormValue("grant_type") {
+	case "authorization_code":
+		err = f.OAuth.Exchange(r.PostForm, false)
+	case "refresh_token":
+		if err = f.OAuth.Client(r.PostForm, false); err == nil && !f.TakeRefresh(r.PostForm.Get("refresh_token"), true) {
+			err = fmt.Errorf("the refresh token is not known")
+		}
+	default:
+		err = fmt.Errorf("the grant type is not known")
+	}
+	if err == nil && r.PostForm.Get("device_id") != Device {
+		err = fmt.Errorf("the device is another one")
+	}
+	if err != nil {
+		control.JSON(w, http.StatusOK, map[string]string{"error": "invalid_grant", "error_description": err.Error()})
+		return
+	}
+	access, refresh := f.Grant(time.Hour)
+	control.JSON(w, http.StatusOK, map[string]any{
+		"access_token": access, "refresh_token": refresh, "expires_in": 3600, "token_type": "Bearer", "user_id": 100001, "scope": "wall photos video groups",
+	})
+}
+
+// known are the parameters of each method.
+var known = map[string][]string{
+	"groups.get": {"filter", "extended", "count"}, "groups.getById": {},
+	"photos.getWallUploadServer": {"group_id"}, "photos.saveWallPhoto": {"group_id", "photo", "server", "hash"},
+	"video.save": {"group_id", "wallpost", "name"}, "wall.post": {"owner_id", "from_group", "guid", "message", "attachments"},
+	"wall.get": {"owner_id", "count", "filter"}, "wall.getById": {"posts"},
+	"wall.createComment": {"owner_id", "post_id", "from_group", "message", "guid"},
+}
+
+func (f *Fake) method(w http.ResponseWriter, r *http.Request) {
+	method := r.PathValue("method")
+	names, ok := known[method]
+	community := r.Header.Get("Authorization") == "Bearer "+CommunityToken
+	if err := r.ParseForm(); err != nil || !ok || r.PostForm.Get("v") != "5.199" {
+		refuse(w, 3)
+		return
+	}
+	q := r.PostForm
+	for name := range q {
+		if name != "v" && !slices.Contains(names, name) {
+			refuse(w, 100)
+			return
+		}
+	}
+	f.mu.Lock()
+	code := f.Refuse[method]
+	delete(f.Refuse, method)
+	f.mu.Unlock()
+	owner := q.Get("owner_id")
+	switch {
+	case !community && !f.Authorized(r):
+		refuse(w, 5)
+	case code != 0:
+		refuse(w, code)
+	case community && method != "groups.getById" && (method != "wall.post" || q.Has("attachments")):
+		refuse(w, 27)
+	case owner != "" && owner != strconv.Itoa(-Group), q.Has("group_id") && q.Get("group_id") != strconv.Itoa(Group):
+		refuse(w, 15)
+	default:
+		f.do(w, r, method, q)
+	}
+}
+
+func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.Values) {
+	group := map[string]any{"id": Group, "name": "Acme", "screen_name": "acme", "photo_100": "https://sun.example.test/a.jpg"}
+	switch method {
+	case "groups.get":
+		answer(w, map[string]any{"count": 1, "items": []any{group}})
+	case "groups.getById":
+		answer(w, map[string]any{"groups": []any{group}, "profiles": []any{}})
+	case "photos.getWallUploadServer":
+		answer(w, map[string]any{"upload_url": control.Base(r) + "/upload/photo/" + f.ID(), "album_id": -14, "user_id": 0})
+	case "photos.saveWallPhoto":
+		f.mu.Lock()
+		sum, ok := f.files[q.Get("photo")]
+		f.mu.Unlock()
+		if !ok || q.Get("server") != "123" || q.Get("hash") != "h" {
+			refuse(w, 100)
+			return
+		}
+		id := f.Small()
+		f.save(fmt.Sprintf("photo-%d_%d", Group, id), sum)
+		answer(w, []any{map[string]any{"id": id, "owner_id": -Group}})
+	case "video.save":
+		if utf8.RuneCountInString(q.Get("name")) > 128 || q.Get("wallpost") != "0" {
+			refuse(w, 100)
+			return
+		}
+		id := f.Small()
+		f.mu.Lock()
+		f.videos[strconv.FormatInt(id, 10)] = true
+		f.mu.Unlock()
+		answer(w, map[string]any{"upload_url": fmt.Sprintf("%s/upload/video/%d", control.Base(r), id), "video_id": id, "owner_id": -Group, "title": q.Get("name"), "access_key": "k"})
+	case "wall.post":
+		f.post(w, q)
+	case "wall.get":
+		f.mu.Lock()
+		items := slices.Clone(f.wall)
+		f.mu.Unlock()
+		slices.Reverse(items)
+		answer(w, map[string]any{"count": len(items), "items": items})
+	case "wall.getById":
+		f.mu.Lock()
+		items := slices.DeleteFunc(slices.Clone(f.wall), func(p map[string]any) bool { return fmt.Sprintf("-%d_%v", Group, p["id"]) != q.Get("posts") })
+		f.mu.Unlock()
+		answer(w, map[string]any{"items": items})
+	case "wall.createComment":
+		f.mu.Lock()
+		f.Comments = append(f.Comments, q.Get("message"))
+		f.mu.Unlock()
+		answer(w, map[string]any{"comment_id": f.Small()})
+	}
+}
+
+func (f *Fake) save(name, sum string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.files[name] = sum
+}
+
+func (f *Fake) post(w http.ResponseWriter, q url.Values) {
+	attachments := strings.FieldsFunc(q.Get("attachments"), func(r rune) bool { return r == ',' })
+	message := q.Get("message")
+	if message == "" && len(attachments) == 0 || len(attachments) > 10 || utf8.RuneCountInString(message) > 15_895 || q.Get("from_group") != "1" || q.Get("guid") == "" {
+		refuse(w, 100)
+		return
+	}
+	content := message
+	var files []map[string]any
+	for _, name := range attachments {
+		f.mu.Lock()
+		sum, ok := f.files[name]
+		f.mu.Unlock()
+		if !ok {
+			refuse(w, 100)
+			return
+		}
+		content += " " + sum
+		kind := strings.TrimRight(name[:strings.Index(name, "-")], "-")
+		id, err := strconv.ParseInt(name[strings.Index(name, "_")+1:], 10, 64)
+		if err != nil {
+			refuse(w, 100)
+			return
+		}
+		files = append(files, map[string]any{"type": kind, kind: map[string]any{"id": id, "owner_id": -Group}})
+	}
+	id := f.Small()
+	f.Publish(control.Post{ID: strconv.FormatInt(id, 10), Account: strconv.Itoa(-Group), Content: content})
+	count := func(n int) map[string]int { return map[string]int{"count": n} }
+	f.mu.Lock()
+	f.wall = append(f.wall, map[string]any{
+		"id": id, "owner_id": -Group, "date": f.Now().Unix(), "text": message, "attachments": files,
+		"views": count(70), "likes": count(7), "comments": count(2), "reposts": count(1),
+	})
+	f.mu.Unlock()
+	answer(w, map[string]any{"post_id": id})
+}
+
+// upload takes a photo or a video as a form with one file.
+func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/form-data" || r.ContentLength < 0 || r.Header.Get("Authorization") != "" {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	part, err := multipart.NewReader(r.Body, params["boundary"]).NextPart()
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	n, sum, err := control.Sum(part)
+	if err != nil || n == 0 {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	id := r.PathValue("id")
+	if r.PathValue("kind") == "photo" {
+		if part.FormName() != "photo" {
+			control.JSON(w, http.StatusOK, map[string]any{"server": 123, "photo": "[]", "hash": "h"})
+			return
+		}
+		raw, err := json.Marshal([]map[string]string{{"photo": id}})
+		if err != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		f.save(string(raw), sum)
+		control.JSON(w, http.StatusOK, map[string]any{"server": 123, "photo": string(raw), "hash": "h"})
+		return
+	}
+	f.mu.Lock()
+	opened := f.videos[id]
+	f.mu.Unlock()
+	if !opened || part.FormName() != "video_file" {
+		control.JSON(w, http.StatusOK, map[string]any{"error": "unknown error"})
+		return
+	}
+	f.save(fmt.Sprintf("video-%d_%s", Group, id), sum)
+	video, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"size": n, "owner_id": -Group, "video_id": video})
+}
