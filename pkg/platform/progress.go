@@ -30,6 +30,16 @@ type Progress struct {
 // Done reports whether the post is published.
 func (p Progress) Done() bool { return p.Stage == StageDone }
 
+// Retry returns the progress with which a publication that has failed is tried again:
+// from the start where nothing was posted and nothing is in doubt, otherwise where it
+// stands. So a post whose outcome is unknown stays so, and is not made again.
+func (p Progress) Retry() Progress {
+	if p.SentAt.IsZero() && p.Post == (Published{}) {
+		return Progress{}
+	}
+	return p
+}
+
 // Next takes the next step of a publication, and returns the progress to store and how
 // long to wait before the step after it. The progress is to be stored with an error, too.
 //

@@ -47,6 +47,8 @@ type Fake interface {
 	Calls() int
 	// Fail lets the n-th call, counted from 1 as Calls does, meet a fault.
 	Fail(call int, f Fault)
+	// Calm forgets the faults that no call has met yet.
+	Calm()
 	// Waiting is sent a value for each call that meets CutOff.
 	Waiting() <-chan struct{}
 	// Expire ends all access tokens; refresh tokens stay good.

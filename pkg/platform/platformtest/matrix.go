@@ -163,6 +163,7 @@ func (d *driver) impatient(ctx context.Context) error {
 	}()
 	o := d.work(bounded, nothing)
 	close(done)
+	d.Fake.Calm()
 	return d.commit(ctx, o)
 }
 

@@ -49,6 +49,7 @@ func (r *recorded) Posts() []string {
 func (*recorded) Calls() int                   { return 0 }
 func (*recorded) Fail(int, platformtest.Fault) {}
 func (*recorded) Waiting() <-chan struct{}     { return nil }
+func (*recorded) Calm()                        {}
 func (*recorded) Expire()                      {}
 
 func newFixture() *platformtest.Fixture {

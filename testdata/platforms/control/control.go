@@ -8,10 +8,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -121,6 +124,13 @@ func (c *Control) Fail(call int, f platformtest.Fault) {
 	c.faults[call] = f
 }
 
+// Calm implements platformtest.Fake.
+func (c *Control) Calm() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.faults)
+}
+
 // Waiting implements platformtest.Fake.
 func (c *Control) Waiting() <-chan struct{} { return c.waiting }
 
@@ -175,13 +185,26 @@ func JSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the caller may have gone
 }
 
-// Base is the address at which a fake is reached.
+// Base is the address at which a fake is reached. A prefix that http.StripPrefix has
+// taken off is part of it.
 func Base(r *http.Request) string {
 	scheme := "http"
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	return scheme + "://" + r.Host
+	asked, _, _ := strings.Cut(r.RequestURI, "?")
+	return scheme + "://" + r.Host + strings.TrimSuffix(asked, r.URL.EscapedPath())
+}
+
+// Public reports whether an address is one that a platform reads. On a local system
+// files lie on loopback, without TLS.
+func Public(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
 }
 
 // Sum reads a file and returns its length and what it contains, for comparison.

@@ -16,20 +16,19 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/testdata/platforms/control"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
 // User is the professional account of the one user.
 const User = "17841400000000001"
 
-// Took is how long a container of a video is in progress.
-const Took = 25 * time.Second
-
 // Fake is the fake.
 type Fake struct {
 	*control.Control
 	OAuth *oauth.Server
+
+	// Took is how long a container of a video is in progress.
+	Took time.Duration
 
 	mu         sync.Mutex
 	containers map[string]*container
@@ -55,10 +54,10 @@ func New(now func() time.Time) *Fake {
 	return &Fake{
 		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, http.StatusForbidden, 4, 0, false) }),
 		OAuth: &oauth.Server{
-			ClientID: fixture.ClientID, ClientSecret: fixture.ClientSecret, Divider: ",",
+			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: ",",
 			Scopes: []string{"instagram_basic", "instagram_content_publish", "instagram_manage_comments", "instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"},
 		},
-		containers: map[string]*container{}, captions: map[string]string{},
+		Took: 25 * time.Second, containers: map[string]*container{}, captions: map[string]string{},
 	}
 }
 
@@ -207,11 +206,11 @@ func (f *Fake) check(kind string, form url.Values) (*container, int) {
 		}
 	case (image == "") == (video == ""), kind == "" && image == "", (kind == "REELS" || kind == "VIDEO") && video == "":
 		return nil, 2207002
-	case !strings.HasPrefix(image+video, "https://"):
+	case !control.Public(image + video):
 		return nil, 2207052
 	}
 	if video != "" {
-		c.took = Took
+		c.took = f.Took
 	}
 	c.content += image + video + form.Get("alt_text") + form.Get("cover_url")
 	if offset := form.Get("thumb_offset"); offset != "" {

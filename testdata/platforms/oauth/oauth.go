@@ -19,6 +19,12 @@ import (
 	"sync"
 )
 
+// The application that the fakes know.
+const (
+	ClientID     = "app-0001"
+	ClientSecret = "app-secret-0001"
+)
+
 // Server is the authorization server of one platform.
 type Server struct {
 	ClientID, ClientSecret string

@@ -20,12 +20,12 @@ const (
 	Password = "correct horse"
 )
 
-// took is how long a video is processed.
-const took = 70 * time.Second
-
 // Fake is the fake.
 type Fake struct {
 	*control.Control
+	// Took is how long a video is processed.
+	Took time.Duration
+
 	mu     sync.Mutex
 	videos map[string]*video
 	// Fails lets the next video fail.
@@ -45,7 +45,7 @@ func New(now func() time.Time) *Fake {
 			w.Header().Set("Retry-After", fmt.Sprint(seconds))
 			refuse(w, http.StatusTooManyRequests, "too many requests")
 		}),
-		videos: map[string]*video{},
+		Took: 70 * time.Second, videos: map[string]*video{},
 	}
 }
 
@@ -100,7 +100,7 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	}
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
-	if err := d.Decode(&body); err != nil || !strings.HasPrefix(body.URL, "https://") || body.Title == "" || utf8.RuneCountInString(body.Title) > 100 ||
+	if err := d.Decode(&body); err != nil || !control.Public(body.URL) || body.Title == "" || utf8.RuneCountInString(body.Title) > 100 ||
 		utf8.RuneCountInString(body.Description) > 5000 || body.Hidden == nil || body.Category != 13 {
 		refuse(w, http.StatusBadRequest, "bad request")
 		return
@@ -133,9 +133,9 @@ func (f *Fake) read(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := map[string]any{"id": r.PathValue("id"), "is_hidden": v.hidden, "is_deleted": false, "hits": 40, "status": "ready", "action_reason": map[string]any{"id": 0, "name": "moderation"}}
 	switch age := f.Now().Sub(v.made); {
-	case age < took/2:
+	case age < f.Took/2:
 		answer["status"], answer["is_deleted"], answer["action_reason"] = "processing", true, map[string]any{"id": 5, "name": "downloading_video"}
-	case age < took:
+	case age < f.Took:
 		answer["status"], answer["action_reason"] = "processing", nil
 	case v.fails:
 		answer["status"], answer["action_reason"] = "error", nil

@@ -18,18 +18,11 @@ import (
 	"unicode/utf16"
 
 	"github.com/content-automation/api/testdata/platforms/control"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
 // User is the open id of the one user.
 const User = "open-id-0001"
-
-// How long a publication is processed and then moderated.
-const (
-	processed = 15 * time.Second
-	moderated = 50 * time.Second
-)
 
 // Fake is the fake.
 type Fake struct {
@@ -37,6 +30,9 @@ type Fake struct {
 	OAuth *oauth.Server
 	// MinChunk is the shortest chunk but for a video that is shorter: 5 MB in truth.
 	MinChunk int64
+	// Took is how long a publication is processed, and Moderated how long it takes until
+	// the post has an id.
+	Took, Moderated time.Duration
 
 	mu   sync.Mutex
 	pubs map[string]*publication
@@ -47,15 +43,15 @@ type Fake struct {
 }
 
 type publication struct {
-	info            info
-	size            int64
-	chunk, count    int64
-	received        int64
-	sum             hash.Hash
-	complete        time.Time // when all was there
-	reason, post    string
-	photos          []string
-	expires, opened time.Time
+	info         info
+	size         int64
+	chunk, count int64
+	received     int64
+	sum          hash.Hash
+	complete     time.Time // when all was there
+	reason, post string
+	photos       []string
+	expires      time.Time
 }
 
 type info struct {
@@ -77,10 +73,10 @@ func New(now func() time.Time) *Fake {
 	return &Fake{
 		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, http.StatusTooManyRequests, "rate_limit_exceeded") }),
 		OAuth: &oauth.Server{
-			ClientID: fixture.ClientID, ClientSecret: fixture.ClientSecret, ClientParam: "client_key", Divider: ",", Hex: true,
+			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, ClientParam: "client_key", Divider: ",", Hex: true,
 			Scopes: []string{"user.info.basic", "video.publish", "video.list"},
 		},
-		MinChunk: 5 << 20, pubs: map[string]*publication{}, Levels: []string{"PUBLIC_TO_EVERYONE", "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"},
+		MinChunk: 5 << 20, Took: 15 * time.Second, Moderated: 50 * time.Second, pubs: map[string]*publication{}, Levels: []string{"PUBLIC_TO_EVERYONE", "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"},
 	}
 }
 
@@ -243,7 +239,7 @@ func (f *Fake) initPhotos(w http.ResponseWriter, r *http.Request) {
 		bad(w)
 		return
 	}
-	if slices.ContainsFunc(images, func(u string) bool { return !strings.HasPrefix(u, "https://media.example.test/") }) {
+	if slices.ContainsFunc(images, func(u string) bool { return !control.Public(u) || strings.Contains(u, "unverified") }) {
 		refuse(w, http.StatusForbidden, "url_ownership_unverified")
 		return
 	}
@@ -337,14 +333,14 @@ func (f *Fake) status(w http.ResponseWriter, r *http.Request) {
 	state := map[string]any{"status": "PROCESSING_UPLOAD", "uploaded_bytes": p.received, "publicaly_available_post_id": []any{}}
 	switch age := f.Now().Sub(p.complete); {
 	case p.complete.IsZero():
-	case age < processed && p.photos != nil:
+	case age < f.Took && p.photos != nil:
 		state["status"] = "PROCESSING_DOWNLOAD"
-	case age < processed:
+	case age < f.Took:
 	case p.reason != "":
 		state["status"], state["fail_reason"] = "FAILED", p.reason
 	default:
 		state["status"] = "PUBLISH_COMPLETE"
-		if n, err := strconv.ParseInt(p.post, 10, 64); err == nil && age >= moderated && p.info.Privacy == "PUBLIC_TO_EVERYONE" {
+		if n, err := strconv.ParseInt(p.post, 10, 64); err == nil && age >= f.Moderated && p.info.Privacy == "PUBLIC_TO_EVERYONE" {
 			state["publicaly_available_post_id"] = []int64{n}
 		}
 	}

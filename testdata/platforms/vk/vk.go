@@ -17,7 +17,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/testdata/platforms/control"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
@@ -46,7 +45,7 @@ type Fake struct {
 func New(now func() time.Time) *Fake {
 	return &Fake{
 		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, 6) }),
-		OAuth:   &oauth.Server{ClientID: fixture.ClientID, Divider: " ", Scopes: []string{"wall", "photos", "video", "groups"}, Extra: url.Values{"device_id": {Device}}},
+		OAuth:   &oauth.Server{ClientID: oauth.ClientID, Divider: " ", Scopes: []string{"wall", "photos", "video", "groups"}, Extra: url.Values{"device_id": {Device}}},
 		files:   map[string]string{}, videos: map[string]bool{}, Refuse: map[string]int{},
 	}
 }
@@ -64,7 +63,7 @@ func (f *Fake) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /oauth2/auth", f.token)
 	mux.HandleFunc("POST /oauth2/revoke", func(w http.ResponseWriter, r *http.Request) {
-		if r.FormValue("client_id") != fixture.ClientID || !f.Good(r.PostForm.Get("access_token")) {
+		if r.FormValue("client_id") != oauth.ClientID || !f.Good(r.PostForm.Get("access_token")) {
 			control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_token"})
 			return
 		}

@@ -18,7 +18,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/testdata/platforms/control"
-	"github.com/content-automation/api/testdata/platforms/fixture"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
@@ -69,7 +68,7 @@ func New(now func() time.Time) *Fake {
 			refuse(w, http.StatusTooManyRequests, "rateLimitExceeded")
 		}),
 		OAuth: &oauth.Server{
-			ClientID: fixture.ClientID, ClientSecret: fixture.ClientSecret, Divider: " ",
+			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: " ",
 			Scopes: []string{"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly"},
 		},
 		sessions: map[string]*session{}, Covers: map[string]string{},
