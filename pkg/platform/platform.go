@@ -67,8 +67,8 @@ type Publisher interface {
 	Check(ctx context.Context, a Account, p Post, h Handle) (Step, error)
 
 	// Finalize makes the call that makes the post visible, or the next one where the post
-	// has several parts. Errors: any kind. Every error but Unknown says that the call had
-	// no effect.
+	// has several parts. Errors: any kind. Every error but Unknown and Restart says that
+	// the call had no effect.
 	Finalize(ctx context.Context, a Account, p Post, h Handle) (Step, error)
 
 	// Reconcile finds out by reading what became of a Finalize whose answer was lost,

@@ -71,8 +71,10 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 			return p, 0, fmt.Errorf("platform: keep the progress: %w", err)
 		}
 		step, err = a.Finalize(ctx, acct, post, p.Handle)
-		if err != nil && (KindOf(err) == Unknown || !classified(err)) {
-			return p, reconcileEvery, nil // the next step looks for the outcome
+		if err != nil && (KindOf(err) == Unknown || KindOf(err) == Restart || !classified(err)) {
+			// The next step looks for the outcome. What is gone may be gone because another
+			// worker has posted it.
+			return p, reconcileEvery, nil
 		}
 		p.SentAt = time.Time{}
 	default:

@@ -26,13 +26,15 @@ const (
 	// Stalled: a worker stops before the call that makes a post, loses its lease, and
 	// goes on after another one has brought the publication to its end.
 	Stalled Trouble = "stalled worker"
+	// Late: the same, but it goes on after the first step of the other one.
+	Late Trouble = "late worker"
 	// TokenExpired: the access token ends before the step.
 	TokenExpired Trouble = "token expired"
 )
 
 // Troubles lists all columns.
 func Troubles() []Trouble {
-	all := []Trouble{CrashBefore, CrashAfter, Twice, TwoWorkers, Stalled, TokenExpired}
+	all := []Trouble{CrashBefore, CrashAfter, Twice, TwoWorkers, Stalled, Late, TokenExpired}
 	for _, f := range Faults() {
 		all = append(all, Trouble(f))
 	}
@@ -196,12 +198,15 @@ func (d *driver) suffer(ctx context.Context, t Trouble) error {
 			return err
 		}
 		return d.commit(ctx, o)
-	case Stalled:
+	case Stalled, Late:
 		if d.progress.Stage != platform.StageFinalize {
 			return nil
 		}
 		d.work(ctx, func() error {
 			d.leased = false // it has ended
+			if t == Late {
+				return d.commit(ctx, d.work(ctx, nothing))
+			}
 			return d.run(ctx)
 		})
 		return nil

@@ -23,6 +23,8 @@ const (
 	// Status may be asked for 30 times a minute.
 	between    = 2 * time.Second
 	processing = 10 * time.Second
+	// An address to upload to is good for an hour.
+	uploadable = time.Hour + 5*time.Minute
 	// A public post has its id after moderation, usually within a minute.
 	moderation = 30 * time.Second
 	maxLooks   = 10
@@ -43,6 +45,7 @@ const domain = "tiktokapis.com"
 type work struct {
 	ID      string `json:"id,omitempty"`      // of the publication
 	Upload  string `json:"upload,omitempty"`  // where a video is uploaded to
+	Opened  int64  `json:"opened,omitempty"`  // when, as Unix seconds
 	Offset  int64  `json:"offset,omitempty"`  // how much is uploaded
 	Privacy string `json:"privacy,omitempty"` // of photos, which have no publication yet
 	User    string `json:"user,omitempty"`    // of the address of the post
@@ -113,7 +116,7 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 	if opened.ID == "" || !p.client.Trusts(opened.Upload, domain) {
 		return platform.Step{}, platform.Busy().Because(errors.New("tiktok: there is no publication or no address to upload to"))
 	}
-	return p.next(work{ID: opened.ID, Upload: opened.Upload, User: w.User}, m)
+	return p.next(work{ID: opened.ID, Upload: opened.Upload, Opened: p.client.Now().Unix(), User: w.User}, m)
 }
 
 // next returns the step that uploads the next chunk.
@@ -210,7 +213,7 @@ func (p *Platform) upload(ctx context.Context, m platform.Media, w work, length 
 	return p.client.Check(call, answer, func(a wire.Answer) *platform.Error {
 		switch {
 		case a.Status == http.StatusForbidden, a.Status == http.StatusNotFound, a.Status == http.StatusGone:
-			return platform.Again(nil) // the address is good for an hour
+			return platform.Again(nil) // the address has ended, or the upload is complete
 		case a.Status == http.StatusRequestedRangeNotSatisfiable && posts:
 			return platform.Lost(nil) // TikTok has more of it than was known
 		case a.Status == http.StatusRequestedRangeNotSatisfiable:
@@ -287,8 +290,13 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platf
 		return platform.Step{}, err
 	}
 	if m := post.Media[0]; s.State == "PROCESSING_UPLOAD" && s.Uploaded < m.Bytes {
+		if p.client.Now().Sub(time.Unix(w.Opened, 0)) > uploadable {
+			return platform.Step{}, platform.Again(errors.New("tiktok: the upload was not completed in time"))
+		}
 		w.Offset = s.Uploaded
-		return p.next(w, m)
+		step, err := p.next(w, m)
+		step.Wait = processing
+		return step, err
 	}
 	w.Upload, w.Offset = "", 0
 	return p.follow(w, s)

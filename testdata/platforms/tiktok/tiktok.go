@@ -280,7 +280,7 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 func (f *Fake) take(r *http.Request) int {
 	p := f.pubs[r.PathValue("id")]
 	m := ranges.FindStringSubmatch(r.Header.Get("Content-Range"))
-	if p == nil || f.Now().After(p.expires) {
+	if p == nil || f.Now().After(p.expires) || !p.complete.IsZero() {
 		return http.StatusForbidden
 	}
 	if m == nil || r.Header.Get("Content-Type") != "video/mp4" || r.Header.Get("Authorization") != "" {

@@ -235,7 +235,7 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.video != "" {
 		_, _ = io.Copy(io.Discard, r.Body)
-		s.answer(w)
+		http.Error(w, "Gone", http.StatusGone)
 		return
 	}
 	m := ranges.FindStringSubmatch(content)
