@@ -71,7 +71,7 @@ func TestTheFirstCommentIsWrittenOnce(t *testing.T) {
 		}
 		f.Fake.Fail(clean, fault) // the comment is the last call
 		_, err = platformtest.Publish(t.Context(), f, f.Account, reel)
-		if comments := f.Fake.(*fake.Fake).Comments; err != nil || len(comments) != 1 || comments[0] != reel.Options.FirstComment {
+		if comments := f.Fake.(*fake.Fake).Comments(); err != nil || len(comments) != 1 || comments[0] != reel.Options.FirstComment {
 			t.Errorf("%s: comments %q, %v", name, comments, err)
 		}
 		f.Close()

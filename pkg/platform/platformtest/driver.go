@@ -137,6 +137,7 @@ func (d *driver) result(clean []string) (string, error) {
 			return "", fmt.Errorf("posted %d times: %q", n, p)
 		}
 	}
+	posts, clean = withoutComments(posts), withoutComments(clean)
 	if d.progress.Done() {
 		if len(posts) != len(clean) {
 			return "", fmt.Errorf("published, but there are %d posts, want %d", len(posts), len(clean))
@@ -153,6 +154,10 @@ func (d *driver) result(clean []string) (string, error) {
 		return string(d.failure.Code), nil
 	}
 	return fmt.Sprintf("%s, %s posted", d.failure.Code, part(len(posts), len(clean))), nil
+}
+
+func withoutComments(posts []string) []string {
+	return slices.DeleteFunc(slices.Clone(posts), func(p string) bool { return strings.HasPrefix(p, Comment) })
 }
 
 func part(n, of int) string {

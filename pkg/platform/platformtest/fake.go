@@ -41,7 +41,8 @@ func Faults() []Fault {
 // Fake is a fake of a platform. It is safe for concurrent use.
 type Fake interface {
 	// Posts returns what can be seen on the platform, one text for each post. Two
-	// posts with the same content have the same text.
+	// posts with the same content have the same text. That of a comment begins with
+	// Comment: it may be missing, but not be there twice.
 	Posts() []string
 	// Calls returns how many calls have arrived.
 	Calls() int
@@ -54,6 +55,9 @@ type Fake interface {
 	// Expire ends all access tokens; refresh tokens stay good.
 	Expire()
 }
+
+// Comment begins the text of a comment among the posts of a fake.
+const Comment = "comment: "
 
 // Fixture is an adapter with a fake of its own.
 type Fixture struct {

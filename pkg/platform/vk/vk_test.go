@@ -90,11 +90,11 @@ func TestTheFirstCommentIsWrittenOnce(t *testing.T) {
 	defer f.Close()
 	f.Fake.(*fake.Fake).Refuse["wall.createComment"] = 10
 	done, err := platformtest.Publish(t.Context(), f, f.Account, video)
-	if comments := f.Fake.(*fake.Fake).Comments; err != nil || !done.Done() || len(comments) != 0 {
+	if comments := f.Fake.(*fake.Fake).Comments(); err != nil || !done.Done() || len(comments) != 0 {
 		t.Errorf("after a lost answer: %+v, %v, %q", done, err, comments)
 	}
 	done, err = platformtest.Publish(t.Context(), f, f.Account, video)
-	if comments := f.Fake.(*fake.Fake).Comments; err != nil || !done.Done() || len(comments) != 1 {
+	if comments := f.Fake.(*fake.Fake).Comments(); err != nil || !done.Done() || len(comments) != 1 {
 		t.Errorf("without trouble: %+v, %v, %q", done, err, comments)
 	}
 }

@@ -37,12 +37,13 @@ type Control struct {
 	now     func() time.Time
 	limited func(w http.ResponseWriter, seconds int)
 
-	mu      sync.Mutex
-	calls   int
-	ids     int64
-	faults  map[int]platformtest.Fault
-	posts   []Post
-	waiting chan struct{}
+	mu       sync.Mutex
+	calls    int
+	ids      int64
+	faults   map[int]platformtest.Fault
+	posts    []Post
+	comments []string
+	waiting  chan struct{}
 
 	tokens tokens
 }
@@ -84,6 +85,20 @@ func (c *Control) Publish(p Post) {
 	c.posts = append(c.posts, p)
 }
 
+// Comment records that a comment can be seen.
+func (c *Control) Comment(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.comments = append(c.comments, text)
+}
+
+// Comments returns the comments, oldest first.
+func (c *Control) Comments() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.comments)
+}
+
 // Published returns the posts, oldest first.
 func (c *Control) Published() []Post {
 	c.mu.Lock()
@@ -106,6 +121,9 @@ func (c *Control) Posts() []string {
 	var all []string
 	for _, p := range c.Published() {
 		all = append(all, p.Account+": "+p.Content)
+	}
+	for _, text := range c.Comments() {
+		all = append(all, platformtest.Comment+text)
 	}
 	return all
 }

@@ -33,7 +33,6 @@ type Fake struct {
 	mu         sync.Mutex
 	containers map[string]*container
 	captions   map[string]string // of each post
-	Comments   []string
 	// Used is how many posts the account has made today.
 	Used int
 	// Breaks lets the next publication publish, and say that it did not.
@@ -321,8 +320,6 @@ func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {
 		bad(w, 0)
 		return
 	}
-	f.mu.Lock()
-	f.Comments = append(f.Comments, r.FormValue("message"))
-	f.mu.Unlock()
+	f.Comment(r.FormValue("message"))
 	control.JSON(w, http.StatusOK, map[string]string{"id": f.ID()})
 }

@@ -37,8 +37,7 @@ type Fake struct {
 	wall   []map[string]any
 	videos map[string]bool // opened
 	// Refuse lets the next call of a method be refused with an error's number.
-	Refuse   map[string]int
-	Comments []string
+	Refuse map[string]int
 }
 
 // New makes a fake.
@@ -190,9 +189,7 @@ func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.V
 		f.mu.Unlock()
 		answer(w, map[string]any{"items": items})
 	case "wall.createComment":
-		f.mu.Lock()
-		f.Comments = append(f.Comments, q.Get("message"))
-		f.mu.Unlock()
+		f.Comment(q.Get("message"))
 		answer(w, map[string]any{"comment_id": f.Small()})
 	}
 }
