@@ -1,0 +1,92 @@
+// Command platforms serves the fakes of all platforms on one loopback port, each below
+// its name: /instagram, /tiktok, /youtube, /telegram, /vk and /rutube. What can be
+// seen on them is listed at /_posts, and POST /_fail?platform=vk&fault=answer+lost lets
+// the next call of a platform meet a fault, as does &call=3 the third.
+//
+// The applications of the platforms with OAuth have the id and secret of the package
+// oauth; the bot and the login are those of the packages telegram and rutube.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/content-automation/api/pkg/platform/platformtest"
+	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/instagram"
+	"github.com/content-automation/api/testdata/platforms/rutube"
+	"github.com/content-automation/api/testdata/platforms/telegram"
+	"github.com/content-automation/api/testdata/platforms/tiktok"
+	"github.com/content-automation/api/testdata/platforms/vk"
+	"github.com/content-automation/api/testdata/platforms/youtube"
+)
+
+func main() {
+	port := flag.Int("port", 0, "the port on 127.0.0.1; 0: any free one")
+	flag.Parse()
+	if err := serve(*port); err != nil {
+		fmt.Fprintln(os.Stderr, "platforms:", err)
+		os.Exit(1)
+	}
+}
+
+func serve(port int) error {
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return err
+	}
+	slog.Info("serving", "address", "http://"+listener.Addr().String())
+	server := &http.Server{Handler: handler(time.Now, 2*time.Second), ReadHeaderTimeout: 10 * time.Second}
+	return server.Serve(listener)
+}
+
+// fake is a fake with its API and its posts.
+type fake interface {
+	platformtest.Fake
+	Handler() http.Handler
+	Published() []control.Post
+}
+
+// handler is all fakes. took is how long a platform processes a video.
+func handler(now func() time.Time, took time.Duration) http.Handler {
+	instagramFake, tiktokFake, rutubeFake := instagram.New(now), tiktok.New(now), rutube.New(now)
+	instagramFake.Took, tiktokFake.Took, tiktokFake.Moderated, rutubeFake.Took = took, took, 2*took, took
+	fakes := map[string]fake{
+		"instagram": instagramFake, "tiktok": tiktokFake, "youtube": youtube.New(now),
+		"telegram": telegram.New(now), "vk": vk.New(now), "rutube": rutubeFake,
+	}
+	mux := http.NewServeMux()
+	for name, f := range fakes {
+		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, f.Handler()))
+	}
+	mux.HandleFunc("GET /_posts", func(w http.ResponseWriter, _ *http.Request) {
+		posts := map[string][]control.Post{}
+		for name, f := range fakes {
+			posts[name] = f.Published()
+		}
+		control.JSON(w, http.StatusOK, posts)
+	})
+	mux.HandleFunc("POST /_fail", func(w http.ResponseWriter, r *http.Request) {
+		f, ok := fakes[r.FormValue("platform")]
+		fault := platformtest.Fault(r.FormValue("fault"))
+		call, err := strconv.Atoi(r.FormValue("call"))
+		if r.FormValue("call") == "" {
+			call, err = 1, nil
+		}
+		if !ok || err != nil || call < 1 || !slices.Contains(platformtest.Faults(), fault) {
+			http.Error(w, "want a platform, a fault and a call from 1", http.StatusBadRequest)
+			return
+		}
+		f.Fail(f.Calls()+call, fault)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	return mux
+}
