@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -36,6 +37,12 @@ type Token struct {
 	ExpiresAt time.Time `json:"expires_at,omitzero"` // of Access; zero: does not end
 	Scopes    []string  `json:"scopes,omitempty"`
 	Device    string    `json:"device,omitempty"` // what VK ID binds the refresh token to
+}
+
+// Lacks reports whether one of the scopes was asked for and not allowed. A platform that
+// does not say what was allowed lacks nothing.
+func (t Token) Lacks(scopes []string) bool {
+	return len(t.Scopes) > 0 && slices.ContainsFunc(scopes, func(s string) bool { return !slices.Contains(t.Scopes, s) })
 }
 
 // Account is an account of a platform: a channel, a page, a community.

@@ -62,7 +62,7 @@ const (
 	CodeQuotaReached        Code = "quota_reached"
 	CodeRateLimited         Code = "rate_limited"
 	CodePlatformUnavailable Code = "platform_unavailable"
-	CodePlatformUnsupported Code = "platform_not_configured"
+	CodeNotConfigured       Code = "platform_not_configured"
 	CodePostNotFound        Code = "post_not_found"
 	CodeInvalidHandle       Code = "invalid_handle"
 	CodeCanceled            Code = "canceled"

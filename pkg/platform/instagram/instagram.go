@@ -201,7 +201,12 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 			} `json:"values"`
 		} `json:"data"`
 	}
-	if err := p.read(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {"views,likes,comments,shares,saved"}}, &insights); err != nil {
+	err := p.read(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {"views,likes,comments,shares,saved"}}, &insights)
+	if platform.KindOf(err) == platform.BadContent {
+		// Of a story, Instagram refuses to count the others.
+		err = p.read(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {"views,shares"}}, &insights)
+	}
+	if err != nil {
 		return platform.Metrics{}, err
 	}
 	var m platform.Metrics

@@ -44,7 +44,7 @@ func TestConformance(t *testing.T) {
 		New: newFixture,
 		Posts: []platformtest.Named{
 			{Name: "photo", Post: photo}, {Name: "reel with a comment", Post: reel}, {Name: "carousel", Post: carousel},
-			{Name: "story", Post: platform.Post{Key: "pub_4", Kind: platform.KindStory, Media: []platform.Media{fixture.Video("f", 9000)}}},
+			{Name: "story", Post: platform.Post{Key: "pub_4", Kind: platform.KindStory, Media: []platform.Media{fixture.Video("f", 9000)}}, Metrics: []string{"views", "shares"}},
 			{Name: "music clip", Post: platform.Post{Key: "pub_5", Kind: platform.KindMusicClip, Caption: "A song", Media: []platform.Media{fixture.Video("g", 9000)}, Options: platform.Options{CoverAt: 1500 * time.Millisecond}}},
 		},
 		Grant: fixture.OAuthGrant, BadGrants: fixture.BadOAuthGrants(),

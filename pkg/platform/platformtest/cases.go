@@ -23,7 +23,7 @@ func (s Suite) Cases() []Case {
 		{"refuses what does not fit", s.refusesUnfit},
 	}
 	for _, named := range s.Posts {
-		cases = append(cases, Case{"publishes " + named.Name, func(ctx context.Context) error { return s.publishes(ctx, named.Post) }})
+		cases = append(cases, Case{"publishes " + named.Name, func(ctx context.Context) error { return s.publishes(ctx, named) }})
 	}
 	return cases
 }
@@ -64,7 +64,8 @@ func (s Suite) describes(context.Context) error {
 	return errors.Join(problems...)
 }
 
-func (s Suite) publishes(ctx context.Context, post platform.Post) error {
+func (s Suite) publishes(ctx context.Context, named Named) error {
+	post := named.Post
 	f := s.New()
 	defer f.Close()
 	if problems := platform.Fit(f.Adapter.Name(), post, f.Adapter.Capabilities()); len(problems) > 0 {
@@ -80,6 +81,9 @@ func (s Suite) publishes(ctx context.Context, post platform.Post) error {
 	metrics, err := f.Adapter.Metrics(ctx, d.account, d.progress.Post)
 	names := metricNames(metrics)
 	want := f.Adapter.Capabilities().Metrics
+	if len(named.Metrics) > 0 {
+		want = named.Metrics
+	}
 	switch {
 	case len(want) == 0 && platform.KindOf(err) != platform.BadContent:
 		return fmt.Errorf("metrics of a platform that has none: %v, %w", names, err)

@@ -73,6 +73,9 @@ type Fixture struct {
 type Named struct {
 	Name string
 	Post platform.Post
+	// Metrics are those that the platform has of this post; empty: those of its
+	// capabilities.
+	Metrics []string
 }
 
 // Suite is one adapter and what its tests need.

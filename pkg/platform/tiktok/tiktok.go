@@ -104,6 +104,9 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		return nil, err
 	}
 	token := issued.As(p.client.Now(), platform.Token{})
+	if token.Lacks(capabilities.Scopes) {
+		return nil, platform.NeedsReconnect(platform.CodeMissingPermission, "Allow all that the page of TikTok asks for.")
+	}
 	var answer struct {
 		User struct {
 			ID     string `json:"open_id"`

@@ -63,7 +63,6 @@ type Issued struct {
 	Refresh platform.Secret `json:"refresh_token"`
 	Seconds int64           `json:"expires_in"`
 	Scope   string          `json:"scope"`
-	User    json.Number     `json:"user_id"` // where the platform says
 }
 
 // As returns the token, with the refresh token of before where there is no new one.
@@ -146,7 +145,7 @@ func OAuthRefused(a Answer) *platform.Error {
 	switch body.Error {
 	case "invalid_client", "unauthorized_client":
 		// The operator's application is wrong: the account stays good.
-		return platform.Later(platform.CodePlatformUnsupported, "The platform refuses the service's application.")
+		return platform.Later(platform.CodeNotConfigured, "The platform refuses the service's application.")
 	case "server_error", "temporarily_unavailable", "slow_down", "rate_limit_exceeded":
 		return platform.Busy()
 	default:

@@ -108,7 +108,7 @@ func (c *Client) App(ctx context.Context) (platform.App, error) {
 }
 
 func notConfigured(cause error) error {
-	return platform.Refuse(platform.CodePlatformUnsupported, "The platform is not set up here.").Because(cause)
+	return platform.Refuse(platform.CodeNotConfigured, "The platform is not set up here.").Because(cause)
 }
 
 // Call is one request. Its body is one of JSON, Form and Body.

@@ -216,7 +216,7 @@ func TestAPlatformWithoutAnApplicationSaysSo(t *testing.T) {
 	} {
 		_, err := wire.New("acme", wire.Config{App: app}).Address(t.Context(), wire.OAuth{}, platform.Authorization{})
 		var e *platform.Error
-		if !errors.As(err, &e) || e.Code != platform.CodePlatformUnsupported {
+		if !errors.As(err, &e) || e.Code != platform.CodeNotConfigured {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

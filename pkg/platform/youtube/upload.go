@@ -224,7 +224,7 @@ func (p *Platform) cover(ctx context.Context, a platform.Account, post platform.
 		Name: "thumbnails.set", Method: http.MethodPost, URL: p.client.Base(api) + "/upload/youtube/v3/thumbnails/set",
 		Query: url.Values{"videoId": {w.Video}, "uploadType": {"media"}}, Bearer: a.Token.Access, Body: wire.Range(ctx, *post.Cover, 0, post.Cover.Bytes),
 	}, p.refused, nil)
-	if platform.KindOf(err) == platform.Expired || errors.Is(err, context.Canceled) {
+	if platform.KindOf(err) == platform.Expired || ctx.Err() != nil {
 		return platform.Step{}, err
 	}
 	return done, nil

@@ -9,7 +9,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -88,7 +87,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		return nil, err
 	}
 	token := issued.As(p.client.Now(), platform.Token{})
-	if missing := slices.ContainsFunc(capabilities.Scopes, func(s string) bool { return !slices.Contains(token.Scopes, s) }); missing {
+	if token.Lacks(capabilities.Scopes) {
 		return nil, platform.NeedsReconnect(platform.CodeMissingPermission, "Allow all that the page of Google asks for.")
 	}
 	var answer struct {

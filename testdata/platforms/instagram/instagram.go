@@ -304,7 +304,8 @@ func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
-	if _, ok := f.Find(r.PathValue("media")); !ok {
+	p, ok := f.Find(r.PathValue("media"))
+	if story := strings.HasPrefix(p.Content, "STORIES"); !ok || story && strings.Contains(r.URL.Query().Get("metric"), "likes") {
 		bad(w, 33)
 		return
 	}
