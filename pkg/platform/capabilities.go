@@ -16,8 +16,10 @@ const (
 	ConnectPassword Connect = "password"
 )
 
-// Capabilities are what a platform takes. Each adapter has one table of them.
+// Capabilities are what a platform takes. Each adapter has one table of them, which
+// callers do not change.
 type Capabilities struct {
+	Label   string // the platform's name as it writes it
 	Connect Connect
 	Scopes  []string // asked for in the authorization
 	Beta    bool     // the platform documents its interface badly; it may change

@@ -17,6 +17,7 @@ type Problem struct {
 // fitting collects the problems of a post.
 type fitting struct {
 	platform string
+	label    string
 	problems []Problem
 }
 
@@ -27,10 +28,10 @@ func (f *fitting) add(param, format string, args ...any) {
 // Fit returns why the platform does not take a post, nil if it does. What Arrange can
 // adapt is no problem.
 func Fit(name string, p Post, c Capabilities) []Problem {
-	f := &fitting{platform: name}
+	f := &fitting{platform: name, label: c.Label}
 	rule, ok := c.Kinds[p.Kind]
 	if !ok {
-		f.add("kind", "%s does not take the kind %s.", name, p.Kind)
+		f.add("kind", "%s does not take the kind %s.", f.label, p.Kind)
 		return f.problems
 	}
 	f.texts(p, c, rule)
@@ -54,7 +55,7 @@ func (f *fitting) texts(p Post, c Capabilities, rule Rule) {
 		f.text("caption", a.Body, rule.Caption)
 	}
 	if len(p.Media) == 0 && a.Body == "" {
-		f.add("caption", "%s takes no post without a text or media.", f.platform)
+		f.add("caption", "%s takes no post without a text or media.", f.label)
 	}
 	if p.Options.FirstComment != "" && c.Comment.Max > 0 {
 		f.text("options.first_comment", p.Options.FirstComment, c.Comment)
@@ -73,20 +74,24 @@ func (f *fitting) text(param, s string, limit Text) {
 	}
 	switch n := unit.Length(s); {
 	case s == "" && limit.Required:
-		f.add(param, "%s requires a %s.", f.platform, param)
+		f.add(param, "%s requires a %s.", f.label, param)
 	case n > limit.Max:
-		f.add(param, "%s takes up to %d %s here; there are %d, hashtags included where they belong to the text.", f.platform, limit.Max, strings.ReplaceAll(string(unit), "_", " "), n)
+		with := ""
+		if param == "caption" {
+			with = ", with the hashtags that belong to it"
+		}
+		f.add(param, "%s takes up to %d %s here; there are %d%s.", f.label, limit.Max, strings.ReplaceAll(string(unit), "_", " "), n, with)
 	case limit.Forbidden != "" && strings.ContainsAny(s, limit.Forbidden):
-		f.add(param, "%s does not take the characters %s.", f.platform, limit.Forbidden)
+		f.add(param, "%s does not take the characters %s.", f.label, limit.Forbidden)
 	}
 }
 
 func (f *fitting) hashtags(tags []string, limit Hashtags) {
 	if len(tags) > limit.Max {
-		f.add("hashtags", "%s takes up to %d hashtags; there are %d.", f.platform, limit.Max, len(tags))
+		f.add("hashtags", "%s takes up to %d hashtags; there are %d.", f.label, limit.Max, len(tags))
 	}
 	if n := tagLength(tags); limit.Total > 0 && n > limit.Total {
-		f.add("hashtags", "%s takes hashtags of up to %d characters in all; there are %d.", f.platform, limit.Total, n)
+		f.add("hashtags", "%s takes hashtags of up to %d characters in all; there are %d.", f.label, limit.Total, n)
 	}
 	for i, tag := range tags {
 		if tag == "" || strings.ContainsAny(tag, "# \t\n,<>") {
@@ -101,7 +106,7 @@ func tagLength(tags []string) int { return Runes.Length(strings.Join(tags, ","))
 
 func (f *fitting) files(p Post, rule Rule) {
 	if n := len(p.Media); n < rule.MinMedia || n > rule.MaxMedia {
-		f.add("media", "%s takes %d to %d media for the kind %s; there are %d.", f.platform, rule.MinMedia, rule.MaxMedia, p.Kind, n)
+		f.add("media", "%s takes %d to %d media for the kind %s; there are %d.", f.label, rule.MinMedia, rule.MaxMedia, p.Kind, n)
 	}
 	for i, m := range p.Media {
 		param := fmt.Sprintf("media[%d]", i)
@@ -110,7 +115,7 @@ func (f *fitting) files(p Post, rule Rule) {
 			limit, what = rule.Video, "video"
 		}
 		if limit == nil {
-			f.add(param, "%s takes no %s for the kind %s.", f.platform, what, p.Kind)
+			f.add(param, "%s takes no %s for the kind %s.", f.label, what, p.Kind)
 			continue
 		}
 		f.file(param, m, *limit)
@@ -119,24 +124,24 @@ func (f *fitting) files(p Post, rule Rule) {
 
 func (f *fitting) file(param string, m Media, limit File) {
 	if len(limit.MIMEs) > 0 && !slices.Contains(limit.MIMEs, m.MIME) {
-		f.add(param+".mime_type", "%s takes %s; this is %s.", f.platform, strings.Join(limit.MIMEs, ", "), m.MIME)
+		f.add(param+".mime_type", "%s takes %s; this is %s.", f.label, strings.Join(limit.MIMEs, ", "), m.MIME)
 	}
 	if m.Bytes <= 0 {
 		f.add(param+".bytes", "The file is empty.")
 	}
 	if limit.MaxBytes > 0 && m.Bytes > limit.MaxBytes {
-		f.add(param+".bytes", "%s takes up to %d bytes; this has %d.", f.platform, limit.MaxBytes, m.Bytes)
+		f.add(param+".bytes", "%s takes up to %d bytes; this has %d.", f.label, limit.MaxBytes, m.Bytes)
 	}
 	// Without its size, an image is left to the platform.
 	if ratio := float64(m.Width) / float64(max(m.Height, 1)); m.Width > 0 && m.Height > 0 {
 		// Sizes are whole numbers, so a ratio is met approximately.
 		const slack = 0.01
 		if limit.MinRatio > 0 && ratio < limit.MinRatio-slack || limit.MaxRatio > 0 && ratio > limit.MaxRatio+slack {
-			f.add(param, "%s takes ratios of width to height from %.2f to %.2f; this has %.2f.", f.platform, limit.MinRatio, limit.MaxRatio, ratio)
+			f.add(param, "%s takes ratios of width to height from %.2f to %.2f; this has %.2f.", f.label, limit.MinRatio, limit.MaxRatio, ratio)
 		}
 	}
 	if m.Video() && (m.Duration < limit.MinTime || limit.MaxTime > 0 && m.Duration > limit.MaxTime) {
-		f.add(param+".duration_seconds", "%s takes videos of %s; this has %s.", f.platform, span(limit), m.Duration)
+		f.add(param+".duration_seconds", "%s takes videos of %s; this has %s.", f.label, span(limit), m.Duration)
 	}
 }
 
@@ -150,11 +155,11 @@ func span(limit File) string {
 func (f *fitting) options(o Options, c Capabilities) {
 	for _, name := range o.wanted() {
 		if !slices.Contains(c.Options, name) {
-			f.add("options."+string(name), "%s does not support %s.", f.platform, name)
+			f.add("options."+string(name), "%s does not support %s.", f.label, name)
 		}
 	}
-	if o.Privacy != "" && slices.Contains(c.Options, OptionPrivacy) && !slices.Contains(c.Privacies, o.Privacy) {
-		f.add("options.privacy", "%s does not have the privacy %s.", f.platform, o.Privacy)
+	if o.Privacy != "" && !slices.Contains(c.Privacies, o.Privacy) {
+		f.add("options.privacy", "%s does not have the privacy %s.", f.label, o.Privacy)
 	}
 	if o.CoverAt < 0 || o.CoverAt%time.Millisecond != 0 {
 		f.add("options.cover_at", "The frame of the cover is not a time of the video in milliseconds.")

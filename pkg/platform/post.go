@@ -108,7 +108,7 @@ func (o Options) wanted() []Option {
 		set  bool
 		name Option
 	}{
-		{o.Privacy != "", OptionPrivacy}, {o.CoverAt != 0, OptionCoverAt}, {o.FirstComment != "", OptionFirstComment},
+		{o.CoverAt != 0, OptionCoverAt}, {o.FirstComment != "", OptionFirstComment},
 		{o.MadeForKids, OptionMadeForKids}, {o.DisableComments, OptionDisableComments}, {o.DisableDuet, OptionDisableDuet},
 		{o.DisableStitch, OptionDisableStitch}, {o.Silent, OptionSilent},
 	} {

@@ -9,9 +9,13 @@ import (
 
 const (
 	// reconcileFor is how long the outcome of a lost answer is looked for, and
-	// reconcileEvery how often, unless the adapter says otherwise.
+	// reconcileEvery how often, unless the adapter says otherwise; minLooks is how often
+	// at least, where nobody has looked for a while.
 	reconcileFor   = 15 * time.Minute
 	reconcileEvery = 10 * time.Second
+	minLooks       = 5
+	// maxDoubts bounds how often the outcome of one publication is looked for.
+	maxDoubts = 5
 	// maxRestarts bounds how often a publication begins again.
 	maxRestarts = 3
 )
@@ -23,6 +27,10 @@ type Progress struct {
 	Handle Handle `json:"handle,omitempty"`
 	// SentAt is when a call began that makes a post, until its outcome is known.
 	SentAt   time.Time `json:"sent_at,omitzero"`
+	Looks    int       `json:"looks,omitempty"` // for that outcome
+	// Doubts counts how often that outcome was looked for with the present handle. A
+	// worker that was thought dead may still post.
+	Doubts   int       `json:"doubts,omitempty"`
 	Restarts int       `json:"restarts,omitempty"`
 	Post     Published `json:"post,omitzero"`
 }
@@ -34,7 +42,7 @@ func (p Progress) Done() bool { return p.Stage == StageDone }
 // from the start where nothing was posted and nothing is in doubt, otherwise where it
 // stands. So a post whose outcome is unknown stays so, and is not made again.
 func (p Progress) Retry() Progress {
-	if p.SentAt.IsZero() && p.Post == (Published{}) {
+	if p.SentAt.IsZero() && p.Doubts == 0 && p.Post == (Published{}) {
 		return Progress{}
 	}
 	return p
@@ -76,9 +84,17 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 			// worker has posted it.
 			return p, reconcileEvery, nil
 		}
-		p.SentAt = time.Time{}
+		p = p.known()
 	default:
 		return p, 0, Refuse(CodeInvalidHandle, "The publication is not known.").Because(fmt.Errorf("the stage %q is none", p.Stage))
+	}
+	if kind := KindOf(err); err != nil && p.Doubts > 0 && p.Post == (Published{}) && (kind == Restart || kind.Final()) {
+		// Before it fails or begins again, what another worker has done is looked for.
+		p.SentAt = now
+		if kind == Reconnect || p.Doubts >= maxDoubts {
+			return p, 0, Lost(err)
+		}
+		return p, reconcileEvery, nil
 	}
 	if err != nil {
 		return p.failed(err)
@@ -89,11 +105,13 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 // reconcile looks for the outcome of a call whose answer was lost.
 func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Progress, now time.Time) (Progress, time.Duration, error) {
 	step, err := a.Reconcile(ctx, acct, post, p.Handle, p.SentAt)
-	late := now.Sub(p.SentAt) >= reconcileFor
+	if p.Looks++; p.Looks == 1 {
+		p.Doubts++
+	}
+	late := now.Sub(p.SentAt) >= reconcileFor && p.Looks >= minLooks
 	switch kind := KindOf(err); {
 	case err == nil && step.Next != StageReconcile:
-		p.SentAt = time.Time{}
-		return p.moved(step), step.Wait, nil
+		return p.known().moved(step), step.Wait, nil
 	case err == nil && !late:
 		if step.Wait == 0 {
 			step.Wait = reconcileEvery
@@ -102,14 +120,20 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 	case err == nil:
 		return p, 0, Lost(errors.New("nothing was found in time"))
 	case kind == BadContent, kind == Restart:
-		p.SentAt = time.Time{}
-		return p.failed(err)
+		p.Doubts = 0 // nothing will be posted
+		return p.known().failed(err)
 	case kind == Unknown, kind == Reconnect, late:
 		// Without a connection nothing can be read, and the post may exist.
 		return p, 0, Lost(err)
 	default:
 		return p, 0, err
 	}
+}
+
+// known returns the progress once the outcome of the call is known.
+func (p Progress) known() Progress {
+	p.SentAt, p.Looks = time.Time{}, 0
+	return p
 }
 
 // moved returns the progress after a step.

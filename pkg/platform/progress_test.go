@@ -127,6 +127,10 @@ func TestReconcilingDecides(t *testing.T) {
 		"unreadable":    {err: platform.Lost(nil), stage: platform.StageFinalize, kind: platform.Unknown},
 		"disconnected":  {err: platform.Disconnected(), stage: platform.StageFinalize, kind: platform.Unknown},
 	} {
+		sent.Looks = 1
+		if c.after > 0 {
+			sent.Looks = 4
+		}
 		p, _, err := next(&scripted{step: c.step, err: c.err}, sent, now.Add(c.after), nil)
 		kind := platform.KindOf(err)
 		if err == nil {
@@ -136,6 +140,65 @@ func TestReconcilingDecides(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}
+}
+
+func TestAnOutcomeIsLookedForSeveralTimesAfterAnOutage(t *testing.T) {
+	p := platform.Progress{Stage: platform.StageFinalize, Handle: "h", SentAt: now}
+	s := &scripted{err: platform.Busy()}
+	var err error
+	for n := range 4 {
+		if p, _, err = next(s, p, now.Add(24*time.Hour), nil); platform.KindOf(err) != platform.Retry {
+			t.Fatalf("look %d: %v", n+1, err)
+		}
+	}
+	s.step, s.err = platform.Step{Next: platform.StageDone}, nil
+	if p, _, err = next(s, p, now.Add(24*time.Hour), nil); err != nil || !p.Done() || p.Looks != 0 {
+		t.Errorf("found: %+v, %v", p, err)
+	}
+}
+
+// While an outcome was in doubt, a worker that was thought dead may post after it was
+// found that nothing is posted. What fails then is looked into, and not begun anew.
+func TestAFailureAfterADoubtIsLookedInto(t *testing.T) {
+	for kind, failure := range map[platform.ErrorKind]error{
+		platform.BadContent: platform.Refuse("x", "X."), platform.Restart: platform.Again(nil), platform.Reconnect: platform.Disconnected(),
+	} {
+		s := &scripted{step: platform.Step{Next: platform.StageCheck, Handle: "h"}}
+		p, _, err := next(s, platform.Progress{Stage: platform.StageFinalize, Handle: "h", SentAt: now}, now, nil)
+		if err != nil || p.Doubts != 1 || !p.SentAt.IsZero() {
+			t.Fatalf("%s: %+v, %v", kind, p, err)
+		}
+		s.err = failure
+		p, _, err = next(s, p, now, nil)
+		if p.SentAt != now || p.Retry() != p || kind == platform.Reconnect && platform.KindOf(err) != platform.Unknown || kind != platform.Reconnect && err != nil {
+			t.Errorf("%s: %+v, %v", kind, p, err)
+		}
+		s.step, s.err = platform.Step{Next: platform.StageDone, Post: platform.Published{ID: "1"}}, nil
+		if p, _, err = next(s, p, now, nil); err != nil || !p.Done() || p.Post.ID != "1" {
+			t.Errorf("%s: what the other worker has posted: %+v, %v", kind, p, err)
+		}
+		if calls := strings.Join(s.calls, " "); calls != "reconcile check reconcile" {
+			t.Errorf("%s: calls %s", kind, calls)
+		}
+	}
+}
+
+func TestDoubtsAreBounded(t *testing.T) {
+	p := platform.Progress{Stage: platform.StageFinalize, Handle: "h", SentAt: now}
+	for n := range 20 {
+		s := &scripted{step: platform.Step{Next: platform.StageCheck, Handle: "h"}}
+		if p.SentAt.IsZero() {
+			s.err = platform.Refuse("x", "X.")
+		}
+		var err error
+		if p, _, err = next(s, p, now, nil); err != nil {
+			if platform.KindOf(err) != platform.Unknown || n < 5 {
+				t.Errorf("step %d: %v", n, err)
+			}
+			return
+		}
+	}
+	t.Error("it goes on for ever")
 }
 
 func TestRestartsAreBounded(t *testing.T) {

@@ -35,6 +35,7 @@ var (
 )
 
 var capabilities = platform.Capabilities{
+	Label:   "Instagram",
 	Connect: platform.ConnectOAuth,
 	Scopes: []string{
 		"instagram_basic", "instagram_content_publish", "instagram_manage_comments", "instagram_manage_insights",

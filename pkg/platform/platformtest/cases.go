@@ -36,8 +36,8 @@ func (s Suite) describes(context.Context) error {
 	c := f.Adapter.Capabilities()
 	var problems []error
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if name := f.Adapter.Name(); !snakeCase().MatchString(name) {
-		report("the name %q is not lower snake_case", name)
+	if name := f.Adapter.Name(); !snakeCase().MatchString(name) || !strings.EqualFold(name, c.Label) {
+		report("the name %q is not lower snake_case, or not that of %q", name, c.Label)
 	}
 	if (c.Connect == platform.ConnectOAuth) != (len(c.Scopes) > 0) {
 		report("connected by %s with the scopes %v", c.Connect, c.Scopes)

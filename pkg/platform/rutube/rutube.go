@@ -38,6 +38,7 @@ var (
 )
 
 var capabilities = platform.Capabilities{
+	Label:   "Rutube",
 	Connect: platform.ConnectPassword,
 	Beta:    true,
 	Kinds: map[platform.Kind]platform.Rule{

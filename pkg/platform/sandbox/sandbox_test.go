@@ -15,11 +15,13 @@ import (
 )
 
 var capabilities = platform.Capabilities{
+	Label:   "Instagram",
 	Connect: platform.ConnectOAuth, Scopes: []string{"publish"},
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindPost: {Caption: platform.Text{Max: 100}, MaxMedia: 1, Image: &platform.File{}},
 	},
-	Metrics: []string{"views", "likes", "shares"},
+	Privacies: []platform.Privacy{platform.Public},
+	Metrics:   []string{"views", "likes", "shares"},
 }
 
 // recorded is the sandbox with a record of its posts: the sandbox itself keeps none.

@@ -34,6 +34,7 @@ var (
 )
 
 var capabilities = platform.Capabilities{
+	Label:   "Telegram",
 	Connect: platform.ConnectBotToken,
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindPost:      {Caption: caption, Rest: message, MaxMedia: 1, Image: photo},

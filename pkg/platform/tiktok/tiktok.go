@@ -37,6 +37,7 @@ var (
 )
 
 var capabilities = platform.Capabilities{
+	Label:   "TikTok",
 	Connect: platform.ConnectOAuth,
 	Scopes:  []string{"user.info.basic", "video.publish", "video.list"},
 	Kinds: map[platform.Kind]platform.Rule{

@@ -143,10 +143,11 @@ func (p *Platform) openVideo(ctx context.Context, a platform.Account, post platf
 	return nil
 }
 
-// upload uploads a file as a form. The address is VK's word, and is sent no token.
+// upload uploads a file as a form. The address is VK's word, on one of its many domains,
+// and is sent no token.
 func (p *Platform) upload(ctx context.Context, address, field string, m platform.Media, timeout time.Duration, out any) error {
-	if !p.client.Trusts(address, "vk.com") && !p.client.Trusts(address, "userapi.com") && !p.client.Trusts(address, "okcdn.ru") && !p.client.Trusts(address, "vkuser.net") {
-		return platform.Busy().Because(errors.New("vk: the address to upload to is none of VK's"))
+	if !p.client.Trusts(address, "vk.com") && !strings.HasPrefix(address, "https://") {
+		return platform.Busy().Because(errors.New("vk: the address to upload to is without TLS"))
 	}
 	body, err := wire.Multipart(ctx, nil, wire.File{Field: field, Name: wire.FileName(m), Media: m})
 	if err != nil {

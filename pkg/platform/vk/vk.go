@@ -37,6 +37,7 @@ var (
 )
 
 var capabilities = platform.Capabilities{
+	Label:   "VK",
 	Connect: platform.ConnectOAuth,
 	Scopes:  []string{"wall", "photos", "video", "groups"},
 	Kinds: map[platform.Kind]platform.Rule{

@@ -33,6 +33,7 @@ var (
 )
 
 var capabilities = platform.Capabilities{
+	Label:   "YouTube",
 	Connect: platform.ConnectOAuth,
 	Scopes:  []string{"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly"},
 	Kinds: map[platform.Kind]platform.Rule{
