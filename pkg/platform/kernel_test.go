@@ -183,7 +183,7 @@ func publishByTask(t *testing.T, f *platformtest.Fixture, post platform.Post, se
 	return payload{}
 }
 
-// deliver gives a message to some functions at once, which die where the fake lets
+// deliver delivers a message to some functions at once, which die where the fake lets
 // them wait.
 func deliver(ctx context.Context, f *platformtest.Fixture, kernel *task.Kernel, m task.Message, functions int) {
 	ctx, cancel := context.WithCancel(ctx)

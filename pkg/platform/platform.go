@@ -57,8 +57,8 @@ type Connector interface {
 // Publisher publishes posts and reads their metrics. The post is the same at every
 // step of a publication; Fit has found no problem in it.
 type Publisher interface {
-	// Start prepares the post, as far as nobody can see it. It may be repeated: what an
-	// earlier attempt has left at the platform never becomes a post. Errors: any kind but
+	// Start prepares the post without anything that can be seen. It may be repeated: what
+	// an earlier attempt has left at the platform never becomes a post. Errors: any kind but
 	// Unknown.
 	Start(ctx context.Context, a Account, p Post) (Step, error)
 

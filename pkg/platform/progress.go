@@ -10,7 +10,7 @@ import (
 const (
 	// reconcileFor is how long the outcome of a lost answer is looked for, and
 	// reconcileEvery how often, unless the adapter says otherwise; minLooks is how often
-	// at least, where nobody has looked for a while.
+	// at least, after an outage.
 	reconcileFor   = 15 * time.Minute
 	reconcileEvery = 10 * time.Second
 	minLooks       = 5

@@ -298,5 +298,8 @@ func (p *Platform) find(ctx context.Context, a platform.Account, post platform.P
 	if !begun.IsZero() && p.client.Now().Sub(begun) < settled {
 		return platform.Go(platform.StageReconcile, w, processing)
 	}
+	if w.Looks++; begun.IsZero() && w.Looks < maxLooks {
+		return platform.Go(platform.StageCheck, w, processing)
+	}
 	return platform.Step{Next: platform.StageDone}, nil
 }

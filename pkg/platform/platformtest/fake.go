@@ -21,7 +21,7 @@ type Fault string
 const (
 	// AnswerLost does what is asked and closes the connection unanswered.
 	AnswerLost Fault = "answer lost"
-	// CutOff does what is asked and answers nothing until the caller gives up.
+	// CutOff does what is asked and answers nothing until the caller ends the call.
 	CutOff Fault = "cut off"
 	// Garbage does what is asked and answers 200 with an unreadable body.
 	Garbage Fault = "garbage"

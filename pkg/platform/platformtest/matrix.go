@@ -151,7 +151,7 @@ func (s Suite) once(ctx context.Context, post platform.Post, w walk, step int, i
 	return d.result(w.posts)
 }
 
-// impatient takes a step, and gives up when the fake lets it wait.
+// impatient takes a step, and cancels it when the fake lets it wait.
 func (d *driver) impatient(ctx context.Context) error {
 	bounded, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 const wanderSteps = 60
 
 // Wander publishes a post while any step may meet any trouble, again and again, and
-// while a publication that has failed is tried again. The seed decides on all of it.
+// while a publication that has failed is tried again, with the account connected anew. The seed decides on all of it.
 // It returns how the publication ended, and an error where a post is there twice.
 func (s Suite) Wander(ctx context.Context, seed uint64) (string, error) {
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -32,6 +32,7 @@ func (s Suite) Wander(ctx context.Context, seed uint64) (string, error) {
 			}
 			met = append(met, "tried again")
 			d.failure, d.progress = nil, d.progress.Retry()
+			s.reconnect(ctx, d)
 		}
 		t := troubles[random.IntN(len(troubles))]
 		switch {
@@ -57,4 +58,15 @@ func (s Suite) Wander(ctx context.Context, seed uint64) (string, error) {
 		return "", fmt.Errorf("%s after %q: %w", post.Name, met, err)
 	}
 	return result, nil
+}
+
+// reconnect connects the account anew. Where that fails, it stays as it is.
+func (s Suite) reconnect(ctx context.Context, d *driver) {
+	grant, err := s.Grant(d.Fixture)
+	if err != nil {
+		return
+	}
+	if accounts, err := d.Adapter.Connect(ctx, grant); err == nil && len(accounts) > 0 {
+		d.account = accounts[0]
+	}
 }

@@ -1,9 +1,9 @@
 // Package rutube publishes videos on Rutube. Its public documents are old, so the
 // adapter is marked as beta.
 //
-// Rutube reads a video from its address. The video is made hidden, which shows it
-// to nobody without its link, and then shown: that can be repeated, so there is no
-// outcome that remains unknown. A repeat of the first step leaves a hidden video.
+// Rutube reads a video from its address. The video is made hidden, so that it cannot be
+// seen without its link, and then shown. That can be repeated. A repeat of the first
+// step leaves a hidden video.
 package rutube
 
 import (

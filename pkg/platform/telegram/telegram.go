@@ -48,7 +48,7 @@ var capabilities = platform.Capabilities{
 	Notes: []string{
 		"The bot must be an administrator of the channel that may post messages.",
 		"A caption of more than 1,024 characters is published as the media with its beginning, then a message with the rest.",
-		"Telegram tells bots nothing about views and reactions: there are no metrics.",
+		"Bots cannot read views and reactions: there are no metrics.",
 		"Where the answer to a message is lost, the publication ends as outcome_unknown.",
 	},
 }

@@ -52,7 +52,7 @@ func (p *Platform) Start(_ context.Context, a platform.Account, post platform.Po
 }
 
 // Check implements platform.Publisher: it uploads a photo, or opens the upload of a
-// video, or uploads it. What is uploaded and not attached is seen by nobody.
+// video, or uploads it. What is uploaded is not seen until it is attached.
 func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
 	if err != nil || len(w.Attached) >= len(post.Media) {

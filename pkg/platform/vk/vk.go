@@ -1,7 +1,6 @@
 // Package vk publishes on the walls of VK's communities.
 //
-// Photos and videos are uploaded first, which nobody sees, and then attached to a
-// post. Where the answer to a post is lost, it is looked for among the newest posts of
+// Photos and videos are uploaded first, unseen, and then attached to a post. Where the answer to a post is lost, it is looked for among the newest posts of
 // the wall, which only the token of a user can read.
 package vk
 

@@ -53,7 +53,7 @@ func refuse(w http.ResponseWriter, status int, detail string) {
 	control.JSON(w, status, map[string]string{"detail": detail})
 }
 
-// Hidden returns how many videos are there that nobody sees.
+// Hidden returns how many hidden videos there are.
 func (f *Fake) Hidden() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
