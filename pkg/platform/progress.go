@@ -26,8 +26,8 @@ type Progress struct {
 	Stage  Stage  `json:"stage,omitempty"`
 	Handle Handle `json:"handle,omitempty"`
 	// SentAt is when a call began that makes a post, until its outcome is known.
-	SentAt   time.Time `json:"sent_at,omitzero"`
-	Looks    int       `json:"looks,omitempty"` // for that outcome
+	SentAt time.Time `json:"sent_at,omitzero"`
+	Looks  int       `json:"looks,omitempty"` // for that outcome
 	// Doubts counts how often that outcome was looked for with the present handle. A
 	// worker that was thought dead may still post.
 	Doubts   int       `json:"doubts,omitempty"`

@@ -57,7 +57,7 @@ func TestALostAnswerIsUnknownOnlyWhereItMatters(t *testing.T) {
 		"a read":                     {drain, nil, false, platform.Retry},
 		"a post":                     {drain, nil, true, platform.Unknown},
 		"a post with a file":         {drain, wire.Range(t.Context(), file("content"), 0, 7), true, platform.Unknown},
-		"a post that never arrived":   {nil, nil, true, platform.Retry},
+		"a post that never arrived":  {nil, nil, true, platform.Retry},
 		"a post of half a file":      {drain, wire.Range(t.Context(), half, 0, half.Bytes), true, platform.Retry},
 		"a file that does not open":  {drain, wire.Range(t.Context(), platform.Media{Open: func(context.Context, int64, int64) (io.ReadCloser, error) { return nil, broken }}, 0, 5), true, platform.Retry},
 		"a post, 500":                {status(500, ""), nil, true, platform.Unknown},
