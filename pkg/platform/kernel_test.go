@@ -186,15 +186,8 @@ func publishByTask(t *testing.T, f *platformtest.Fixture, post platform.Post, se
 // deliver delivers a message to some functions at once, which die where the fake lets
 // them wait.
 func deliver(ctx context.Context, f *platformtest.Fixture, kernel *task.Kernel, m task.Message, functions int) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		select {
-		case <-f.Fake.Waiting():
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	ctx, stop := platformtest.Impatient(ctx, f.Fake)
+	defer stop()
 	var all sync.WaitGroup
 	for range functions {
 		all.Go(func() {

@@ -36,7 +36,7 @@ func TestConnectAndPublishOnEveryPlatform(t *testing.T) {
 		if !ok {
 			t.Fatal(name)
 		}
-		f := &platformtest.Fixture{Adapter: adapter, Now: clock.Now, Advance: clock.Advance}
+		f := &platformtest.Fixture{Adapter: adapter, HTTP: noRedirect, Now: clock.Now, Advance: clock.Advance}
 		grant := platform.Grant{Token: telegram.Token, Choice: telegram.Channel, Username: rutube.Username, Password: rutube.Password}
 		if adapter.Capabilities().Connect == platform.ConnectOAuth {
 			var err error
@@ -72,6 +72,8 @@ func TestConnectAndPublishOnEveryPlatform(t *testing.T) {
 		}
 	}
 }
+
+var noRedirect = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 // quiet stands for a fake that is not asked.
 type quiet struct{ platformtest.Fake }

@@ -230,23 +230,15 @@ func (s Suite) leaks(ctx context.Context, call int, fault Fault) error {
 	d := newDriver(f, s.Posts[0].Post)
 	f.Fake.Fail(call, fault)
 	for n := 0; !d.ended() && n < maxSteps && f.Fake.Calls() < call; n++ {
-		var err error
-		bounded, cancel := context.WithCancel(ctx)
-		go func() {
-			select {
-			case <-f.Fake.Waiting():
-				cancel()
-			case <-bounded.Done():
-			}
-		}()
+		bounded, stop := Impatient(ctx, f.Fake)
 		o := d.work(bounded, nothing)
-		cancel()
+		stop()
 		for _, secret := range []platform.Secret{f.Account.Token.Access, f.Account.Token.Refresh} {
 			if o.err != nil && secret != "" && strings.Contains(o.err.Error(), secret.Reveal()) {
 				return fmt.Errorf("the error shows a token")
 			}
 		}
-		if err = d.commit(ctx, o); err != nil {
+		if err := d.commit(ctx, o); err != nil {
 			return err
 		}
 	}

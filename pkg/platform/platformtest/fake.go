@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/platform/wire"
 )
 
 // Fault is what a fake does with one call.
@@ -64,6 +65,7 @@ type Fixture struct {
 	Adapter platform.Adapter
 	Account platform.Account // connected
 	Fake    Fake
+	HTTP    wire.Doer // reaches the fake
 	Now     func() time.Time
 	Advance func(time.Duration)
 	Close   func()

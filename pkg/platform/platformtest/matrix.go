@@ -151,20 +151,30 @@ func (s Suite) once(ctx context.Context, post platform.Post, w walk, step int, i
 	return d.result(w.posts)
 }
 
-// impatient takes a step, and cancels it when the fake lets it wait.
-func (d *driver) impatient(ctx context.Context) error {
+// Impatient returns a context that is canceled when the fake lets a call wait. stop ends
+// it, once the calls have ended.
+func Impatient(ctx context.Context, f Fake) (bounded context.Context, stop func()) {
 	bounded, cancel := context.WithCancel(ctx)
-	defer cancel()
-	done := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		select {
-		case <-d.Fake.Waiting():
+		case <-f.Waiting():
 			cancel()
-		case <-done:
+		case <-bounded.Done():
 		}
 	}()
+	return bounded, func() {
+		cancel()
+		<-ended // or it would take what the next context waits for
+	}
+}
+
+// impatient takes a step, and cancels it when the fake lets it wait.
+func (d *driver) impatient(ctx context.Context) error {
+	bounded, stop := Impatient(ctx, d.Fake)
 	o := d.work(bounded, nothing)
-	close(done)
+	stop()
 	d.Fake.Calm()
 	return d.commit(ctx, o)
 }

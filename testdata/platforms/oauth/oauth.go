@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/content-automation/api/pkg/platform/wire"
 )
 
 // The application that the fakes know.
@@ -151,11 +153,10 @@ func (s *Server) param() string {
 }
 
 // Allow is what an owner does in a browser: it opens the address of an authorization,
-// allows the connection, and returns the parameters of the callback.
-func Allow(client *http.Client, address string) (url.Values, error) {
-	c := *client
-	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	page, err := c.Get(address)
+// allows the connection, and returns the parameters of the callback. The client follows
+// no redirect.
+func Allow(client wire.Doer, address string) (url.Values, error) {
+	page, err := do(client, http.MethodGet, address)
 	if err != nil {
 		return nil, err
 	}
@@ -164,14 +165,22 @@ func Allow(client *http.Client, address string) (url.Values, error) {
 	if err != nil || page.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the page has the status %d: %s, %w", page.StatusCode, body, err)
 	}
-	answer, err := c.Post(address, "application/x-www-form-urlencoded", nil)
+	answer, err := do(client, http.MethodPost, address)
 	if err != nil {
 		return nil, err
 	}
 	answer.Body.Close()
-	callback, err := answer.Location()
+	callback, err := url.Parse(answer.Header.Get("Location"))
 	if err != nil {
 		return nil, err
 	}
 	return callback.Query(), nil
+}
+
+func do(client wire.Doer, method, address string) (*http.Response, error) {
+	r, err := http.NewRequest(method, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	return client.Do(r)
 }
