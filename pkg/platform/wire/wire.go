@@ -204,8 +204,8 @@ func (c *Client) byStatus(call Call, a Answer) *platform.Error {
 		return platform.Limited(0)
 	case a.Status == http.StatusUnauthorized:
 		return platform.TokenExpired()
-	case call.Posts && a.Status >= 500:
-		// What stands in front of the platform may have given up before the platform.
+	case call.Posts && (a.Status >= 500 || a.Status < 400 || a.Status == http.StatusRequestTimeout):
+		// What stands in front of the platform may have ended the call before the platform.
 		return platform.Lost(nil)
 	case a.Status >= 500, a.Status == http.StatusRequestTimeout, a.Status == http.StatusTooEarly, a.Status < 400:
 		return platform.Busy()

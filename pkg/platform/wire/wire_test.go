@@ -70,7 +70,8 @@ func TestALostAnswerIsUnknownOnlyWhereItMatters(t *testing.T) {
 		"a read, unreadable":         {status(200, "<html>"), nil, false, platform.Retry},
 		"a post, far too long":       {status(200, strings.Repeat(" ", 2<<20)), nil, true, platform.Unknown},
 		"a post, an empty answer":    {status(200, ""), nil, true, platform.Unknown},
-		"a post, redirected":         {status(302, ""), nil, true, platform.Retry},
+		"a post, redirected":         {status(302, ""), nil, true, platform.Unknown},
+		"a post, 408":                {status(408, ""), nil, true, platform.Unknown},
 		"a read, too early for that": {status(425, ""), nil, false, platform.Retry},
 	} {
 		client, address := serve(t, c.serve)
