@@ -14,6 +14,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"time"
 )
 
@@ -122,8 +124,20 @@ const MaxHandle = 4096
 
 // Handle is what an adapter keeps of a publication between steps. Only the adapter
 // that made it can read it. It may contain an upload address, which is as good as a
-// password: it is not logged, and is sealed where it is stored.
+// password: printed or logged, it shows nothing of itself, and it is sealed where it is
+// stored.
 type Handle string
+
+var (
+	_ fmt.Formatter  = Handle("")
+	_ slog.LogValuer = Handle("")
+)
+
+// Format implements fmt.Formatter, for all verbs.
+func (Handle) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// LogValue implements slog.LogValuer.
+func (Handle) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // Encode makes a handle of what the adapter keeps.
 func Encode(v any) (Handle, error) {

@@ -235,8 +235,9 @@ func TestASecretShowsNothing(t *testing.T) {
 	const token = "token-0001"
 	a := platform.Account{ID: "1", Token: platform.Token{Access: token, Refresh: token}}
 	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Info("connected", "token", a.Token.Access)
-	for _, shown := range []string{fmt.Sprint(a), fmt.Sprintf("%+v %#v %s %q %x %d", a, a, a.Token.Access, a.Token.Access, a.Token.Access, a.Token.Access), log.String()} {
+	p := platform.Progress{Handle: token}
+	slog.New(slog.NewTextHandler(&log, nil)).Info("connected", "token", a.Token.Access, "handle", p.Handle)
+	for _, shown := range []string{fmt.Sprint(a), fmt.Sprintf("%+v %#v %s %q", p, p, p.Handle, p.Handle), fmt.Sprintf("%+v %#v %s %q %x %d", a, a, a.Token.Access, a.Token.Access, a.Token.Access, a.Token.Access), log.String()} {
 		if strings.Contains(shown, token) || strings.Contains(shown, fmt.Sprintf("%x", token)) {
 			t.Errorf("shown: %s", shown)
 		}

@@ -120,7 +120,7 @@ func (s Suite) refusesHandles(ctx context.Context) error {
 			_, err := call()
 			// Where a lost answer is never looked for, the handle does not matter.
 			if kind := platform.KindOf(err); err == nil || kind != platform.BadContent && (name != "reconcile" || kind != platform.Unknown) {
-				return fmt.Errorf("%s with the handle %q: %w", name, h, err)
+				return fmt.Errorf("%s with the handle %q: %w", name, string(h), err)
 			}
 		}
 	}
