@@ -14,7 +14,7 @@ import (
 
 // accepts are the licences that what is linked into functions may have: all permit use
 // in a service and in a binary whose source stays closed.
-var accepts = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0"}
+var accepts = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "Unlicense"}
 
 // leastCoverage is how much of a licence's file must be the text of known licences, in
 // percent. The rest are names and years.
