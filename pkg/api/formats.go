@@ -15,7 +15,7 @@ import (
 var idPrefixes = map[string]string{
 	"account_id": id.Account, "api_key_id": id.APIKey, "content_item_id": id.ContentItem, "content_plan_id": id.ContentPlan,
 	"delivery_id": id.Delivery, "event_id": id.Event, "factory_id": id.Factory, "factory_ids": id.Factory, "generation_id": id.Generation,
-	"product_id": id.Product, "promotion_id": id.Promotion, "proposal_ids": id.Proposal, "social_account_ids": id.SocialAccount,
+	"product_id": id.Product, "promotion_id": id.Promotion, "proposal_ids": id.Proposal, "social_account_id": id.SocialAccount, "social_account_ids": id.SocialAccount, "connected_as": id.SocialAccount,
 	"webhook_id": id.Webhook,
 
 	"Account": id.Account, "AccountView": id.Account, "ApiKey": id.APIKey, "ApiKeyDetails": id.APIKey, "ApiKeyRevoked": id.APIKey,

@@ -11,14 +11,12 @@ import (
 	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/factory/proposal"
 	"github.com/content-automation/api/pkg/factory/training/job"
-	"github.com/content-automation/api/pkg/resource"
+	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
-// payloads returns the resource that each type of event carries. Those whose area
-// is not served yet are described here, as the contract has them; the area takes
-// its type over when it comes.
+// payloads returns the resource that each type of event carries.
 var payloads = map[event.Type]reflect.Type{
 	event.ContentGenerated:            reflect.TypeFor[item.Item](),
 	event.ContentPublished:            reflect.TypeFor[item.Item](),
@@ -34,24 +32,11 @@ var payloads = map[event.Type]reflect.Type{
 	event.TrainingCompleted:           reflect.TypeFor[job.Training](),
 	event.TrainingFailed:              reflect.TypeFor[job.Training](),
 	event.DiagnosisCompleted:          reflect.TypeFor[diagnosis.Diagnosis](),
-	event.SocialAccountConnected:      reflect.TypeFor[SocialAccount](),
-	event.SocialAccountNeedsReconnect: reflect.TypeFor[SocialAccount](),
+	event.SocialAccountConnected:      reflect.TypeFor[social.Account](),
+	event.SocialAccountNeedsReconnect: reflect.TypeFor[social.Account](),
 	event.WebhookDisabled:             reflect.TypeFor[hook.Webhook](),
 	event.APIKeyExpiring:              reflect.TypeFor[apikey.Key](),
 	event.APIKeyCreated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRotated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRevoked:               reflect.TypeFor[apikey.Key](),
-}
-
-// SocialAccount is an account on a social platform.
-type SocialAccount struct {
-	resource.Resource
-	Platform         string         `json:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform of the account"`
-	Handle           string         `json:"handle" doc:"Name on the platform"`
-	DisplayName      string         `json:"display_name" doc:"Display name on the platform"`
-	AvatarURL        *string        `json:"avatar_url" doc:"URL of its picture. Null: none"`
-	State            string         `json:"state" enum:"pending,connected,needs_reconnect,disconnected" doc:"State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the access"`
-	FactoryIDs       []string       `json:"factory_ids" nullable:"false" doc:"Ids of the factories that publish to it"`
-	TokenExpiresAt   *resource.Time `json:"token_expires_at" doc:"Time at which the access ends. Null: never"`
-	AuthorizationURL *string        `json:"authorization_url" doc:"URL where its owner grants access. Null unless pending"`
 }

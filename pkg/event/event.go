@@ -52,30 +52,28 @@ var Types = []struct {
 	Type    Type
 	Scope   auth.Scope
 	Summary string
-	// Planned types are in the contract, and nothing sends them yet.
-	Planned bool
 }{
-	{ContentGenerated, auth.ContentRead, "A content item was generated: its media are ready", false},
-	{ContentPublished, auth.ContentRead, "A content item was published; it lists every publication", false},
-	{ContentFailed, auth.ContentRead, "A content item failed; failure has the stage and the reason", false},
-	{ContentCanceled, auth.ContentRead, "A content item was canceled", false},
-	{ContentDeleted, auth.ContentRead, "A content item was deleted, in the state that it shows; one that was running shows canceled", false},
-	{ProposalCreated, auth.FactoriesRead, "A proposal for a factory was created", false},
-	{ProposalApplied, auth.FactoriesRead, "A proposal was applied to its factory", false},
-	{BalanceLow, auth.AccountRead, "The balance fell below the account's threshold", false},
-	{ContentPlanCompleted, auth.FactoriesRead, "All items of a content plan have ended: they were generated, have failed or were canceled", false},
-	{StudioGenerated, auth.StudioUse, "A studio generation has succeeded: its media are ready", false},
-	{StudioFailed, auth.StudioUse, "A studio generation failed", false},
-	{TrainingCompleted, auth.FactoriesRead, "A fine-tuned model is ready", false},
-	{TrainingFailed, auth.FactoriesRead, "A training failed", false},
-	{DiagnosisCompleted, auth.FactoriesRead, "The diagnosis of a factory is ready", false},
-	{SocialAccountConnected, auth.SocialManage, "A social account was connected", true},
-	{SocialAccountNeedsReconnect, auth.SocialManage, "The access to a social account has ended: connect it again", true},
-	{WebhookDisabled, auth.WebhooksManage, "A webhook was disabled: it failed for five days, or its receiver returned 410", false},
-	{APIKeyExpiring, auth.AccountManage, "An API key expires in seven days", false},
-	{APIKeyCreated, auth.AccountManage, "An API key was created", false},
-	{APIKeyRotated, auth.AccountManage, "An API key has a new secret; old_secrets lists the earlier ones that still work", false},
-	{APIKeyRevoked, auth.AccountManage, "An API key was revoked", false},
+	{ContentGenerated, auth.ContentRead, "A content item was generated: its media are ready"},
+	{ContentPublished, auth.ContentRead, "A content item was published; it lists every publication"},
+	{ContentFailed, auth.ContentRead, "A content item failed; failure has the stage and the reason"},
+	{ContentCanceled, auth.ContentRead, "A content item was canceled"},
+	{ContentDeleted, auth.ContentRead, "A content item was deleted, in the state that it shows; one that was running shows canceled"},
+	{ProposalCreated, auth.FactoriesRead, "A proposal for a factory was created"},
+	{ProposalApplied, auth.FactoriesRead, "A proposal was applied to its factory"},
+	{BalanceLow, auth.AccountRead, "The balance fell below the account's threshold"},
+	{ContentPlanCompleted, auth.FactoriesRead, "All items of a content plan have ended: they were generated, have failed or were canceled"},
+	{StudioGenerated, auth.StudioUse, "A studio generation has succeeded: its media are ready"},
+	{StudioFailed, auth.StudioUse, "A studio generation failed"},
+	{TrainingCompleted, auth.FactoriesRead, "A fine-tuned model is ready"},
+	{TrainingFailed, auth.FactoriesRead, "A training failed"},
+	{DiagnosisCompleted, auth.FactoriesRead, "The diagnosis of a factory is ready"},
+	{SocialAccountConnected, auth.SocialManage, "A social account was connected"},
+	{SocialAccountNeedsReconnect, auth.SocialManage, "The access to a social account has ended: connect it again"},
+	{WebhookDisabled, auth.WebhooksManage, "A webhook was disabled: it failed for five days, or its receiver returned 410"},
+	{APIKeyExpiring, auth.AccountManage, "An API key expires in seven days"},
+	{APIKeyCreated, auth.AccountManage, "An API key was created"},
+	{APIKeyRotated, auth.AccountManage, "An API key has a new secret; old_secrets lists the earlier ones that still work"},
+	{APIKeyRevoked, auth.AccountManage, "An API key was revoked"},
 }
 
 // Scope returns the scope that reads what events of the type are about; it is empty for

@@ -38,16 +38,6 @@ func (p Pattern) Matches(t Type) bool {
 	return p == everything || p == Pattern(t) || string(p) == areaPattern(t)
 }
 
-// Planned reports whether nothing sends yet what the pattern chooses.
-func (p Pattern) Planned() bool {
-	for _, known := range Types {
-		if p.Matches(known.Type) && !known.Planned {
-			return false
-		}
-	}
-	return true
-}
-
 // Readable returns the types that the patterns choose and the scopes permit reading, and
 // reports whether these are all that they choose. No pattern chooses all types.
 func Readable(patterns []Pattern, scopes []auth.Scope) (readable []Type, all bool) {

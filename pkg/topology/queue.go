@@ -19,6 +19,7 @@ const (
 	ImportMedia   Queue = "import-media"   // media that callers bring in
 	Diagnose      Queue = "diagnose"       // diagnoses of factories
 	Train         Queue = "train"          // trainings of models
+	Publish       Queue = "publish"        // publications, and the tokens of social accounts
 	Replay        Queue = "replay"         // replays of events that webhooks have missed
 	Dispatch      Queue = "dispatch"       // deliveries of events
 	Deliver       Queue = "deliver"        // attempts at webhooks

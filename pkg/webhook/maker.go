@@ -13,16 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
-// requireSent refuses patterns of events that nothing sends yet.
-func requireSent(types []string) error {
-	for i, t := range types {
-		if event.Pattern(t).Planned() {
-			return errs.Invalid("/event_types/"+strconv.Itoa(i), "chooses events that are not sent yet: %s. Leave it out; * will include them", t)
-		}
-	}
-	return nil
-}
-
 // requireReadable refuses types of event that the caller may not read. Areas and * mean
 // what the maker may read.
 func requireReadable(ctx context.Context, types []string) error {
@@ -47,9 +37,6 @@ func (s *Service) requireReading(ctx context.Context, r *hook.Record, set settin
 		return nil
 	}
 	if chosen {
-		if err := requireSent(set.EventTypes); err != nil {
-			return err
-		}
 		if err := requireReadable(ctx, set.EventTypes); err != nil {
 			return err
 		}

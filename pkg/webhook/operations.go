@@ -123,9 +123,6 @@ func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out NewWebhook, err error) {
 	types := names(in.Body.EventTypes)
-	if err := requireSent(types); err != nil {
-		return out, err
-	}
 	if err := requireReadable(ctx, types); err != nil {
 		return out, err
 	}

@@ -1,0 +1,177 @@
+// Package account has what the operations on social accounts and the workers share: the
+// records of accounts, their sealed tokens, the adapters of the platforms, and the tasks
+// that refresh and revoke tokens. It links no HTTP framework.
+package account
+
+import (
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// Kind is the kind of an account's item. It is found by its id, and listed by its owner.
+const Kind = "social_account"
+
+// State is the state of an account.
+type State string
+
+// The states of an account.
+const (
+	Pending        State = "pending"
+	Connected      State = "connected"
+	NeedsReconnect State = "needs_reconnect"
+	Disconnected   State = "disconnected"
+)
+
+// MaxFactories bounds the factories of one account, and MaxPerFactory the accounts of one
+// factory: whoever publishes for a factory reads all of its accounts.
+const (
+	MaxFactories  = 50
+	MaxPerFactory = 20
+)
+
+// Account is a social account as callers see it.
+type Account struct {
+	resource.Resource
+	Platform         string         `json:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform of the account"`
+	Handle           string         `json:"handle" doc:"Name on the platform. Empty until the account is connected" example:"@acme_news"`
+	DisplayName      string         `json:"display_name" doc:"Display name on the platform" example:"Acme News"`
+	AvatarURL        *string        `json:"avatar_url" doc:"URL of its picture. Null: none"`
+	State            State          `json:"state" enum:"pending,connected,needs_reconnect,disconnected" doc:"State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the access; connect the account again. disconnected: it was disconnected, and is deleted after 90 days"`
+	FactoryIDs       []string       `json:"factory_ids" nullable:"false" doc:"Ids of the factories that publish to it"`
+	TokenExpiresAt   *resource.Time `json:"token_expires_at" doc:"Time at which the access ends. It is renewed before, without your doing. Null: it does not end, or there is none"`
+	AuthorizationURL *string        `json:"authorization_url" doc:"URL that the account's owner opens in a browser to grant access, once and within 30 minutes. Null unless the owner is awaited"`
+	LateAfter        *int           `json:"late_after" doc:"Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published however late it is" example:"3600"`
+	ConnectedAs      *string        `json:"connected_as" doc:"Id of the account that is connected in place of this one, because it is the same account of the platform. Null otherwise"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Account) SchemaName() string { return "SocialAccount" }
+
+// Record is the stored document of an account.
+type Record struct {
+	Account
+	// PlatformID is the platform's id of the account.
+	PlatformID string `json:"platform_id,omitempty"`
+	// Sealed is the platform.Account with its token, encrypted: see Vault.
+	Sealed []byte `json:"sealed,omitempty"`
+	// Connection counts how often the account was connected, and Tokens the tokens that were
+	// stored. Who acts on a token that has failed checks that it is still the stored one.
+	Connection int `json:"connection,omitempty"`
+	Tokens     int `json:"tokens,omitempty"`
+	// RefreshedAt is when the token was stored.
+	RefreshedAt time.Time `json:"refreshed_at,omitzero"`
+	// Consent is what the account's owner is asked for; nil: nothing.
+	Consent *Consent `json:"consent,omitempty"`
+}
+
+// Consent is an authorization that waits for the owner of an account.
+type Consent struct {
+	// Nonce is the SHA-256 of the nonce in the state; empty: it was used.
+	Nonce []byte `json:"nonce,omitempty"`
+	// Until is when it ends.
+	Until time.Time `json:"until"`
+	// Sealed is what the callback needs, encrypted: see Vault.
+	Sealed []byte `json:"sealed,omitempty"`
+}
+
+// Open reports whether the owner can still grant access.
+func (c *Consent) Open(now time.Time) bool {
+	return c != nil && len(c.Nonce) > 0 && now.Before(c.Until)
+}
+
+// View returns the account as callers see it at the given time.
+func (r *Record) View(now time.Time) Account {
+	a := r.Account
+	if !r.Consent.Open(now) {
+		a.AuthorizationURL = nil
+	}
+	return a
+}
+
+// Usable reports whether the account can be published to.
+func (r *Record) Usable() bool { return r.State == Connected }
+
+// Decode returns the record of an account's item.
+func Decode(it *store.Item) (r Record, err error) { return r, it.Decode(&r) }
+
+// Is reports whether an item that was read by its id is an account of the owner.
+func Is(it store.Item, o tenant.Owner) bool { return it.Kind == Kind && it.Owner == o }
+
+// How long an account stays that nothing is published to.
+const (
+	keepDisconnected = 90 * 24 * time.Hour
+	keepPending      = 7 * 24 * time.Hour
+)
+
+// Item returns the item of a new account.
+func (r *Record) Item(o tenant.Owner) (store.Item, error) {
+	it, err := store.NewItem(Kind, o, r.ID, r)
+	if err != nil {
+		return it, err
+	}
+	return it, r.WriteTo(&it)
+}
+
+// WriteTo puts the record, and what it is found by, into its item.
+func (r *Record) WriteTo(it *store.Item) error {
+	it.Filters = map[string]string{"platform": r.Platform, "state": string(r.State)}
+	for _, factory := range r.FactoryIDs {
+		it.Filters[FactoryFilter(factory)] = "yes"
+	}
+	switch r.State {
+	case Disconnected:
+		it.ExpireAt = r.UpdatedAt.Add(keepDisconnected)
+	case Pending:
+		it.ExpireAt = r.UpdatedAt.Add(keepPending)
+	default:
+		it.ExpireAt = time.Time{}
+	}
+	return it.Encode(r)
+}
+
+// FactoryFilter is the name of the filter that all accounts of a factory have.
+func FactoryFilter(factoryID string) string { return "for_" + factoryID }
+
+// serves reports whether a factory publishes to the account.
+func (r *Record) serves(factoryID string) bool { return slices.Contains(r.FactoryIDs, factoryID) }
+
+// Attach adds a factory to those that publish to the account; false: it was there.
+func (r *Record) Attach(factoryID string) bool {
+	if r.serves(factoryID) {
+		return false
+	}
+	r.FactoryIDs = append(slices.Clone(r.FactoryIDs), factoryID)
+	return true
+}
+
+// Detach removes a factory; false: it was not there.
+func (r *Record) Detach(factoryID string) bool {
+	i := slices.Index(r.FactoryIDs, factoryID)
+	if i < 0 {
+		return false
+	}
+	r.FactoryIDs = slices.Delete(slices.Clone(r.FactoryIDs), i, i+1)
+	return true
+}
+
+// ScheduledKey is the key of the counter of the items that are scheduled to an account,
+// or are being published to it. Who schedules one counts it in the same transaction, and
+// who ends or unschedules it counts it down.
+func ScheduledKey(accountID string) store.Key { return store.IDKey("scheduled#" + accountID) }
+
+// MaxScheduled bounds that counter.
+const MaxScheduled = 100_000
+
+// IdentityKey is the key of the item that names the account of an account of a platform:
+// the same channel is never connected twice for one owner.
+func IdentityKey(o tenant.Owner, platform, platformID string) store.Key {
+	return store.IDKey("social#" + o.String() + "#" + platform + "#" + platformID)
+}
+
+// NewID returns the id of a new account.
+func NewID(now time.Time) string { return id.New(id.SocialAccount, now) }

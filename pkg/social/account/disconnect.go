@@ -1,0 +1,196 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/content-automation/api/pkg/factory/ref"
+	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// Disconnect is the kind of the task that follows the disconnection of an account: it
+// detaches the account from its factories, and revokes its token at the platform.
+const Disconnect task.Kind = "social.disconnect"
+
+// revokeWithin is for how long it is tried to revoke a token.
+const revokeWithin = 24 * time.Hour
+
+// lag is how long to wait for an index to show what was written.
+const lag = 2 * time.Second
+
+// Ender ends what goes on for an account that is disconnected, as work.Ender does for a
+// factory.
+type Ender interface {
+	// End ends a bounded number of things, and reports whether there may be more. It is
+	// idempotent, and is called until there are none. What fails is tried again.
+	End(ctx context.Context, o tenant.Owner, accountID string) (more bool, err error)
+}
+
+// disconnecting is the payload of a Disconnect task.
+type disconnecting struct {
+	Platform  string   `json:"platform,omitempty"`
+	Factories []string `json:"factories,omitempty"`
+	Ender     int      `json:"ender,omitempty"`
+	// Sealed is the platform.Account whose token is revoked; it is dropped at the end.
+	Sealed []byte `json:"sealed,omitempty"`
+}
+
+// Disconnect adds to the transaction that the account is disconnected: its tokens are
+// forgotten here, and a task does the rest. Its item was read.
+func (r *Record) Disconnect(tx *store.Tx, now time.Time, it store.Item) error {
+	p := disconnecting{Platform: r.Platform, Factories: r.FactoryIDs, Sealed: r.Sealed}
+	if err := startDisconnect(tx, now, it.Owner, r.ID, task.ID(Disconnect, r.ID, r.Connection), p); err != nil {
+		return err
+	}
+	r.State, r.FactoryIDs, r.Sealed, r.TokenExpiresAt = Disconnected, []string{}, nil, nil
+	r.Consent, r.AuthorizationURL = nil, nil
+	r.Connection++
+	return r.Replace(tx, now, it, "")
+}
+
+// revokeSpare adds to the transaction the revocation of a token that came too late.
+func revokeSpare(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, used int, sealed []byte) error {
+	return startDisconnect(tx, now, o, r.ID, task.ID(Disconnect, r.ID+"#token", used), disconnecting{Platform: r.Platform, Sealed: sealed})
+}
+
+func startDisconnect(tx *store.Tx, now time.Time, o tenant.Owner, accountID, taskID string, p disconnecting) error {
+	return task.Create(tx, now, task.Task{
+		Message:  task.Message{ID: taskID, Kind: Disconnect, Queue: topology.Publish, Subject: accountID, Owner: o},
+		Deadline: now.Add(revokeWithin),
+	}, p)
+}
+
+// disconnector is the handler of Disconnect.
+type disconnector struct{ *Worker }
+
+// Step detaches the account from one factory, has an ender end something, or revokes the
+// token.
+func (w disconnector) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var p disconnecting
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	switch {
+	case len(p.Factories) > 0:
+		if err := w.detach(ctx, s.Owner, p.Factories[0], s.Subject); err != nil {
+			return o, again(fmt.Errorf("social: detach %s: %w", s.Subject, err), 0)
+		}
+		p.Factories = p.Factories[1:]
+	case p.Ender < len(w.Enders):
+		more, err := w.Enders[p.Ender].End(ctx, s.Owner, s.Subject)
+		if err != nil {
+			return o, again(fmt.Errorf("social: end %s: %w", s.Subject, err), 0)
+		}
+		if more {
+			o.Wait = lag
+		} else {
+			p.Ender++
+		}
+	default:
+		if err := w.revoke(ctx, s, p); err != nil {
+			return o, again(err, time.Minute)
+		}
+		p, o.Done = disconnecting{}, true
+	}
+	o.Payload = p
+	return o, nil
+}
+
+// revoke ends the token at the platform, unless the account was connected again: at some
+// platforms that would end the new connection, too.
+func (w disconnector) revoke(ctx context.Context, s *task.Step, p disconnecting) error {
+	adapter, ok := w.Platforms.Of(s.Mode, p.Platform)
+	if !ok || len(p.Sealed) == 0 {
+		return nil
+	}
+	_, r, err := w.read(ctx, s.Subject)
+	if err != nil || r.Usable() {
+		return err
+	}
+	var account platform.Account
+	if err := w.Vault.Open(ctx, s.Owner, s.Subject, p.Sealed, &account); err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	return adapter.Revoke(bounded, account)
+}
+
+// Fail gives up: the token is forgotten here, and ends at the platform by itself.
+func (disconnector) Fail(_ context.Context, s *task.Step, cause error) (task.Outcome, error) {
+	slog.Warn("token not revoked", "social_account_id", s.Subject, "error", cause)
+	return task.Outcome{Payload: disconnecting{}}, nil
+}
+
+// Cancel has nothing to do: these tasks are not canceled.
+func (disconnector) Cancel(context.Context, *task.Step) error { return nil }
+
+// detach removes an account from a factory that it was detached from.
+func (w *Worker) detach(ctx context.Context, o tenant.Owner, factoryID, accountID string) error {
+	items, err := w.DB.GetAll(ctx, ref.Key(factoryID), store.IDKey(accountID))
+	if err != nil {
+		return err
+	}
+	r, it := Record{}, items[0]
+	if Is(items[1], o) {
+		if r, err = Decode(&items[1]); err != nil {
+			return err
+		}
+	}
+	if !ref.Usable(it, o) || r.serves(factoryID) {
+		return nil // it was attached again
+	}
+	changed, err := ref.Detach(&it, accountID, w.Now())
+	if err != nil || !changed {
+		return err
+	}
+	tx := &store.Tx{}
+	tx.Replace(it)
+	return w.DB.Commit(ctx, tx)
+}
+
+// FactoryEnder detaches the accounts of a factory that was deleted: see work.Ender.
+type FactoryEnder struct {
+	DB  *store.DB
+	Now func() time.Time
+}
+
+// detachAtOnce is how many accounts one call detaches.
+const detachAtOnce = 25
+
+// End implements work.Ender.
+func (e FactoryEnder) End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+	page, err := e.DB.List(ctx, store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(o, Kind), Filters: map[string]string{FactoryFilter(factoryID): "yes"}, Limit: detachAtOnce,
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, listed := range page.Items {
+		it, err := e.DB.Get(ctx, listed.Key)
+		if err != nil {
+			return false, err
+		}
+		r, err := Decode(&it)
+		if err != nil {
+			return false, err
+		}
+		if !r.Detach(factoryID) {
+			continue // the index does not show it yet
+		}
+		tx := &store.Tx{}
+		if err := r.Replace(tx, e.Now(), it, ""); err != nil {
+			return false, err
+		}
+		if err := e.DB.Commit(ctx, tx); err != nil {
+			return false, err
+		}
+	}
+	return len(page.Items) > 0 || page.Next != nil, nil
+}

@@ -1,0 +1,69 @@
+package account
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/platform/registry"
+	"github.com/content-automation/api/pkg/platform/wire"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// Apps returns the application that the operator has registered with a platform; the zero
+// value where there is none.
+type Apps func(ctx context.Context, platform string) (platform.App, error)
+
+// PlatformsConfig is what the adapters work with. HTTP and Endpoint are for tests and the
+// local system: the fake of a platform has its name as path below the endpoint.
+type PlatformsConfig struct {
+	Apps     Apps
+	HTTP     wire.Doer
+	Endpoint string
+	Now      func() time.Time
+}
+
+// Platforms has the adapters of all platforms: those of the real ones, and the sandbox for
+// test keys.
+type Platforms struct {
+	apps          Apps
+	live, sandbox map[string]platform.Adapter
+}
+
+// NewPlatforms makes the adapters.
+func NewPlatforms(c PlatformsConfig) *Platforms {
+	p := &Platforms{c.Apps, map[string]platform.Adapter{}, map[string]platform.Adapter{}}
+	if p.apps == nil {
+		p.apps = func(context.Context, string) (app platform.App, err error) { return app, nil }
+	}
+	for _, name := range registry.Names() {
+		cfg := wire.Config{HTTP: c.HTTP, Now: c.Now, App: func(ctx context.Context) (platform.App, error) { return p.apps(ctx, name) }}
+		if c.Endpoint != "" {
+			cfg.BaseURL = c.Endpoint + "/" + name
+		}
+		p.live[name], _ = registry.Live(name, cfg)
+		p.sandbox[name], _ = registry.Sandbox(name, c.Now)
+	}
+	return p
+}
+
+// Of returns the adapter of a platform for a mode, and whether there is one.
+func (p *Platforms) Of(m tenant.Mode, name string) (a platform.Adapter, ok bool) {
+	if m == tenant.Live {
+		a, ok = p.live[name]
+	} else {
+		a, ok = p.sandbox[name]
+	}
+	return a, ok
+}
+
+// Configured reports whether accounts of a platform can be connected in a mode: those with
+// OAuth need an application of the operator.
+func (p *Platforms) Configured(ctx context.Context, m tenant.Mode, name string) (bool, error) {
+	a, ok := p.Of(m, name)
+	if !ok || m == tenant.Test || a.Capabilities().Connect != platform.ConnectOAuth {
+		return ok, nil
+	}
+	app, err := p.apps(ctx, name)
+	return app.ID != "", err
+}

@@ -1,0 +1,149 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// Worker is what the tasks of accounts work with.
+type Worker struct {
+	DB        *store.DB
+	Platforms *Platforms
+	Vault     Vault
+	Now       func() time.Time
+	// Enders end what goes on for an account that is disconnected.
+	Enders []Ender
+}
+
+// Handlers returns the handlers of the tasks.
+func (w *Worker) Handlers() map[task.Kind]task.Handler {
+	return map[task.Kind]task.Handler{Refresh: refresher{w}, Disconnect: disconnector{w}}
+}
+
+// refreshTimeout bounds the call of a platform: the lease is renewed meanwhile.
+const refreshTimeout = 40 * time.Second
+
+// justNow is how long ago a token was refreshed that need not be refreshed again: several
+// publications may find out at once that it has ended.
+const justNow = 10 * time.Second
+
+// longestPause is the longest wait between two attempts at a refresh.
+const longestPause = 15 * time.Minute
+
+// refreshing is the payload of a Refresh task. It ends with its connection.
+type refreshing struct {
+	Connection int `json:"connection"`
+}
+
+// refresher is the handler of Refresh. The task is the only refresher of its account, and
+// its lease makes it one at a time. A token is replaced by the new one in the transaction
+// that ends the step. Where the answer of a refresh is lost, or its function dies, the
+// same refresh token is tried again: a platform that has rotated it refuses the repeat,
+// and the account has to be connected again.
+type refresher struct{ *Worker }
+
+// Step refreshes the token.
+func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var p refreshing
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	_, r, err := w.read(ctx, s.Subject)
+	if err != nil {
+		return o, again(err, 0)
+	}
+	if !r.Usable() || r.Connection != p.Connection || r.TokenExpiresAt == nil {
+		return task.Outcome{Done: true}, nil
+	}
+	if w.Now().Sub(r.RefreshedAt) < justNow {
+		return task.Outcome{Wait: max(justNow, ahead(r.TokenExpiresAt.Sub(r.RefreshedAt)))}, nil
+	}
+	if err := s.Lease(ctx, nil); err != nil {
+		return o, err
+	}
+	return w.refresh(ctx, s, &r)
+}
+
+func (w refresher) refresh(ctx context.Context, s *task.Step, r *Record) (o task.Outcome, err error) {
+	adapter, ok := w.Platforms.Of(s.Mode, r.Platform)
+	if !ok {
+		return task.Outcome{Done: true}, nil
+	}
+	account, err := w.Vault.Token(ctx, s.Owner, r)
+	if err != nil {
+		return o, again(err, 0)
+	}
+	bounded, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	token, err := adapter.Refresh(bounded, account)
+	if platform.KindOf(err) == platform.Reconnect && err != nil {
+		return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
+			it, _, err := w.read(ctx, r.ID)
+			if err != nil {
+				return err
+			}
+			return Lose(tx, w.Now(), it, r.Tokens)
+		}}, nil
+	}
+	if err != nil {
+		return o, again(err, min(longestPause, time.Duration(s.Failures+1)*time.Minute))
+	}
+	account.Token = token
+	sealed, err := w.Vault.Seal(ctx, s.Owner, r.ID, account)
+	if err != nil {
+		return o, again(err, 0)
+	}
+	now := w.Now()
+	o.Done = token.ExpiresAt.IsZero()
+	if !o.Done {
+		o.Wait = ahead(token.ExpiresAt.Sub(now))
+	}
+	used := r.Tokens
+	o.Join = func(ctx context.Context, tx *store.Tx) error {
+		it, r, err := w.read(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		if !r.Usable() || r.Tokens != used {
+			// The account was disconnected, or connected again, meanwhile.
+			return revokeSpare(tx, now, it.Owner, &r, used, sealed)
+		}
+		r.Sealed = sealed
+		r.stored(now, token.ExpiresAt)
+		return r.Replace(tx, now, it, "")
+	}
+	return o, nil
+}
+
+// Fail is not reached: there is no deadline, and no limit of failures.
+func (refresher) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
+
+// Cancel has nothing to do: these tasks are not canceled.
+func (refresher) Cancel(context.Context, *task.Step) error { return nil }
+
+// again has a step tried until it succeeds.
+func again(err error, after time.Duration) error {
+	var e *platform.Error
+	if errors.As(err, &e) {
+		after = max(after, e.RetryAfter)
+	}
+	return &task.RetryError{Err: err, After: after, Most: task.NoLimit}
+}
+
+// read reads an account; the record is the zero value where there is none.
+func (w *Worker) read(ctx context.Context, accountID string) (it store.Item, r Record, err error) {
+	it, err = w.DB.Get(ctx, store.IDKey(accountID))
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Item{}, Record{}, nil
+	}
+	if err != nil {
+		return it, r, err
+	}
+	r, err = Decode(&it)
+	return it, r, err
+}

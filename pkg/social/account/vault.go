@@ -1,0 +1,49 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// SealPurpose is the purpose of the data keys that seal tokens.
+const SealPurpose = "social-tokens"
+
+// Vault seals the tokens of accounts, and opens them.
+type Vault struct{ *seal.Envelope }
+
+// Seal encrypts a value as JSON for one account: copied to another one it does not open.
+func (v Vault) Seal(ctx context.Context, o tenant.Owner, accountID string, value any) ([]byte, error) {
+	plain, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("social: encode what is sealed for %s: %w", accountID, err)
+	}
+	sealed, err := v.Envelope.Seal(ctx, string(o.Account), plain, sealedFor(o, accountID))
+	if err != nil {
+		return nil, fmt.Errorf("social: seal for %s: %w", accountID, err)
+	}
+	return sealed, nil
+}
+
+// Open decrypts what was sealed for the account into value.
+func (v Vault) Open(ctx context.Context, o tenant.Owner, accountID string, sealed []byte, value any) error {
+	plain, err := v.Envelope.Open(ctx, string(o.Account), sealed, sealedFor(o, accountID))
+	if err != nil {
+		return fmt.Errorf("social: open what is sealed for %s: %w", accountID, err)
+	}
+	if err := json.Unmarshal(plain, value); err != nil {
+		return fmt.Errorf("social: decode what is sealed for %s", accountID) // the cause could show a token
+	}
+	return nil
+}
+
+func sealedFor(o tenant.Owner, accountID string) string { return o.String() + "#" + accountID }
+
+// Token opens the account of the platform, with its token.
+func (v Vault) Token(ctx context.Context, o tenant.Owner, r *Record) (a platform.Account, err error) {
+	return a, v.Open(ctx, o, r.ID, r.Sealed, &a)
+}
