@@ -37,15 +37,15 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: .local/bin/local explorer-assets ## Run the whole service on this machine; PORT=8080, PROVIDERS=fake or real
+run: .local/bin/local explorer-assets media-tools ## Run the whole service on this machine; PORT=8080, PROVIDERS=fake or real
 	@PORT=$(PORT) PROVIDERS=$(PROVIDERS) exec .local/bin/local run
 
 .PHONY: sam
-sam: .local/bin/local explorer-assets ## Run the service with its API in containers, by AWS SAM; needs Docker. PORT, PROVIDERS as for run
+sam: .local/bin/local explorer-assets media-tools ## Run the service with its API in containers, by AWS SAM; needs Docker. PORT, PROVIDERS as for run
 	@PORT=$(PORT) PROVIDERS=$(PROVIDERS) exec .local/bin/local sam
 
 .PHONY: build
-build: .local/bin/local explorer-assets ## Build the functions into build/<arch>; ARCH=arm64 or x86_64
+build: .local/bin/local explorer-assets layer ## Build the functions and the layer into build; ARCH=arm64 or x86_64
 	@.local/bin/local build -arch $(ARCH)
 
 # The command is always asked for: go build knows best whether it is up to date. It is
@@ -81,7 +81,7 @@ test: explorer-assets media-tools generate-check lint vuln ## Run everything tha
 	@$(MAKE) --no-print-directory test-sam
 
 .PHONY: test-sam
-test-sam: explorer-assets ## Run end-to-end tests through AWS SAM, where a Docker engine runs
+test-sam: explorer-assets media-tools ## Run end-to-end tests through AWS SAM, where a Docker engine runs
 	@if docker info >/dev/null 2>&1; then \
 		SAM=1 $(GO) test -count=1 -run '$(SAM_TESTS)' -skip '$(SAM_SKIPS)' ./infra/e2e; \
 	else \
@@ -98,7 +98,7 @@ simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
 	cd infra/simulate && SEEDS=$(or $(SEEDS),1000) FROM=$(or $(FROM),0) $(GO) test -count=1 -timeout 0 -run TestSeeds
 
 .PHONY: bench
-bench: tools explorer-assets bench-media ## Measure operations, start-up, deliveries and compositions; writes docs/bench.md and docs/media.md
+bench: tools explorer-assets media-tools bench-media ## Measure operations, start-up, deliveries and compositions; writes docs/bench.md and docs/media.md
 	$(GO) run ./infra/bench -o docs/bench.md
 
 .PHONY: bench-media
@@ -114,7 +114,7 @@ cost: tools explorer-assets ## Count what generations use and cost on AWS; write
 	$(GO) run ./infra/cost -o docs/cost.md
 
 .PHONY: chaos
-chaos: tools explorer-assets ## Kill, wipe, refuse and repeat while events are on their way; writes docs/chaos.md
+chaos: tools explorer-assets media-tools ## Kill, wipe, refuse and repeat while events are on their way; writes docs/chaos.md
 	$(GO) run ./infra/chaos -o docs/chaos.md
 
 .PHONY: generate

@@ -44,5 +44,5 @@ func main() {
 	handlers := work.Handlers(worker)
 	handlers[reset.Kind] = &reset.Handler{DB: db, Loaders: worker.Loaders, Now: time.Now}
 	kernel := task.NewKernel(task.Config{DB: db, Handlers: handlers, Now: time.Now, Name: rand.Text, Chance: backoff.Chance})
-	lambda.Start(task.NewConsumer(kernel, sqsqueue.Open(cfg, needs.QueueURLs(topology.Generation)), queue.Ticker).Handle)
+	lambda.Start(task.NewConsumer(kernel, sqsqueue.Open(cfg, needs.QueueURLs(topology.Named("generate").Sends)), queue.Ticker).Handle)
 }

@@ -52,6 +52,9 @@ type Settings struct {
 	// ProviderEndpoint is the address of the fakes that stand in for all providers.
 	// Only the local system may have them: elsewhere customers would pay for samples.
 	ProviderEndpoint string `json:"providerEndpoint"`
+	// LocalTools is the folder of this machine with ffmpeg and the fonts. The local system
+	// has it instead of the layer.
+	LocalTools string `json:"localTools"`
 	// KeylessLimit is how many calls without a key an address may make in five minutes.
 	KeylessLimit int `json:"keylessLimit"`
 	// PermissionsBoundary is the ARN of a policy that bounds all roles; it may be empty.
@@ -135,7 +138,7 @@ func Read(context func(key string) any) (Settings, error) {
 func (s *Settings) override(context func(key string) any) error {
 	for key, field := range map[string]*string{
 		"region": &s.Region, "account": &s.Account, "stage": &s.Stage, "arch": &s.Arch,
-		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel, "permissionsBoundary": &s.PermissionsBoundary, "providerEndpoint": &s.ProviderEndpoint,
+		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel, "permissionsBoundary": &s.PermissionsBoundary, "providerEndpoint": &s.ProviderEndpoint, "localTools": &s.LocalTools,
 	} {
 		if value, ok := context(key).(string); ok && value != "" {
 			*field = value
@@ -213,7 +216,7 @@ func (s Settings) validate() error {
 	return nil
 }
 
-// Built returns an error that names the functions that are not built, if any.
+// Built returns an error that names what is not built, if anything.
 func (s Settings) Built() error {
 	var missing []string
 	for _, f := range topology.Functions {
@@ -224,7 +227,21 @@ func (s Settings) Built() error {
 	if len(missing) > 0 {
 		return fmt.Errorf("%s holds no build of %s: run `make build ARCH=%s` first", s.Assets, strings.Join(missing, ", "), s.Arch)
 	}
+	if _, err := os.Stat(filepath.Join(s.Layer(), "bin", "ffmpeg")); err != nil && !s.Local() {
+		return fmt.Errorf("%s holds no ffmpeg: run `make build ARCH=%s` first", s.Layer(), s.Arch)
+	}
 	return nil
+}
+
+// Layer is the folder of the layer with ffmpeg and the fonts.
+func (s Settings) Layer() string { return filepath.Join(filepath.Dir(s.Assets), "layer", s.Arch) }
+
+// MediaTools are where the functions find ffmpeg and the folder of the fonts.
+func (s Settings) MediaTools() (ffmpeg, fonts string) {
+	if s.Local() {
+		return filepath.Join(s.LocalTools, "ffmpeg"), filepath.Join(s.LocalTools, "fonts")
+	}
+	return "/opt/bin/ffmpeg", "/opt/fonts"
 }
 
 // Bootstrap is the file of a built function.

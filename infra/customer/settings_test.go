@@ -128,7 +128,7 @@ func TestRefusedSettings(t *testing.T) {
 }
 
 func TestBuiltNamesWhatIsMissing(t *testing.T) {
-	s := customer.Settings{Assets: t.TempDir(), Arch: "x86_64"}
+	s := customer.Settings{Assets: filepath.Join(t.TempDir(), "x86_64"), Arch: "x86_64"}
 	if err := s.Built(); err == nil || !strings.Contains(err.Error(), "`make build ARCH=x86_64`") {
 		t.Fatalf("got %v", err)
 	}
@@ -140,6 +140,21 @@ func TestBuiltNamesWhatIsMissing(t *testing.T) {
 		t.Fatalf("got %v, want it to name %s", err, missing)
 	}
 	writeBootstrap(t, s.Assets, missing)
+	if err := s.Built(); err == nil || !strings.Contains(err.Error(), "no ffmpeg") {
+		t.Fatalf("got %v, want it to name ffmpeg", err)
+	}
+	s.Stage = customer.StageLocal
+	if err := s.Built(); err != nil {
+		t.Fatalf("the local system needs no layer: %v", err)
+	}
+	s.Stage = "prod"
+	programs := filepath.Join(s.Layer(), "bin")
+	if err := os.MkdirAll(programs, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(programs, "ffmpeg"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Built(); err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,12 @@ func run(ctx context.Context) error {
 	defer func() { _ = os.RemoveAll(dir) }()
 	assets := filepath.Join(dir, "build")
 	for _, f := range topology.Functions {
-		if err := placeholder(filepath.Join(assets, f.Name)); err != nil {
+		if err := placeholder(filepath.Join(assets, f.Name), "bootstrap"); err != nil {
+			return err
+		}
+	}
+	for _, architecture := range []string{"arm64", "x86_64"} {
+		if err := placeholder(filepath.Join(dir, "layer", architecture, "bin"), "ffmpeg"); err != nil {
 			return err
 		}
 	}
@@ -73,12 +78,12 @@ func run(ctx context.Context) error {
 	return errors.Join(findings...)
 }
 
-// placeholder stands in for a built function: what it does is not analysed.
-func placeholder(folder string) error {
+// placeholder stands in for what is built: what it does is not analysed.
+func placeholder(folder, name string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(folder), 0o755)
+	return os.WriteFile(filepath.Join(folder, name), []byte(folder), 0o755)
 }
 
 // synthesise writes the templates of a customer, and returns their files.

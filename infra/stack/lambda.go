@@ -69,6 +69,9 @@ func (l lambdas) new(f topology.Function) awslambda.Function {
 		EphemeralStorageSize:         awscdk.Size_Mebibytes(jsii.Number(float64(max(f.Storage, leastStorage)))),
 		ReservedConcurrentExecutions: reserved(f),
 	})
+	if f.Composes && !s.Local() {
+		fn.AddLayers(l.tools(architecture))
+	}
 	accept(fn,
 		finding{"CKV_AWS_115", "The mappings of its queues have caps; functions of the gateway share what is left, below the throttle of the stage."},
 		finding{"CKV_AWS_116", "The queue, the stream or the schedule that calls it has dead letters; the gateway waits for its answer."},
@@ -81,6 +84,16 @@ func (l lambdas) new(f topology.Function) awslambda.Function {
 	l.alarms.errors(f, fn)
 	l.alarms.loops(f, fn)
 	return fn
+}
+
+// tools is the layer with ffmpeg and the fonts, of the architecture of the functions.
+func (l lambdas) tools(architecture awslambda.Architecture) awslambda.LayerVersion {
+	return awslambda.NewLayerVersion(l.stack, jsii.String("MediaTools"), &awslambda.LayerVersionProps{
+		Code:                    awslambda.Code_FromAsset(jsii.String(l.data.settings.Layer()), nil),
+		CompatibleArchitectures: &[]awslambda.Architecture{architecture},
+		CompatibleRuntimes:      &[]awslambda.Runtime{awslambda.Runtime_PROVIDED_AL2023()},
+		Description:             jsii.String("ffmpeg and fonts, with their licences in NOTICE"),
+	})
 }
 
 // leastStorage is the least that /tmp has, in MiB.
@@ -149,6 +162,10 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 		if s.ProviderEndpoint != "" {
 			env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
 		}
+	}
+	if f.Composes {
+		ffmpeg, fonts := s.MediaTools()
+		env["FFMPEG_PATH"], env["FONTS_PATH"] = jsii.String(ffmpeg), jsii.String(fonts)
 	}
 	for _, q := range f.Knows() {
 		env[q.EnvName()] = l.queues[q].QueueUrl()

@@ -100,6 +100,7 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 			"TABLE_NAME": f.State != nil, "AUDIT_TABLE_NAME": f.Audit != nil, "MEDIA_BUCKET": f.Media != topology.None,
 			"BUS_NAME": f.Publishes, "DELIVER_ROLE_ARN": f.Introduces, "ALLOW_LOOPBACK_WEBHOOKS": f.Webhooks,
 			"SECRETS_KEY_ARN": f.Seals || f.Unseals, "SEAL_SECRET_ARN": f.Trigger == topology.ByRotation || f.Trigger == topology.ByGateway && f.Audit != nil, "PROVIDERS": f.Offers, "PROVIDER_SECRET": f.Generates, "PROVIDER_ENDPOINT": false,
+			"FFMPEG_PATH": f.Composes, "FONTS_PATH": f.Composes,
 		} {
 			if _, ok := env[name]; ok != want {
 				t.Errorf("%s: %s is set: %v, want %v", f.Name, name, ok, want)

@@ -99,6 +99,11 @@ func synthesise(dir string, values map[string]any) stacks {
 		must(os.MkdirAll(folder, 0o755))
 		must(os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(f.Name), 0o755))
 	}
+	for _, arch := range []string{"arm64", "x86_64"} {
+		programs := filepath.Join(dir, "layer", arch, "bin")
+		must(os.MkdirAll(programs, 0o755))
+		must(os.WriteFile(filepath.Join(programs, "ffmpeg"), []byte(arch), 0o755))
+	}
 	context := cdkContext()
 	maps.Copy(context, values)
 	context["assets"] = assets

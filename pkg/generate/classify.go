@@ -71,6 +71,9 @@ func failureOf(cause error) Failure {
 // another attempt after a wait, or the failure that the work ends with.
 func classify(r *run, n int, cause error) error {
 	final := func(f Failure) error { return task.Permanent(&failed{f, cause}) }
+	if p := r.Parts[n]; p.Kind == provider.KindCompose {
+		return classifyComposition(p.Crashes, cause)
+	}
 	var e *provider.Error
 	if !errors.As(cause, &e) {
 		if errs.CodeOf(cause) == errs.UnsupportedMedia {

@@ -40,9 +40,19 @@ type Made struct {
 	Files []media.File   `json:"files,omitempty"`
 }
 
+// Stage is the stage of work that failed.
+type Stage string
+
+// The stages.
+const (
+	StageGenerate Stage = "generate" // a provider's part
+	StageCompose  Stage = "compose"  // finished media of the parts
+)
+
 // Failure is why work failed, as callers see it.
 type Failure struct {
-	Code provider.FailureCode
+	Stage Stage
+	Code  provider.FailureCode
 	// Message says what happened and what to do, without secrets.
 	Message string
 	// Retryable reports whether the same work may succeed when it is tried again.
@@ -78,7 +88,7 @@ type Work interface {
 	About() ledger.About
 	// Request returns what part n (from 0) asks its provider for, as far as the resource
 	// decides it: model, options and client token are the handler's. made is what the
-	// parts before it have made.
+	// parts before it have made. It is not called for parts of the kind compose.
 	Request(n int, made []Made) (provider.Request, error)
 	// Start notes that the first part has begun.
 	Start(now time.Time)

@@ -20,7 +20,9 @@ type Worker struct {
 	Loaders   map[string]Loader
 	Providers Providers
 	Objects   Objects
-	Now       func() time.Time
+	// Composer composes; nil in all functions but compose.
+	Composer Composer
+	Now      func() time.Time
 }
 
 // Handlers returns the handlers of the kinds of tasks.
@@ -48,6 +50,8 @@ func (w handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 		return w.finish(ctx, a)
 	}
 	switch p := a.Parts[a.n]; {
+	case p.Kind == provider.KindCompose:
+		o, err = w.compose(ctx, &a)
 	case p.Ready:
 		o, err = w.store(ctx, &a)
 	case p.Handle != "":
@@ -67,6 +71,7 @@ func (w handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if err := s.Decode(&kept); err != nil {
 		return o, err
 	}
+	kept.Parts[a.n].Crashes = a.Parts[a.n].Crashes
 	err = classify(&kept, a.n, err)
 	return task.Outcome{Payload: kept}, err
 }
@@ -133,6 +138,7 @@ func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 	}
 	w.clear(ctx, &a)
 	f := failureOf(cause)
+	f.Stage = a.stage(f.Code)
 	lost := a.paid(false)
 	if n := a.current(); n < len(a.Parts) {
 		switch {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
@@ -71,6 +72,9 @@ func (w *thingWork) About() ledger.About      { return ledger.About{} }
 func (w *thingWork) Request(n int, made []generate.Made) (provider.Request, error) {
 	return provider.Request{Prompt: fmt.Sprintf("part %d after %d", n, len(made)), AspectRatio: "1:1"}, nil
 }
+func (w *thingWork) Composition(n int, made []generate.Made) (composition.Composition, error) {
+	return composition.Picture{Use: composition.Post, Text: fmt.Sprintf("part %d", n), File: &made[n-1].Files[0]}, nil
+}
 func (w *thingWork) Start(time.Time) { w.State = "generating" }
 func (w *thingWork) Progress(_ time.Time, percent int) bool {
 	changed := percent > w.Percent
@@ -104,6 +108,7 @@ type world struct {
 	clock   *apitest.Clock
 	fake    *fake
 	objects *memory
+	worker  *generate.Worker
 	kernel  *task.Kernel
 	// queue holds the messages, with the time from which on they are seen.
 	queue []message
@@ -121,11 +126,11 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{}, seen: map[string]bool{}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.fake = &fake{now: w.clock.Now, polls: 1, live: map[provider.Handle]*generation{}}
-	worker := &generate.Worker{
+	w.worker = &generate.Worker{
 		DB: w.db, Loaders: map[string]generate.Loader{"thing": area{}}, Providers: w.fake, Objects: w.objects, Now: w.clock.Now,
 	}
 	w.kernel = task.NewKernel(task.Config{
-		DB: w.db, Handlers: worker.Handlers(), Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
+		DB: w.db, Handlers: w.worker.Handlers(), Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
 	})
 	w.topUp(1000)
 	return w

@@ -3,10 +3,12 @@ package generate
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
@@ -42,13 +44,21 @@ func (o Order) longest() time.Duration {
 	return d
 }
 
-// usualSandbox is how long a rehearsal takes beyond its delay.
-const usualSandbox = 2 * time.Second
+// usualSandbox is how long a rehearsal takes beyond its delay, and usualDraft how much
+// longer where it composes.
+const (
+	usualSandbox = 2 * time.Second
+	usualDraft   = 4 * time.Second
+)
 
 // Usual is how long the work takes as a rule.
 func (o Order) Usual() time.Duration {
 	if o.Mode == tenant.Test {
-		return o.Delay + usualSandbox
+		d := o.Delay + usualSandbox
+		if slices.ContainsFunc(o.Parts, func(p Part) bool { return p.Kind == provider.KindCompose }) {
+			d += usualDraft
+		}
+		return d
 	}
 	var d time.Duration
 	for _, p := range o.Parts {

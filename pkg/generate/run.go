@@ -34,7 +34,9 @@ type part struct {
 	Extra int64 `json:"extra,omitempty"`
 	// Lost counts the submissions whose answer was lost, so that a generation may run
 	// of which there is no handle.
-	Lost     int `json:"lost,omitempty"`
+	Lost int `json:"lost,omitempty"`
+	// Crashes counts the functions that have died while they composed it.
+	Crashes  int `json:"crashes,omitempty"`
 	Progress int `json:"progress,omitempty"`
 	// Ready reports that the provider has made it, Done that it is stored.
 	Ready bool `json:"ready,omitempty"`
@@ -83,13 +85,29 @@ func (r *run) made() []Made {
 	return made
 }
 
-// percent is how far the run is.
+// percent is how far the run is, by how long its parts usually take.
 func (r *run) percent() int {
-	n := r.current()
-	if n == len(r.Parts) {
-		return 100
+	var whole, done time.Duration
+	for n, p := range r.Parts {
+		usual := kinds[p.Kind].usual
+		whole += usual
+		switch current := r.current(); {
+		case n < current:
+			done += usual
+		case n == current:
+			done += usual * time.Duration(min(p.Progress, 99)) / 100
+		}
 	}
-	return (100*n + min(r.Parts[n].Progress, 99)) / len(r.Parts)
+	return int(100 * done / whole)
+}
+
+// stage is the stage at which the run has failed with a code: some codes only come of
+// composing, also where a test key asks for them.
+func (r *run) stage(code provider.FailureCode) Stage {
+	if n := r.current(); n < len(r.Parts) && r.Parts[n].Kind == provider.KindCompose || code.Composing() {
+		return StageCompose
+	}
+	return StageGenerate
 }
 
 // completed is the price of the parts that the provider has made, or is paid for in any
@@ -115,6 +133,9 @@ func (r *run) extra() (credits int64) {
 // that a submission may be on its way.
 func (r *run) paid(submitting bool) (credits int64) {
 	for n, p := range r.Parts {
+		if p.Kind == provider.KindCompose {
+			continue
+		}
 		credits += int64(p.Lost) * p.Credits
 		if p.Done || p.Ready || p.Handle != "" || submitting && n == r.current() {
 			credits += p.Credits + p.Extra

@@ -119,6 +119,15 @@ type Generate struct {
 	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
 }
 
+// Compose is what the function compose needs: FFmpeg is the program, and Fonts the folder
+// of the fonts.
+type Compose struct {
+	State
+	Media
+	FFmpeg string `env:"FFMPEG_PATH,notEmpty"`
+	Fonts  string `env:"FONTS_PATH,notEmpty"`
+}
+
 // Diagnose is what the function diagnose needs.
 type Diagnose struct {
 	State
@@ -149,7 +158,7 @@ func Of() map[string]any {
 		"authorizer": State{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Factory{},
 		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "docs": struct{}{},
-		"relay": Relay{}, "rollup": State{}, "chain": Audit{}, "generate": Generate{}, "import-media": Import{}, "diagnose": Diagnose{}, "train": Train{}, "dispatch": State{},
+		"relay": Relay{}, "rollup": State{}, "chain": Audit{}, "generate": Generate{}, "compose": Compose{}, "import-media": Import{}, "diagnose": Diagnose{}, "train": Train{}, "dispatch": State{},
 		"deliver": Deliver{}, "deliver-slow": Deliver{}, "replay": State{}, "due": State{},
 		"rotate-seal": Seal{},
 	}

@@ -1,5 +1,7 @@
 package provider
 
+import "slices"
+
 // FailureCode is the code of a failed generation, as callers see it.
 type FailureCode string
 
@@ -26,6 +28,11 @@ const (
 	FailedTimeout             FailureCode = "timeout"
 	FailedBalance             FailureCode = "insufficient_balance"
 	FailedSpendLimit          FailureCode = "spend_limit_reached"
+	FailedInputTooLarge       FailureCode = "input_too_large"
+	FailedInputTooShort       FailureCode = "input_too_short"
+	FailedInputSilent         FailureCode = "input_silent"
+	FailedScript              FailureCode = "unsupported_script"
+	FailedComposition         FailureCode = "composition_failed"
 )
 
 // failures are the kind and message of each code, in the order of the constants. BadInput
@@ -56,7 +63,18 @@ var failures = []struct {
 	{FailedTimeout, Rejected, "The work took too long."},
 	{FailedBalance, BadInput, "The result is longer or larger than was reserved for, and was removed. The balance does not cover what it costs more."},
 	{FailedSpendLimit, BadInput, "The result is longer or larger than was reserved for, and was removed. The spend limit of the API key does not cover what it costs more."},
+	{FailedInputTooLarge, Rejected, "A part has too many bytes or pixels, or plays too long, to be composed."},
+	{FailedInputTooShort, Rejected, "A clip or track ends too early to be composed."},
+	{FailedInputSilent, Rejected, "Nothing is to be heard of the narration or track."},
+	{FailedScript, BadInput, "There is no font for the script of a text."},
+	{FailedComposition, Rejected, "The media could not be composed."},
 }
+
+// composing are the codes that only composing fails with.
+var composing = []FailureCode{FailedInputTooLarge, FailedInputTooShort, FailedInputSilent, FailedScript, FailedComposition}
+
+// Composing reports whether only composing fails with the code.
+func (c FailureCode) Composing() bool { return slices.Contains(composing, c) }
 
 // FailureCodes returns all codes.
 func FailureCodes() []FailureCode {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/compose"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
 )
@@ -28,7 +29,9 @@ func TestFailureCodesAreThoseOfTheCode(t *testing.T) {
 		provider.CodeContentPolicy: true,
 		// What pkg/generate makes of errs.Code.
 		string(errs.ProviderUnavailable): true, string(errs.Timeout): true, string(errs.UnsupportedMedia): true,
-		string(errs.InsufficientBalance): true, string(errs.SpendLimitReached): true,
+		string(errs.InsufficientBalance): true, string(errs.SpendLimitReached): true, string(provider.FailedComposition): true,
+		// What compositions fail with.
+		string(compose.CodeTooLarge): true, string(compose.CodeTooShort): true, string(compose.CodeSilent): true, string(compose.CodeScript): true,
 	}
 	for _, root := range []string{".", "../generate"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

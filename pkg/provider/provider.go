@@ -31,6 +31,10 @@ const (
 // it has no models.
 const KindCaptions Kind = "captions"
 
+// KindCompose is the kind of the finished media that the service itself makes of
+// generated parts: it has no models, and no provider makes it.
+const KindCompose Kind = "compose"
+
 // Kinds lists the kinds that there are models of.
 func Kinds() []Kind { return []Kind{KindText, KindImage, KindVideo, KindMusic, KindVoice, KindAvatar} }
 

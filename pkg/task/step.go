@@ -42,6 +42,8 @@ type Step struct {
 	// mu keeps the renewal of the lease and the commit apart.
 	mu   lock.Mutex
 	item store.Item // as it is stored
+	// lost is called when a renewal finds that the lease is lost; nil: nothing waits.
+	lost context.CancelCauseFunc
 }
 
 // Decode reads the payload into v.
@@ -67,6 +69,17 @@ func (s *Step) Lease(ctx context.Context, payload any) error {
 	}
 	s.k.hold(s)
 	return nil
+}
+
+// WhileHeld returns a context that ends with the cause ErrMoved when a renewal of the
+// lease finds that the task was canceled, or was taken over. The function releases what
+// belongs to the context, and ends it.
+func (s *Step) WhileHeld(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, end := context.WithCancelCause(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = end
+	return ctx, end
 }
 
 // extend writes the lease with a later end.
@@ -229,7 +242,9 @@ func (s *Step) renew(ctx context.Context) {
 	s.k.mu.Unlock()
 	if held && s.Task.Lease.Until.Sub(s.k.Now()) <= renewTime {
 		// Not worth a repeat: the next heartbeat follows. Where another has taken the
-		// step, the commit finds out.
-		_ = s.extend(ctx)
+		// step, the commit finds out, too.
+		if err := s.extend(ctx); errors.Is(err, ErrMoved) && s.lost != nil {
+			s.lost(ErrMoved)
+		}
 	}
 }

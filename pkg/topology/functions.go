@@ -29,7 +29,11 @@ var Functions = []Function{
 	{Name: "chain", Trigger: ByAuditStream, Memory: 256, Timeout: time.Minute, Batch: 100, Audit: []Use{List, Put}},
 	// Each message of a batch may store a file of up to 256 MiB.
 	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Storage: 2048, Consumes: Generation, Batch: 5, Holds: true, Concurrency: 50,
-		State: use(Put, Update, Delete), Media: Write, Sends: Generation, Offers: true, Generates: true},
+		State: use(Put, Update, Delete), Media: Write, Sends: append([]Queue{Compose}, Generation...), Offers: true, Generates: true},
+	// Three processors. The longest video takes about ten minutes, and 461 MB of memory;
+	// its parts and what is made of them are in /tmp.
+	{Name: "compose", Trigger: ByQueue, Memory: 5308, Timeout: 15 * time.Minute, Storage: 4096, Consumes: []Queue{Compose}, Batch: 1, Holds: true, Concurrency: 20,
+		State: []Use{Get, GetAll, Put, Update}, Media: Write, Sends: []Queue{Compose}, Composes: true},
 	// Decoding and turning a large photo takes about a gigabyte.
 	{Name: "import-media", Trigger: ByQueue, Memory: 2048, Timeout: 2 * time.Minute, Storage: 1024, Consumes: []Queue{ImportMedia}, Batch: 1, Holds: true, Concurrency: 20,
 		State: []Use{Get, Put, Update, Delete}, Media: Write, Sends: []Queue{ImportMedia}, Webhooks: true},

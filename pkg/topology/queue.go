@@ -16,6 +16,7 @@ const (
 	GenerateImage Queue = "generate-image" // pictures
 	GenerateAudio Queue = "generate-audio" // speech and music
 	GenerateVideo Queue = "generate-video" // clips and avatars
+	Compose       Queue = "compose"        // finished media of generated parts
 	ImportMedia   Queue = "import-media"   // media that callers bring in
 	Diagnose      Queue = "diagnose"       // diagnoses of factories
 	Train         Queue = "train"          // trainings of models
@@ -30,7 +31,7 @@ const (
 var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVideo}
 
 // Tasks are the queues whose messages ask for steps of tasks.
-var Tasks = append([]Queue{Replay, ImportMedia, Diagnose, Train}, Generation...)
+var Tasks = append([]Queue{Replay, ImportMedia, Diagnose, Train, Compose}, Generation...)
 
 // Outbox are the queues that the relay sends committed work to.
 var Outbox = append([]Queue{Deliver}, Tasks...)

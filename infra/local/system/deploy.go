@@ -114,6 +114,8 @@ func (d deployment) contextValues() (string, error) {
 		"region":   d.region,
 		"arch":     d.target.Architecture(),
 		"assets":   filepath.Join(d.root, d.target.Dir()),
+		// ffmpeg and fonts, of which other deployments have a layer.
+		"localTools": filepath.Join(d.root, ".tools", "media"),
 		// The zips are made from where the functions were built.
 		"aws:cdk:disable-asset-staging": true,
 		// SAM finds the code by it.

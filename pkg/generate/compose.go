@@ -1,0 +1,151 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// Composed is the Provider of the parts that the service itself composes of the parts
+// before them. It is the last part of its work.
+const Composed = "compose"
+
+// Composing is work with parts of the kind compose.
+type Composing interface {
+	Work
+	// Composition returns what part n composes of what the parts before it have made.
+	Composition(n int, made []Made) (composition.Composition, error)
+}
+
+// Composer composes media. Only the function compose has one.
+type Composer interface {
+	// Compose composes media of stored files, and passes each file with its role to save.
+	// A draft is made in a fraction of the time. Meanwhile progress is told the percentage
+	// that is done. An error of type *provider.Error is final unless it is Transient; it
+	// has a code of provider.FailureCodes and a message that says what to do.
+	Compose(ctx context.Context, c composition.Composition, draft bool, progress func(percent int), save Save) error
+}
+
+// Save stores a file that was composed.
+type Save func(role media.Role, body io.Reader) error
+
+// How often a composition may fail in a row, and how often a function may die of it:
+// what it dies of would end every attempt.
+const (
+	maxCompositions = 3
+	maxCrashes      = 3
+)
+
+// compositionProgress is the least progress of a composition, in percent, at which the
+// resource is looked at.
+const compositionProgress = 10
+
+// compose makes a part of those before it, under a lease: a message that arrives twice
+// composes once. Where the function dies, the part begins anew, and replaces what was
+// stored of it. It ends early where the task was canceled.
+func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err error) {
+	if w.Composer == nil {
+		return o, nil // the next step is on the queue of the function that has one
+	}
+	work, err := w.work(ctx, a.Step, a.Attempt)
+	if err != nil {
+		return o, err
+	}
+	composing, ok := work.(Composing)
+	switch {
+	case work == nil:
+		return o, task.ErrOrphaned
+	case !ok:
+		return o, task.Permanent(fmt.Errorf("generate: %s has a part to compose, and no composition", a.ID))
+	}
+	part := &a.Parts[a.n]
+	if a.Interrupted {
+		part.Crashes++
+		metric.Count("InterruptedCompositions", "task", string(a.Kind))
+	}
+	if part.Crashes >= maxCrashes {
+		return o, fmt.Errorf("generate: %d functions have died of a composition", part.Crashes)
+	}
+	what, err := composing.Composition(a.n, a.made())
+	if err != nil {
+		return o, err
+	}
+	if err := a.Lease(ctx, a.run); err != nil {
+		return o, err
+	}
+	held, end := a.WhileHeld(ctx)
+	defer end(nil)
+	var made Made
+	save := func(role media.Role, body io.Reader) error {
+		f, err := w.Objects.Save(held, placeOf(a.Owner, a.Subject, a.Attempt), a.firstFile(a.n)+len(made.Files), body)
+		f.Role = role
+		made.Files = append(made.Files, f)
+		return err
+	}
+	told := 0
+	progress := func(percent int) {
+		if percent >= told+compositionProgress {
+			told = percent
+			w.tell(held, a, percent, end)
+		}
+	}
+	err = w.Composer.Compose(held, what, a.Mode == tenant.Test, progress, save)
+	switch {
+	case errors.Is(context.Cause(held), task.ErrMoved):
+		return o, task.ErrMoved
+	case err != nil:
+		return o, err
+	case len(made.Files) == 0:
+		return o, errs.New(errs.UnsupportedMedia, "The composition has no file.")
+	}
+	part.Made, part.Done = made, true
+	return o, nil
+}
+
+// tell lets the resource show how far a composition is, and ends it where the resource no
+// longer waits for it. What fails here is shown later.
+func (w *Worker) tell(ctx context.Context, a *attempt, percent int, end context.CancelCauseFunc) {
+	a.Parts[a.n].Progress = percent
+	work, err := w.work(ctx, a.Step, a.Attempt)
+	switch {
+	case err != nil:
+		return
+	case work == nil:
+		end(task.ErrMoved)
+		return
+	case !work.Progress(w.Now(), a.percent()):
+		return
+	}
+	it, err := work.Item()
+	if err != nil {
+		return
+	}
+	tx := &store.Tx{}
+	tx.Replace(it)
+	_ = w.DB.Commit(ctx, tx)
+}
+
+// classifyComposition is classify for a part that is composed.
+func classifyComposition(crashes int, cause error) error {
+	var e *provider.Error
+	if errors.As(cause, &e) && (e.Kind == provider.BadInput || e.Kind == provider.Rejected) {
+		return task.Permanent(&failed{Failure{Code: provider.FailureCode(e.Code), Message: e.Message + " Nothing was charged.", Retryable: e.Kind == provider.Rejected}, cause})
+	}
+	anew := &failed{Failure{
+		Code: provider.FailedComposition, Message: provider.FailureOf(provider.FailedComposition).Message + " Nothing was charged. Try again.", Retryable: true,
+	}, cause}
+	if crashes >= maxCrashes {
+		return task.Permanent(anew)
+	}
+	return &task.RetryError{Err: anew, Most: maxCompositions}
+}

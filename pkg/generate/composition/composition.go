@@ -1,0 +1,150 @@
+// Package composition describes finished media in terms of stored files: what the
+// function compose makes of the parts of generated work. It mirrors the descriptions of
+// pkg/compose, without linking the engine, so that every function can use it.
+package composition
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/compose/timeline"
+	"github.com/content-automation/api/pkg/media"
+)
+
+// Composition is a Video, Carousel, Picture or MusicClip.
+type Composition interface {
+	// Files calls f for each stored file that it is made of.
+	Files(f func(*media.File))
+}
+
+// Brand is how a brand shows itself.
+type Brand struct {
+	Name string
+	// Logo is a picture; nil: none.
+	Logo *media.File
+	// Color is its color, such as #0a7cff; empty: none.
+	Color string
+}
+
+// Format is the shape of a video.
+type Format string
+
+// The formats.
+const (
+	Portrait  Format = "portrait"  // 1080 × 1920
+	Landscape Format = "landscape" // 1920 × 1080
+)
+
+// Video is a video of scenes over which a voice speaks.
+type Video struct {
+	Format Format
+	Scenes []Scene
+	// Narration is one voice that speaks the texts of all scenes, and decides the cut;
+	// nil: each scene has its length.
+	Narration *media.File
+	// Marks say when the voice is where in the texts, which are joined by one space
+	// each. None: their length decides.
+	Marks []timeline.Mark
+	// Language of the texts (BCP 47).
+	Language string
+	// Captions burns the captions in. They are a file, too, whenever there is a narration.
+	Captions bool
+	// Fade joins the scenes by cross-fades instead of cuts.
+	Fade bool
+	// Music plays under the voice; nil: none.
+	Music *media.File
+	Brand *Brand
+}
+
+// Scene is a part of a video: a clip or a picture.
+type Scene struct {
+	Text          string // what the voice says
+	Clip, Picture *media.File
+	Length        time.Duration // in videos without a narration
+}
+
+// Use is what a picture is for.
+type Use string
+
+// The uses.
+const (
+	Post  Use = "post"  // 1080 × 1350
+	Story Use = "story" // 1080 × 1920
+)
+
+// Picture is a picture that is published alone.
+type Picture struct {
+	Use  Use
+	File *media.File
+	// Text is written over it; empty: none.
+	Text     string
+	Language string // of the text (BCP 47)
+	Brand    *Brand
+}
+
+// Carousel is pictures that are published together. The first and the last one carry the
+// brand.
+type Carousel struct {
+	Slides   []Slide
+	Language string // of the headings (BCP 47)
+	Brand    *Brand
+}
+
+// Slide is a picture of a carousel.
+type Slide struct {
+	File    *media.File
+	Heading string // empty: none
+}
+
+// MusicClip is a video of a track: its cover, and a waveform that moves with it.
+type MusicClip struct {
+	Track, Cover *media.File
+	// Length is how long it plays at most, from 15 to 60 seconds.
+	Length time.Duration
+	// Title is written under the cover; empty: none.
+	Title    string
+	Language string // of the title (BCP 47)
+	Brand    *Brand
+}
+
+// Files implements Composition.
+func (v Video) Files(f func(*media.File)) {
+	for _, s := range v.Scenes {
+		each(f, s.Clip, s.Picture)
+	}
+	each(f, v.Narration, v.Music)
+	v.Brand.files(f)
+}
+
+// Files implements Composition.
+func (p Picture) Files(f func(*media.File)) {
+	each(f, p.File)
+	p.Brand.files(f)
+}
+
+// Files implements Composition.
+func (c Carousel) Files(f func(*media.File)) {
+	for _, s := range c.Slides {
+		each(f, s.File)
+	}
+	c.Brand.files(f)
+}
+
+// Files implements Composition.
+func (m MusicClip) Files(f func(*media.File)) {
+	each(f, m.Track, m.Cover)
+	m.Brand.files(f)
+}
+
+func (b *Brand) files(f func(*media.File)) {
+	if b != nil {
+		each(f, b.Logo)
+	}
+}
+
+func each(f func(*media.File), files ...*media.File) {
+	for _, file := range files {
+		if file != nil {
+			f(file)
+		}
+	}
+}
