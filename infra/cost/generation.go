@@ -159,7 +159,7 @@ func newCourse(w *metered.World, s scenario) *course {
 	c.relay = relay.New(mailboxes, bus{c}, "bench")
 	c.keeper = rollup.New(w.State)
 	worker := &generate.Worker{
-		DB: w.State, Loaders: w.Loaders, Providers: newMaker(&c.used, s.polls, s.fails, w.Now), Objects: &shelf{used: &c.used}, Now: w.Now,
+		DB: w.State, Loaders: w.Loaders, Providers: newMaker(&c.used, s.polls, s.fails, w.Now), Objects: &shelf{used: &c.used}, Composer: cutter{used: &c.used}, Now: w.Now,
 	}
 	c.consumer = task.NewConsumer(w.Kernel(worker), mailboxes, never)
 	c.dispatch = dispatch.New(w.State, metered.Nowhere{}, w.Now)
@@ -264,7 +264,11 @@ func (c *course) worked(ctx context.Context, id string) error {
 	m := c.jobs[0]
 	c.jobs = c.jobs[1:]
 	c.w.Clock = c.w.Clock.Add(m.Delay)
-	if err := c.received(ctx, "generate", m.Body, true, c.consumer.Handle); err != nil || c.cancels == "" || c.used.polls == 0 {
+	var to struct{ Queue topology.Queue }
+	if err := json.Unmarshal([]byte(m.Body), &to); err != nil {
+		return err
+	}
+	if err := c.received(ctx, to.Queue.Consumer().Name, m.Body, true, c.consumer.Handle); err != nil || c.cancels == "" || c.used.polls == 0 {
 		return err
 	}
 	_, err := c.call(ctx, metered.Request{Operation: c.cancels, ID: id, Live: true})

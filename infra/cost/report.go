@@ -66,13 +66,13 @@ func assumptions() string {
 	megabytes := func(n int64) string { return number(float64(n)/1e6) + " MB" }
 	var b strings.Builder
 	b.WriteString("\nAssumptions:\n\n")
-	fmt.Fprintf(&b, "- A run of a function takes %s, and for each response that it waits for %s (table), %s (queue), %s (bus), %s (object store), %s (a provider that accepts a request or reports its progress), %s (a provider that returns a text), %s (with media). Files are transferred at %s a second. Each run has one message. Start-up is not included.\n",
-		ms(handling), ms(tableWait), ms(queueWait), ms(busWait), ms(objectWait), ms(quickWait), textWait, mediaWait, megabytes(bytesPerSecond))
+	fmt.Fprintf(&b, "- A run of a function takes %s, and for each response that it waits for %s (table), %s (queue), %s (bus), %s (object store), %s (a provider that accepts a request or reports its progress), %s (a provider that returns a text), %s (with media). A composition takes %s for a second of a video, and %s for a picture. Files are transferred at %s a second. Each run has one message. Start-up is not included.\n",
+		ms(handling), ms(tableWait), ms(queueWait), ms(busWait), ms(objectWait), ms(quickWait), textWait, mediaWait, ms(cutWait), ms(cardWait), megabytes(bytesPerSecond))
 	fmt.Fprintf(&b, "- An image has %s, a clip %s, speech %s. Each is kept for a month, and not downloaded by the customer.\n",
 		megabytes(sizes["image"]), megabytes(sizes["video"]), megabytes(sizes["audio"]))
 	fmt.Fprintf(&b, "- An image is polled %d times, a clip %d times. Texts and speech are returned at once.\n", slow["image"], slow["video"])
 	b.WriteString("- Each message is sent, received and deleted singly. Its visibility is extended at the start of its run and every second. All generation queues are fair queues.\n")
-	b.WriteString("- Each stored file makes a request to KMS, although the bucket key avoids most of them. Tables and logs share their requests over minutes. Each generation reads the secret once, although a function caches it for five minutes.\n")
+	b.WriteString("- Each file that is stored or composed of makes a request to KMS, although the bucket key avoids most of them. Tables and logs share their requests over minutes. Each generation reads the secret once, although a function caches it for five minutes.\n")
 	fmt.Fprintf(&b, "- Each run of a function, and each call in the gateway's log, logs %d bytes; %g of 100 runs are traced.\n", logged, traced*100)
 	b.WriteString("- Not included: free tiers, fixed costs of a stack (keys, secrets, alarms, polling of empty queues), storage of items, deliveries to webhooks, traffic to customers, and taxes.\n")
 	return b.String()

@@ -21,7 +21,7 @@ type usage struct {
 	sends, receives, beats int
 	grouped                int // of them, those of queues that are shared fairly
 	events                 int // put on the bus
-	puts, lists            int // requests of the object store
+	puts, lists, gets      int // requests of the object store
 	stored                 int64
 	// Calls of providers, and reads of the secret with their credentials.
 	submits, polls, fetches, cancels, credentials int

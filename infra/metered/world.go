@@ -33,6 +33,7 @@ import (
 	"github.com/content-automation/api/pkg/factory/work"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider/registry"
@@ -281,7 +282,7 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 // generate takes all steps of the work of an item.
 func (w *World) generate(ctx context.Context, state *store.DB, itemID string) error {
 	kernel := w.Kernel(&generate.Worker{
-		DB: state, Loaders: w.Loaders, Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{}, Now: w.Now,
+		DB: state, Loaders: w.Loaders, Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{}, Composer: generatetest.Composer{}, Now: w.Now,
 	})
 	return w.steps(ctx, kernel, task.ID(generate.Generate, itemID, 1))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -142,6 +143,7 @@ func (w *world) check() (broken []string) {
 		pk := textOf(it, "pk")
 		switch kind := textOf(it, "kind"); kind {
 		case "content_item", "generation":
+			w.checkFiles(it, fail)
 			if state := stateOf(it); state == "queued" || state == "generating" {
 				fail("%s is %s", pk, state)
 			}
@@ -210,6 +212,28 @@ func (w *world) check() (broken []string) {
 	}
 	slices.Sort(broken)
 	return broken
+}
+
+// checkFiles checks that the files of a resource are stored, each once, and that what
+// failed in its only attempt has cost nothing.
+func (w *world) checkFiles(it attributes, fail func(format string, args ...any)) {
+	pk := textOf(it, "pk")
+	var doc struct {
+		Attempt     int
+		CostCredits int64 `json:"cost_credits"`
+		Files       []media.File
+	}
+	must(json.Unmarshal([]byte(textOf(it, "doc")), &doc))
+	seen := map[string]bool{}
+	for _, f := range doc.Files {
+		if !w.files[f.Key] || seen[f.Key] {
+			fail("%s has the file %s, stored: %v", pk, f.Key, w.files[f.Key])
+		}
+		seen[f.Key] = true
+	}
+	if stateOf(it) == "failed" && doc.Attempt <= 1 && doc.CostCredits > 0 {
+		fail("%s failed, and has cost %d", pk, doc.CostCredits)
+	}
 }
 
 // checkAnalytics returns what analytics show other than it was.

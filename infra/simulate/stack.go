@@ -119,7 +119,12 @@ func (s stack) start(name string) func() handler {
 				DB: s.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(s.signer)}, studiogeneration.ItemKind: studiogeneration.Loader{Sign: item.SignedBy(s.signer)}},
 				Providers: providers{}, Objects: objects{}, Now: time.Now,
 			}
-			return s.consumer(work.Handlers(worker), topology.Generation)
+			return s.consumer(work.Handlers(worker), topology.Named("generate").Sends)
+		}
+	case "compose":
+		return func() handler {
+			worker := &generate.Worker{DB: s.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{}}, Objects: objects{}, Composer: composer{}, Now: time.Now}
+			return s.consumer(worker.Handlers(), topology.Named("compose").Consumes)
 		}
 	case "due":
 		return func() handler {

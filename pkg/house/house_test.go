@@ -203,8 +203,12 @@ func TestWhatFunctionsLink(t *testing.T) {
 		default:
 			banned = slices.Concat(always, framework)
 		}
+		banned = slices.Clone(banned)
 		if name != "deliver" {
-			banned = append(slices.Clone(banned), module+"/pkg/webhook/awsdest")
+			banned = append(banned, module+"/pkg/webhook/awsdest")
+		}
+		if name != "compose" { // the engine
+			banned = append(banned, module+"/pkg/compose/ffmpeg", module+"/pkg/compose/text")
 		}
 		if name == "factory" && !slices.Contains(p.Deps, "time/tzdata") {
 			t.Errorf("functions/%s does not link the time zones, which Lambda's runtime need not have", name)

@@ -105,7 +105,7 @@ type message struct {
 // New makes an engine for areas, by the kind of their items.
 func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Providers, loaders map[string]generate.Loader) *Engine {
 	e := &Engine{t: t, db: db, clock: clock, Objects: &Objects{}, relayed: map[string]bool{}}
-	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects, Now: clock.Now}
+	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects, Composer: Composer{}, Now: clock.Now}
 	handlers := work.Handlers(worker)
 	handlers[reset.Kind] = &reset.Handler{DB: db, Loaders: worker.Loaders, Now: clock.Now}
 	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: handlers, Now: clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 }})

@@ -1,0 +1,85 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// composer stands for the engine of compositions: it takes its time, fails, or hangs
+// until its function is killed.
+type composer struct{}
+
+var _ generate.Composer = composer{}
+
+var errComposition = errors.New("simulate: the engine failed")
+
+// cut is how one composition goes.
+type cut struct {
+	err   error
+	hangs bool
+	takes time.Duration
+}
+
+// Compose implements generate.Composer.
+func (composer) Compose(ctx context.Context, what composition.Composition, _ bool, progress func(int), save generate.Save) error {
+	w := invocationOf(ctx).world
+	var c cut
+	err := pass(ctx, &call{kind: toObjects, key: "compose", refused: errComposition, lost: errComposition, do: func() error {
+		read := 0
+		what.Files(func(f *media.File) {
+			if w.files[f.Key] {
+				read++
+			}
+		})
+		if read == 0 {
+			return errComposition
+		}
+		c.takes = time.Second + between(w.random, 0, time.Minute)
+		if w.calm {
+			return nil
+		}
+		if chance(w.random, w.faults.Provider) {
+			c.err = provider.FailureOf(provider.FailedInputTooShort)
+		}
+		c.hangs = chance(w.random, w.faults.Crash)
+		return nil
+	}})
+	if err != nil {
+		return err
+	}
+	if c.hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	const looks = 10
+	for n := range looks {
+		if err := sleep(ctx, c.takes/looks); err != nil {
+			return err
+		}
+		progress(100 * (n + 1) / looks)
+	}
+	if c.err != nil {
+		return c.err
+	}
+	final := provider.KindImage
+	switch what.(type) {
+	case composition.Video, composition.MusicClip:
+		final = provider.KindVideo
+	}
+	for _, f := range []struct {
+		role media.Role
+		kind provider.Kind
+	}{{media.Final, final}, {media.Poster, provider.KindImage}} {
+		if err := save(f.role, strings.NewReader(string(f.kind))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

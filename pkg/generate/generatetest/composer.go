@@ -1,0 +1,84 @@
+package generatetest
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider/synth"
+)
+
+// Composer stands for the engine of compositions. It makes real files of the roles,
+// sizes and lengths that the engine makes, which show nothing of the parts.
+type Composer struct{}
+
+var _ generate.Composer = Composer{}
+
+// made is a file that was composed; of a picture, plays is 0.
+type made struct {
+	role          media.Role
+	width, height int
+	plays         time.Duration
+}
+
+// Compose implements generate.Composer.
+func (Composer) Compose(_ context.Context, what composition.Composition, _ bool, progress func(int), save generate.Save) error {
+	for _, m := range describe(what) {
+		if m.role == media.Subtitles {
+			if err := save(m.role, bytes.NewReader([]byte("WEBVTT\n\n00:00.000 --> 00:01.000\nWords.\n"))); err != nil {
+				return err
+			}
+			continue
+		}
+		scene := synth.Scene{Width: m.width, Height: m.height}
+		content, err := synth.PNG(scene)
+		if m.plays > 0 {
+			content, err = synth.MP4(scene, m.plays, true)
+		}
+		if err != nil {
+			return err
+		}
+		if err := save(m.role, bytes.NewReader(content)); err != nil {
+			return err
+		}
+	}
+	progress(100)
+	return nil
+}
+
+func describe(what composition.Composition) []made {
+	switch w := what.(type) {
+	case composition.Picture:
+		height := 1350
+		if w.Use == composition.Story {
+			height = 1920
+		}
+		return []made{{media.Final, 1080, height, 0}}
+	case composition.Carousel:
+		all := make([]made, len(w.Slides))
+		for i := range all {
+			all[i] = made{media.Final, 1080, 1350, 0}
+		}
+		return all
+	case composition.MusicClip:
+		return []made{{media.Final, 1080, 1920, w.Length}, {media.Poster, 1080, 1920, 0}}
+	case composition.Video:
+		width, height := 1080, 1920
+		if w.Format == composition.Landscape {
+			width, height = height, width
+		}
+		var plays time.Duration
+		for _, s := range w.Scenes {
+			plays += s.Length
+		}
+		if w.Narration == nil {
+			return []made{{media.Final, width, height, plays}, {media.Poster, width, height, 0}}
+		}
+		plays = time.Duration(w.Narration.DurationSeconds * float64(time.Second))
+		return []made{{media.Final, width, height, plays}, {media.Poster, width, height, 0}, {role: media.Subtitles}}
+	}
+	return nil
+}
