@@ -46,7 +46,7 @@ func New[Q queue.Sender](db *store.DB, queues map[topology.Queue]Q, now func() t
 	deliver := queues[topology.Deliver]
 	return &Search{
 		db: db, now: now,
-		tasks:      task.NewReconciler(db, now, task.OverdueTasks(task.NewSender(queues))),
+		tasks:      task.NewReconciler(db, now, task.OverdueTasks(task.NewSender(queues), now)...),
 		deliveries: task.NewReconciler(db, now, dispatch.Overdue(deliver, now)),
 		events:     dispatch.NewSweeper(db, deliver, now),
 	}

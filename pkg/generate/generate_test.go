@@ -489,7 +489,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 		queues[name] = s
 	}
 	const every = 5 * time.Minute
-	reconciler := task.NewReconciler(w.db, w.clock.Now, task.OverdueTasks(task.NewSender(queues)))
+	reconciler := task.NewReconciler(w.db, w.clock.Now, task.OverdueTasks(task.NewSender(queues), w.clock.Now)...)
 	sweep := func(atOnce bool) task.Found {
 		t.Helper()
 		done, err := reconciler.Run(t.Context(), atOnce)

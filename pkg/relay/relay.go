@@ -72,6 +72,9 @@ func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 		switch it.Kind {
 		case task.ItemKind, task.OutboxKind:
 			name, m, err := message(it)
+			if name == "" && err == nil {
+				continue
+			}
 			if err == nil && r.queues[name] == nil {
 				err = fmt.Errorf("relay: there is no queue %q", name)
 			}
@@ -133,17 +136,21 @@ func created(record events.DynamoDBEventRecord) (store.Item, bool) {
 	return it, slices.Contains(Kinds, it.Kind)
 }
 
-// message returns the message of an item, and the name of its queue. The message of
-// a task starts its first step; one of the outbox is sent unchanged.
+// message returns the message of an item, and the name of its queue; empty where it is
+// sent when it is almost due. The message of a task starts its first step; one of the
+// outbox is sent unchanged.
 func message(it store.Item) (topology.Queue, queue.Message, error) {
-	var m task.Message
-	if err := it.Decode(&m); err != nil {
+	var m struct {
+		task.Message
+		Parked bool
+	}
+	if err := it.Decode(&m); err != nil || m.Parked {
 		return "", queue.Message{}, err
 	}
 	body := []byte(it.Doc)
 	if it.Kind == task.ItemKind {
 		var err error
-		if body, err = json.Marshal(m); err != nil {
+		if body, err = json.Marshal(m.Message); err != nil {
 			return "", queue.Message{}, err
 		}
 	}

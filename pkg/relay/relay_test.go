@@ -230,6 +230,28 @@ func TestChangesAndRemovalsAreNotSent(t *testing.T) {
 	}
 }
 
+// The message of a task that is due much later is sent when it is almost due.
+func TestAParkedTaskIsNotSent(t *testing.T) {
+	p := newPath()
+	db := storetest.Open(t, time.Now)
+	tx := &store.Tx{}
+	m := task.Message{ID: "task#1", Queue: topology.GenerateText, Owner: tenant.Of("acc_1", tenant.Live)}
+	if err := task.Create(tx, time.Now(), task.Task{Message: m, DueAt: time.Now().Add(time.Hour)}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	it, err := db.Get(t.Context(), store.IDKey("task#1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	it.Version = 0
+	if failed := p.handle(t, stream(t, it)...); len(failed) != 0 || len(p.generate.taken) != 0 {
+		t.Errorf("failed %v, sent %v", failed, p.generate.taken)
+	}
+}
+
 func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(p path, records []events.DynamoDBEventRecord)

@@ -16,8 +16,12 @@ type Set struct {
 	Shards int
 }
 
-// Tasks are the tasks that have not ended, by the time of their next step.
-var Tasks = Set{"task", 8}
+// Tasks are the tasks that have not ended, by the time of their next step. Parked are
+// those of them that no queue can hold back until then.
+var (
+	Tasks  = Set{"task", 8}
+	Parked = Set{"parked", 8}
+)
 
 // Key returns the key in store.ByDue of what is due at the given time, to the
 // second.

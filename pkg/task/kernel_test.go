@@ -384,7 +384,7 @@ func TestAnUnknownKindIsAnError(t *testing.T) {
 func TestWhatIsOverdueIsSentAgain(t *testing.T) {
 	w := newWorld(t, &handler{})
 	text := &sent{}
-	r := task.NewReconciler(w.db, w.clock.Now, task.OverdueTasks(task.NewSender(map[topology.Queue]*sent{topology.GenerateText: text})))
+	r := task.NewReconciler(w.db, w.clock.Now, task.OverdueTasks(task.NewSender(map[topology.Queue]*sent{topology.GenerateText: text}), w.clock.Now)...)
 	run := func(atOnce bool, want task.Found) {
 		t.Helper()
 		if found, err := r.Run(t.Context(), atOnce); err != nil || found != want {

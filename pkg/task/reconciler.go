@@ -16,6 +16,9 @@ type Overdue struct {
 	Set
 	// Grace is how late something must be before its message is taken for lost.
 	Grace time.Duration
+	// Ahead is by how much everything counts as later than it is, where the messages are
+	// not sent before: the first goes out when something is due in Ahead minus Grace.
+	Ahead time.Duration
 	// Resend sends the messages of overdue items again, and returns how many it has
 	// sent. What is stored decides what a message leads to, so that one too many does
 	// nothing.
@@ -39,7 +42,7 @@ func NewReconciler(db *store.DB, now func() time.Time, sets ...Overdue) *Reconci
 // Found is what a reconciliation found and did.
 type Found struct {
 	// Overdue are the members that were late, and Resent those whose messages were
-	// sent again.
+	// sent again, or for the first time if they were parked.
 	Overdue int `json:"overdue"`
 	Resent  int `json:"resent"`
 	// Unfinished reports that the time did not suffice: the next run goes on.
@@ -83,7 +86,7 @@ func (r *Reconciler) set(ctx context.Context, set Overdue, atOnce bool) (found F
 			return found, err
 		}
 	}
-	before := now.Add(-set.Grace)
+	before := now.Add(set.Ahead - set.Grace)
 	if atOnce {
 		before = now
 	}
@@ -95,14 +98,17 @@ func (r *Reconciler) set(ctx context.Context, set Overdue, atOnce bool) (found F
 			if err != nil {
 				return found, errors.Join(append(failed, err)...)
 			}
-			found.Overdue += len(items.Items)
 			var lost []store.Item
 			for _, it := range items.Items {
 				due, err := dueAt(it.Due)
-				switch {
-				case err != nil:
+				if err != nil {
 					failed = append(failed, err) // one that cannot be read must not hide the others
-				case atOnce || set.reminders(now.Sub(due)) > set.reminders(last.Sub(due)):
+					continue
+				}
+				if atOnce || !due.After(now.Add(-set.Grace)) {
+					found.Overdue++
+				}
+				if due = due.Add(-set.Ahead); atOnce || set.reminders(now.Sub(due)) > set.reminders(last.Sub(due)) {
 					lost = append(lost, it)
 				}
 			}
@@ -136,9 +142,26 @@ func (o *Overdue) reminders(late time.Duration) int {
 // taskGrace is the grace of tasks.
 const taskGrace = 2 * time.Minute
 
-// OverdueTasks resends the messages of overdue tasks through a sender.
-func OverdueTasks(s *Sender) Overdue {
-	return Overdue{Set: Tasks, Grace: taskGrace, Resend: func(ctx context.Context, items []store.Item) (sent int, err error) {
+// The first message of a parked task goes out when it is due in parkedAhead minus
+// parkedGrace, two minutes, and so at the second run before that at the latest. The next
+// one goes out when it is late by as much.
+const (
+	parkedAhead = 6 * time.Minute
+	parkedGrace = 4 * time.Minute
+)
+
+// OverdueTasks sends the messages of tasks: again for those that are overdue, and for
+// the first time for those that were parked and are almost due.
+func OverdueTasks(s *Sender, now func() time.Time) []Overdue {
+	send := resend(s, now)
+	return []Overdue{
+		{Set: Tasks, Grace: taskGrace, Resend: send},
+		{Set: Parked, Grace: parkedGrace, Ahead: parkedAhead, Resend: send},
+	}
+}
+
+func resend(s *Sender, now func() time.Time) func(context.Context, []store.Item) (int, error) {
+	return func(ctx context.Context, items []store.Item) (sent int, err error) {
 		var messages []Next
 		var failed []error
 		for _, it := range items {
@@ -147,7 +170,7 @@ func OverdueTasks(s *Sender) Overdue {
 				failed = append(failed, err)
 				continue
 			}
-			messages = append(messages, Next{Message: t.Message})
+			messages = append(messages, *t.next(now()))
 		}
 		for _, err := range s.SendAll(ctx, messages...) {
 			if err != nil {
@@ -157,5 +180,5 @@ func OverdueTasks(s *Sender) Overdue {
 			sent++
 		}
 		return sent, errors.Join(failed...)
-	}}
+	}
 }

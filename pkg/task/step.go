@@ -181,7 +181,9 @@ func (s *Step) commit(ctx context.Context, o Outcome, failures int) error {
 	defer s.mu.Unlock()
 	t, state := s.Task, running
 	t.Step++
-	t.Lease, t.Failures, t.DueAt = nil, failures, s.k.Now().Add(o.Wait)
+	now := s.k.Now()
+	t.Lease, t.Failures, t.DueAt = nil, failures, now.Add(o.Wait)
+	t.park(now)
 	if o.Queue != "" {
 		t.Queue = o.Queue
 	}

@@ -21,6 +21,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/topology"
@@ -56,6 +57,9 @@ type Task struct {
 	DueAt time.Time `json:"due_at"`
 	// Deadline is when the task fails with ErrDeadline; zero: never.
 	Deadline time.Time `json:"deadline,omitzero"`
+	// Parked says that no queue holds the message of the next step: it is sent when the
+	// step is almost due.
+	Parked bool `json:"parked,omitempty"`
 	// Failures counts the attempts at this step that failed.
 	Failures int `json:"failures,omitempty"`
 	// Lease is the right to take this step, where its handler asked for it.
@@ -100,6 +104,7 @@ func Create(tx *store.Tx, now time.Time, t Task, payload any) error {
 	if t.DueAt.IsZero() {
 		t.DueAt = now
 	}
+	t.park(now)
 	if err := t.encode(payload); err != nil {
 		return err
 	}
@@ -125,7 +130,8 @@ func Cancel(tx *store.Tx, it store.Item) error {
 }
 
 // Reschedule adds to the transaction that the next step of a task, whose item was read,
-// is due at another time. It does nothing where the task has ended.
+// is due at another time. It does nothing where the task has ended. No message is sent:
+// the step is taken when that of the earlier time arrives, or by the reconciler.
 func Reschedule(tx *store.Tx, it store.Item, at time.Time) error {
 	if it.Kind != ItemKind || it.Filters[stateFilter] != running {
 		return nil
@@ -149,9 +155,20 @@ func (t *Task) write(it *store.Item, state string) error {
 	if state == ended {
 		it.ExpireAt = t.DueAt.Add(keep)
 	} else {
-		it.Due = Tasks.Key(t.ID, t.DueAt)
+		it.Due = t.set().Key(t.ID, t.DueAt)
 	}
 	return it.Encode(t)
+}
+
+// park notes whether a queue can hold back the message of the next step.
+func (t *Task) park(now time.Time) { t.Parked = t.DueAt.Sub(now) > queue.LongestDelay }
+
+// set is the set by which the task's next step is found.
+func (t *Task) set() Set {
+	if t.Parked {
+		return Parked
+	}
+	return Tasks
 }
 
 // Next is the message that follows a step, held back for Delay.
