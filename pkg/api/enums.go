@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -24,8 +25,12 @@ var enumNames = map[string]string{
 	"Analytics.group_by":        "AnalyticsGroup",
 	"BalanceEntry.kind":         "BalanceEntryKind",
 	"BalanceEntry.state":        "ReserveState",
-	"ContentFailure.code":       "FailureCode",
+	"ContentFailure.code":       "ContentFailureCode",
 	"ContentFailure.stage":      "FailureStage",
+	"GenerationFailure.code":    "FailureCode",
+	"PublicationFailure.code":   "PublicationFailureCode",
+	"Publication.state":         "PublicationState",
+	"PublishOptions.privacy":    "Privacy",
 	"ContentItem.format":        "VideoFormat",
 	"listEvents.order":          "ListOrder",
 	"ContentItem.kind":          "ContentKind",
@@ -71,9 +76,16 @@ func listValues(doc *huma.OpenAPI) {
 		types = append(types, string(t.Type))
 	}
 	codes, failures := httpapi.Enum(errs.Codes).Enum, httpapi.Enum(provider.FailureCodes()).Enum
+	publications := httpapi.Enum(item.PublicationCodes()).Enum
+	either := slices.Clone(failures)
+	for _, code := range publications {
+		if !slices.Contains(either, code) {
+			either = append(either, code)
+		}
+	}
 	patterns := doc.Components.Schemas.Map()["WebhookCreate"].Properties["event_types"].Items.Enum
 	values := map[string][]any{
-		"AuditEntry.error_code": codes, "ContentFailure.code": failures, "GenerationFailure.code": failures, "DiagnosisFailure.code": failures, "failure_code": failures,
+		"AuditEntry.error_code": codes, "ContentFailure.code": either, "PublicationFailure.code": publications, "SandboxPublishRehearsal.failure_code": publications, "GenerationFailure.code": failures, "DiagnosisFailure.code": failures, "failure_code": failures,
 		"Delivery.event_type": types, "Webhook.event_types": patterns, "WebhookWithSecret.event_types": patterns, "scopes": scopes,
 	}
 	eachSchema(doc, func(at, member string, s *huma.Schema) {

@@ -315,10 +315,11 @@ func (s *Service) newRecord(b createBody, factories map[string]factory.Factory, 
 		Item: item.Item{
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
 			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
-			Slides: []item.Slide{}, SocialAccountIDs: []string{}, State: item.Queued, Attempt: 1,
+			Slides: []item.Slide{}, SocialAccountIDs: []string{}, Publications: []item.Publication{}, State: item.Queued, Attempt: 1,
 		},
-		Given:   item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
-		Sandbox: b.Sandbox, Accepted: now,
+		Automatic: f.AutoPublish,
+		Given:     item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
+		Sandbox:   b.Sandbox, Accepted: now,
 	}
 	for _, h := range b.Hashtags {
 		r.Hashtags = append(r.Hashtags, string(h))

@@ -53,7 +53,7 @@ func TestCreateEachKind(t *testing.T) {
 		want := item.Item{
 			Resource:  resource.New(got.ID, made, nil),
 			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{}, Language: "de",
-			Model: catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides), SocialAccountIDs: []string{},
+			Model: catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides), SocialAccountIDs: []string{}, Publications: []item.Publication{},
 			AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, State: item.Queued, Attempt: 1,
 		}
 		if !reflect.DeepEqual(got, want) || !id.Valid(id.ContentItem, got.ID) {

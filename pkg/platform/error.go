@@ -68,6 +68,17 @@ const (
 	CodeCanceled            Code = "canceled"
 )
 
+// Codes returns the codes.
+func Codes() []Code {
+	return []Code{
+		CodeOutcomeUnknown, CodeNeedsReconnect, CodeMissingPermission, CodeTokenExpired,
+		CodeContentRefused, CodeContentPolicy, CodeMediaRefused, CodeMediaExpired,
+		CodeInvalidOption, CodeUnsupported, CodeCaptchaRequired, CodeQuotaReached,
+		CodeRateLimited, CodePlatformUnavailable, CodeNotConfigured, CodePostNotFound,
+		CodeInvalidHandle, CodeCanceled,
+	}
+}
+
 // Error is the error of a platform, classified by what to do next.
 type Error struct {
 	Kind       ErrorKind

@@ -10,6 +10,8 @@ import (
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/content/publication"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/plan"
@@ -32,7 +34,7 @@ const Kind task.Kind = "sandbox.reset"
 // factories are the last, so that a caller who sees none knows that the sandbox is empty.
 var kinds = []struct{ name, prefix string }{
 	{plan.ItemKind, id.ContentPlan}, // makes items
-	{"content_item", id.ContentItem},
+	{item.ItemKind, id.ContentItem},
 	{"generation", id.Generation},
 	{incoming.ItemKind, id.Media},
 	{job.ItemKind, id.Training},
@@ -180,6 +182,13 @@ func (h *Handler) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 		return job.Ender{DB: h.DB, Now: h.Now}.Discard(ctx, tx, it)
 	}
 	tx.Delete(it)
+	if it.Kind == item.ItemKind {
+		r, err := item.Decode(&it)
+		if err != nil {
+			return err
+		}
+		publication.Forget(tx, h.Now(), it.Owner, r)
+	}
 	if it.Kind == ref.Kind {
 		return plan.RemoveBook(ctx, tx, h.DB, it.PK)
 	}

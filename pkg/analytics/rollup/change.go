@@ -81,6 +81,8 @@ func ofContent(it store.Item) (change, error) {
 		Version   int64
 		UpdatedAt time.Time `json:"updated_at"`
 		History   []item.Past
+
+		Publications []item.Publication
 	}
 	if err := it.Decode(&r); err != nil {
 		return change{}, err
@@ -89,7 +91,25 @@ func ofContent(it store.Item) (change, error) {
 	for _, p := range r.History {
 		c.lines = append(c.lines, Line{At: p.At.Time, Kind: r.Kind, Amounts: Amounts{Made: p.Made, Failed: p.Failed, Published: p.Published, Spend: p.Credits}})
 	}
+	for _, p := range r.Publications {
+		if p.State == item.PublicationPublished {
+			c.lines = append(c.lines, ofPublication(r.Kind, p))
+		}
+	}
 	return c, nil
+}
+
+// ofPublication is what a post contributes to the day on which it was published.
+func ofPublication(kind string, p item.Publication) Line {
+	l := Line{At: p.PublishedAt.Time, Kind: kind, Platform: p.Platform, Amounts: Amounts{Published: 1}}
+	if m := p.Metrics; m != nil {
+		for metric, n := range map[int]*int64{Views: m.Views, Likes: m.Likes, Comments: m.Comments, Shares: m.Shares, Saves: m.Saves} {
+			if n != nil {
+				l.Amounts[metric] = *n
+			}
+		}
+	}
+	return l
 }
 
 // ofTraining reads what a training contributes: what it has cost.

@@ -75,6 +75,7 @@ type Item struct {
 	ContentPlanID    *string        `json:"content_plan_id" doc:"Id of its content plan"`
 	PublishAt        *resource.Time `json:"publish_at" doc:"Time at which it is published. Null: not scheduled"`
 	SocialAccountIDs []string       `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts to publish to"`
+	Publications     []Publication  `json:"publications" nullable:"false" doc:"Its posts: one for each social account that it is, or was, to be published to"`
 	State            State          `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" doc:"State of the item"`
 	Failure          *Failure       `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 	Attempt          int            `json:"attempt" doc:"Number of the generation attempt, starting at 1"`

@@ -28,6 +28,14 @@ type Record struct {
 	Parts    []part          `json:"parts"`
 	Credits  int64           `json:"credits,omitempty"`
 	Ticket   generate.Ticket `json:"ticket,omitzero"`
+	// Outlets are what its publications need, by their ids. Round counts how often it was
+	// scheduled: a timer of an earlier round is void. Rehearsed is the result of publishing
+	// that a test key asks for.
+	Outlets   map[string]Outlet `json:"outlets,omitempty"`
+	Round     int               `json:"round,omitempty"`
+	Rehearsed *PublishRehearsal `json:"rehearsed,omitempty"`
+	// Automatic reports that its factory published by itself when the item was accepted.
+	Automatic bool `json:"automatic,omitempty"`
 	// History has the results of the item's attempts, oldest first.
 	History []Past `json:"history,omitempty"`
 }
@@ -78,12 +86,21 @@ func (r *Record) Filters() map[string]string {
 // View returns the item as its GET shows it, with signed media.
 func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
 	v := r.Item
+	v.Publications = r.publications()
 	if r.Runs() {
 		v.ReservedCredits = r.Credits
 	}
 	var err error
 	v.Media, err = signer.Views(ctx, r.Files)
 	return v, err
+}
+
+// publications are never nil, so that they are encoded as an array.
+func (r *Record) publications() []Publication {
+	if r.Publications == nil {
+		return []Publication{}
+	}
+	return r.Publications
 }
 
 // Decode reads the record of an item of the table.

@@ -28,9 +28,9 @@ const (
 // moves are the states from which each state can be reached.
 var moves = map[State][]State{
 	Generating: {Queued},
-	Generated:  {Generating},
+	Generated:  {Generating, Scheduled},
 	Scheduled:  {Generated},
-	Publishing: {Generated, Scheduled},
+	Publishing: {Generated, Scheduled, Published, Failed},
 	Published:  {Publishing},
 	Failed:     {Generating, Publishing},
 	Canceled:   {Queued, Generating},

@@ -92,7 +92,10 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 		}
 	}
 	w.Count(tx, now, before)
-	return nil
+	if w.State != Generated {
+		return nil
+	}
+	return w.autoPublish(tx, now, w.item.Owner)
 }
 
 // Fail implements generate.Work.
@@ -119,6 +122,7 @@ func (w *work) Item() (store.Item, error) {
 // after the transaction.
 func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 	shown := r.Item
+	shown.Publications = r.publications()
 	shown.Media = []media.View{}
 	e, err := event.New(r.UpdatedAt.Time, o, t, shown, r.Files)
 	if err == nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/content/publication"
 	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/generate"
@@ -60,11 +61,11 @@ func message(kind task.Kind, o tenant.Owner, factoryID, taskID string) task.Task
 
 // Handlers returns the handlers of the tasks that a worker takes for factories: those of
 // generation, of content plans, and of this package. The enders are called in order, after
-// those of the content items and of the training.
+// those of the content items, of their schedules and of the training.
 func Handlers(w *generate.Worker, enders ...Ender) map[task.Kind]task.Handler {
 	handlers := w.Handlers()
 	handlers[plan.Task] = &plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
-	handlers[End] = ender{all: append([]Ender{items{w}, job.Ender{DB: w.DB, Now: w.Now}}, enders...)}
+	handlers[End] = ender{all: append([]Ender{items{w}, publication.FactoryEnder{DB: w.DB, Now: w.Now}, job.Ender{DB: w.DB, Now: w.Now}}, enders...)}
 	handlers[Resume] = resumer{Worker: w}
 	return handlers
 }

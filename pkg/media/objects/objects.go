@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -33,20 +34,24 @@ const attemptTimeout = time.Minute
 
 // Store puts files into one bucket.
 type Store struct {
-	client   *s3.Client
+	client *s3.Client
+	// streams reads at the pace of whom the content is for: only the context ends it.
+	streams  *s3.Client
 	bucket   string
 	maxBytes int64
 }
 
 // New makes a store for the bucket. Retries are those of the configuration.
 func New(cfg aws.Config, bucket string) *Store {
-	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
-		o.UsePathStyle = media.PathStyle(cfg)
-		if c, ok := o.HTTPClient.(*awshttp.BuildableClient); ok {
-			o.HTTPClient = c.WithTimeout(attemptTimeout)
-		}
-	})
-	return &Store{client: client, bucket: bucket, maxBytes: MaxBytes}
+	open := func(timeout time.Duration) *s3.Client {
+		return s3.NewFromConfig(cfg, func(o *s3.Options) {
+			o.UsePathStyle = media.PathStyle(cfg)
+			if c, ok := o.HTTPClient.(*awshttp.BuildableClient); ok {
+				o.HTTPClient = c.WithTimeout(timeout)
+			}
+		})
+	}
+	return &Store{client: open(attemptTimeout), streams: open(0), bucket: bucket, maxBytes: MaxBytes}
 }
 
 // Save reads the n-th file (from 1) of a place to its end, looks what it is, and
@@ -117,7 +122,19 @@ func (s *Store) Put(ctx context.Context, f media.File, content io.ReadSeeker) er
 // bucket. The error has the code not_found if there is none of that key, and
 // provider_unavailable if the bucket does not answer.
 func (s *Store) Open(ctx context.Context, key string) (io.ReadCloser, error) {
-	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(s.bucket), Key: aws.String(key)})
+	return read(s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(s.bucket), Key: aws.String(key)}))
+}
+
+// Range is Open for a part of the object, which is read as slowly as the caller wants.
+func (s *Store) Range(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
+	if length <= 0 {
+		return io.NopCloser(strings.NewReader("")), nil
+	}
+	part := fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)
+	return read(s.streams.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(s.bucket), Key: aws.String(key), Range: &part}))
+}
+
+func read(out *s3.GetObjectOutput, err error) (io.ReadCloser, error) {
 	var missing *types.NoSuchKey
 	switch {
 	case errors.As(err, &missing):

@@ -1,0 +1,225 @@
+package item
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// AutoPublish is the kind of the task that publishes an item by itself once it is
+// generated. Package publication has its handler.
+const AutoPublish task.Kind = "publish.auto"
+
+// autoPublish adds that task to the transaction, if the item asks for it.
+func (r *Record) autoPublish(tx *store.Tx, now time.Time, o tenant.Owner) error {
+	if !r.Automatic {
+		return nil
+	}
+	return task.Create(tx, now, task.Task{Message: task.Message{
+		ID: task.ID(AutoPublish, r.ID, r.Attempt), Kind: AutoPublish, Queue: topology.Publish, Subject: r.ID, Owner: o,
+	}}, struct{}{})
+}
+
+// The states of a publication.
+const (
+	PublicationPending    = "pending"
+	PublicationPublishing = "publishing"
+	PublicationPublished  = "published"
+	PublicationFailed     = "failed"
+)
+
+// Codes of failed publications beside those of the platforms.
+const (
+	FailedTooLate = "too_late"
+	FailedTimeout = "timeout"
+)
+
+// PublicationCodes returns the codes that a publication can fail with.
+func PublicationCodes() []string {
+	codes := []string{FailedTooLate, FailedTimeout}
+	for _, c := range platform.Codes() {
+		codes = append(codes, string(c))
+	}
+	slices.Sort(codes)
+	return codes
+}
+
+// Publication is the post of an item on one social account.
+type Publication struct {
+	resource.Resource
+	ContentItemID   string              `json:"content_item_id" doc:"Content item that is published"`
+	SocialAccountID string              `json:"social_account_id" doc:"Social account that it is published to"`
+	Platform        string              `json:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform of the account"`
+	State           string              `json:"state" enum:"pending,publishing,published,failed" doc:"State of the publication. pending: its time has not come"`
+	PlatformPostID  *string             `json:"platform_post_id" doc:"Id of the post on the platform. Null until published, and where the platform does not say"`
+	URL             *string             `json:"url" doc:"Address of the post. Null until published, and where the platform does not say"`
+	Failure         *PublicationFailure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	PublishedAt     *resource.Time      `json:"published_at" doc:"Time at which it was published. Null until then"`
+	Metrics         *Metrics            `json:"metrics" doc:"How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where the platform has none"`
+	Options         *PublishOptions     `json:"options" doc:"Options of its platform. Null: none"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Publication) SchemaName() string { return "Publication" }
+
+// PublicationFailure is the reason why a publication failed.
+type PublicationFailure struct {
+	Stage     string `json:"stage" enum:"publish" doc:"Stage that failed"`
+	Code      string `json:"code" doc:"Machine-readable reason of the failure. outcome_unknown: the platform's answer was lost, and the post may exist; it is never sent again" example:"content_refused"`
+	Message   string `json:"message" doc:"What happened and what to do about it"`
+	Retryable bool   `json:"retryable" doc:"Whether publishing again may succeed"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (PublicationFailure) SchemaName() string { return "PublicationFailure" }
+
+// Metrics are the counts of a post.
+type Metrics struct {
+	Views    *int64        `json:"views" doc:"Null: the platform does not have it"`
+	Likes    *int64        `json:"likes" doc:"Null: the platform does not have it"`
+	Comments *int64        `json:"comments" doc:"Null: the platform does not have it"`
+	Shares   *int64        `json:"shares" doc:"Null: the platform does not have it"`
+	Saves    *int64        `json:"saves" doc:"Null: the platform does not have it"`
+	ReadAt   resource.Time `json:"read_at" doc:"Time at which they were read"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Metrics) SchemaName() string { return "PublicationMetrics" }
+
+// PublishOptions are what is wanted of a post on one platform.
+type PublishOptions struct {
+	Privacy         platform.Privacy `json:"privacy,omitempty" enum:"public,unlisted,friends,private" doc:"Who can see the post. Absent: the platform's default"`
+	AltText         []string         `json:"alt_text,omitempty" maxItems:"10" nullable:"false" doc:"Descriptions of the images for people who cannot see them, in the order of the images"`
+	CoverAtSeconds  float64          `json:"cover_at_seconds,omitempty" minimum:"0" maximum:"600" multipleOf:"0.001" doc:"Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice"`
+	FirstComment    string           `json:"first_comment,omitempty" minLength:"1" maxLength:"5000" doc:"Comment to write below the post"`
+	Generated       *bool            `json:"is_aigc,omitempty" doc:"Declares that the content was made by AI. It is always declared where the platform asks: false is refused"`
+	MadeForKids     bool             `json:"made_for_kids,omitempty" doc:"Declares that the content is made for children"`
+	DisableComments bool             `json:"disable_comments,omitempty" doc:"Permits no comments"`
+	DisableDuet     bool             `json:"disable_duet,omitempty" doc:"Permits no duets"`
+	DisableStitch   bool             `json:"disable_stitch,omitempty" doc:"Permits no stitches"`
+	Silent          bool             `json:"silent,omitempty" doc:"Notifies no followers"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (PublishOptions) SchemaName() string { return "PublishOptions" }
+
+// Outlet is what a publication needs beside what callers see.
+type Outlet struct {
+	// At is the time that it is noted for at its account, and Day the day that it counts
+	// on there; both are zero while it is not noted.
+	At  time.Time `json:"at,omitzero"`
+	Day string    `json:"day,omitempty"`
+	// Attempt counts how often its task was started.
+	Attempt int `json:"attempt,omitempty"`
+	// Doubt is what is known of a post that may exist, sealed: another attempt begins
+	// with it.
+	Doubt []byte `json:"doubt,omitempty"`
+}
+
+// PublishRehearsal is the result of a publication that a test key asks for.
+type PublishRehearsal struct {
+	Outcome      string        `json:"outcome,omitempty" enum:"published,failed" default:"published" doc:"Result on every account"`
+	FailureCode  platform.Code `json:"failure_code,omitempty" maxLength:"64" doc:"Code of the failure. With outcome failed only. Absent: content_refused" example:"needs_reconnect"`
+	DelaySeconds int           `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds that the platform processes the post"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (PublishRehearsal) SchemaName() string { return "SandboxPublishRehearsal" }
+
+// Publication returns the publication of an id; nil where there is none.
+func (r *Record) Publication(id string) *Publication {
+	return r.publicationWhere(func(p Publication) bool { return p.ID == id })
+}
+
+// PublicationTo returns the publication to a social account; nil where there is none.
+func (r *Record) PublicationTo(accountID string) *Publication {
+	return r.publicationWhere(func(p Publication) bool { return p.SocialAccountID == accountID })
+}
+
+func (r *Record) publicationWhere(is func(Publication) bool) *Publication {
+	if i := slices.IndexFunc(r.Publications, is); i >= 0 {
+		return &r.Publications[i]
+	}
+	return nil
+}
+
+// Begin notes that publishing has begun.
+func (r *Record) Begin(tx *store.Tx, now time.Time) error {
+	before := r.Counts()
+	if err := r.Move(Publishing); err != nil {
+		return err
+	}
+	r.Failure = nil
+	r.Touch(now)
+	r.Count(tx, now, before)
+	return nil
+}
+
+// EndPublishing ends the publishing of an item once none of its publications is
+// under way: as published, where at least one is.
+func (r *Record) EndPublishing(tx *store.Tx, o tenant.Owner, now time.Time) error {
+	r.Touch(now)
+	var first *Publication
+	for i, p := range r.Publications {
+		switch {
+		case p.State == PublicationPending || p.State == PublicationPublishing:
+			return nil
+		case p.State == PublicationPublished && (first == nil || p.PublishedAt.Before(first.PublishedAt.Time)):
+			first = &r.Publications[i]
+		}
+	}
+	before := r.Counts()
+	defer func() { r.Count(tx, now, before) }()
+	if first != nil {
+		if r.PublishedAt == nil {
+			at := *first.PublishedAt
+			r.PublishedAt = &at
+		}
+		return errors.Join(r.Move(Published), r.Notify(tx, o, event.ContentPublished))
+	}
+	if err := r.Move(Failed); err != nil {
+		return err
+	}
+	r.Failure = r.publishFailure()
+	return r.Notify(tx, o, event.ContentFailed)
+}
+
+// publishFailure is the failure of an item that no account has taken: that of the first.
+func (r *Record) publishFailure() *Failure {
+	f := &Failure{Stage: "publish", Code: provider.FailureCode(FailedTimeout), Message: "It was published to no account."}
+	for i, p := range slices.Backward(r.Publications) {
+		if p.Failure != nil {
+			f.Code, f.Message = provider.FailureCode(p.Failure.Code), "It was published to no account. "+p.Platform+": "+p.Failure.Message
+			f.Retryable = f.Retryable || r.Publications[i].Failure.Retryable
+		}
+	}
+	return f
+}
+
+// Posted returns the files that are published, in order, and the poster, if there is one.
+func (r *Record) Posted() (files []media.File, poster *media.File) {
+	for _, role := range []media.Role{media.Final, media.Slide} {
+		for i, f := range r.Files {
+			if f.Role == role && (f.Type == media.Image || f.Type == media.Video) {
+				files = append(files, f)
+			}
+			if f.Role == media.Poster {
+				poster = &r.Files[i]
+			}
+		}
+		if len(files) > 0 || r.Kind != Carousel {
+			break
+		}
+	}
+	return files, poster
+}

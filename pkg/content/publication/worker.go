@@ -1,0 +1,173 @@
+package publication
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/social/account"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// Platforms finds the adapters of platforms.
+type Platforms interface {
+	// Of returns the adapter of a platform for a mode, and whether there is one.
+	Of(mode tenant.Mode, platform string) (platform.Adapter, bool)
+}
+
+var _ Platforms = (*account.Platforms)(nil)
+
+// Worker does the tasks of publications.
+type Worker struct {
+	DB        *store.DB
+	Platforms Platforms
+	Vault     account.Vault
+	Files     Files
+	Now       func() time.Time
+}
+
+// Handlers returns the handlers of the kinds of tasks.
+func (w *Worker) Handlers() map[task.Kind]task.Handler {
+	return map[task.Kind]task.Handler{Timer: timer{Worker: w}, Post: poster{w}, Read: reader{Worker: w}, item.AutoPublish: automatic{Worker: w}}
+}
+
+// endless is what handlers have whose steps are tried until they succeed.
+type endless struct{}
+
+// Fail is not reached: there is no deadline, and no limit of failures.
+func (endless) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
+
+// Cancel has nothing to do: these tasks are not canceled.
+func (endless) Cancel(context.Context, *task.Step) error { return nil }
+
+func again(err error) error { return &task.RetryError{Err: err, Most: task.NoLimit} }
+
+// read reads an item, and other items beside it; the record is nil where it is no more.
+func (w *Worker) read(ctx context.Context, s *task.Step, others ...store.Key) (it store.Item, r *item.Record, beside []store.Item, err error) {
+	items, err := w.DB.GetAll(ctx, append([]store.Key{store.IDKey(s.Subject)}, others...)...)
+	if err != nil {
+		return it, nil, nil, err
+	}
+	it = items[0]
+	if it.Kind == item.ItemKind && it.Owner == s.Owner {
+		r, err = item.Decode(&it)
+	}
+	return it, r, items[1:], err
+}
+
+// write adds the changed record to the transaction.
+func write(tx *store.Tx, it store.Item, r *item.Record) error {
+	if err := it.Encode(r); err != nil {
+		return err
+	}
+	it.Filters = r.Filters()
+	tx.Replace(it)
+	return nil
+}
+
+// accounts reads the accounts of an item's publications that are the owner's, by id.
+func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (map[string]account.Record, error) {
+	keys := make([]store.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = store.IDKey(id)
+	}
+	items, err := w.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]account.Record{}
+	for i, it := range items {
+		if !account.Is(it, o) {
+			continue
+		}
+		if found[ids[i]], err = account.Decode(&it); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// timing is the payload of a Timer task.
+type timing struct {
+	Round int `json:"round"`
+}
+
+// timer is the handler of Timer.
+type timer struct {
+	endless
+	*Worker
+}
+
+// Step begins to publish the item, unless it was scheduled anew or no longer is. What is
+// later than its account allows is not published.
+func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var p timing
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	_, r, _, err := w.read(ctx, s)
+	if err != nil {
+		return o, again(err)
+	}
+	if !p.waits(r) {
+		return task.Outcome{Done: true}, nil
+	}
+	if wait := r.PublishAt.Sub(w.Now()); wait > time.Second {
+		return task.Outcome{Wait: wait}, nil
+	}
+	ids := make([]string, len(r.Publications))
+	for i, pub := range r.Publications {
+		ids[i] = pub.SocialAccountID
+	}
+	accounts, err := w.accounts(ctx, s.Owner, ids)
+	if err != nil {
+		return o, again(err)
+	}
+	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
+		it, r, _, err := w.read(ctx, s)
+		if err != nil || !p.waits(r) {
+			return err
+		}
+		plan := planner{tx, w.Now(), s.Owner, r}
+		if err := r.Begin(tx, plan.now); err != nil {
+			return err
+		}
+		for i := range r.Publications {
+			pub := &r.Publications[i]
+			if pub.State != item.PublicationPending {
+				continue
+			}
+			if late := accounts[pub.SocialAccountID].LateAfter; late != nil && plan.now.Sub(r.PublishAt.Time) > time.Duration(*late)*time.Second {
+				plan.fail(pub, failure(item.FailedTooLate, fmt.Sprintf("It was more than %d seconds late, which is the late_after of the account. Publish it now, or schedule a new item.", *late), true))
+				continue
+			}
+			if err := plan.start(pub); err != nil {
+				return err
+			}
+		}
+		if err := r.EndPublishing(tx, s.Owner, plan.now); err != nil {
+			return err
+		}
+		return write(tx, it, r)
+	}}, nil
+}
+
+// waits reports whether the item waits for the timer.
+func (p timing) waits(r *item.Record) bool {
+	return r != nil && r.State == item.Scheduled && r.Round == p.Round && r.PublishAt != nil
+}
+
+// fail ends a publication badly.
+func (p planner) fail(pub *item.Publication, f *item.PublicationFailure) {
+	pub.State, pub.Failure = item.PublicationFailed, f
+	pub.Touch(p.now)
+	p.leave(pub, f.Code != string(platform.CodeOutcomeUnknown))
+}
+
+func failure(code, message string, retryable bool) *item.PublicationFailure {
+	return &item.PublicationFailure{Stage: "publish", Code: code, Message: message, Retryable: retryable}
+}
