@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/needs"
+	"github.com/content-automation/api/pkg/product/photos"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/safehttp"
@@ -32,7 +33,7 @@ func main() {
 		URLs: importer.NewClient(awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))),
 	}
 	kernel := task.NewKernel(task.Config{
-		DB: db, Handlers: map[task.Kind]task.Handler{incoming.Kind: worker}, Now: time.Now, Name: rand.Text, Chance: backoff.Chance,
+		DB: db, Handlers: map[task.Kind]task.Handler{incoming.Kind: worker, incoming.Photo: &photos.Worker{Files: worker}}, Now: time.Now, Name: rand.Text, Chance: backoff.Chance,
 	})
 	queues := sqsqueue.Open(cfg, needs.QueueURLs([]topology.Queue{topology.ImportMedia}))
 	lambda.Start(importer.Notified(task.NewConsumer(kernel, queues, queue.Ticker).Handle))

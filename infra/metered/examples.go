@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/generate"
@@ -20,6 +21,8 @@ type Example struct {
 	// Part is the id of a part of it, where the path names one.
 	Part *string
 	Body any
+	// Make returns the body, where something is made for it.
+	Make func(context.Context) (Object, error)
 	// Query are the parameters.
 	Query map[string]string
 	// Live marks one that is made with a live key: the sandbox has nothing of the kind.
@@ -136,6 +139,18 @@ func (w *World) Examples() map[string]Example {
 		"getMedia":    {ID: of(&w.media)},
 		"deleteMedia": {ID: fresh("createMedia")},
 
+		"listProducts":       {},
+		"createProduct":      {Make: w.productBody, Undo: "deleteProduct"},
+		"getProduct":         {ID: of(&w.product)},
+		"updateProduct":      {ID: of(&w.product), Body: Object{"price": Object{"amount": 11900}}},
+		"deleteProduct":      {ID: fresh("createProduct")},
+		"addProductPhoto":    {ID: of(&w.product), Undo: "deleteProductPhoto", Body: Object{"mime_type": "image/jpeg", "bytes": 482113, "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}},
+		"deleteProductPhoto": {ID: w.photographed, Part: &w.photo},
+
+		"listPromotions":  {},
+		"createPromotion": {Make: w.promotionBody},
+		"updatePromotion": {ID: of(&w.promotion), Body: Object{"message": "Only this week"}},
+
 		"listWebhooks": {},
 		"createWebhook": {Undo: "deleteWebhook", Body: Object{
 			"url": "http://127.0.0.1:9/hooks/content", "event_types": []string{"content.*", "balance.low"}, "description": "CRM",
@@ -189,10 +204,15 @@ func (w *World) Prepare(ctx context.Context, operation string) (r Request, err e
 	}
 	r = Request{Operation: operation, Body: e.Body, Query: e.Query, Live: e.Live}
 	if e.ID != nil {
-		r.ID, err = e.ID(ctx)
+		if r.ID, err = e.ID(ctx); err != nil {
+			return r, err
+		}
 	}
 	if e.Part != nil {
 		r.Part = *e.Part
+	}
+	if e.Make != nil {
+		r.Body, err = e.Make(ctx)
 	}
 	return r, err
 }
@@ -207,13 +227,13 @@ func (w *World) Try(ctx context.Context, operation string, weigh bool) (Cost, er
 	a, err := w.Call(ctx, r)
 	w.Meter.Weigh = false
 	if e := w.Examples()[operation]; err == nil && e.Undo != "" {
-		err = w.undo(ctx, e, a.Data)
+		err = w.undo(ctx, e, r.ID, a.Data)
 	}
 	return a.Cost, err
 }
 
-// undo takes away what an example has made.
-func (w *World) undo(ctx context.Context, e Example, data json.RawMessage) error {
+// undo takes away what an example has made, which may be a part of a resource.
+func (w *World) undo(ctx context.Context, e Example, of string, data json.RawMessage) error {
 	all := []json.RawMessage{data}
 	if len(data) > 0 && data[0] == '[' {
 		if err := json.Unmarshal(data, &all); err != nil {
@@ -225,7 +245,11 @@ func (w *World) undo(ctx context.Context, e Example, data json.RawMessage) error
 		if err != nil {
 			return err
 		}
-		if _, err := w.Call(ctx, Request{Operation: e.Undo, ID: made}); err != nil {
+		r := Request{Operation: e.Undo, ID: made}
+		if strings.Count(w.Routes[e.Undo].Path, "{") > 1 {
+			r.ID, r.Part = of, made
+		}
+		if _, err := w.Call(ctx, r); err != nil {
 			return err
 		}
 	}

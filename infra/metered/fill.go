@@ -64,7 +64,11 @@ func (w *World) list(ctx context.Context, r Request, into any) error {
 
 // make carries out an operation that makes something, and returns its id.
 func (w *World) make(ctx context.Context, operation string) (string, error) {
-	made, err := w.Call(ctx, Request{Operation: operation, Body: w.Examples()[operation].Body})
+	r, err := w.Prepare(ctx, operation)
+	if err != nil {
+		return "", err
+	}
+	made, err := w.Call(ctx, r)
 	if err != nil {
 		return "", err
 	}

@@ -37,15 +37,9 @@ func TestEveryChangeIsIdempotent(t *testing.T) {
 		changes++
 		t.Run(route.OperationID, func(t *testing.T) {
 			e := w.Examples()[route.OperationID]
-			r := Request{Operation: route.OperationID, Body: e.Body}
-			if e.ID != nil {
-				var err error
-				if r.ID, err = e.ID(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if e.Part != nil {
-				r.Part = *e.Part
+			r, err := w.Prepare(t.Context(), route.OperationID)
+			if err != nil {
+				t.Fatal(err)
 			}
 			rep := newRepeater(t, w, faults, route, r)
 			rep.refusals()
@@ -55,7 +49,7 @@ func TestEveryChangeIsIdempotent(t *testing.T) {
 				if err := json.Unmarshal([]byte(made), &envelope); err != nil {
 					t.Fatal(err)
 				}
-				if err := w.undo(t.Context(), e, envelope.Data); err != nil {
+				if err := w.undo(t.Context(), e, r.ID, envelope.Data); err != nil {
 					t.Fatal(err)
 				}
 			}

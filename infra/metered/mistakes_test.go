@@ -223,11 +223,12 @@ func TestMistakes(t *testing.T) {
 		t.Fatalf("%s: %v", of.Data, err)
 	}
 	names["stale"] = d.ProposalIDs[1]
+	w.goods(t, names, func(r Request) string { return create(r).ID })
 
 	var out strings.Builder
 	out.WriteString("# Mistakes and their answers\n\nWhat the API answers to requests that are wrong. A test sends them and compares the answers with this file.\n")
 	n := 0
-	for _, entry := range mistakes {
+	for _, entry := range slices.Concat(mistakes, goodsMistakes) {
 		if name, ok := entry.(title); ok {
 			fmt.Fprintf(&out, "\n## %s\n\n| Mistake | Request | Code | Answer |\n|---|---|---|---|\n", name)
 			continue

@@ -93,8 +93,10 @@ type World struct {
 
 	// Ids of resources of the account, one of each kind.
 	apiKey, factory, item, generation, media, event, webhook, delivery, diagnosed, proposal string
-	// planned is a factory with a content plan.
-	planned string
+	// planned is a factory with a content plan, and seller one with products.
+	planned, seller           string
+	product, promotion, photo string
+	products                  int // that were made
 }
 
 // meteredRecorder notes what an audit entry costs.
@@ -231,7 +233,16 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 			return err
 		}
 	}
+	if w.seller, err = w.Seller(ctx, ""); err != nil {
+		return err
+	}
 	for i := range w.settings.Listed {
+		if w.promotion, err = w.make(ctx, "createPromotion"); err != nil {
+			return err
+		}
+		if w.product, err = w.make(ctx, "createProduct"); err != nil {
+			return err
+		}
 		if _, err := accounts.TopUp(ctx, made[tenant.Live], 1000); err != nil {
 			return err
 		}

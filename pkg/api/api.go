@@ -21,6 +21,8 @@ import (
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/library"
+	"github.com/content-automation/api/pkg/product"
+	"github.com/content-automation/api/pkg/promotion"
 	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/webhook"
 )
@@ -36,6 +38,7 @@ var Areas = []Area{
 	{"account", account.Mount}, {"apikey", apikey.Mount}, {"catalog", listing.Mount},
 	{"factory", factory.Mount}, {"factory", planning.Mount}, {"factory", analytics.Mount}, {"factory", review.Mount}, {"factory", training.Mount},
 	{"content", content.Mount}, {"studio", studio.Mount}, {"studio", estimate.Mount}, {"media", library.Mount},
+	{"product", product.Mount}, {"product", promotion.Mount},
 	{"webhook", webhook.Mount},
 }
 

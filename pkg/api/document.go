@@ -46,6 +46,8 @@ func header() *huma.OpenAPI {
 			{Name: "Content", Description: "Posts, videos, carousels, stories and music clips"},
 			{Name: "Studio", Description: "Single videos, images, tracks, voices and avatars, each made by one model"},
 			{Name: "Media", Description: "Pictures, recordings and videos that you bring in, for other operations to use"},
+			{Name: "Products", Description: "The catalog of a factory of type seller, with photos"},
+			{Name: "Promotions", Description: "Lower prices of products for a time"},
 			{Name: "Webhooks", Description: "Receivers of events, signed as Standard Webhooks defines"},
 		},
 		Components: &huma.Components{Headers: httpapi.Headers(), SecuritySchemes: map[string]*huma.SecurityScheme{

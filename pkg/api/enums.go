@@ -54,6 +54,8 @@ var enumNames = map[string]string{
 	"Model.kind":                "ModelKind",
 	"Model.state":               "ModelState",
 	"listModels.provider":       "Provider",
+	"Product.state":             "ProductState",
+	"Promotion.state":           "PromotionState",
 	"Proposal.state":            "ProposalState",
 	"Training.state":            "TrainingState",
 	"TrainingFailure.code":      "TrainingFailureCode",

@@ -121,8 +121,10 @@ func Slice[T any](ctx context.Context, all []T, filters map[string]string, in Sl
 func fingerprint(ctx context.Context, q store.Query) string {
 	p := auth.FromContext(ctx)
 	parts := []any{callFrom(ctx).operation, p.Account, p.Mode, q.Partition, q.From, q.To, q.Filters, q.Prefixes, q.OldestFirst}
-	for _, name := range slices.Sorted(maps.Keys(q.Bounds)) {
-		parts = append(parts, name, q.Bounds[name].After) // the bound itself may be the time of the call
+	for i, bounds := range append([]map[string]store.Bound{q.Bounds}, q.Either...) {
+		for _, name := range slices.Sorted(maps.Keys(bounds)) {
+			parts = append(parts, i, name, bounds[name].After) // the bound itself may be the time of the call
+		}
 	}
 	b, _ := json.Marshal(parts)
 	return string(b)

@@ -83,7 +83,7 @@ type Studio struct {
 	Loopback
 }
 
-// Library is what the function media needs.
+// Library is what the functions media and product need.
 type Library struct {
 	Area
 	Media
@@ -159,6 +159,7 @@ func Of() map[string]any {
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Factory{},
 		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "docs": struct{}{},
 		"relay": Relay{}, "rollup": State{}, "chain": Audit{}, "generate": Generate{}, "compose": Compose{}, "import-media": Import{}, "diagnose": Diagnose{}, "train": Train{}, "dispatch": State{},
+		"product": Library{},
 		"deliver": Deliver{}, "deliver-slow": Deliver{}, "replay": State{}, "due": State{},
 		"rotate-seal": Seal{},
 	}

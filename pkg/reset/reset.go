@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media/incoming"
+	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
@@ -43,6 +44,8 @@ var kinds = []struct{ name, prefix string }{
 	{rollup.Kind, id.Factory},
 	{diagnosis.ItemKind, id.Diagnosis},
 	{proposal.ItemKind, id.Proposal},
+	{goods.PromotionKind, id.Promotion},
+	{goods.ItemKind, id.Product},
 	{"factory", id.Factory},
 }
 
@@ -177,6 +180,9 @@ func (h *Handler) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 			return err
 		}
 		return incoming.Delete(tx, h.Now(), it, r, work[0])
+	}
+	if it.Kind == goods.ItemKind || it.Kind == goods.PromotionKind {
+		return goods.Discard(tx, h.Now(), it)
 	}
 	if it.Kind == job.ItemKind {
 		return job.Ender{DB: h.DB, Now: h.Now}.Discard(ctx, tx, it)

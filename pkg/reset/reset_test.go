@@ -33,6 +33,8 @@ import (
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/library"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/product"
+	"github.com/content-automation/api/pkg/promotion"
 	"github.com/content-automation/api/pkg/provider/sandbox"
 	"github.com/content-automation/api/pkg/reset"
 	"github.com/content-automation/api/pkg/store"
@@ -70,7 +72,7 @@ func newWorld(t *testing.T) *world {
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), account.NewEvents(w.db, signer),
 		content.NewService(w.db, factories, signer, offer, w.clock.Now), studio.NewService(w.db, signer, nil, offer, w.clock.Now),
 		library.NewService(w.db, signer, nil, w.clock.Now), review.NewService(w.db, w.clock.Now), planning.NewService(w.db, factories, offer, w.clock.Now),
-		training.NewService(w.db, factories, offer, w.clock.Now))
+		training.NewService(w.db, factories, offer, w.clock.Now), product.NewService(w.db, signer, nil, w.clock.Now), promotion.NewService(w.db, w.clock.Now))
 	sign := item.SignedBy(signer)
 	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: sandbox.New(w.clock.Now)}, map[string]generate.Loader{
 		item.ItemKind: item.Loader{Sign: sign}, generation.ItemKind: generation.Loader{Sign: sign},

@@ -352,3 +352,28 @@ func TestBoundsOfValues(t *testing.T) {
 		}
 	}
 }
+
+// An item that lies within all bounds of one of several lists is kept.
+func TestEitherOfSeveralBounds(t *testing.T) {
+	db := storetest.Open(t, time.Now)
+	fill(t, db, 4, func(i int, it *store.Item) {
+		it.Filters = map[string]string{"from": fmt.Sprint("2026-05-0", i+1), "until": fmt.Sprint("2026-05-0", i+2), "parity": []string{"even", "odd"}[i%2]}
+	})
+	after, upTo := store.Bound{At: "2026-05-03", After: true}, store.Bound{At: "2026-05-03"}
+	for _, c := range []struct {
+		either []map[string]store.Bound
+		parity string
+		want   []string
+	}{
+		{nil, "", []string{"thing_003", "thing_002", "thing_001", "thing_000"}},
+		{[]map[string]store.Bound{{"from": upTo, "until": after}}, "", []string{"thing_002"}},
+		{[]map[string]store.Bound{{"from": after, "until": after}, {"until": upTo}}, "", []string{"thing_003", "thing_001", "thing_000"}},
+		{[]map[string]store.Bound{{"from": after, "until": after}, {"until": upTo}}, "odd", []string{"thing_003", "thing_001"}},
+	} {
+		q := list(2)
+		q.Either, q.Filters = c.either, map[string]string{"parity": c.parity}
+		if got := slices.Concat(pages(t, db, q)...); !slices.Equal(got, c.want) {
+			t.Errorf("%+v %s: got %v", c.either, c.parity, got)
+		}
+	}
+}

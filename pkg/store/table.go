@@ -130,6 +130,9 @@ type Query struct {
 	OneOf map[string][]string
 	// Bounds keep the items whose value lies on one side of a bound, or that have none.
 	Bounds map[string]Bound
+	// Either keep the items that lie within all bounds of one of these; an empty list does
+	// not filter.
+	Either []map[string]Bound
 	Limit  int
 	// After continues behind the item with this cursor, from Page.Next.
 	After *Cursor
@@ -316,14 +319,33 @@ func (q Query) input(db *DB) *dynamodb.QueryInput {
 	for name, list := range q.Prefixes {
 		keep(name, list, "begins_with(%s, %s)")
 	}
-	for name, b := range q.Bounds {
-		at, to, side := fmt.Sprint("#f", n), fmt.Sprint(":f", n), "<="
-		if b.After {
-			side = ">"
+	// within returns the condition that an item lies within bounds.
+	within := func(bounds map[string]Bound) string {
+		all := make([]string, 0, len(bounds))
+		for name, b := range bounds {
+			at, to, side := fmt.Sprint("#f", n), fmt.Sprint(":f", n), "<="
+			if b.After {
+				side = ">"
+			}
+			n++
+			names[at], values[to] = filterPrefix+name, str(b.At)
+			all = append(all, fmt.Sprintf("(attribute_not_exists(%s) OR %s %s %s)", at, at, side, to))
 		}
-		n++
-		names[at], values[to] = filterPrefix+name, str(b.At)
-		filter += fmt.Sprintf(" AND (attribute_not_exists(%s) OR %s %s %s)", at, at, side, to)
+		return strings.Join(all, " AND ")
+	}
+	if len(q.Bounds) > 0 {
+		filter += " AND " + within(q.Bounds)
+	}
+	either := make([]string, len(q.Either))
+	for i, bounds := range q.Either {
+		either[i] = within(bounds)
+	}
+	switch condition := strings.Join(either, " OR "); len(either) { // AND binds tighter; more parentheses are refused
+	case 0:
+	case 1:
+		filter += " AND " + condition
+	default:
+		filter += " AND (" + condition + ")"
 	}
 	// Without a filter, one item beyond the limit shows whether the list continues.
 	// With one, larger reads find the items that pass in fewer round trips.

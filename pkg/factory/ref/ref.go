@@ -4,6 +4,7 @@
 package ref
 
 import (
+	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -28,4 +29,28 @@ func Key(factoryID string) store.Key { return store.IDKey(factoryID) }
 // not deleted.
 func Usable(it store.Item, o tenant.Owner) bool {
 	return it.Kind == Kind && it.Owner == o && it.Filters["state"] != StateDeleted
+}
+
+// seller is the type of the factories that have products and promotions.
+const seller = "seller"
+
+// Refusal returns the error of a factory that a body names and that was not found, or
+// could not be read for the reason of err.
+func Refusal(err error, factoryID string) error {
+	if err != nil && errs.CodeOf(err) != errs.NotFound {
+		return err
+	}
+	e := errs.Missing(Kind, factoryID)
+	e.Param = "/factory_id"
+	return e
+}
+
+// CheckSeller refuses a factory that has no products and promotions.
+func CheckSeller(it store.Item, what string) error {
+	if it.Filters["type"] == seller {
+		return nil
+	}
+	e := errs.New(errs.WrongFactoryType, "Only a factory of the type seller has %s. This one is of the type %s.", what, it.Filters["type"])
+	e.Param = "/factory_id"
+	return e
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
@@ -61,11 +62,11 @@ func message(kind task.Kind, o tenant.Owner, factoryID, taskID string) task.Task
 
 // Handlers returns the handlers of the tasks that a worker takes for factories: those of
 // generation, of content plans, and of this package. The enders are called in order, after
-// those of the content items, of their schedules and of the training.
+// those of the content items, of their schedules, of the training and of products.
 func Handlers(w *generate.Worker, enders ...Ender) map[task.Kind]task.Handler {
 	handlers := w.Handlers()
 	handlers[plan.Task] = &plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
-	handlers[End] = ender{all: append([]Ender{items{w}, publication.FactoryEnder{DB: w.DB, Now: w.Now}, job.Ender{DB: w.DB, Now: w.Now}}, enders...)}
+	handlers[End] = ender{all: append([]Ender{items{w}, publication.FactoryEnder{DB: w.DB, Now: w.Now}, job.Ender{DB: w.DB, Now: w.Now}, goods.Ender{DB: w.DB, Now: w.Now}}, enders...)}
 	handlers[Resume] = resumer{Worker: w}
 	return handlers
 }

@@ -62,12 +62,6 @@ type Worker struct {
 
 var _ task.Handler = (*Worker)(nil)
 
-// progress is the payload of a task.
-type progress struct {
-	// Tries counts how often the file was looked at.
-	Tries int `json:"tries"`
-}
-
 func placeOf(o tenant.Owner, mediaID string) media.Place {
 	return media.Place{Owner: o, Resource: mediaID, Attempt: 1}
 }
@@ -75,7 +69,12 @@ func placeOf(o tenant.Owner, mediaID string) media.Place {
 // Step takes the next step of a media's life. An error is none of the file: it is tried
 // again without end.
 func (w *Worker) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
-	o, err := w.step(ctx, s)
+	return Endless(w.step(ctx, s))
+}
+
+// Endless has a step tried again without end where it fails: the error of a file that
+// cannot be used is its outcome.
+func Endless(o task.Outcome, err error) (task.Outcome, error) {
 	var retry *task.RetryError
 	if err == nil || errors.As(err, &retry) || errors.Is(err, task.ErrMoved) {
 		return o, err
@@ -86,13 +85,13 @@ func (w *Worker) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
 func (w *Worker) step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	_, r, err := w.read(ctx, s)
 	if errors.Is(err, task.ErrMoved) {
-		return w.removed(ctx, s)
+		return w.Removed(ctx, s)
 	}
 	if err != nil {
 		return o, err
 	}
 	if r.State == incoming.Pending {
-		return w.pending(ctx, s, r)
+		return w.Look(ctx, s, r.Brought(), func(file *media.File, why *incoming.Reason) task.Outcome { return w.settle(s, file, why) })
 	}
 	if left := r.ExpiresAt.Sub(w.Now()); left > 0 {
 		o.Wait = left
@@ -124,8 +123,8 @@ func (w *Worker) read(ctx context.Context, s *task.Step) (it store.Item, r *inco
 	return it, r, err
 }
 
-// removed removes the files of a media that is no more.
-func (w *Worker) removed(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+// Removed removes the files of a media or photo that is no more.
+func (w *Worker) Removed(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	if left := s.DueAt.Sub(w.Now()); left > time.Second {
 		o.Wait = left // an upload has arrived too late; work that was accepted before still uses the file
 		return o, nil
@@ -134,41 +133,41 @@ func (w *Worker) removed(ctx context.Context, s *task.Step) (o task.Outcome, err
 	return o, errors.Join(w.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject)), w.Objects.Remove(ctx, placeOf(s.Owner, s.Subject)))
 }
 
-// pending looks at the file of a media, where it has arrived.
-func (w *Worker) pending(ctx context.Context, s *task.Step, r *incoming.Record) (o task.Outcome, err error) {
-	var p progress
+// Look looks at the file of a pending media or photo, where it has arrived. Its outcome is
+// that of settle, with the file that is kept or the reason why it is rejected.
+func (w *Worker) Look(ctx context.Context, s *task.Step, b incoming.Brought, settle func(*media.File, *incoming.Reason) task.Outcome) (o task.Outcome, err error) {
+	var p incoming.Progress
 	if len(s.Payload) > 0 {
 		if err := s.Decode(&p); err != nil {
 			return o, err
 		}
 	}
+	again := incoming.Progress{Of: p.Of}
 	p.Tries++
 	if s.Interrupted && p.Tries > maxTries {
-		return w.settle(s, nil, &incoming.Reason{Code: "unreadable", Message: "The file could not be read. Convert it to another format, and bring it in again."}), nil
+		return settle(nil, &incoming.Reason{Code: "unreadable", Message: "The file could not be read. Convert it to another format, and bring it in again."}), nil
 	}
 	// Two deliveries must not look at what lies at a URL at different times.
 	if err := s.Lease(ctx, p); err != nil {
 		return o, err
 	}
-	file, err := w.take(ctx, s, r)
+	file, err := w.take(ctx, s, b)
 	var refused *refusal
 	switch {
 	case err == nil:
-		return w.settle(s, file, nil), nil
+		o = settle(file, nil)
 	case errors.Is(err, errNotHere):
-		o.Wait, o.Payload = r.Arrival().Sub(w.Now()), progress{}
-		return o, nil
+		o.Wait, err = b.Arrival.Sub(w.Now()), nil
 	case errors.As(err, &refused):
-		return w.settle(s, nil, &refused.Reason), nil
-	default:
-		o.Payload = progress{}
-		return o, err
+		o, err = settle(nil, &refused.Reason), nil
 	}
+	o.Payload = again
+	return o, err
 }
 
 // settle is the outcome that makes a media ready or rejects it.
 func (w *Worker) settle(s *task.Step, file *media.File, why *incoming.Reason) task.Outcome {
-	return task.Outcome{Payload: progress{}, Join: func(ctx context.Context, tx *store.Tx) error {
+	return task.Outcome{Join: func(ctx context.Context, tx *store.Tx) error {
 		it, r, err := w.read(ctx, s)
 		if err != nil {
 			return err
@@ -182,7 +181,12 @@ func (w *Worker) settle(s *task.Step, file *media.File, why *incoming.Reason) ta
 
 // Fail rejects a media whose task cannot go on: only a defect of ours leads to it.
 func (w *Worker) Fail(_ context.Context, s *task.Step, _ error) (task.Outcome, error) {
-	return w.settle(s, nil, &incoming.Reason{Code: "internal", Message: "Something went wrong on our side. Bring the file in again."}), nil
+	return w.settle(s, nil, OurFault()), nil
+}
+
+// OurFault is the reason for a file whose task cannot go on.
+func OurFault() *incoming.Reason {
+	return &incoming.Reason{Code: "internal", Message: "Something went wrong on our side. Bring the file in again."}
 }
 
 // Cancel has nothing to do: tasks of media are not canceled.
@@ -200,19 +204,25 @@ func reject(code, format string, args ...any) error {
 // errNotHere reports that a file was not uploaded yet.
 var errNotHere = errors.New("importer: the file is not here yet")
 
-// open starts reading the file of a media.
-func (w *Worker) open(ctx context.Context, s *task.Step, r *incoming.Record) (io.ReadCloser, error) {
-	if r.SourceURL != nil {
-		return w.fetch(ctx, *r.SourceURL)
+// open starts reading a file.
+func (w *Worker) open(ctx context.Context, s *task.Step, b incoming.Brought) (io.ReadCloser, error) {
+	if b.SourceURL != "" {
+		return w.fetch(ctx, b.SourceURL)
 	}
-	body, err := w.Objects.Open(ctx, media.UploadKey(s.Owner, s.Subject))
-	if errs.CodeOf(err) != errs.NotFound {
+	key := b.Key
+	if key == "" {
+		key = media.UploadKey(s.Owner, s.Subject)
+	}
+	body, err := w.Objects.Open(ctx, key)
+	switch {
+	case errs.CodeOf(err) != errs.NotFound:
 		return body, err
-	}
-	if w.Now().Before(r.Arrival()) {
+	case b.Key != "":
+		return nil, reject("not_fetched", "The file of the media is gone. Bring it in again.")
+	case w.Now().Before(b.Arrival):
 		return nil, errNotHere
 	}
-	return nil, reject("not_uploaded", "The file was not uploaded. Create a media again, and upload its file within %.0f minutes.", incoming.UploadTime.Minutes())
+	return nil, reject("not_uploaded", "The file was not uploaded. Bring it in again, and upload it within %.0f minutes.", incoming.UploadTime.Minutes())
 }
 
 // fetch starts reading the file at an address.

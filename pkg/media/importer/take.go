@@ -44,15 +44,15 @@ func (f *fetched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// take reads the file of a media once, and stores what is kept of it. It returns a
+// take reads a file once, and stores what is kept of it. It returns a
 // *refusal for a file that is rejected.
-func (w *Worker) take(ctx context.Context, s *task.Step, r *incoming.Record) (*media.File, error) {
-	received, err := w.receive(ctx, s, r)
+func (w *Worker) take(ctx context.Context, s *task.Step, b incoming.Brought) (*media.File, error) {
+	received, err := w.receive(ctx, s, b)
 	if err != nil {
 		return nil, err
 	}
 	defer received.Close()
-	if err := compare(received, r.Declared); err != nil {
+	if err := compare(received, b.Declared); err != nil {
 		return nil, err
 	}
 	found, err := decode.Read(received, received.Size)
@@ -65,7 +65,7 @@ func (w *Worker) take(ctx context.Context, s *task.Step, r *incoming.Record) (*m
 	case err != nil:
 		return nil, err
 	}
-	if d := r.Declared; d.MIMEType != "" && d.MIMEType != found.MIMEType || d.Type != "" && d.Type != found.Type {
+	if d := b.Declared; d.MIMEType != "" && d.MIMEType != found.MIMEType || d.Type != "" && d.Type != found.Type {
 		declared := d.MIMEType
 		if declared == "" {
 			declared = string(d.Type)
@@ -75,11 +75,11 @@ func (w *Worker) take(ctx context.Context, s *task.Step, r *incoming.Record) (*m
 	return w.keep(ctx, s, received, found)
 }
 
-// receive reads the file of a media.
-func (w *Worker) receive(ctx context.Context, s *task.Step, r *incoming.Record) (*spool.File, error) {
-	body, err := w.open(ctx, s, r)
+// receive reads a file.
+func (w *Worker) receive(ctx context.Context, s *task.Step, b incoming.Brought) (*spool.File, error) {
+	body, err := w.open(ctx, s, b)
 	var received *spool.File
-	most := media.Limit(r.Declared.Type)
+	most := media.Limit(b.Declared.Type)
 	if err == nil {
 		received, err = spool.Read(ctx, body, most)
 		_ = body.Close()

@@ -1,8 +1,10 @@
 package incoming
 
 import (
+	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -11,18 +13,29 @@ import (
 )
 
 // Kind is the kind of the task that accompanies a media from its beginning until its
-// files are gone.
-const Kind task.Kind = "media"
+// files are gone, and Photo that of the photo of a product.
+const (
+	Kind  task.Kind = "media"
+	Photo task.Kind = "photo"
+)
 
-// taskID returns the id of a media's task.
-func taskID(mediaID string) string { return task.ID(Kind, mediaID, 1) }
+// kindOf returns the kind of the tasks of a media or photo.
+func kindOf(subject string) task.Kind {
+	if strings.HasPrefix(subject, id.Photo+"_") {
+		return Photo
+	}
+	return Kind
+}
 
-// TaskKey returns the key of a media's task.
-func TaskKey(mediaID string) store.Key { return store.IDKey(taskID(mediaID)) }
+// taskID returns the id of the task of a media or photo.
+func taskID(subject string) string { return task.ID(kindOf(subject), subject, 1) }
 
-// Wake returns the message that a file of a media has arrived.
-func Wake(mediaID string) task.Message {
-	return task.Message{ID: taskID(mediaID), Kind: Kind, Queue: topology.ImportMedia, Subject: mediaID, Wake: true}
+// TaskKey returns the key of the task of a media or photo.
+func TaskKey(subject string) store.Key { return store.IDKey(taskID(subject)) }
+
+// Wake returns the message that the file of a media or photo has arrived.
+func Wake(subject string) task.Message {
+	return task.Message{ID: taskID(subject), Kind: kindOf(subject), Queue: topology.ImportMedia, Subject: subject, Wake: true}
 }
 
 // Create adds a media with its task to the transaction. The commit refuses with
@@ -34,7 +47,7 @@ func Create(tx *store.Tx, now time.Time, o tenant.Owner, r *Record) error {
 	}
 	it.Filters = r.filters()
 	tx.Create(it, nil)
-	tx.Count(pendingKey(o), 1, MaxPending, errTooManyPending())
+	Await(tx, o)
 	t := task.Task{Message: task.Message{ID: taskID(r.ID), Kind: Kind, Queue: topology.ImportMedia, Subject: r.ID, Owner: o}, DueAt: now}
 	if r.SourceURL == nil {
 		t.DueAt = r.Arrival()
@@ -43,10 +56,16 @@ func Create(tx *store.Tx, now time.Time, o tenant.Owner, r *Record) error {
 }
 
 // Arrival is when a file that was not uploaded is given up.
-func (r *Record) Arrival() time.Time { return r.CreatedAt.Add(arrivalTime) }
+func (r *Record) Arrival() time.Time { return r.CreatedAt.Add(ArrivalTime) }
 
-// settled adds to the transaction that a media is pending no more.
-func settled(tx *store.Tx, o tenant.Owner) {
+// Await adds to the transaction that one more file of an owner is pending. The commit
+// refuses with queue_full where too many are.
+func Await(tx *store.Tx, o tenant.Owner) {
+	tx.Count(pendingKey(o), 1, MaxPending, errTooManyPending())
+}
+
+// Settled adds to the transaction that a file is pending no more.
+func Settled(tx *store.Tx, o tenant.Owner) {
 	tx.Count(pendingKey(o), -1, MaxPending, store.ErrConflict)
 }
 
@@ -58,10 +77,10 @@ func Delete(tx *store.Tx, now time.Time, it store.Item, r *Record, taskItem stor
 	at := now
 	switch r.State {
 	case Pending:
-		settled(tx, it.Owner)
+		Settled(tx, it.Owner)
 		at = r.Arrival() // what is being uploaded
 	case Ready:
-		at = now.Add(keepTime)
+		at = now.Add(KeepTime)
 	}
 	return task.Reschedule(tx, taskItem, at)
 }
@@ -81,6 +100,6 @@ func Settle(tx *store.Tx, now time.Time, it store.Item, r *Record, file *media.F
 		return err
 	}
 	tx.Replace(it)
-	settled(tx, it.Owner)
+	Settled(tx, it.Owner)
 	return nil
 }

@@ -35,17 +35,17 @@ const (
 const (
 	// UploadTime is how long an upload may begin.
 	UploadTime = 15 * time.Minute
-	// arrivalTime is when a file that was not uploaded is given up: one whose upload
+	// ArrivalTime is when a file that was not uploaded is given up: one whose upload
 	// began late takes its time.
-	arrivalTime = time.Hour
+	ArrivalTime = time.Hour
 	// unusedTime is how long a media stays that is not used.
 	unusedTime = 30 * 24 * time.Hour
 	// usedAgain is how long after its last use another one counts: work that uses a media
 	// often need not write it each time.
 	usedAgain = 24 * time.Hour
-	// keepTime is how long the file of a deleted media stays: work that was accepted before
+	// KeepTime is how long the file of a deleted media stays: work that was accepted before
 	// still uses it.
-	keepTime = 24 * time.Hour
+	KeepTime = 24 * time.Hour
 )
 
 // MaxPending is how many media of one account and mode may be pending.
@@ -143,6 +143,19 @@ func (r *Record) filters() map[string]string {
 // until is when an upload must have begun.
 func (r *Record) until() time.Time { return r.CreatedAt.Add(UploadTime) }
 
+// Sign returns the request that uploads a declared file of a resource until a time; nil
+// where that has passed.
+func Sign(ctx context.Context, signer *media.Signer, o tenant.Owner, resourceID string, d Declared, now, until time.Time) (*Upload, error) {
+	if until.Sub(now) < time.Second {
+		return nil, nil
+	}
+	req, err := signer.Upload(ctx, media.UploadKey(o, resourceID), media.File{MIMEType: d.MIMEType, Bytes: d.Bytes, SHA256: d.SHA256}, until)
+	if err != nil {
+		return nil, err
+	}
+	return &Upload{URL: req.URL, Method: req.Method, Headers: req.Headers, ExpiresAt: resource.Instant(until)}, nil
+}
+
 // View returns the media as its GET shows it, with signed URLs. Only who may bring media
 // in is shown how to upload it.
 func (r *Record) View(ctx context.Context, signer *media.Signer, o tenant.Owner, now time.Time, uploads bool) (Media, error) {
@@ -154,13 +167,11 @@ func (r *Record) View(ctx context.Context, signer *media.Signer, o tenant.Owner,
 			return Media{}, err
 		}
 		v.URL = &url
-	case r.State == Pending && r.SourceURL == nil && uploads && r.until().Sub(now) >= time.Second:
-		d := r.Declared
-		req, err := signer.Upload(ctx, media.UploadKey(o, r.ID), media.File{MIMEType: d.MIMEType, Bytes: d.Bytes, SHA256: d.SHA256}, r.until())
-		if err != nil {
+	case r.State == Pending && r.SourceURL == nil && uploads:
+		var err error
+		if v.Upload, err = Sign(ctx, signer, o, r.ID, r.Declared, now, r.until()); err != nil {
 			return Media{}, err
 		}
-		v.Upload = &Upload{URL: req.URL, Method: req.Method, Headers: req.Headers, ExpiresAt: resource.Instant(r.until())}
 	}
 	return v, nil
 }

@@ -1,0 +1,51 @@
+package metered
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// seller is the body of a factory that has products.
+var seller = Object{"type": "seller", "name": "Acme shop", "settings": Object{"currency": "EUR", "shop_name": "Acme"}}
+
+// Seller makes a factory that has products.
+func (w *World) Seller(ctx context.Context, key string) (string, error) {
+	made, err := w.Call(ctx, Request{Operation: "createFactory", Key: key, Body: seller})
+	if err != nil {
+		return "", err
+	}
+	return made.ID()
+}
+
+// productBody is the body of a product. Each has another SKU.
+func (w *World) productBody(context.Context) (Object, error) {
+	w.products++
+	return Object{
+		"factory_id": w.seller, "sku": fmt.Sprintf("TRAIL-%d", 40+w.products), "name": "Trail running shoe", "description": "Made of recycled nets, for wet rock",
+		"price": Object{"amount": 12900, "currency": "EUR"}, "url": "https://shop.example.com/trail", "attributes": Object{"color": "red"},
+	}, nil
+}
+
+// promotionBody is the body of a promotion of a product of its own: a product is in few
+// promotions at a time.
+func (w *World) promotionBody(ctx context.Context) (Object, error) {
+	product, err := w.make(ctx, "createProduct")
+	return Object{
+		"factory_id": w.seller, "product_ids": []string{product}, "name": "Autumn sale", "discount": Object{"kind": "percent", "value": 20},
+		"ends_at": w.Clock.Truncate(time.Second).AddDate(0, 0, 14).Format(time.RFC3339), "message": "Only while stocks last",
+	}, err
+}
+
+// photographed makes a product with a photo, whose id it keeps.
+func (w *World) photographed(ctx context.Context) (product string, err error) {
+	if product, err = w.make(ctx, "createProduct"); err != nil {
+		return "", err
+	}
+	added, err := w.Call(ctx, Request{Operation: "addProductPhoto", ID: product, Body: w.Examples()["addProductPhoto"].Body})
+	if err != nil {
+		return "", err
+	}
+	w.photo, err = added.ID()
+	return product, err
+}

@@ -1,0 +1,47 @@
+package goods
+
+import (
+	"fmt"
+	"strings"
+)
+
+// currencies are the codes of ISO 4217 that are money, by the number of digits of their
+// smallest unit. Funds, metals and codes for tests are left out.
+var currencies = map[int]string{
+	0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF",
+	2: "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC CUP CVE CZK " +
+		"DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT " +
+		"LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN " +
+		"QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD UYU UZS " +
+		"VED VES WST XCD XCG YER ZAR ZMW ZWG",
+	3: "BHD IQD JOD KWD LYD OMR TND",
+}
+
+var digits = func() map[string]int {
+	all := map[string]int{}
+	for n, codes := range currencies {
+		for code := range strings.FieldsSeq(codes) {
+			all[code] = n
+		}
+	}
+	return all
+}()
+
+// IsCurrency reports whether a text is the code of a currency.
+func IsCurrency(code string) bool {
+	_, ok := digits[code]
+	return ok
+}
+
+// String returns the price with its code, such as 129.00 EUR.
+func (p Price) String() string {
+	n := digits[p.Currency]
+	if n == 0 {
+		return fmt.Sprintf("%d %s", p.Amount, p.Currency)
+	}
+	unit := int64(1)
+	for range n {
+		unit *= 10
+	}
+	return fmt.Sprintf("%d.%0*d %s", p.Amount/unit, n, p.Amount%unit, p.Currency)
+}
