@@ -14,7 +14,7 @@ CUSTOMER ?= acme
 GENERATED := pkg/api/examples.json clients/openapi.json clients/openapi.yaml pkg/authorizer/scopes_gen.go
 
 # The wildcard ./... leaves testdata out.
-PACKAGES := ./... ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver
+PACKAGES := ./... ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer
 
 # Tests of the deployed system. go test would cache their results, since it does not
 # see the functions that they build.

@@ -45,6 +45,7 @@ var guides = []struct{ name, title string }{
 	{"idempotency", "Idempotency"},
 	{"lists", "Lists and changes"},
 	{"media", "Media of your own"},
+	{"products", "Products and promotions"},
 	{"plans", "Content plans"},
 	{"diagnosis", "Diagnoses and proposals"},
 	{"training", "Trained models"},

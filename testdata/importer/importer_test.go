@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/product"
+	"github.com/content-automation/api/pkg/product/goods"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+type object = map[string]any
+
+// service is the area behind a limit of 600 calls a minute, as the authorizer counts them.
+type service struct {
+	*apitest.Caller
+	t       *testing.T
+	db      *store.DB
+	clock   *apitest.Clock
+	factory string
+
+	mu     sync.Mutex
+	window time.Time
+	calls  int
+	// lose loses the answer of each so many-th call, and stop cancels the import after so
+	// many.
+	lose, total int
+	stop        func(total int)
+}
+
+const limit = 600
+
+func newService(t *testing.T) *service {
+	s := &service{t: t, clock: apitest.NewClock(), stop: func(int) {}}
+	s.db = storetest.Open(t, s.clock.Now)
+	s.Caller = apitest.New(t, s.db, &apitest.Log{}, s.clock.Now, factory.NewService(s.db, s.clock.Now), product.NewService(s.db, nil, nil, s.clock.Now))
+	var f struct{ ID string }
+	s.Call(http.MethodPost, "/v1/factories", object{"type": "seller", "name": "Shop", "settings": object{"currency": "EUR"}}).Into(t, http.StatusCreated, &f)
+	s.factory = f.ID
+	return s
+}
+
+func (s *service) Do(req *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.total++
+	s.stop(s.total)
+	window := s.clock.Now().Truncate(time.Minute)
+	if !window.Equal(s.window) {
+		s.window, s.calls = window, 0
+	}
+	s.calls++
+	reset := int(window.Add(time.Minute).Sub(s.clock.Now()).Seconds())
+	rec := httptest.NewRecorder()
+	if s.calls > limit {
+		rec.Header().Set("Retry-After", fmt.Sprint(reset))
+		rec.WriteHeader(http.StatusTooManyRequests)
+		_, _ = rec.WriteString(`{"data":null,"error":{"code":"rate_limited","message":"Wait."}}`)
+		return rec.Result(), nil
+	}
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(req.Body); err != nil {
+		return nil, err
+	}
+	c := s.As(func(p *auth.Principal) {
+		p.Rate = auth.Rate{Limit: limit, Window: 60, Remaining: limit - s.calls, Reset: reset}
+	})
+	var sent any
+	if body.Len() > 0 {
+		sent = body.String()
+	}
+	a := c.Call(req.Method, req.URL.RequestURI(), sent, "Idempotency-Key", req.Header.Get("Idempotency-Key"), "Content-Type", "application/json")
+	if s.lose > 0 && s.total%s.lose == 0 {
+		return nil, errors.New("connection reset")
+	}
+	for name, values := range a.Header {
+		rec.Header()[name] = values
+	}
+	rec.WriteHeader(a.Status)
+	_, _ = rec.WriteString(a.Raw)
+	return rec.Result(), nil
+}
+
+func (s *service) importer(out *bytes.Buffer) *importer {
+	return &importer{base: "http://api.example.com", key: "key", factory: s.factory, http: s, now: s.clock.Now, out: out, sleep: func(ctx context.Context, until time.Time) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if d := until.Sub(s.clock.Now()); d > 0 {
+			s.clock.Add(d)
+		}
+		return ctx.Err()
+	}}
+}
+
+func rows(n, amount int) []row {
+	var b strings.Builder
+	b.WriteString("sku,name,amount,currency\n")
+	for i := range n {
+		fmt.Fprintf(&b, "SKU-%05d,Shoe %d,%d,EUR\n", i, i, amount)
+	}
+	all, err := read(strings.NewReader(b.String()))
+	if err != nil {
+		panic(err)
+	}
+	return all
+}
+
+var products = flag.Int("products", 2000, "how many products are imported")
+
+// The time of an import is that of the limit: -products=10000 is what a seller comes with.
+func TestAnImportTakesTheTimeOfTheLimit(t *testing.T) {
+	s := newService(t)
+	var out bytes.Buffer
+	if err := s.importer(&out).all(t.Context(), rows(*products, 12900)); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(out.String())
+	if want := fmt.Sprintf("%d created, 0 changed, 0 refused, by %d calls", *products, *products); !strings.Contains(out.String(), want) {
+		t.Errorf("%s, want %s", out.String(), want)
+	}
+	if took := s.clock.Now().Sub(apitest.NewClock().Now()); took > time.Duration(*products/(limit-2*atOnce))*time.Minute {
+		t.Errorf("it takes %s", took)
+	}
+	if n := len(apitest.All[goods.Product](s.Caller, "/v1/products?factory_id="+s.factory, 100)); n != *products {
+		t.Errorf("there are %d products", n)
+	}
+}
+
+// An import that loses answers and is interrupted goes on where it was, and creates nothing
+// twice; one with other prices changes what is there.
+func TestAnImportIsRepeated(t *testing.T) {
+	s := newService(t)
+	s.lose = 7
+	ctx, cancel := context.WithCancel(t.Context())
+	s.stop = func(total int) {
+		if total == 150 {
+			cancel()
+		}
+	}
+	var out bytes.Buffer
+	if err := s.importer(&out).all(ctx, rows(200, 12900)); err == nil {
+		t.Fatal("it was not interrupted")
+	}
+	s.stop = func(int) {}
+	for _, amount := range []int{12900, 9900} {
+		if err := s.importer(&out).all(t.Context(), rows(200, amount)); err != nil {
+			t.Fatal(err)
+		}
+		all := apitest.All[goods.Product](s.Caller, "/v1/products?factory_id="+s.factory, 100)
+		if len(all) != 200 || all[0].Price.Amount != int64(amount) || all[199].Price.Amount != int64(amount) {
+			t.Errorf("there are %d products, with prices such as %v", len(all), all[0].Price)
+		}
+	}
+}
+
+// A row that is refused is told, and does not stop the others.
+func TestARowThatIsRefused(t *testing.T) {
+	s := newService(t)
+	all := rows(3, 12900)
+	all[1].Price.Currency = "EURO"
+	var out bytes.Buffer
+	if err := s.importer(&out).all(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "SKU-00001: validation_failed: /price/currency") || !strings.Contains(out.String(), "2 created, 0 changed, 1 refused") {
+		t.Error(out.String())
+	}
+	if _, err := read(strings.NewReader("sku,amount\nA,12.50\n")); err == nil {
+		t.Error("a price with a fraction was read")
+	}
+}
