@@ -1,9 +1,20 @@
-package goods
+// Package money holds prices of products: amounts in the smallest unit of a currency of
+// ISO 4217, and how texts in many languages state them.
+package money
 
 import (
 	"fmt"
 	"strings"
 )
+
+// Price is a price in the smallest unit of a currency.
+type Price struct {
+	Amount   int64  `json:"amount" minimum:"0" maximum:"1000000000000" doc:"In the smallest unit of the currency: 12900 are 129.00 EUR, and 12900 JPY" example:"12900"`
+	Currency string `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"three capital letters" doc:"ISO 4217 code of the currency" example:"EUR"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Price) SchemaName() string { return "ProductPrice" }
 
 // currencies are the codes of ISO 4217 that are money, by the number of digits of their
 // smallest unit. Funds, metals and codes for tests are left out.
@@ -33,15 +44,20 @@ func IsCurrency(code string) bool {
 	return ok
 }
 
+// unitOf returns how many of the smallest unit a currency's unit has.
+func unitOf(code string) int64 {
+	unit := int64(1)
+	for range digits[code] {
+		unit *= 10
+	}
+	return unit
+}
+
 // String returns the price with its code, such as 129.00 EUR.
 func (p Price) String() string {
-	n := digits[p.Currency]
+	n, unit := digits[p.Currency], unitOf(p.Currency)
 	if n == 0 {
 		return fmt.Sprintf("%d %s", p.Amount, p.Currency)
-	}
-	unit := int64(1)
-	for range n {
-		unit *= 10
 	}
 	return fmt.Sprintf("%d.%0*d %s", p.Amount/unit, n, p.Amount%unit, p.Currency)
 }
