@@ -6,6 +6,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/money"
 	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/resource"
 )
@@ -15,7 +16,7 @@ type createBody struct {
 	SKU         string            `json:"sku" minLength:"1" maxLength:"64" pattern:"^[^\\x00-\\x20\\x7F]([^\\x00-\\x1F\\x7F]*[^\\x00-\\x20\\x7F])?$" patternDescription:"free of control characters, and of spaces at its ends" doc:"Your own number of the product, unique in its factory" example:"TRAIL-42"`
 	Name        string            `json:"name" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the product" example:"Trail running shoe"`
 	Description string            `json:"description,omitempty" maxLength:"5000" doc:"What the product is" example:"Made of recycled nets, for wet rock"`
-	Price       goods.Price       `json:"price" doc:"Price of the product"`
+	Price       money.Price       `json:"price" doc:"Price of the product"`
 	URL         string            `json:"url,omitempty" maxLength:"2048" doc:"Page where it is sold" example:"https://shop.example.com/trail-42"`
 	Attributes  resource.Metadata `json:"attributes,omitempty" doc:"Up to 20 properties such as size and color" example:"{\"color\":\"red\"}"`
 	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`

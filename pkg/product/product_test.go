@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/money"
 	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
@@ -18,13 +19,13 @@ func TestAProductFromBeginningToEnd(t *testing.T) {
 	made := w.product("TRAIL-42", object{
 		"description": "Made of recycled nets", "url": "https://shop.example.com/trail-42", "attributes": object{"color": "red", "size": "42"}, "metadata": object{"erp": "4711"},
 	})
-	if made.State != goods.Active || made.Version != 1 || made.Price != (goods.Price{Amount: 12900, Currency: "EUR"}) || made.Attributes["size"] != "42" || made.Photos == nil {
+	if made.State != goods.Active || made.Version != 1 || made.Price != (money.Price{Amount: 12900, Currency: "EUR"}) || made.Attributes["size"] != "42" || made.Photos == nil {
 		t.Errorf("made was %+v", made)
 	}
 	var got goods.Product
 	w.Call(http.MethodPatch, "/v1/products/"+made.ID, object{"price": object{"amount": 9900}, "attributes": object{"size": nil}, "url": nil, "state": "archived", "description": nil},
 		"If-Match", `"1"`).Into(t, http.StatusOK, &got)
-	if got.Price != (goods.Price{Amount: 9900, Currency: "EUR"}) || len(got.Attributes) != 1 || got.URL != nil || got.State != goods.Archived || got.Description != "" || got.Version != 2 {
+	if got.Price != (money.Price{Amount: 9900, Currency: "EUR"}) || len(got.Attributes) != 1 || got.URL != nil || got.State != goods.Archived || got.Description != "" || got.Version != 2 {
 		t.Errorf("changed it is %+v", got)
 	}
 	w.Call(http.MethodPatch, "/v1/products/"+made.ID, object{"name": "Shoe"}, "If-Match", `"1"`).Refused(t, 412, errs.VersionMismatch, "If-Match")

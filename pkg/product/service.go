@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/incoming"
+	"github.com/content-automation/api/pkg/money"
 	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/safehttp"
@@ -49,7 +50,7 @@ type settings struct {
 	SKU         string            `json:"sku"`
 	Name        string            `json:"name"`
 	Description string            `json:"description"`
-	Price       goods.Price       `json:"price"`
+	Price       money.Price       `json:"price"`
 	URL         string            `json:"url"`
 	Attributes  resource.Metadata `json:"attributes"`
 	State       goods.State       `json:"state"`
@@ -71,8 +72,8 @@ func settingsOf(r *goods.Record) settings {
 }
 
 // checkPrice refuses a code that is no currency.
-func checkPrice(p goods.Price) error {
-	if !goods.IsCurrency(p.Currency) {
+func checkPrice(p money.Price) error {
+	if !money.IsCurrency(p.Currency) {
 		return errs.Invalid("/price/currency", "is not the ISO 4217 code of a currency, such as EUR")
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/money"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
@@ -38,15 +39,6 @@ const MaxPhotos = 10
 // MaxPromotions is how many promotions of a product may be scheduled or active.
 const MaxPromotions = 20
 
-// Price is a price in the smallest unit of a currency.
-type Price struct {
-	Amount   int64  `json:"amount" minimum:"0" maximum:"1000000000000" doc:"In the smallest unit of the currency: 12900 are 129.00 EUR, and 12900 JPY" example:"12900"`
-	Currency string `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"three capital letters" doc:"ISO 4217 code of the currency" example:"EUR"`
-}
-
-// SchemaName names the schema in the OpenAPI document.
-func (Price) SchemaName() string { return "ProductPrice" }
-
 // Product is a product as callers see it.
 type Product struct {
 	resource.Resource
@@ -54,7 +46,7 @@ type Product struct {
 	SKU         string            `json:"sku" doc:"Your own number of the product, unique in its factory" example:"TRAIL-42"`
 	Name        string            `json:"name" doc:"Name of the product" example:"Trail running shoe"`
 	Description string            `json:"description" doc:"What the product is"`
-	Price       Price             `json:"price" doc:"Price of the product"`
+	Price       money.Price       `json:"price" doc:"Price of the product"`
 	URL         *string           `json:"url" format:"uri" doc:"Page where it is sold. Null if there is none"`
 	Attributes  map[string]string `json:"attributes" doc:"Properties such as size and color"`
 	State       State             `json:"state" enum:"active,archived" doc:"State of the product. An archived product is kept, and no new content is made of it"`

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/content-automation/api/pkg/money"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
@@ -42,7 +43,7 @@ func (Discount) SchemaName() string { return "PromotionDiscount" }
 
 // Of returns the price that a discount makes of a price. Halves of the smallest unit are
 // rounded up.
-func (d Discount) Of(p Price) Price {
+func (d Discount) Of(p money.Price) money.Price {
 	if d.Kind == Percent {
 		p.Amount = (p.Amount*(100-d.Value) + 50) / 100
 	} else {
