@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -12,20 +13,22 @@ import (
 // case; those that end with * begin a word. Words that mean something else as often, such as
 // pound and won, are left out: a text that is refused for nothing costs more than they are
 // worth.
-var named = expand(map[string]string{
-	"EUR":                                "€ eur euro euros euroa eurot eurų eurai evro evrov evra евро євро ευρώ ευρω يورو אירו यूरो ยูโร 欧元 歐元 ユーロ 유로",
-	dollars:                              "dollar dollars dólar* dolar* доллар* долар* δολάρι* δολαρι* دولار* דולר* डॉलर ดอลลาร์ ドル 달러 bucks",
-	dollars + " MXN ARS CLP COP UYU DOP": "$",
-	"USD":                                "us$ 美元 美金", "CAD": "c$ ca$", "AUD": "a$ au$", "HKD": "hk$", "TWD": "nt$", "SGD": "s$", "NZD": "nz$", "MXN": "mx$",
-	"GBP EGP LBP SYP SHP GIP FKP SSP": "£", "GBP": "quid 英镑 ポンド 파운드", "GBP EGP SDG": "جنيه",
-	"JPY CNY": "¥ ￥", "JPY": "円 日元 日圓 yen иен иены иена 엔", "CNY TWD HKD": "元", "CNY": "人民币 rmb yuan* юан* 위안",
-	"RUB BYN": "руб рубль рубля рублей рублям рублях rubel* ruble* rouble*", "RUB": "₽", "UAH": "₴ грн гривен* гривн*", "KZT": "₸ тенге тг",
-	"INR PKR LKR NPR MUR": "rs rupee* rupie* рупи*", "INR": "₹", "INR NPR": "रुपये रुपए रु", "PKR INR": "روپے", "BDT": "৳ টাকা",
-	"KRW": "₩ 원 韩元 ウォン", "THB": "฿ บาท baht бат бата батов バーツ", "VND": "₫ đồng", "PHP": "₱", "IDR": "rp rupiah", "MYR": "rm ringgit", "NGN": "₦ naira", "GHS": "₵",
-	"ILS": "₪ שקל* ש\"ח ש״ח shekel* шекел*", "AED MAD": "درهم دراهم dirham*", "SAR QAR OMR YER IRR": "ريال ريالا riyal* rial rials", "KWD BHD JOD IQD TND DZD LYD RSD": "دينار dinar* динар*",
-	"PLN": "zł złotych złoty złote zloty* злот*", "CZK": "kč korun*", "SEK NOK DKK ISK": "kr krona kronor krone kroner kronen krónur крон кроны крона", "HUF": "forint*", "RON MDL": "lei лей", "BGN": "лв лева",
-	"TRY": "₺ tl lira liras lire liralık lirası лир лиры лира", "TRY SYP LBP": "ليرة", "GEL": "₾ ლარი", "AMD": "֏", "AZN": "₼ manat", "CHF": "sfr franken франк*", "CHF XAF XOF XPF": "fr franc francs",
-	"BRL": "r$ reais", "MXN ARS CLP COP UYU DOP PHP CUP": "peso pesos песо", "PEN": "s/", "VES": "bolívares", "ZAR": "rand",
+var named = sync.OnceValue(func() map[string]string {
+	return expand(map[string]string{
+		"EUR":                                "€ eur euro euros euroa eurot eurų eurai evro evrov evra евро євро ευρώ ευρω يورو אירו यूरो ยูโร 欧元 歐元 ユーロ 유로",
+		dollars:                              "dollar dollars dólar* dolar* доллар* долар* δολάρι* δολαρι* دولار* דולר* डॉलर ดอลลาร์ ドル 달러 bucks",
+		dollars + " MXN ARS CLP COP UYU DOP": "$",
+		"USD":                                "us$ 美元 美金", "CAD": "c$ ca$", "AUD": "a$ au$", "HKD": "hk$", "TWD": "nt$", "SGD": "s$", "NZD": "nz$", "MXN": "mx$",
+		"GBP EGP LBP SYP SHP GIP FKP SSP": "£", "GBP": "quid 英镑 ポンド 파운드", "GBP EGP SDG": "جنيه",
+		"JPY CNY": "¥ ￥", "JPY": "円 日元 日圓 yen иен иены иена 엔", "CNY TWD HKD": "元", "CNY": "人民币 rmb yuan* юан* 위안",
+		"RUB BYN": "руб рубль рубля рублей рублям рублях rubel* ruble* rouble*", "RUB": "₽", "UAH": "₴ грн гривен* гривн*", "KZT": "₸ тенге тг",
+		"INR PKR LKR NPR MUR": "rs rupee* rupie* рупи*", "INR": "₹", "INR NPR": "रुपये रुपए रु", "PKR INR": "روپے", "BDT": "৳ টাকা",
+		"KRW": "₩ 원 韩元 ウォン", "THB": "฿ บาท baht бат бата батов バーツ", "VND": "₫ đồng", "PHP": "₱", "IDR": "rp rupiah", "MYR": "rm ringgit", "NGN": "₦ naira", "GHS": "₵",
+		"ILS": "₪ שקל* ש\"ח ש״ח shekel* шекел*", "AED MAD": "درهم دراهم dirham*", "SAR QAR OMR YER IRR": "ريال ريالا riyal* rial rials", "KWD BHD JOD IQD TND DZD LYD RSD": "دينار dinar* динар*",
+		"PLN": "zł złotych złoty złote zloty* злот*", "CZK": "kč korun*", "SEK NOK DKK ISK": "kr krona kronor krone kroner kronen krónur крон кроны крона", "HUF": "forint*", "RON MDL": "lei лей", "BGN": "лв лева",
+		"TRY": "₺ tl lira liras lire liralık lirası лир лиры лира", "TRY SYP LBP": "ليرة", "GEL": "₾ ლარი", "AMD": "֏", "AZN": "₼ manat", "CHF": "sfr franken франк*", "CHF XAF XOF XPF": "fr franc francs",
+		"BRL": "r$ reais", "MXN ARS CLP COP UYU DOP PHP CUP": "peso pesos песо", "PEN": "s/", "VES": "bolívares", "ZAR": "rand",
+	})
 })
 
 // expand returns the currencies of each word.
@@ -44,13 +47,19 @@ var particles = strings.Fields("에 은 을 의 이 만 도 로 으로 에서 �
 
 const dollars = "USD CAD AUD NZD HKD SGD TWD JMD TTD BBD BSD BZD BND FJD GYD LRD NAD SRD KYD XCD BMD"
 
+// gap is what may stand between a number and its currency.
+const gap = "[\\s\u00a0\u202f.:–—-]{0,3}"
+
 var (
-	number = regexp.MustCompile(`\d+(?:[.,'’٬٫   ]\d+)*`)
-	// before and after are what may stand between a number and its currency.
-	gap = "[\\s\u00a0\u202f.:–—-]{0,3}"
-	// word is a currency beside a number: a sign with what belongs to it, or letters.
-	wordBefore = regexp.MustCompile(`(?i)([\p{L}\p{M}]{0,2}\p{Sc}|ש["״]ח|s/|[\p{L}\p{M}]+)\.?` + gap + `$`)
-	wordAfter  = regexp.MustCompile(`(?i)^` + gap + `(?:[,.][–—-]{1,2} ?)?(\p{Sc}|ש["״]ח|[\p{L}\p{M}]+)`)
+	number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(?:[.,'’٬٫   ]\d+)*`) })
+	// wordBefore and wordAfter are a currency beside a number: a sign with what belongs to
+	// it, or letters.
+	wordBefore = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)([\p{L}\p{M}]{0,2}\p{Sc}|ש["״]ח|s/|[\p{L}\p{M}]+)\.?` + gap + `$`)
+	})
+	wordAfter = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^` + gap + `(?:[,.][–—-]{1,2} ?)?(\p{Sc}|ש["״]ח|[\p{L}\p{M}]+)`)
+	})
 )
 
 // Stated is an amount of money that a text states.
@@ -62,6 +71,9 @@ type Stated struct {
 	means []Price
 }
 
+// Means returns the prices that the amount may mean.
+func (s Stated) Means() []Price { return s.means }
+
 // Is reports whether the amount may mean one of some prices.
 func (s Stated) Is(prices []Price) bool {
 	return slices.ContainsFunc(s.means, func(p Price) bool { return slices.Contains(prices, p) })
@@ -71,13 +83,13 @@ func (s Stated) Is(prices []Price) bool {
 // beside the sign, code or word of a currency.
 func In(text string) (all []Stated) {
 	text = latin(text)
-	for _, at := range number.FindAllStringIndex(text, -1) {
+	for _, at := range number().FindAllStringIndex(text, -1) {
 		var codes []string
 		before, after := text[:at[0]], text[at[1]:]
-		if m := wordBefore.FindStringSubmatch(before); m != nil {
+		if m := wordBefore().FindStringSubmatch(before); m != nil {
 			codes = append(codes, codesOf(m[1])...)
 		}
-		if m := wordAfter.FindStringSubmatch(after); m != nil {
+		if m := wordAfter().FindStringSubmatch(after); m != nil {
 			codes = append(codes, codesOf(m[1])...)
 		}
 		if len(codes) == 0 {
@@ -96,16 +108,16 @@ func In(text string) (all []Stated) {
 
 // codesOf returns the currencies that a word or sign may mean; none if it is another word.
 func codesOf(word string) []string {
-	if code := strings.ToUpper(word); IsCurrency(code) && (word == code || named[strings.ToLower(word)] != "") {
+	if code := strings.ToUpper(word); IsCurrency(code) && (word == code || named()[strings.ToLower(word)] != "") {
 		return []string{code}
 	}
 	word = strings.ToLower(word)
-	if codes := named[word]; codes != "" {
+	if codes := named()[word]; codes != "" {
 		return strings.Fields(codes)
 	}
 	runes := []rune(word)
 	for n := len(runes); n > 1; n-- {
-		if codes := named[string(runes[:n])+"*"]; codes != "" {
+		if codes := named()[string(runes[:n])+"*"]; codes != "" {
 			return strings.Fields(codes)
 		}
 	}
@@ -114,12 +126,12 @@ func codesOf(word string) []string {
 	for n := 1; n < len(runes); n++ {
 		head, tail := string(runes[:len(runes)-n]), string(runes[len(runes)-n:])
 		if unicode.In(runes[0], unicode.Han, unicode.Katakana, unicode.Thai) || unicode.Is(unicode.Hangul, runes[0]) && slices.Contains(particles, tail) {
-			if codes := named[head]; codes != "" {
+			if codes := named()[head]; codes != "" {
 				return strings.Fields(codes)
 			}
 		}
-		if rest := string(runes[n:]); unicode.Is(unicode.Sc, runes[n]) && named[rest] != "" {
-			return strings.Fields(named[rest])
+		if rest := string(runes[n:]); unicode.Is(unicode.Sc, runes[n]) && named()[rest] != "" {
+			return strings.Fields(named()[rest])
 		}
 	}
 	return nil
