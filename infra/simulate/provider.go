@@ -98,7 +98,8 @@ func (p double) Submit(ctx context.Context, req provider.Request) (out provider.
 			}
 			if req.Kind == provider.KindText {
 				answer = provider.Submission{Result: &provider.Result{Text: &provider.Text{
-					Title: "Title", Caption: "Caption", Hashtags: []string{"tag"}, Slides: many("Slide", req.Slides), Script: "A script that is spoken.",
+					Title: "Title", Caption: "Caption", Hashtags: []string{"tag"}, Slides: many("Slide", req.Slides),
+					Scenes: many(provider.Scene{Text: "A script that is spoken.", Visual: "A view"}, req.Scenes),
 				}}}
 				return nil
 			}
@@ -109,8 +110,8 @@ func (p double) Submit(ctx context.Context, req provider.Request) (out provider.
 	return answer, err
 }
 
-func many(s string, n int) []string {
-	all := make([]string, n)
+func many[T any](s T, n int) []T {
+	all := make([]T, n)
 	for i := range all {
 		all[i] = s
 	}

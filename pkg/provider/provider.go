@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -98,14 +99,15 @@ type Request struct {
 	// they come from the caller's settings.
 	Instructions string
 	// ScriptSeconds is for text: the approximate length of a spoken script to write
-	// as well; 0 means none.
+	// as well, in as many Scenes, of which there is at least one; 0 means none.
 	ScriptSeconds int
+	Scenes        int
 
 	// Form is for text: the object to write instead of a post. See Ask.
 	Form *Form
 
 	AspectRatio string // image, video, avatar; the provider's first one if empty
-	Seconds     int    // video, music; the model's own length if 0
+	Seconds     int    // video, music; the model's own length if 0. The sandbox speaks as long, too
 	Count       int    // image; 1 if 0
 	Slides      int    // text: headings wanted for the slides of a carousel
 	ImageURL    string // video, avatar, image: the picture to start from
@@ -177,7 +179,22 @@ type Text struct {
 	Caption  string   `json:"caption"`          // may have several lines
 	Hashtags []string `json:"hashtags"`         // without the #
 	Slides   []string `json:"slides,omitempty"` // one heading for each slide asked for
-	Script   string   `json:"script,omitempty"` // what is spoken, where a script was asked for
+	Scenes   []Scene  `json:"scenes,omitempty"` // the script, where one was asked for
+}
+
+// Scene is a part of a script.
+type Scene struct {
+	Text   string `json:"text"`   // what is spoken
+	Visual string `json:"visual"` // what is seen meanwhile
+}
+
+// Script returns what is spoken in all scenes.
+func (t Text) Script() string {
+	texts := make([]string, len(t.Scenes))
+	for i, s := range t.Scenes {
+		texts[i] = s.Text
+	}
+	return strings.Join(texts, " ")
 }
 
 // File is one generated file. Its format is read from its content; the provider's

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -20,11 +21,16 @@ const (
 	maxSlide    = 150
 	maxHashtag  = 60
 	maxHashtags = 12
+	maxVisual   = 300
 
 	// A second of speech has about two and a half words; no language needs more
 	// characters for them than maxSpeech.
 	wordsPerSecond = 2.5
 	maxSpeech      = 24
+
+	// mostSpoken is how much longer than asked for a script may take, by the slow paces
+	// of SpokenLength.
+	mostSpoken = 1.25
 )
 
 // MaxScript returns the most characters of a script for the given seconds.
@@ -33,12 +39,13 @@ func MaxScript(seconds int) int { return max(seconds, 0) * maxSpeech }
 // Tokens bounds what a text model reads and writes.
 type Tokens struct{ Input, Output int }
 
-// The tokens of an answer: of the whole without slides and script, of a slide, and of
-// a second of the script. Languages that models know less well take several tokens a
-// word.
+// The tokens of an answer: of the whole without slides and script, of a slide, of what
+// is seen in a scene, and of a second of the script. Languages that models know less
+// well take several tokens a word.
 const (
 	tokensBase      = 1200
 	tokensPerSlide  = 80
+	tokensPerScene  = 100
 	tokensPerSecond = 16
 	bytesPerToken   = 2
 )
@@ -47,12 +54,20 @@ const (
 // tokens, which are billed like those of the answer.
 const OptionReasoning = "reasoning_tokens"
 
+// scenes returns how many scenes are asked for.
+func (r Request) scenes() int {
+	if r.ScriptSeconds <= 0 {
+		return 0
+	}
+	return max(r.Scenes, 1)
+}
+
 // TextTokens returns the most that a request for text reads and writes. It fixes
 // prices in advance, and adapters enforce it.
 func TextTokens(req Request) Tokens {
 	system, user := TextPrompt(req)
 	reasoning, _ := strconv.Atoi(req.Options[OptionReasoning]) // 0 where there is none
-	answer := tokensBase + max(req.Slides, 0)*tokensPerSlide + max(req.ScriptSeconds, 0)*tokensPerSecond
+	answer := tokensBase + max(req.Slides, 0)*tokensPerSlide + req.scenes()*tokensPerScene + max(req.ScriptSeconds, 0)*tokensPerSecond
 	if req.Form != nil {
 		answer = req.Form.Tokens
 	}
@@ -77,16 +92,23 @@ func TextPrompt(req Request) (system, user string) {
 	if req.Slides > 0 {
 		fmt.Fprintf(&b, `- "slides": an array of exactly %d headings, one for each slide in order, each of one line and at most 80 characters`+"\n", req.Slides)
 	}
-	if req.ScriptSeconds > 0 {
-		fmt.Fprintf(&b, `- "script": the words that a speaker says, about %d words and at most %d characters; only what is spoken, no headings, names, stage directions or emojis`+"\n",
-			int(math.Round(float64(req.ScriptSeconds)*wordsPerSecond)), MaxScript(req.ScriptSeconds))
+	if n := req.scenes(); n > 0 {
+		fmt.Fprintf(&b, `- "scenes": the script of a video as an array of exactly %d objects, one for each scene in order. Together their texts are what one speaker says, about %d words and at most %d characters. The members of each:`+"\n"+
+			`  - "text": the words that are spoken in the scene, about %d words, whole sentences if possible; only what is spoken, no headings, names, stage directions or emojis`+"\n"+
+			`  - "visual": one sentence in English about what is seen meanwhile, at most 200 characters, without any text in the picture`+"\n",
+			n, words(req.ScriptSeconds, 1), MaxScript(req.ScriptSeconds), words(req.ScriptSeconds, n))
 	}
 	language := req.Language
 	if language == "" {
 		language = "en"
 	}
-	fmt.Fprintf(&b, "Write all of it in the language with the BCP 47 tag %q, whatever language you are asked in.", language)
+	fmt.Fprintf(&b, "Write all of it, if nothing else is said, in the language with the BCP 47 tag %q, whatever language you are asked in.", language)
 	return b.String(), strings.TrimSpace(req.Prompt)
+}
+
+// words returns how many words are spoken in one of n scenes of a script.
+func words(seconds, n int) int {
+	return max(int(math.Round(float64(seconds)*wordsPerSecond/float64(n))), 1)
 }
 
 // ParseText parses the answer of a model to TextPrompt. It cuts texts that are too
@@ -107,7 +129,7 @@ func parseText(raw string, req Request) (Text, error) {
 		Caption  string   `json:"caption"`
 		Hashtags []string `json:"hashtags"`
 		Slides   []string `json:"slides"`
-		Script   string   `json:"script"`
+		Scenes   []Scene  `json:"scenes"`
 	}
 	object, err := findObject(raw)
 	if err != nil {
@@ -138,12 +160,38 @@ func parseText(raw string, req Request) (Text, error) {
 		}
 		t.Slides = append(t.Slides, slide)
 	}
-	if req.ScriptSeconds > 0 {
-		if t.Script = cutSentence(oneLine(answer.Script), MaxScript(req.ScriptSeconds)); t.Script == "" {
-			return Text{}, errors.New("there is no script")
+	if n := req.scenes(); n > 0 {
+		if t.Scenes, err = parseScenes(answer.Scenes, n, req.ScriptSeconds); err != nil {
+			return Text{}, err
 		}
 	}
 	return t, nil
+}
+
+// parseScenes cleans the n scenes of a script. What each says fits its share of the
+// seconds.
+func parseScenes(all []Scene, n, seconds int) ([]Scene, error) {
+	if len(all) != n {
+		return nil, fmt.Errorf("there are %d scenes, not %d", len(all), n)
+	}
+	share := time.Duration(mostSpoken * float64(seconds) / float64(n) * float64(time.Second))
+	for i, s := range all {
+		all[i] = Scene{Text: ClipSpoken(cutSentence(oneLine(s.Text), MaxScript(seconds)/n-1), share), Visual: Clip(oneLine(s.Visual), maxVisual)}
+		if all[i].Text == "" || all[i].Visual == "" {
+			return nil, fmt.Errorf("scene %d lacks its text or what is seen", i+1)
+		}
+	}
+	return all, nil
+}
+
+// ClipSpoken shortens a text so that it takes at most a time to be spoken, at the end of
+// a sentence if it can. A second is always left.
+func ClipSpoken(s string, most time.Duration) string {
+	for n := utf8.RuneCountInString(s); n > 1 && SpokenLength(s) > max(most, time.Second); {
+		n = min(n-1, int(float64(n)*float64(most)/float64(SpokenLength(s))))
+		s = cutSentence(s, n)
+	}
+	return s
 }
 
 // findObject returns the JSON object of an answer, without a code fence or text around

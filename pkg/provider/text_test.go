@@ -6,17 +6,18 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
 func TestThePromptSaysAllThatIsWanted(t *testing.T) {
 	system, user := TextPrompt(Request{
-		Kind: KindText, Prompt: " Our new shoe \n", Instructions: "Speak as Acme.", Language: "de-DE", Slides: 4, ScriptSeconds: 20,
+		Kind: KindText, Prompt: " Our new shoe \n", Instructions: "Speak as Acme.", Language: "de-DE", Slides: 4, ScriptSeconds: 20, Scenes: 4,
 	})
 	if user != "Our new shoe" {
 		t.Errorf("the user says %q", user)
 	}
-	for _, want := range []string{"Speak as Acme.", `"title"`, `"caption"`, `"hashtags"`, "exactly 4 headings", "about 50 words", "at most 480 characters", `"de-DE"`} {
+	for _, want := range []string{"Speak as Acme.", `"title"`, `"caption"`, `"hashtags"`, "exactly 4 headings", "exactly 4 objects", "about 50 words", "about 13 words", "at most 480 characters", `"de-DE"`} {
 		if !strings.Contains(system, want) {
 			t.Errorf("the system does not say %q:\n%s", want, system)
 		}
@@ -25,7 +26,7 @@ func TestThePromptSaysAllThatIsWanted(t *testing.T) {
 		t.Error("the caller's instructions do not come first")
 	}
 	system, _ = TextPrompt(Request{Kind: KindText, Prompt: "x"})
-	if strings.Contains(system, `"slides"`) || strings.Contains(system, `"script"`) || !strings.Contains(system, `"en"`) || strings.HasPrefix(system, "\n") {
+	if strings.Contains(system, `"slides"`) || strings.Contains(system, `"scenes"`) || !strings.Contains(system, `"en"`) || strings.HasPrefix(system, "\n") {
 		t.Errorf("it asks for what is not wanted:\n%s", system)
 	}
 }
@@ -35,11 +36,11 @@ func TestTokensCoverWhatIsAskedFor(t *testing.T) {
 	if plain.Output != tokensBase || plain.Input < 200 || plain.Input > 2000 {
 		t.Errorf("a post takes %+v", plain)
 	}
-	long := TextTokens(Request{Prompt: strings.Repeat("ж", 4000), Instructions: strings.Repeat("y", 1000), Slides: 10, ScriptSeconds: 60, Options: map[string]string{OptionReasoning: "3000"}})
-	if long.Output != tokensBase+3000+10*tokensPerSlide+60*tokensPerSecond || long.Input < plain.Input+4000 {
+	long := TextTokens(Request{Prompt: strings.Repeat("ж", 4000), Instructions: strings.Repeat("y", 1000), Slides: 10, ScriptSeconds: 60, Scenes: 12, Options: map[string]string{OptionReasoning: "3000"}})
+	if long.Output != tokensBase+3000+10*tokensPerSlide+12*tokensPerScene+60*tokensPerSecond || long.Input < plain.Input+4000 {
 		t.Errorf("a long one takes %+v", long)
 	}
-	if odd := TextTokens(Request{Prompt: "x", Slides: -1, ScriptSeconds: -5, Options: map[string]string{OptionReasoning: "-9"}}); odd != plain {
+	if odd := TextTokens(Request{Prompt: "x", Slides: -1, ScriptSeconds: -5, Scenes: 9, Options: map[string]string{OptionReasoning: "-9"}}); odd != plain {
 		t.Errorf("an odd one takes %+v, want %+v", odd, plain)
 	}
 	if MaxScript(-1) != 0 || MaxScript(10) != 240 {
@@ -57,7 +58,7 @@ func TestAnswersAreRead(t *testing.T) {
 		"in a fence with words":   "Here it is:\n\n```json\n" + object + "\n```\nEnjoy!",
 		"in a fence of no name":   "```\n" + object + "\n```",
 		"among words":             "Sure! " + object + " Good luck!",
-		"with another member too": strings.Replace(object, `"extra": 1`, `"slides": ["not asked for"], "script": "neither"`, 1),
+		"with another member too": strings.Replace(object, `"extra": 1`, `"slides": ["not asked for"], "scenes": [{"text": "nor this", "visual": "nor this"}]`, 1),
 	} {
 		got, err := ParseText(raw, Request{})
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -67,8 +68,8 @@ func TestAnswersAreRead(t *testing.T) {
 }
 
 func TestAnswersThatLackSomethingAreAskedForAgain(t *testing.T) {
-	full := Request{Slides: 2, ScriptSeconds: 5}
-	const good = `{"title": "t", "caption": "c", "hashtags": [], "slides": ["a", "b"], "script": "Say it."}`
+	full := Request{Slides: 2, ScriptSeconds: 5, Scenes: 2}
+	const good = `{"title": "t", "caption": "c", "hashtags": [], "slides": ["a", "b"], "scenes": [{"text": "Say it.", "visual": "It."}, {"text": "Say more.", "visual": "More."}]}`
 	if _, err := ParseText(good, full); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,11 @@ func TestAnswersThatLackSomethingAreAskedForAgain(t *testing.T) {
 		"too few slides":       strings.Replace(good, `["a", "b"]`, `["a"]`, 1),
 		"an empty slide":       strings.Replace(good, `"b"`, `""`, 1),
 		"slides as objects":    strings.Replace(good, `"b"`, `{"text": "b"}`, 1),
-		"no script":            strings.Replace(good, `"Say it."`, `" "`, 1),
+		"no scenes":            strings.Replace(good, `"scenes"`, `"script"`, 1),
+		"too few scenes":       strings.Replace(good, `{"text": "Say it.", "visual": "It."}, `, ``, 1),
+		"too many scenes":      strings.Replace(good, `{"text": "Say it.", "visual": "It."}`, `{"text": "Say it.", "visual": "It."}, {"text": "Say it.", "visual": "It."}`, 1),
+		"a silent scene":       strings.Replace(good, `"Say it."`, `" "`, 1),
+		"an unseen scene":      strings.Replace(good, `"More."`, `""`, 1),
 	} {
 		got, err := ParseText(raw, full)
 		var e *Error
@@ -102,12 +107,14 @@ func TestAnswersAreBounded(t *testing.T) {
 		"title": strings.Repeat(word, 500), "caption": strings.Repeat("x", 100_000),
 		"hashtags": strings.Fields("a b c d e f g h i j k l m n o p " + strings.Repeat("q", 200)),
 		"slides":   []string{strings.Repeat(word, 500), "b", "c", "d"},
-		"script":   strings.Repeat("Это одно предложение! ", 500),
+		"scenes": []Scene{
+			{strings.Repeat("Это одно предложение! ", 500), strings.Repeat(word, 500)}, {strings.Repeat("字", 500), "x"},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ParseText(string(raw), Request{Slides: 2, ScriptSeconds: 10})
+	got, err := ParseText(string(raw), Request{Slides: 2, ScriptSeconds: 20, Scenes: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,11 +126,20 @@ func TestAnswersAreBounded(t *testing.T) {
 		"title":   {got.Title, maxTitle, "слово"},
 		"caption": {got.Caption, maxCaption, "x"},
 		"slide":   {got.Slides[0], maxSlide, "слово"},
-		"script":  {got.Script, MaxScript(10), "предложение!"},
+		"scene":   {got.Scenes[0].Text, MaxScript(20) / 2, "предложение!"},
+		"visual":  {got.Scenes[0].Visual, maxVisual, "слово"},
 	} {
 		if n := utf8.RuneCountInString(c.text); n > c.most || n < c.most/2 || !strings.HasSuffix(c.text, c.end) {
 			t.Errorf("the %s has %d of %d characters and ends with %q", name, n, c.most, c.text[max(len(c.text)-30, 0):])
 		}
+	}
+	for _, s := range got.Scenes {
+		if spoken := SpokenLength(s.Text); spoken < 9*time.Second || spoken.Seconds() > 10*mostSpoken {
+			t.Errorf("a scene of 10 s is spoken in %v", spoken)
+		}
+	}
+	if got.Script() != got.Scenes[0].Text+" "+got.Scenes[1].Text {
+		t.Errorf("the script is %q", got.Script())
 	}
 	if len(got.Slides) != 2 || len(got.Hashtags) != maxHashtags {
 		t.Errorf("%d slides, %d hashtags", len(got.Slides), len(got.Hashtags))
@@ -155,10 +171,10 @@ func TestLongTextsAreCutBetweenWords(t *testing.T) {
 }
 
 func FuzzParseText(f *testing.F) {
-	f.Add(`{"title": "t", "caption": "c", "hashtags": ["a"], "slides": ["a", "b"], "script": "Say it."}`, 2, 5)
-	f.Add("```json\n{}\n```", 0, 0)
-	f.Fuzz(func(t *testing.T, raw string, slides, seconds int) {
-		req := Request{Slides: slides % 20, ScriptSeconds: seconds % 600}
+	f.Add(`{"title": "t", "caption": "c", "hashtags": ["a"], "slides": ["a", "b"], "scenes": [{"text": "Say it.", "visual": "It."}]}`, 2, 5, 1)
+	f.Add("```json\n{}\n```", 0, 0, 0)
+	f.Fuzz(func(t *testing.T, raw string, slides, seconds, scenes int) {
+		req := Request{Slides: slides % 20, ScriptSeconds: seconds % 600, Scenes: scenes % 20}
 		got, err := ParseText(raw, req)
 		if err != nil {
 			if KindOf(err) != Transient {
@@ -167,7 +183,7 @@ func FuzzParseText(f *testing.F) {
 			return
 		}
 		if got.Title == "" || got.Caption == "" || len(got.Slides) != max(req.Slides, 0) ||
-			utf8.RuneCountInString(got.Script) > MaxScript(req.ScriptSeconds) || strings.ContainsAny(got.Title, "\n\r\x00") {
+			utf8.RuneCountInString(got.Script()) > MaxScript(req.ScriptSeconds) || strings.ContainsAny(got.Title, "\n\r\x00") {
 			t.Errorf("got %+v", got)
 		}
 	})

@@ -215,12 +215,12 @@ func TestModelsAreCalledByTheProfileOfTheRegion(t *testing.T) {
 func TestTextsAreHeldToTheirTokens(t *testing.T) {
 	w := newWorld(t, "us-east-1")
 	req := of(t, "deepseek-r1", "Trail running")
-	req.Slides, req.ScriptSeconds, req.Instructions = 3, 30, "Speak as Acme."
+	req.Slides, req.ScriptSeconds, req.Scenes, req.Instructions = 3, 30, 5, "Speak as Acme."
 	submission, err := w.Submit(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := submission.Result.Text; text.Title != "Trail running" || len(text.Slides) != 3 || text.Script == "" {
+	if text := submission.Result.Text; text.Title != "Trail running" || len(text.Slides) != 3 || len(text.Scenes) != 5 {
 		t.Errorf("got %+v", text)
 	}
 	sent := w.control.Accepted()[0].Input

@@ -83,8 +83,16 @@ func checkText(t *testing.T, req provider.Request, result provider.Result) {
 	if len(text.Slides) != req.Slides {
 		t.Errorf("%d headings, want %d", len(text.Slides), req.Slides)
 	}
-	if n := len([]rune(text.Script)); (n > 0) != (req.ScriptSeconds > 0) || n > provider.MaxScript(req.ScriptSeconds) {
+	if n := len([]rune(text.Script())); (n > 0) != (req.ScriptSeconds > 0) || n > provider.MaxScript(req.ScriptSeconds) {
 		t.Errorf("a script of %d characters for %d s", n, req.ScriptSeconds)
+	}
+	if req.ScriptSeconds > 0 && len(text.Scenes) != max(req.Scenes, 1) {
+		t.Errorf("%d scenes, want %d", len(text.Scenes), req.Scenes)
+	}
+	for _, s := range text.Scenes {
+		if s.Text == "" || s.Visual == "" {
+			t.Errorf("the scene %+v is not complete", s)
+		}
 	}
 	for _, tag := range text.Hashtags {
 		if tag == "" || strings.ContainsAny(tag, "# ") || strings.ContainsFunc(tag, unicode.IsControl) {

@@ -62,7 +62,8 @@ func size(req provider.Request) (width, height int) {
 	return edge, longer
 }
 
-// length returns how long a clip or sound plays. Speech takes as long as its text.
+// length returns how long a clip or sound plays. Speech takes as long as its text, where
+// the request does not say.
 func length(req provider.Request) time.Duration {
 	asked := time.Duration(req.Seconds) * time.Second
 	switch req.Kind {
@@ -71,8 +72,8 @@ func length(req provider.Request) time.Duration {
 	case provider.KindMusic:
 		return cmp.Or(asked, usualMusic)
 	case provider.KindVoice, provider.KindAvatar:
-		if req.Spoken > 0 {
-			return min(req.Spoken, maxMinutes*time.Minute)
+		if given := max(req.Spoken, asked); given > 0 {
+			return min(given, maxMinutes*time.Minute)
 		}
 		return min(max(provider.SpokenLength(req.Prompt), minSpeaking), maxMinutes*time.Minute)
 	}

@@ -64,6 +64,7 @@ type work struct {
 	Count  int                  `json:"n,omitempty"`
 	Slides int                  `json:"s,omitempty"`
 	Script int                  `json:"q,omitempty"` // of a text: the seconds of its script
+	Scenes int                  `json:"e,omitempty"` // of a script
 	Lang   string               `json:"l,omitempty"`
 	Topic  string               `json:"t,omitempty"` // the beginning of the prompt
 	Seed   uint32               `json:"h,omitempty"` // hash of the prompt
@@ -105,6 +106,9 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 		w.Topic = subject(req.Prompt)
 	case provider.KindText:
 		w.Slides, w.Script = min(req.Slides, maxImages), min(max(req.ScriptSeconds, 0), maxSeconds)
+		if w.Script > 0 {
+			w.Scenes = min(max(req.Scenes, 1), w.Script)
+		}
 		w.Lang, w.Topic = baseLanguage(req.Language), topic(req.Prompt)
 	}
 	if r := req.Rehearsal; r.Delay > 0 {
@@ -204,7 +208,7 @@ func parse(ctx context.Context, h provider.Handle) (work, error) {
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return work{}, badHandle(err)
 	}
-	if w.Count < 0 || w.Count > maxImages || w.Slides < 0 || w.Slides > maxImages || w.Script < 0 || w.Script > maxSeconds || w.End < w.Start {
+	if w.Count < 0 || w.Count > maxImages || w.Slides < 0 || w.Slides > maxImages || w.Script < 0 || w.Script > maxSeconds || w.Scenes < 0 || w.Scenes > w.Script || w.End < w.Start {
 		return work{}, badHandle(fmt.Errorf("%+v is out of bounds", w))
 	}
 	if err := w.check(); err != nil {

@@ -49,7 +49,7 @@ func TestConformance(t *testing.T) {
 		},
 		provider.Request{Kind: provider.KindText, Prompt: strings.Repeat("длинный запрос ", 500), Language: "ru", Rehearsal: provider.Rehearsal{Start: noon, Delay: 12 * time.Hour}},
 		provider.Request{Kind: provider.KindText, Prompt: "?!…"},
-		provider.Request{Kind: provider.KindText, Prompt: "A short video", ScriptSeconds: 8},
+		provider.Request{Kind: provider.KindText, Prompt: "A short video", ScriptSeconds: 8, Scenes: 2},
 		provider.Request{Kind: provider.KindText, Prompt: strings.Repeat("long ", 500), Language: "fr", ScriptSeconds: 3},
 		provider.Request{Kind: provider.KindText, Prompt: "bad \x00 bytes \xff\x1b[31m and\ttabs\r\n"},
 		provider.Request{Kind: provider.KindVideo, Prompt: "From a picture", ImageURL: "https://example.test/a.png", Seconds: 10},
@@ -257,11 +257,18 @@ func TestTextFollowsFromPromptAndLanguage(t *testing.T) {
 
 func TestAScriptIsWrittenWhereOneIsWanted(t *testing.T) {
 	for language, want := range map[string]string{
-		"en": "This is a sample script to be spoken. It is about: sea.", "de-AT": "Dies ist ein Beispieltext zum Sprechen. Es geht um: sea.",
+		"en": "Scene 2 is a sample to be spoken. It is about: Sea.", "de-AT": "Szene 2, ein Beispiel zum Sprechen. Es geht um: Sea.",
 	} {
-		submission, err := New(time.Now).Submit(t.Context(), provider.Request{Kind: provider.KindText, Prompt: "sea", Language: language, ScriptSeconds: 8})
-		if err != nil || submission.Result.Text.Script != want {
-			t.Errorf("%+v, %v", submission, err)
+		submission, err := New(time.Now).Submit(t.Context(), provider.Request{Kind: provider.KindText, Prompt: "sea", Language: language, ScriptSeconds: 16, Scenes: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := *submission.Result.Text
+		if len(text.Scenes) != 3 || !strings.HasPrefix(text.Scenes[1].Text, want) || text.Scenes[1].Visual != "Sea" {
+			t.Errorf("%+v", text)
+		}
+		if spoken := provider.SpokenLength(text.Script()); spoken < 13*time.Second || spoken > 16*time.Second {
+			t.Errorf("a script of 16 s is spoken in %v: %+v", spoken, text.Scenes)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -18,14 +19,15 @@ const (
 )
 
 // phrases are what the sandbox writes around the topic, by language: a caption
-// with the topic in it, the heading of a slide with its number, and a script.
+// with the topic in it, the heading of a slide with its number, and what is spoken in a
+// scene, with its number and the topic.
 var phrases = map[string][3]string{
-	"de": {"Ein Beispieltext der Sandbox zum Thema: %s.\n\nMit einem Live-Schlüssel schreibt ihn ein Sprachmodell.", "Punkt %d", "Dies ist ein Beispieltext zum Sprechen. Es geht um: %s."},
-	"en": {"A sample caption from the sandbox about: %s.\n\nWith a live key a language model writes it.", "Point %d", "This is a sample script to be spoken. It is about: %s."},
-	"es": {"Un texto de ejemplo del sandbox sobre: %s.\n\nCon una clave real lo escribe un modelo de lenguaje.", "Punto %d", "Este es un guion de ejemplo para hablar. Trata de: %s."},
-	"fr": {"Un texte d’exemple du bac à sable sur : %s.\n\nAvec une clé réelle, un modèle de langage l’écrit.", "Point %d", "Ceci est un exemple de texte à dire. Il parle de : %s."},
-	"pt": {"Um texto de exemplo do sandbox sobre: %s.\n\nCom uma chave real, um modelo de linguagem o escreve.", "Ponto %d", "Este é um roteiro de exemplo para falar. É sobre: %s."},
-	"ru": {"Пример подписи из песочницы на тему: %s.\n\nС боевым ключом её пишет языковая модель.", "Пункт %d", "Это пример текста для озвучивания. Он о теме: %s."},
+	"de": {"Ein Beispieltext der Sandbox zum Thema: %s.\n\nMit einem Live-Schlüssel schreibt ihn ein Sprachmodell.", "Punkt %d", "Szene %d, ein Beispiel zum Sprechen. Es geht um: %s."},
+	"en": {"A sample caption from the sandbox about: %s.\n\nWith a live key a language model writes it.", "Point %d", "Scene %d is a sample to be spoken. It is about: %s."},
+	"es": {"Un texto de ejemplo del sandbox sobre: %s.\n\nCon una clave real lo escribe un modelo de lenguaje.", "Punto %d", "La escena %d es un ejemplo para hablar. Trata de: %s."},
+	"fr": {"Un texte d’exemple du bac à sable sur : %s.\n\nAvec une clé réelle, un modèle de langage l’écrit.", "Point %d", "La scène %d est un exemple à dire. Elle parle de : %s."},
+	"pt": {"Um texto de exemplo do sandbox sobre: %s.\n\nCom uma chave real, um modelo de linguagem o escreve.", "Ponto %d", "A cena %d é um exemplo para falar. É sobre: %s."},
+	"ru": {"Пример подписи из песочницы на тему: %s.\n\nС боевым ключом её пишет языковая модель.", "Пункт %d", "Сцена %d, пример для озвучивания. Она о теме: %s."},
 }
 
 // baseLanguage is the language of a BCP 47 tag, where the sandbox writes it, and
@@ -64,8 +66,13 @@ func (w work) text() provider.Text {
 	for i := range w.Slides {
 		t.Slides = append(t.Slides, fmt.Sprintf(phrase[1], i+1)+": "+title)
 	}
-	if w.Script > 0 {
-		t.Script = provider.Clip(fmt.Sprintf(phrase[2], w.Topic), provider.MaxScript(w.Script))
+	for i := range w.Scenes {
+		spoken := time.Duration(w.Script) * time.Second / time.Duration(w.Scenes)
+		said := fmt.Sprintf(phrase[2], i+1, title)
+		for provider.SpokenLength(said) < spoken {
+			said += " " + fmt.Sprintf(phrase[2], i+1, title)
+		}
+		t.Scenes = append(t.Scenes, provider.Scene{Text: provider.ClipSpoken(said, spoken), Visual: title})
 	}
 	return t
 }

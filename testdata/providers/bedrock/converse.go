@@ -100,9 +100,10 @@ func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
 // charactersPerToken is what a token is worth here.
 const charactersPerToken = 3
 
-// The forms in which a prompt asks for slides and for a script.
+// The forms in which a prompt asks for slides and for a script of scenes.
 var (
 	slidesAsked = regexp.MustCompile(`exactly (\d+) headings`)
+	scenesAsked = regexp.MustCompile(`exactly (\d+) objects`)
 	wordsAsked  = regexp.MustCompile(`about (\d+) words`)
 )
 
@@ -138,8 +139,13 @@ func post(system, prompt string) any {
 		}
 		text["slides"] = slides
 	}
-	if n := asked(wordsAsked, system); n > 0 {
-		text["script"] = strings.TrimSpace(strings.Repeat("These are five spoken words. ", n/5+1))
+	if n := asked(scenesAsked, system); n > 0 {
+		said := strings.TrimSpace(strings.Repeat("These are five spoken words. ", asked(wordsAsked, system)/5/n+1))
+		var scenes []map[string]string
+		for i := range n {
+			scenes = append(scenes, map[string]string{"text": said, "visual": fmt.Sprintf("View %d of %s", i+1, about)})
+		}
+		text["scenes"] = scenes
 	}
 	return text
 }
