@@ -121,6 +121,7 @@ type Request struct {
 	// with AudioURL, how long the recording is.
 	Spoken time.Duration
 	Voice  string // voice, avatar: the provider's id of the voice; the model's default if empty
+	Marks  bool   // voice: say when each word is spoken, if the provider can
 	Avatar string // avatar: the provider's id of who speaks; the model's default if empty
 
 	// Rehearsal is the outcome for the sandbox to simulate. Others ignore it.
@@ -171,6 +172,16 @@ type Result struct {
 	Media  []File          // of all others, in order
 	// Characters is how many the provider has billed, of a voice; 0 if it does not say.
 	Characters int
+	// Marks say when the words of a voice are spoken, in order, if they were asked for and
+	// the provider says it.
+	Marks []Mark
+}
+
+// Mark says that the voice begins to speak what stands at an offset of the text, in
+// bytes, at a time of the recording.
+type Mark struct {
+	Offset int           `json:"o"`
+	At     time.Duration `json:"t"`
 }
 
 // Text is what a text model wrote.

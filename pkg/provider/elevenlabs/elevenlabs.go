@@ -4,6 +4,8 @@
 //     speech of a text. The voice is part of the path. The language is an ISO 639
 //     code, except for eleven_multilingual_v2, which refuses one and detects the
 //     language of the text.
+//   - POST /v1/text-to-speech/{voice_id}/with-timestamps (API reference, "Create speech
+//     with timing") makes the same, and says when each character is spoken.
 //   - POST /v1/music (API reference, "Compose music") makes a track of a
 //     description, of 3 to 600 seconds.
 //
@@ -57,6 +59,7 @@ const (
 	// music at that format (10 MB), and forty minutes of speech (38 MB).
 	callTimeout = 100 * time.Second
 	maxAnswer   = 48 << 20
+	maxTimed    = 80 << 20 // the file in base64, and three values for each character
 
 	minMusicSeconds = 3
 	maxMusicSeconds = 600
@@ -129,10 +132,17 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	if err != nil {
 		return provider.Submission{}, err
 	}
+	result := &provider.Result{}
+	if timed(req) {
+		if content, result.Marks, err = readTimed(content, req.Prompt); err != nil {
+			return provider.Submission{}, p.client.Garbled(call, err)
+		}
+	}
 	if !isMP3(content) {
 		return provider.Submission{}, p.client.Garbled(call, errors.New("it is no MP3"))
 	}
-	return provider.Submission{Result: &provider.Result{Media: []provider.File{provider.FileOf(content)}}}, nil
+	result.Media = []provider.File{provider.FileOf(content)}
+	return provider.Submission{Result: result}, nil
 }
 
 // callOf writes a request in the provider's terms.
@@ -154,6 +164,11 @@ func callOf(req provider.Request) (wire.Call, error) {
 		return call, invalid("unknown_voice", "The provider has no such voice.")
 	}
 	call.Path = "/v1/text-to-speech/" + voice
+	if timed(req) {
+		call.Path += "/with-timestamps"
+		call.Header.Set("Accept", "application/json")
+		call.MaxAnswer = maxTimed
+	}
 	call.Body, err = speechOf(req)
 	return call, err
 }

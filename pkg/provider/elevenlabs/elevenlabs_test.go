@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/provider"
@@ -260,6 +261,51 @@ func TestNothingShowsTheKey(t *testing.T) {
 		shown := fmt.Sprintf("%v %+v %#v %v %+v %s", err, err, err, p, p, log.String())
 		if strings.Contains(shown, secret) {
 			t.Errorf("%s: %s", name, shown)
+		}
+	}
+}
+
+func TestMarksSayWhenWordsAreSpoken(t *testing.T) {
+	w := newWorld(t, key)
+	req := voice()
+	req.Marks = true
+	submission, err := w.Submit(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	each := provider.SpokenLength(req.Prompt) / time.Duration(utf8.RuneCountInString(req.Prompt))
+	want := []provider.Mark{{Offset: 0}, {Offset: 3, At: 3 * each}, {Offset: 7, At: 7 * each}, {Offset: 11, At: 11 * each}, {Offset: 16, At: 16 * each}, {Offset: 18, At: 18 * each}}
+	got := submission.Result.Marks
+	if len(got) != len(want) || len(submission.Result.Media) != 1 {
+		t.Fatalf("%+v", submission.Result)
+	}
+	for i, m := range want {
+		if got[i].Offset != m.Offset || (got[i].At-m.At).Abs() > 2*time.Millisecond {
+			t.Errorf("word %d: %+v, want %+v", i, got[i], m)
+		}
+	}
+	req.Marks = false
+	if submission, err = w.Submit(t.Context(), req); err != nil || submission.Result.Marks != nil {
+		t.Errorf("not asked for: %+v, %v", submission, err)
+	}
+}
+
+func TestTimesOfAnotherTextAreNone(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		marks  int
+		fails  bool
+	}{
+		"the text":          {`{"audio_base64":"AAAA","alignment":{"characters":["a"," ","b"],"character_start_times_seconds":[0,0.1,0.2]}}`, 2, false},
+		"another text":      {`{"audio_base64":"AAAA","alignment":{"characters":["a"," ","c"],"character_start_times_seconds":[0,0.1,0.2]}}`, 0, false},
+		"times are missing": {`{"audio_base64":"AAAA","alignment":{"characters":["a"," ","b"],"character_start_times_seconds":[0]}}`, 0, false},
+		"no times":          {`{"audio_base64":"AAAA","alignment":null}`, 0, false},
+		"no audio":          {`{"alignment":null}`, 0, true},
+		"no object":         {`[]`, 0, true},
+	} {
+		content, marks, err := readTimed([]byte(c.answer), "a b")
+		if len(marks) != c.marks || (err != nil) != c.fails || (len(content) == 3) == c.fails {
+			t.Errorf("%s: %v, %+v, %v", name, content, marks, err)
 		}
 	}
 }

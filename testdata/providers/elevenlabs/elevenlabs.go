@@ -1,6 +1,6 @@
 // Package elevenlabs is a fake of ElevenLabs: text to speech and music, as the
 // provider's API reference has them, and stricter than the provider in what it is
-// sent. It answers with real files, whatever the text says.
+// sent. It answers with real files, as long as the text takes to be spoken.
 package elevenlabs
 
 import (
@@ -12,9 +12,12 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
+	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/sample"
 	"github.com/content-automation/api/testdata/providers/strict"
 )
 
@@ -24,7 +27,7 @@ const Name = "elevenlabs"
 // Config is what a fake needs.
 type Config struct {
 	Control *control.Control
-	Media   fs.FS  // has music.mp3, voice.mp3 and voice.wav
+	Media   fs.FS  // has voice.wav
 	Key     string // the one that is accepted; empty: any
 }
 
@@ -38,6 +41,7 @@ func New(cfg Config) http.Handler {
 	f := &fake{Config: cfg}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/text-to-speech/{voice_id}", f.authorized(cfg.Control.Handle(Name, control.Submit, f.speak)))
+	mux.HandleFunc("POST /v1/text-to-speech/{voice_id}"+timestamps, f.authorized(cfg.Control.Handle(Name, control.Submit, f.speak)))
 	mux.HandleFunc("POST /v1/music", f.authorized(cfg.Control.Handle(Name, control.Submit, f.compose)))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, http.StatusNotFound, map[string]any{"detail": "Not Found"})
@@ -124,7 +128,7 @@ func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 	case !slices.Contains(voices, r.PathValue("voice_id")):
 		refuse(w, http.StatusNotFound, "voice_not_found", "A voice with that id was not found")
 	default:
-		f.answer(w, r, "voice", control.Acceptance{Model: model, Prompt: *body.Text, Input: sent})
+		f.answer(w, r, provider.KindVoice, provider.SpokenLength(*body.Text), control.Acceptance{Model: model, Prompt: *body.Text, Input: sent})
 	}
 }
 
@@ -133,6 +137,7 @@ const (
 	minMusicMS     = 3_000
 	maxMusicMS     = 600_000
 	maxMusicPrompt = 4_100
+	defaultMusic   = 30 * time.Second
 )
 
 // compose is POST /v1/music.
@@ -168,21 +173,27 @@ func (f *fake) compose(w http.ResponseWriter, r *http.Request) {
 	case body.Seed != nil:
 		unprocessable(w, "seed", "A seed cannot be used with a prompt")
 	default:
-		f.answer(w, r, "music", control.Acceptance{Model: model, Prompt: *body.Prompt, Input: sent})
+		length := defaultMusic
+		if body.MusicLengthMS != nil {
+			length = time.Duration(*body.MusicLengthMS) * time.Millisecond
+		}
+		f.answer(w, r, provider.KindMusic, length, control.Acceptance{Model: model, Prompt: *body.Prompt, Input: sent})
 	}
 }
 
 // answer makes the file, in the format that is wanted.
-func (f *fake) answer(w http.ResponseWriter, r *http.Request, name string, a control.Acceptance) {
+func (f *fake) answer(w http.ResponseWriter, r *http.Request, kind provider.Kind, length time.Duration, a control.Acceptance) {
 	format := r.URL.Query().Get("output_format")
-	kind, ok := map[string]string{
+	mime, ok := map[string]string{
 		"": "audio/mpeg", "mp3_22050_32": "audio/mpeg", "mp3_44100_64": "audio/mpeg", "mp3_44100_128": "audio/mpeg", "wav_16000": "audio/wav",
 	}[format]
-	ext := ".mp3"
-	if kind == "audio/wav" {
-		ext = ".wav"
+	var content []byte
+	var err error
+	if mime == "audio/wav" {
+		content, err = fs.ReadFile(f.Media, sample.Name(provider.KindVoice, "", 0))
+	} else {
+		_, content, err = sample.Lasting(kind, "", 0, length)
 	}
-	content, err := fs.ReadFile(f.Media, name+ext)
 	if !ok || err != nil {
 		unprocessable(w, "output_format", "Input should be a format that there is")
 		return
@@ -194,10 +205,29 @@ func (f *fake) answer(w http.ResponseWriter, r *http.Request, name string, a con
 	id := f.made.Add(1)
 	a.Provider, a.Operation, a.ID = Name, control.Submit, fmt.Sprintf("req_%d", id)
 	f.Control.Accept(a)
-	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Request-Id", a.ID)
 	w.Header().Set("Character-Cost", strconv.Itoa(utf8.RuneCountInString(a.Prompt)))
+	if strings.HasSuffix(r.URL.Path, timestamps) {
+		write(w, http.StatusOK, map[string]any{"audio_base64": content, "alignment": align(a.Prompt, length), "normalized_alignment": nil})
+		return
+	}
+	w.Header().Set("Content-Type", mime)
 	_, _ = w.Write(content) // the caller may have gone
+}
+
+// timestamps is the end of the path of speech that says when each character is spoken.
+const timestamps = "/with-timestamps"
+
+// align says when each character of a text is spoken: each takes as long as the others.
+func align(text string, length time.Duration) map[string]any {
+	var characters []string
+	var begins, ends []float64
+	each := length.Seconds() / float64(utf8.RuneCountInString(text))
+	for i, r := range []rune(text) {
+		characters = append(characters, string(r))
+		begins, ends = append(begins, float64(i)*each), append(ends, float64(i+1)*each)
+	}
+	return map[string]any{"characters": characters, "character_start_times_seconds": begins, "character_end_times_seconds": ends}
 }
 
 func (f *fake) authorized(h http.HandlerFunc) http.HandlerFunc {

@@ -1,6 +1,7 @@
 package elevenlabs
 
 import (
+	"encoding/json"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -21,6 +22,7 @@ func TestStrictness(t *testing.T) {
 		status          int
 	}{
 		"speech":                 {speak, ok, "k", 200},
+		"speech with its times":  {speak + "/with-timestamps", ok, "k", 200},
 		"speech as WAV":          {speak + "?output_format=wav_16000", ok, "k", 200},
 		"speech with settings":   {speak, `{"text":"Hello","voice_settings":{"stability":0.5,"use_speaker_boost":true}}`, "k", 200},
 		"music":                  {music, `{"prompt":"A tune","model_id":"music_v1","music_length_ms":3000}`, "k", 200},
@@ -60,6 +62,20 @@ func TestStrictness(t *testing.T) {
 		}
 		if accepted := len(log.Accepted()); (accepted == 1) != (c.status == 200) {
 			t.Errorf("%s: %d accepted", name, accepted)
+		}
+		if strings.HasSuffix(c.path, timestamps) {
+			var answer struct {
+				Audio     []byte `json:"audio_base64"`
+				Alignment struct {
+					Characters []string  `json:"characters"`
+					Begins     []float64 `json:"character_start_times_seconds"`
+				} `json:"alignment"`
+			}
+			err := json.Unmarshal(w.Body.Bytes(), &answer)
+			if info, failed := probe.Bytes(answer.Audio); err != nil || failed != nil || info.MIMEType != "audio/mpeg" || len(answer.Alignment.Characters) != 5 || len(answer.Alignment.Begins) != 5 {
+				t.Errorf("%s: %.200s", name, w.Body)
+			}
+			continue
 		}
 		if c.status == 200 {
 			if info, err := probe.Bytes(w.Body.Bytes()); err != nil || info.MIMEType != w.Header().Get("Content-Type") {

@@ -9,9 +9,11 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/sample"
 )
 
 // output is what a request makes.
@@ -21,6 +23,29 @@ type output struct {
 	count int
 	hex   bool // the sound itself instead of its address
 	named string
+	// length is that of a clip, track or speech; 0: that of the sample.
+	length time.Duration
+}
+
+// file returns the n-th file of an output.
+func (f *Fake) file(o output, n uint) (name string, content []byte, err error) {
+	if o.length > 0 {
+		return sample.Lasting(o.kind, o.ratio, n, o.length)
+	}
+	return f.samples(o.kind, o.ratio, n)
+}
+
+// lengthOf is the length that an input asks for; 0 where it asks for none.
+func lengthOf(kind provider.Kind, input map[string]any, prompt string) time.Duration {
+	if kind == provider.KindVoice {
+		return provider.SpokenLength(prompt)
+	}
+	for name, unit := range map[string]time.Duration{"duration": time.Second, "seconds_total": time.Second, "music_length_ms": time.Millisecond} {
+		if n, err := strconv.ParseFloat(strings.TrimSuffix(fmt.Sprint(input[name]), "s"), 64); err == nil {
+			return time.Duration(n * float64(unit))
+		}
+	}
+	return 0
 }
 
 // made is the body of a result.
@@ -28,7 +53,7 @@ func (f *Fake) made(r *http.Request, job control.Job[request]) (map[string]any, 
 	o := job.Work.output
 	files := make([]map[string]any, o.count)
 	for i := range files {
-		name, content, err := f.samples(o.kind, o.ratio, uint(i))
+		name, content, err := f.file(o, uint(i))
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +81,7 @@ func (f *Fake) media(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	name, content, err := f.samples(job.Work.output.kind, job.Work.output.ratio, uint(n))
+	name, content, err := f.file(job.Work.output, uint(n))
 	if err != nil || name != parts[3] {
 		http.NotFound(w, r)
 		return

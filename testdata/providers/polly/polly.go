@@ -18,7 +18,9 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/sample"
 	"github.com/content-automation/api/testdata/providers/strict"
 )
 
@@ -131,7 +133,7 @@ func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, "ServiceFailureException", "An unknown condition has caused a service failure.")
 		return
 	}
-	content, err := fs.ReadFile(f.Media, file)
+	_, content, err := sample.Lasting(provider.KindVoice, "", 0, provider.SpokenLength(*s.Text))
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "ServiceFailureException", err.Error())
 		return

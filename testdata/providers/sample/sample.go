@@ -6,9 +6,12 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"math"
 	"strings"
+	"time"
 
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/synth"
 )
 
 //go:embed media
@@ -76,4 +79,31 @@ func File(kind provider.Kind, ratio string, n uint) (name string, content []byte
 		return "", nil, fmt.Errorf("sample: no %s of %q: %w", kind, ratio, err)
 	}
 	return name, content, nil
+}
+
+// edge is the shorter edge of a clip that is made to a length.
+const edge = 540
+
+// Lasting returns a clip, a track or speech of a length; one without a length is File's.
+func Lasting(kind provider.Kind, ratio string, n uint, length time.Duration) (name string, content []byte, err error) {
+	name, content, err = File(kind, ratio, n)
+	if err != nil || length <= 0 {
+		return name, content, err
+	}
+	switch kind {
+	case provider.KindVideo:
+		across, down, ok := provider.ParseRatio(ratio)
+		if !ok {
+			across, down, _ = provider.ParseRatio(ratios[kind][0])
+		}
+		k := edge / min(across, down)
+		scene := synth.Scene{Width: int(math.Round(across*k/2)) * 2, Height: int(math.Round(down*k/2)) * 2, Seed: uint32(n), Text: "sample"}
+		content, err = synth.MP4(scene, length, false)
+	case provider.KindMusic:
+		content, err = synth.MP3(uint32(n), length)
+	case provider.KindVoice:
+		name = VoiceMP3
+		content, err = synth.MP3(uint32(n), length)
+	}
+	return name, content, err
 }
