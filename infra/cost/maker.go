@@ -9,7 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/provider/sandbox"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -33,13 +32,8 @@ func newMaker(used *usage, polls map[provider.Kind]int, fails bool, now func() t
 
 var _ generate.Providers = (*maker)(nil)
 
-// For implements generate.Providers. Captions are made by the service itself.
-func (m *maker) For(name string, _ tenant.Mode) (provider.Provider, error) {
-	if name == captions.Name {
-		return captions.New(), nil
-	}
-	return m, nil
-}
+// For implements generate.Providers.
+func (m *maker) For(string, tenant.Mode) (provider.Provider, error) { return m, nil }
 
 // Capabilities implements provider.Provider: like most, it takes no client token.
 func (m *maker) Capabilities() provider.Capabilities {

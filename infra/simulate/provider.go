@@ -9,18 +9,14 @@ import (
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// providers finds the provider of a name: all but the one of captions are doubles.
+// providers finds the provider of a name: a double.
 type providers struct{}
 
 // For returns a provider.
 func (providers) For(name string, _ tenant.Mode) (provider.Provider, error) {
-	if name == captions.Name {
-		return captions.New(), nil
-	}
 	return double{name}, nil
 }
 

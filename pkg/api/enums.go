@@ -32,6 +32,7 @@ var enumNames = map[string]string{
 	"Publication.state":         "PublicationState",
 	"PublishOptions.privacy":    "Privacy",
 	"ContentItem.format":        "VideoFormat",
+	"ContentItem.visuals":       "VideoVisuals",
 	"listEvents.order":          "ListOrder",
 	"ContentItem.kind":          "ContentKind",
 	"ContentItem.state":         "ContentState",

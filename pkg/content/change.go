@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
@@ -37,9 +38,12 @@ type patchInput struct {
 }
 
 type regenerateBody struct {
-	Prompt  *string         `json:"prompt,omitempty" minLength:"1" maxLength:"4000" doc:"Absent: unchanged"`
-	Model   string          `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: unchanged"`
-	Sandbox *item.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the attempt. For test keys only"`
+	Prompt          *string         `json:"prompt,omitempty" minLength:"1" maxLength:"4000" doc:"Absent: unchanged"`
+	Model           string          `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's"`
+	DurationSeconds *int            `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds, as of a new item. Absent: unchanged" example:"30"`
+	Visuals         string          `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video. Absent: unchanged"`
+	Music           string          `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" doc:"What is heard under the voice of a video. Absent: unchanged" example:"none"`
+	Sandbox         *item.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the attempt. For test keys only"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -77,7 +81,7 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	regenerate := op("regenerateContentItem", http.MethodPost, one+"/regenerate", auth.ContentWrite, "Regenerate a content item",
 		"Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new item. It uses the settings that the factory had when the item was created, and keeps the texts that you have set. The media and texts of the earlier attempt are shown until the new one has succeeded. The files of all attempts are kept until the item is deleted.")
 	regenerate.Status = http.StatusAccepted
-	regenerate.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
+	regenerate.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
 	httpapi.Write(r, regenerate, s.regenerate)
 
 	cancel := op("cancelContentItem", http.MethodPost, one+"/cancel", auth.ContentWrite, "Cancel a content item",
@@ -186,6 +190,8 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if live {
 		beside = ledger.FundsKeys(p.Account, now)
 	}
+	funds := len(beside)
+	beside = append(beside, incoming.Keys([]incoming.Member{trackOf(b.Music)})...)
 	found, others, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{in.ID}, beside...)
 	if err != nil {
 		return out, err
@@ -201,21 +207,21 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
-	before := r.Counts()
-	if err := s.plan(r, b, live); err != nil {
+	before, a := r.Counts(), around{media: incoming.Of(p.Owner, others[funds:])}
+	if err := s.plan(ctx, r, b, a, live); err != nil {
 		return out, err
 	}
 	if err := r.Move(item.Queued); err != nil {
 		return out, err
 	}
 	r.Attempt++
-	r.Sandbox, r.Accepted, r.Failure = b.Sandbox, now, nil
+	r.Sandbox, r.Accepted, r.Failure, r.Progress = b.Sandbox, now, nil, 0
 	if err := refuse(p, r); err != nil {
 		return out, err
 	}
 	var balance ledger.Balance
 	if live {
-		balance = ledger.FundsOf(others)
+		balance = ledger.FundsOf(others[:funds])
 	}
 	order := r.Order(p.Owner)
 	r.Usual = order.Usual()
@@ -223,18 +229,37 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 		return out, err
 	}
 	r.Count(tx, now, before)
+	if err := a.media.Use(tx, now); err != nil {
+		return out, err
+	}
 	return s.write(ctx, tx, it, r)
 }
 
-// plan plans another attempt at an item.
-func (s *Service) plan(r *item.Record, b regenerateBody, live bool) error {
+// plan plans another attempt at an item. Music of the caller that it had before is looked
+// at again.
+func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a around, live bool) (err error) {
 	if err := r.Permit(item.Regenerate); err != nil {
 		return err
 	}
 	if b.Prompt != nil {
 		r.Prompt = *b.Prompt
 	}
-	return r.Plan(s.offer, cmp.Or(b.Model, r.Model), live)
+	w := item.Wish{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music}
+	if same := b.Visuals == "" || r.Visuals != nil && b.Visuals == *r.Visuals; same {
+		w.Model = cmp.Or(b.Model, r.Model)
+	}
+	if w.Music == "" && r.Music != nil && trackOf(*r.Music).IsID() {
+		w.Music = *r.Music
+		if a.media, err = incoming.Read(ctx, s.db, []incoming.Member{trackOf(w.Music)}); err != nil {
+			return err
+		}
+	}
+	if m := trackOf(w.Music); m.IsID() {
+		if w.Track, err = a.track(m); err != nil {
+			return err
+		}
+	}
+	return r.Plan(s.offer, w, live)
 }
 
 // write adds the changed record to the transaction, and returns the item as it then is.

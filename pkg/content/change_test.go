@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
@@ -151,7 +152,7 @@ func TestRegenerateInEachState(t *testing.T) {
 		}
 		w.doAttempt(itemID, 2)
 		got = w.get(itemID)
-		if got.State != item.Generated || len(got.Media) != 1 || got.Media[0].ID != itemID+"_2_1" || !strings.Contains(got.Caption, "Another shoe") {
+		if got.State != item.Generated || len(got.Media) != 2 || got.Media[0].Role != media.Final || got.Media[0].ID != itemID+"_2_2" || !strings.Contains(got.Caption, "Another shoe") {
 			t.Errorf("%s: became %+v", state, got)
 		}
 		if w.events(itemID)[event.ContentGenerated] < 1 {

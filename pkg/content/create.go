@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,22 +34,30 @@ const maxBatch = 50
 const defaultSlides = 5
 
 type createBody struct {
-	FactoryID string            `json:"factory_id" doc:"Factory that makes the item. It sets the voice" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	Kind      item.Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
-	Format    string            `json:"format,omitempty" enum:"short,long" doc:"Format of a video: short (9:16, the default) or long (16:9). For kind video only"`
-	Prompt    string            `json:"prompt" minLength:"1" maxLength:"4000" doc:"What the content is about" example:"Our new trail running shoe, made of recycled nets"`
-	Title     string            `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Absent: generated"`
-	Caption   string            `json:"caption,omitempty" format:"not-blank" maxLength:"5000" doc:"Absent: generated"`
-	Hashtags  []Hashtag         `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Hashtags, without the #. Absent: generated"`
-	Language  string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47). Absent: the factory's"`
-	Model     string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model for the picture, clip or track. Absent: the factory's, or else the default of the catalog. With a video model, a story is a clip"`
-	Slides    []slideBody       `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Slides of a carousel. Absent: five, with generated headings. For kind carousel only"`
-	Sandbox   *item.Rehearsal   `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
-	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	FactoryID       string            `json:"factory_id" doc:"Factory that makes the item. It sets the voice" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	Kind            item.Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
+	Format          string            `json:"format,omitempty" enum:"short,long" doc:"Format of a video: short (9:16, the default) or long (16:9). For kind video only"`
+	Prompt          string            `json:"prompt" minLength:"1" maxLength:"4000" doc:"What the content is about" example:"Our new trail running shoe, made of recycled nets"`
+	Title           string            `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Absent: generated"`
+	Caption         string            `json:"caption,omitempty" format:"not-blank" maxLength:"5000" doc:"Absent: generated"`
+	Hashtags        []Hashtag         `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Hashtags, without the #. Absent: generated"`
+	Language        string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47). Absent: the factory's"`
+	Model           string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a video model, a story is a clip; with visuals stills, a video needs an image model"`
+	DurationSeconds *int              `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds" example:"20"`
+	Visuals         string            `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips. For kind video only"`
+	Music           string            `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" doc:"What is heard under the voice of a video: none, generated, or the id of your media of type audio. Absent: none. For kind video only" example:"generated"`
+	Slides          []slideBody       `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Slides of a carousel. Absent: five, with generated headings. For kind carousel only"`
+	Sandbox         *item.Rehearsal   `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
+	Metadata        resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
 func (createBody) SchemaName() string { return "ContentItemCreate" }
+
+// wish returns what the body asks for, but for a track of the caller.
+func (b *createBody) wish() item.Wish {
+	return item.Wish{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music}
+}
 
 type slideBody struct {
 	Text string `json:"text,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Heading of the slide. Absent: generated"`
@@ -93,7 +102,7 @@ func (batch) Schema(r huma.Registry) *huma.Schema {
 
 // registerCreate puts the operations that create items into the router.
 func (s *Service) registerCreate(r *httpapi.Router) {
-	refusals := []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
+	refusals := []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
 	create := op("createContentItem", http.MethodPost, "/v1/content-items", auth.ContentWrite, "Create a content item",
 		"The item is generated in the background, with the current settings of the factory, whose `content_types` must contain its kind. The event `content.generated` or `content.failed` reports its end. The cost depends on the request: it is reserved now, charged when the item is generated, and released if it fails. Canceling charges the parts that were completed and releases the rest. With a test key nothing is spent, and `sandbox` selects the result.")
 	create.Status, create.Errors = http.StatusAccepted, refusals
@@ -110,11 +119,11 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := in.Body.check(p.Mode); err != nil {
 		return out, err
 	}
-	factories, balance, err := s.open(ctx, p, in.Body)
+	around, err := s.open(ctx, p, in.Body)
 	if err != nil {
 		return out, err
 	}
-	r, err := s.newRecord(in.Body, factories, p.Mode, now)
+	r, err := s.newRecord(in.Body, around, p.Mode, now)
 	if err != nil {
 		return out, err
 	}
@@ -123,7 +132,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	order := r.Order(p.Owner)
 	r.Usual = order.Usual()
-	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance); err != nil {
+	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), around.balance); err != nil {
 		return out, err
 	}
 	it, err := r.Entry(p.Owner)
@@ -131,12 +140,15 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		return out, err
 	}
 	tx.Create(it, nil)
+	if err := around.media.Use(tx, now); err != nil {
+		return out, err
+	}
 	return r.View(ctx, s.signer)
 }
 
 func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput) (out batch, err error) {
 	p, now := auth.FromContext(ctx), s.now()
-	factories, balance, err := s.open(ctx, p, in.Body.Items...)
+	around, err := s.open(ctx, p, in.Body.Items...)
 	if err != nil {
 		return out, err
 	}
@@ -147,7 +159,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 		err := b.check(p.Mode)
 		var r *item.Record
 		if err == nil {
-			r, err = s.newRecord(b, factories, p.Mode, now)
+			r, err = s.newRecord(b, around, p.Mode, now)
 		}
 		if err != nil {
 			if err := bad.add(i, err); err != nil {
@@ -165,8 +177,11 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	if err := refuse(p, records...); err != nil {
 		return out, err
 	}
-	ticket, err := generate.AcceptBatch(tx, now, works, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance)
+	ticket, err := generate.AcceptBatch(tx, now, works, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), around.balance)
 	if err != nil {
+		return out, err
+	}
+	if err := around.media.Use(tx, now); err != nil {
 		return out, err
 	}
 	for _, r := range records {
@@ -221,23 +236,6 @@ func (f *refusals) err() error {
 	return e
 }
 
-// open reads what bodies are about: their factories and, for live work, the balance.
-func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createBody) (map[string]factory.Factory, ledger.Balance, error) {
-	ids := make([]string, len(bodies))
-	for i, b := range bodies {
-		ids[i] = b.FactoryID
-	}
-	if p.Mode != tenant.Live { // test keys have no balance
-		factories, _, err := s.factories.FindAll(ctx, ids)
-		return factories, ledger.Balance{}, err
-	}
-	factories, beside, err := s.factories.FindAll(ctx, ids, ledger.FundsKeys(p.Account, s.now())...)
-	if err != nil {
-		return nil, ledger.Balance{}, err
-	}
-	return factories, ledger.FundsOf(beside), nil
-}
-
 // check refuses what does not fit the kind or the key.
 func (b *createBody) check(mode tenant.Mode) error {
 	return errs.All(checkRehearsal(b.Sandbox, mode), b.Rules())
@@ -252,6 +250,7 @@ func (b *createBody) Rules() error {
 	if b.Slides != nil && b.Kind != item.Carousel {
 		found = append(found, errs.Invalid("/slides", "are for kind carousel only"))
 	}
+	found = append(found, b.wish().Check(b.Kind, cmp.Or(b.Format, item.FormatShort)))
 	return errs.All(found...)
 }
 
@@ -296,8 +295,8 @@ func refuse(p *auth.Principal, records ...*item.Record) error {
 }
 
 // newRecord makes the item that a body asks for in the voice of its factory.
-func (s *Service) newRecord(b createBody, factories map[string]factory.Factory, mode tenant.Mode, now time.Time) (*item.Record, error) {
-	f, found := factories[b.FactoryID]
+func (s *Service) newRecord(b createBody, a around, mode tenant.Mode, now time.Time) (*item.Record, error) {
+	f, found := a.factories[b.FactoryID]
 	if !found {
 		e := errs.Missing(factory.Kind, b.FactoryID)
 		e.Param = "/factory_id"
@@ -330,18 +329,21 @@ func (s *Service) newRecord(b createBody, factories map[string]factory.Factory, 
 	}
 	switch b.Kind {
 	case item.Video:
-		r.Format = &b.Format
-		if b.Format == "" {
-			short := item.FormatShort
-			r.Format = &short
-		}
+		format := cmp.Or(b.Format, item.FormatShort)
+		r.Format = &format
 	case item.Carousel:
 		setSlides(r, b.Slides)
 	}
 	if r.Brief, err = newBrief(f); err != nil {
 		return nil, err
 	}
-	return r, r.Plan(s.offer, b.Model, mode == tenant.Live)
+	w := b.wish()
+	if m := trackOf(w.Music); m.IsID() {
+		if w.Track, err = a.track(m); err != nil {
+			return nil, err
+		}
+	}
+	return r, r.Plan(s.offer, w, mode == tenant.Live)
 }
 
 // setSlides sets the slides of a carousel.

@@ -5,7 +5,11 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/media/incoming"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -41,17 +45,26 @@ func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body an
 	if err := checkRehearsal(b.Sandbox, auth.FromContext(ctx).Mode); err != nil {
 		return nil, err
 	}
-	r, _, err := s.find(ctx, itemID)
+	p := auth.FromContext(ctx)
+	found, beside, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{itemID}, incoming.Keys([]incoming.Member{trackOf(b.Music)})...)
 	if err != nil {
 		return nil, err
 	}
-	err = s.plan(r, b, true)
+	it, ok := found[itemID]
+	if !ok {
+		return nil, errs.Missing("content item", itemID)
+	}
+	r, err := item.Decode(&it)
+	if err != nil {
+		return nil, err
+	}
+	err = s.plan(ctx, r, b, around{media: incoming.Of(p.Owner, beside)}, true)
 	return []int64{r.Credits}, err
 }
 
 func (s *Service) prices(ctx context.Context, bodies ...createBody) ([]int64, error) {
 	p := auth.FromContext(ctx)
-	factories, _, err := s.open(ctx, p, bodies...)
+	around, err := s.open(ctx, p, bodies...)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +74,7 @@ func (s *Service) prices(ctx context.Context, bodies ...createBody) ([]int64, er
 		err := b.check(p.Mode)
 		if err == nil {
 			var r *item.Record
-			if r, err = s.newRecord(b, factories, tenant.Live, s.now()); err == nil {
+			if r, err = s.newRecord(b, around, tenant.Live, s.now()); err == nil {
 				credits[i] = r.Credits
 				continue
 			}

@@ -25,12 +25,10 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/provider/sandbox"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 type object = map[string]any
@@ -116,19 +114,9 @@ func (w *world) message(kind task.Kind, itemID string, attempt int) (m task.Mess
 func (w *world) kernelAt(now func() time.Time) *task.Kernel {
 	worker := &generate.Worker{
 		DB: w.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(w.signer)}},
-		Providers: all{generatetest.Only{Provider: w.provider}}, Objects: w.objects, Now: now,
+		Providers: generatetest.Only{Provider: w.provider}, Objects: w.objects, Composer: generatetest.Composer{}, Now: now,
 	}
 	return task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
-}
-
-// all is one provider of everything but captions.
-type all struct{ generatetest.Only }
-
-func (a all) For(name string, mode tenant.Mode) (provider.Provider, error) {
-	if name == captions.Name {
-		return captions.New(), nil
-	}
-	return a.Only.For(name, mode)
 }
 
 // do has the worker take the steps of an item's job until it has to wait, and returns

@@ -37,12 +37,13 @@ func TestCreateEachKind(t *testing.T) {
 		ratio  *string
 		length *int
 		voice  *string
+		plays  *int
 	}{
-		item.Post:      {provider.KindImage, nil, 0, to("4:5"), nil, nil},
-		item.Video:     {provider.KindVideo, to("short"), 0, to("9:16"), to(8), to("JBFqnCBsd6RMkjVDRZzb")},
-		item.Carousel:  {provider.KindImage, nil, 5, to("1:1"), nil, nil},
-		item.Story:     {provider.KindImage, nil, 0, to("9:16"), nil, nil},
-		item.MusicClip: {provider.KindMusic, nil, 0, nil, to(30), nil},
+		item.Post:      {provider.KindImage, nil, 0, to("4:5"), nil, nil, nil},
+		item.Video:     {provider.KindVideo, to("short"), 0, to("9:16"), to(5), to("JBFqnCBsd6RMkjVDRZzb"), to(20)},
+		item.Carousel:  {provider.KindImage, nil, 5, to("4:5"), nil, nil, nil},
+		item.Story:     {provider.KindImage, nil, 0, to("9:16"), nil, nil, nil},
+		item.MusicClip: {provider.KindMusic, nil, 0, nil, to(30), nil, to(30)},
 	} {
 		made := w.clock.Now()
 		w.faults.Reset()
@@ -54,7 +55,10 @@ func TestCreateEachKind(t *testing.T) {
 			Resource:  resource.New(got.ID, made, nil),
 			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{}, Language: "de",
 			Model: catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides), SocialAccountIDs: []string{}, Publications: []item.Publication{},
-			AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, State: item.Queued, Attempt: 1,
+			AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays, State: item.Queued, Attempt: 1,
+		}
+		if kind == item.Video {
+			want.Visuals, want.Music = to("clips"), to("none")
 		}
 		if !reflect.DeepEqual(got, want) || !id.Valid(id.ContentItem, got.ID) {
 			t.Errorf("got  %+v\nwant %+v", got, want)
@@ -291,7 +295,7 @@ func TestMediaAreSignedForEachReading(t *testing.T) {
 			}
 		}
 	}
-	if len(row.Files) != 1 || row.Files[0].Key == "" {
+	if len(row.Files) != 2 || row.Files[0].Key == "" {
 		t.Errorf("the table has the files %+v", row.Files)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func Planned(f factory.Factory, kind item.Kind, prompt string, sandbox *item.Rehearsal, offer catalog.Offer, mode tenant.Mode, now time.Time) (*item.Record, error) {
 	s := &Service{offer: offer}
 	b := createBody{FactoryID: f.ID, Kind: kind, Prompt: prompt, Sandbox: sandbox}
-	return s.newRecord(b, map[string]factory.Factory{f.ID: f}, mode, now)
+	return s.newRecord(b, around{factories: map[string]factory.Factory{f.ID: f}}, mode, now)
 }
 
 // CheckRehearsal refuses a rehearsal that a live key asks for, or that makes no sense.

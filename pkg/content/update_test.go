@@ -98,7 +98,7 @@ func TestPatchesAndTheWorkerLoseNothingOfEachOther(t *testing.T) {
 	check := func(w *world, itemID, what string, n int) {
 		t.Helper()
 		got := w.get(itemID)
-		if got.Title != "Mein Titel" || got.Metadata["campaign"] != "spring" || got.State != item.Generated || got.Caption == "" || len(got.Media) != 1 {
+		if got.Title != "Mein Titel" || got.Metadata["campaign"] != "spring" || got.State != item.Generated || got.Caption == "" || len(got.Media) != 2 {
 			t.Errorf("%s %d: %+v", what, n, got)
 		}
 		w.happened(itemID, event.ContentGenerated)

@@ -17,21 +17,24 @@ import (
 )
 
 func TestEachKindIsGenerated(t *testing.T) {
-	const png, square = "image image/png ", "image image/"
+	const png, raw = "image image/png ", "image image/"
+	const tall, poster, vtt, spoken = "video video/mp4 9:16", png + "9:16", "captions text/vtt", "audio audio/mpeg"
+	four := func(files ...string) []string { return slices.Concat(files, files, files, files) }
 	for name, c := range map[string]struct {
 		members []any
 		files   []string // the beginning of each file's shape
 		end     string   // of its shape
 	}{
-		"post":       {[]any{"kind", "post"}, []string{png}, "4:5"},
-		"short":      {[]any{"kind", "video"}, []string{"audio audio/mpeg", "video video/mp4 9:16", "captions text/vtt"}, ""},
-		"long":       {[]any{"kind", "video", "format", "long"}, []string{"audio audio/mpeg", "video video/mp4 16:9", "captions text/vtt"}, ""},
-		"from still": {[]any{"kind", "video", "model", "kling-2.6-pro"}, []string{"audio audio/mpeg", png + "9:16", "video video/mp4 9:16", "captions text/vtt"}, ""},
-		"clip":       {[]any{"kind", "story", "model", "veo-3.1"}, []string{"video video/mp4 "}, "9:16"},
-		"carousel":   {[]any{"kind", "carousel"}, []string{square, square, square, square, square}, "1:1"},
-		"two slides": {[]any{"kind", "carousel", "slides", []object{{"text": "Eins"}, {}}}, []string{square, square}, "1:1"},
-		"story":      {[]any{"kind", "story"}, []string{png}, "9:16"},
-		"music clip": {[]any{"kind", "music_clip"}, []string{square, "audio audio/mpeg"}, ""},
+		"post":        {[]any{"kind", "post"}, []string{png, raw}, "4:5"},
+		"short":       {[]any{"kind", "video"}, append([]string{tall, poster, vtt, spoken}, four(tall)...), ""},
+		"long":        {[]any{"kind", "video", "format", "long", "duration_seconds", 30}, append([]string{"video video/mp4 16:9", png + "16:9", vtt, spoken}, four("video video/mp4 16:9")...), ""},
+		"from stills": {[]any{"kind", "video", "model", "kling-2.6-pro"}, append([]string{tall, poster, vtt, spoken}, four(raw, tall)...), ""},
+		"of stills":   {[]any{"kind", "video", "visuals", "stills", "music", "generated"}, append([]string{tall, poster, vtt, spoken, spoken}, four(raw)...), ""},
+		"clip":        {[]any{"kind", "story", "model", "veo-3.1"}, []string{tall, poster, tall}, "9:16"},
+		"carousel":    {[]any{"kind", "carousel"}, []string{png, png, png, png, png, raw, raw, raw, raw, raw}, "4:5"},
+		"two slides":  {[]any{"kind", "carousel", "slides", []object{{"text": "Eins"}, {}}}, []string{png, png, raw, raw}, "4:5"},
+		"story":       {[]any{"kind", "story"}, []string{png, raw}, "9:16"},
+		"music clip":  {[]any{"kind", "music_clip"}, []string{tall, poster, raw, spoken}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -62,6 +65,9 @@ func TestEachKindIsGenerated(t *testing.T) {
 			}
 			if len(w.objects.Keys()) != len(c.files) {
 				t.Errorf("%d objects were stored", len(w.objects.Keys()))
+			}
+			if got.Progress != 100 || got.Media[0].Role != media.Final {
+				t.Errorf("the progress is %d, the first file %+v", got.Progress, got.Media[0])
 			}
 			for i, s := range got.Slides {
 				if s.Text == "" || s.MediaID == nil || *s.MediaID != got.Media[i].ID {
@@ -128,7 +134,7 @@ func TestARehearsedFailure(t *testing.T) {
 func TestARehearsedPublication(t *testing.T) {
 	w := newWorld(t)
 	it := w.generated("sandbox", object{"outcome": "published"})
-	if it.State != item.Published || it.PublishedAt == nil || it.GeneratedAt == nil || len(it.Media) != 1 {
+	if it.State != item.Published || it.PublishedAt == nil || it.GeneratedAt == nil || len(it.Media) != 2 {
 		t.Errorf("%+v", it)
 	}
 	w.happened(it.ID, event.ContentGenerated, event.ContentPublished)
@@ -166,11 +172,12 @@ func TestFilesHaveRolesAndVideosAScript(t *testing.T) {
 		members []any
 		roles   []media.Role
 	}{
-		"post":       {[]any{"kind", "post"}, []media.Role{media.Final}},
-		"carousel":   {[]any{"kind", "carousel", "slides", []object{{}, {}}}, []media.Role{media.Slide, media.Slide}},
-		"video":      {[]any{"kind", "video"}, []media.Role{media.Narration, media.Clip, media.Subtitles}},
-		"from still": {[]any{"kind", "video", "model", "kling-2.6-pro"}, []media.Role{media.Narration, media.Still, media.Clip, media.Subtitles}},
-		"music clip": {[]any{"kind", "music_clip"}, []media.Role{media.Cover, media.Track}},
+		"post":       {[]any{"kind", "post"}, []media.Role{media.Final, media.Still}},
+		"carousel":   {[]any{"kind", "carousel", "slides", []object{{}, {}}}, []media.Role{media.Final, media.Final, media.Slide, media.Slide}},
+		"video":      {[]any{"kind", "video", "duration_seconds", 10}, []media.Role{media.Final, media.Poster, media.Subtitles, media.Narration, media.Clip, media.Clip}},
+		"from still": {[]any{"kind", "video", "duration_seconds", 10, "model", "kling-2.6-pro"}, []media.Role{media.Final, media.Poster, media.Subtitles, media.Narration, media.Still, media.Clip, media.Still, media.Clip}},
+		"stills":     {[]any{"kind", "video", "duration_seconds", 10, "visuals", "stills", "music", "generated"}, []media.Role{media.Final, media.Poster, media.Subtitles, media.Narration, media.Track, media.Still, media.Still}},
+		"music clip": {[]any{"kind", "music_clip"}, []media.Role{media.Final, media.Poster, media.Cover, media.Track}},
 	} {
 		w := newWorld(t)
 		got := w.generated(c.members...)

@@ -38,6 +38,8 @@ type Part struct {
 type Made struct {
 	Text  *provider.Text `json:"text,omitempty"`
 	Files []media.File   `json:"files,omitempty"`
+	// Marks say when the words of a voice are spoken, where that is known.
+	Marks []provider.Mark `json:"marks,omitempty"`
 }
 
 // Stage is the stage of work that failed.

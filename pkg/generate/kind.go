@@ -33,12 +33,11 @@ type work struct {
 }
 
 var kinds = map[provider.Kind]work{
-	provider.KindText:     {topology.GenerateText, 10 * time.Minute, 2 * time.Second, "", 5 * time.Second},
-	provider.KindImage:    {topology.GenerateImage, 15 * time.Minute, 2 * time.Second, media.Image, 10 * time.Second},
-	provider.KindVoice:    {topology.GenerateAudio, 15 * time.Minute, 3 * time.Second, media.Audio, 6 * time.Second},
-	provider.KindMusic:    {topology.GenerateAudio, 20 * time.Minute, 3 * time.Second, media.Audio, 40 * time.Second},
-	provider.KindVideo:    {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video, 90 * time.Second},
-	provider.KindAvatar:   {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video, 2 * time.Minute},
-	provider.KindCompose:  {topology.Compose, time.Hour, 0, "", time.Minute},
-	provider.KindCaptions: {topology.GenerateText, 5 * time.Minute, time.Second, media.Captions, time.Second},
+	provider.KindText:    {topology.GenerateText, 10 * time.Minute, 2 * time.Second, "", 5 * time.Second},
+	provider.KindImage:   {topology.GenerateImage, 15 * time.Minute, 2 * time.Second, media.Image, 10 * time.Second},
+	provider.KindVoice:   {topology.GenerateAudio, 15 * time.Minute, 3 * time.Second, media.Audio, 6 * time.Second},
+	provider.KindMusic:   {topology.GenerateAudio, 20 * time.Minute, 3 * time.Second, media.Audio, 40 * time.Second},
+	provider.KindVideo:   {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video, 90 * time.Second},
+	provider.KindAvatar:  {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video, 2 * time.Minute},
+	provider.KindCompose: {topology.Compose, time.Hour, 0, "", time.Minute},
 }

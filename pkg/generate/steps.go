@@ -185,7 +185,7 @@ func (w *Worker) store(ctx context.Context, a *attempt) (o task.Outcome, err err
 // keep stores a part's files. Stored again they replace themselves.
 func (w *Worker) keep(ctx context.Context, a *attempt, result provider.Result) error {
 	part := &a.Parts[a.n]
-	made := Made{Text: result.Text}
+	made := Made{Text: result.Text, Marks: result.Marks}
 	place := placeOf(a.Owner, a.Subject, a.Attempt)
 	first := a.firstFile(a.n)
 	for i, f := range result.Media {

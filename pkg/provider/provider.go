@@ -28,10 +28,6 @@ const (
 	KindAvatar Kind = "avatar"
 )
 
-// KindCaptions is the kind of the captions that the service itself makes of a script:
-// it has no models.
-const KindCaptions Kind = "captions"
-
 // KindCompose is the kind of the finished media that the service itself makes of
 // generated parts: it has no models, and no provider makes it.
 const KindCompose Kind = "compose"
@@ -117,8 +113,7 @@ type Request struct {
 	AudioURL   string // avatar: the speech to move to, instead of Prompt
 	VideoURL   string // avatar: the video whose lips move to the speech
 	Lyrics     string // music: what is sung
-	// Spoken is for captions, how long the prompt takes to be spoken, and for avatars
-	// with AudioURL, how long the recording is.
+	// Spoken is for avatars with AudioURL: how long the recording is.
 	Spoken time.Duration
 	Voice  string // voice, avatar: the provider's id of the voice; the model's default if empty
 	Marks  bool   // voice: say when each word is spoken, if the provider can

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 )
 
@@ -31,6 +33,8 @@ type Brief struct {
 	Models map[string]string `json:"models,omitempty"`
 	// Trained is the factory's trained model, if it is its text model.
 	Trained *catalog.Trained `json:"trained,omitempty"`
+	// Brand is how the factory shows itself in finished media; nil: not at all.
+	Brand *composition.Brand `json:"brand,omitempty"`
 }
 
 // model returns the id in the catalog of the factory's model of a kind, empty without
@@ -54,6 +58,25 @@ type Factory struct {
 	Settings []byte
 	Models   map[string]string
 	Trained  *catalog.Trained
+	// Logo is the picture that the settings name.
+	Logo *media.File
+}
+
+// brandOf returns the brand that settings describe; nil if they describe none.
+func brandOf(settings map[string]any, logo *media.File) *composition.Brand {
+	b := composition.Brand{Logo: logo}
+	for _, member := range []string{"brand_name", "shop_name", "artist_name"} {
+		if name, ok := settings[member].(string); ok {
+			b.Name = name
+		}
+	}
+	if colors, ok := settings["colors"].([]any); ok && len(colors) > 0 {
+		b.Color = words(colors[0])
+	}
+	if b == (composition.Brand{}) {
+		return nil
+	}
+	return &b
 }
 
 // NewBrief writes the brief of a factory.
@@ -64,6 +87,7 @@ func NewBrief(f Factory) (Brief, error) {
 	}
 	voice := []string{fmt.Sprintf("You write for %q, %s.", f.Name, f.Writer)}
 	voice = append(voice, sentence("What it is about", f.Description), sentence("Whom it speaks to", f.Audience), sentence("Its tone", f.Tone), sentence("Its topics", strings.Join(f.Topics, ", ")))
+	delete(settings, "logo") // an id says nothing to a model
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		voice = append(voice, sentence("Its "+strings.ReplaceAll(name, "_", " "), words(settings[name])))
 	}
@@ -75,7 +99,7 @@ func NewBrief(f Factory) (Brief, error) {
 	return Brief{
 		Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
 		Look:  provider.Clip(sentences(" ", look...), maxManner), Sound: provider.Clip(sentences(" ", sound...), maxManner),
-		Models: f.Models, Trained: f.Trained,
+		Models: f.Models, Trained: f.Trained, Brand: brandOf(settings, f.Logo),
 	}, nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -19,57 +18,27 @@ import (
 type role string
 
 const (
-	roleText     role = "text"   // the texts of the item
-	roleScript   role = "script" // the same, and what is spoken
-	roleVoice    role = "voice"
-	roleStill    role = "still" // the picture that a clip starts from, where its model needs one
-	roleSlide    role = "slide" // one for each slide
-	roleCover    role = "cover"
-	roleCaptions role = "captions"
-	roleItem     role = "item" // what the item's model makes
+	roleText   role = "text"   // the texts of the item
+	roleScript role = "script" // the same, and what is spoken
+	roleVoice  role = "voice"
+	roleMusic  role = "music" // what is heard under the voice
+	roleStill  role = "still" // the picture that a clip starts from, where its model needs one
+	roleCover  role = "cover"
+	roleItem   role = "item"  // what the item's model makes; of videos and carousels, for each scene and slide
+	roleFinal  role = "final" // finished media of all other parts
 )
 
 // step is one generation of a pipeline.
 type step struct {
 	role role
 	kind provider.Kind
-	// ratio is the aspect ratio of a picture or clip. seconds is the wanted length of
-	// a clip or track; the model makes the next length that it supports.
-	ratio   string
+	// ratios are the aspect ratios that a picture or clip may have, the best one first.
+	ratios []string
+	// seconds is the wanted length of a clip or track; the model makes the next length that
+	// it supports.
 	seconds int
-}
-
-// pipelines are the generations of each shape of content.
-var pipelines = map[string][]step{
-	"post":     {{role: roleText, kind: provider.KindText}, {roleItem, provider.KindImage, "4:5", 0}},
-	"carousel": {{role: roleText, kind: provider.KindText}, {roleSlide, provider.KindImage, "1:1", 0}},
-	"short video": {
-		{role: roleScript, kind: provider.KindText}, {role: roleVoice, kind: provider.KindVoice},
-		{roleStill, provider.KindImage, "9:16", 0}, {roleItem, provider.KindVideo, "9:16", 8}, {role: roleCaptions, kind: provider.KindCaptions},
-	},
-	"long video": {
-		{role: roleScript, kind: provider.KindText}, {role: roleVoice, kind: provider.KindVoice},
-		{roleStill, provider.KindImage, "16:9", 0}, {roleItem, provider.KindVideo, "16:9", 15}, {role: roleCaptions, kind: provider.KindCaptions},
-	},
-	"story":      {{role: roleText, kind: provider.KindText}, {roleItem, provider.KindImage, "9:16", 0}},
-	"story clip": {{role: roleText, kind: provider.KindText}, {roleStill, provider.KindImage, "9:16", 0}, {roleItem, provider.KindVideo, "9:16", 5}},
-	"music clip": {{role: roleText, kind: provider.KindText}, {roleCover, provider.KindImage, "1:1", 0}, {roleItem, provider.KindMusic, "", 30}},
-}
-
-// shape returns the name of the item's pipeline. A story is a card, or a clip if a
-// video model is asked for.
-func (r *Record) shape(model string) string {
-	switch r.Kind {
-	case Video:
-		return *r.Format + " video"
-	case MusicClip:
-		return "music clip"
-	case Story:
-		if m, ok := catalog.Find(model); ok && m.Kind == provider.KindVideo {
-			return "story clip"
-		}
-	}
-	return string(r.Kind)
+	// number is that of the slide or scene, from 1.
+	number int
 }
 
 // part is one generation of an item, as planned when the item was accepted.
@@ -79,68 +48,143 @@ type part struct {
 	Ratio string `json:"ratio,omitempty"`
 	// Seconds is the length of what is made; the greatest length of a script or voice.
 	Seconds int `json:"seconds,omitempty"`
-	// Slide is the number of the slide, from 1; 0 for other parts.
-	Slide int `json:"slide,omitempty"`
+	// Number is that of the slide or scene, from 1; 0 for other parts.
+	Number int `json:"number,omitempty"`
+	// Scenes is how many scenes the script has.
+	Scenes int `json:"scenes,omitempty"`
 	// Voice is the provider's id of the voice; empty: the model decides.
 	Voice string `json:"voice,omitempty"`
 	// FromStill marks a clip that starts from the picture made before it.
 	FromStill bool `json:"from_still,omitempty"`
 }
 
-// fileRole returns the role of the files that the part makes.
-func (p part) fileRole() media.Role {
-	switch p.Role {
-	case roleVoice:
+// fileRole returns the role of the files that the part makes. Finished media have theirs.
+func (p part) fileRole(kind Kind) media.Role {
+	switch {
+	case p.Role == roleVoice:
 		return media.Narration
-	case roleStill:
-		return media.Still
-	case roleSlide:
-		return media.Slide
-	case roleCover:
+	case p.Role == roleCover:
 		return media.Cover
-	case roleCaptions:
-		return media.Subtitles
-	}
-	switch p.Kind {
-	case provider.KindVideo:
-		return media.Clip
-	case provider.KindMusic:
+	case p.Kind == provider.KindMusic:
 		return media.Track
+	case p.Kind == provider.KindVideo:
+		return media.Clip
+	case kind == Carousel:
+		return media.Slide
 	}
-	return media.Final
+	return media.Still
 }
 
-// main reports whether the item's model makes the part.
-func (r role) main() bool { return r == roleItem || r == roleSlide }
+// The lengths of scenes in seconds, as they are planned. A model that makes other lengths
+// makes the next longer ones.
+const (
+	shortScene = 5
+	longScene  = 8
+	stillScene = 5 // without clips
+	// pauses is how much longer a video is than its narration.
+	pauses = 1
+)
 
-// Plan sets the parts of the record's attempt, their models and the price. An empty
-// model stands for the factory's. The item's model must be able to make the item. The
+// lead returns what the item's model makes.
+func (r *Record) lead() step {
+	switch r.Shape {
+	case "carousel":
+		return step{role: roleItem, kind: provider.KindImage, ratios: []string{"4:5", "1:1"}}
+	case "short video", "long video":
+		st := step{role: roleItem, kind: provider.KindVideo, ratios: []string{"9:16"}, seconds: shortScene}
+		if r.Shape == "long video" {
+			st.ratios, st.seconds = []string{"16:9"}, longScene
+		}
+		if *r.Visuals == VisualsStills {
+			st.kind, st.seconds = provider.KindImage, stillScene
+		}
+		return st
+	case "story":
+		return step{role: roleItem, kind: provider.KindImage, ratios: []string{"9:16"}}
+	case "story clip":
+		return step{role: roleItem, kind: provider.KindVideo, ratios: []string{"9:16"}, seconds: *r.DurationSeconds}
+	case "music clip":
+		return step{role: roleItem, kind: provider.KindMusic, seconds: *r.DurationSeconds}
+	}
+	return step{role: roleItem, kind: provider.KindImage, ratios: []string{"4:5"}}
+}
+
+// divide divides a video into scenes, so that a clip of the model or a picture covers
+// each, and sets the length of the clips. It returns the number of scenes.
+func (r *Record) divide(lead *step, m catalog.Model) int {
+	each := lead.seconds
+	if lead.kind == provider.KindVideo {
+		each = m.Length(each)
+	}
+	n := (*r.DurationSeconds + each - 1) / each
+	lead.seconds = (*r.DurationSeconds + n - 1) / n
+	return n
+}
+
+// steps returns the generations of the item. count is how many pictures or clips the
+// item's model makes, and stills says that each clip needs a picture to start from.
+func (r *Record) steps(lead step, count int, stills bool) []step {
+	all := []step{{role: roleText, kind: provider.KindText}}
+	if r.Kind == Video {
+		speech := *r.DurationSeconds - pauses
+		all = []step{{role: roleScript, kind: provider.KindText, seconds: speech, number: count}, {role: roleVoice, kind: provider.KindVoice, seconds: speech}}
+		if *r.Music == MusicGenerated {
+			all = append(all, step{role: roleMusic, kind: provider.KindMusic, seconds: *r.DurationSeconds})
+		}
+	}
+	if r.Kind == MusicClip {
+		all = append(all, step{role: roleCover, kind: provider.KindImage, ratios: []string{"1:1"}})
+	}
+	for n := range count {
+		if count > 1 || r.Kind == Video {
+			lead.number = n + 1
+		}
+		if stills {
+			all = append(all, step{role: roleStill, kind: provider.KindImage, ratios: lead.ratios, number: lead.number})
+		}
+		all = append(all, lead)
+	}
+	return append(all, step{role: roleFinal, kind: provider.KindCompose})
+}
+
+// Plan sets the parts of the record's attempt, their models and the price. A wish without
+// a model stands for the factory's. The item's model must be able to make the item. The
 // other parts use the factory's models where these can make them.
-func (r *Record) Plan(offer catalog.Offer, model string, live bool) error {
-	r.Shape = r.shape(model)
-	steps := pipelines[r.Shape]
-	lead := steps[slices.IndexFunc(steps, func(s step) bool { return s.role.main() })]
+func (r *Record) Plan(offer catalog.Offer, w Wish, live bool) error {
+	if err := r.take(w); err != nil {
+		return err
+	}
+	lead := r.lead()
 	usual := r.Brief.Models[string(lead.kind)]
-	chosen, err := offer.Choose(string(lead.kind), model, usual, live)
+	chosen, err := offer.Choose(string(lead.kind), w.Model, usual, live)
 	if err != nil {
-		return ofFactory(err, model == "" && usual != "")
+		return ofFactory(err, w.Model == "" && usual != "")
 	}
 	m, _ := catalog.Find(chosen) // it was chosen from there
+	count := max(len(r.Slides), 1)
+	if r.Kind == Video {
+		count = r.divide(&lead, m)
+	}
 	p := r.partOf(lead, m)
 	if err := m.Check(r.foreseen(p), ""); err != nil {
-		return ofFactory(cannot(m, r.Shape, p.Ratio, err), model == "" && usual != "")
+		return ofFactory(cannot(m, r.Shape, p.Ratio, err), w.Model == "" && usual != "")
+	}
+	if p.Seconds > 0 && p.Seconds < lead.seconds {
+		return errs.Invalid("/duration_seconds", "must be at most %d for the model %s", p.Seconds, m.ID)
 	}
 	r.Model, r.Parts, r.Credits = m.ID, nil, 0
-	r.AspectRatio, r.Seconds, r.Voice = some(lead.ratio), some(p.Seconds), nil
-	for _, st := range steps {
-		switch {
-		case st.role.main():
+	r.AspectRatio, r.Seconds, r.Voice = nil, some(p.Seconds), nil
+	if len(lead.ratios) > 0 {
+		r.AspectRatio = some(cmpRatio(p, lead))
+	}
+	for _, st := range r.steps(lead, count, p.FromStill) {
+		switch st.role {
+		case roleItem:
+			p.Number = st.number
 			err = r.add(p, m, live)
-		case st.role == roleCaptions:
-			r.Parts = append(r.Parts, part{Part: generate.Part{Kind: st.kind, Provider: captions.Name}, Role: st.role})
-		case st.role == roleStill && !p.FromStill:
+		case roleFinal:
+			r.Parts = append(r.Parts, part{Part: generate.Part{Kind: st.kind, Provider: generate.Composed}, Role: st.role})
 		default:
-			st.seconds = p.Seconds
 			err = r.choose(offer, st, live)
 		}
 		if err != nil {
@@ -148,6 +192,14 @@ func (r *Record) Plan(offer catalog.Offer, model string, live bool) error {
 		}
 	}
 	return nil
+}
+
+// cmpRatio returns the ratio of a part, or that of the picture that it starts from.
+func cmpRatio(p part, lead step) string {
+	if p.Ratio == "" {
+		return lead.ratios[0]
+	}
+	return p.Ratio
 }
 
 // some returns a pointer to a value, or nil if it is the zero value.
@@ -221,12 +273,15 @@ func ofFactory(err error, named bool) error {
 
 // partOf returns the part for a step with a model.
 func (r *Record) partOf(st step, m catalog.Model) part {
-	p := part{Part: generate.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider}, Role: st.role, Ratio: st.ratio, Seconds: st.seconds}
+	p := part{Part: generate.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider}, Role: st.role, Seconds: st.seconds, Number: st.number}
+	for _, ratio := range slices.Backward(st.ratios) {
+		if p.Ratio == "" || slices.Contains(m.Capabilities.AspectRatios, ratio) {
+			p.Ratio = ratio
+		}
+	}
 	switch st.kind {
 	case provider.KindText:
-		if st.role != roleScript {
-			p.Seconds = 0
-		}
+		p.Number, p.Scenes = 0, st.number
 	case provider.KindVoice:
 		p.Voice = m.DefaultVoice(r.Language)
 	case provider.KindImage:
@@ -243,28 +298,18 @@ func (r *Record) partOf(st step, m catalog.Model) part {
 	return p
 }
 
-// add adds a part with its price, or for slides one part each.
-func (r *Record) add(p part, m catalog.Model, live bool) error {
+// add adds a part with its price.
+func (r *Record) add(p part, m catalog.Model, live bool) (err error) {
 	if p.Role == roleVoice {
 		r.Voice = some(p.Voice)
 	}
-	count := 1
-	if p.Role == roleSlide {
-		count = len(r.Slides)
-	}
-	for n := range count {
-		if p.Role == roleSlide {
-			p.Slide = n + 1
+	if live {
+		if p.Credits, err = m.PriceOf(r.foreseen(p)); err != nil {
+			return fmt.Errorf("item: price of %s: %w", m.ID, err)
 		}
-		if live {
-			var err error
-			if p.Credits, err = m.PriceOf(r.foreseen(p)); err != nil {
-				return fmt.Errorf("item: price of %s: %w", m.ID, err)
-			}
-		}
-		r.Parts = append(r.Parts, p)
-		r.Credits += p.Credits
 	}
+	r.Parts = append(r.Parts, p)
+	r.Credits += p.Credits
 	return nil
 }
 

@@ -2,6 +2,7 @@ package item
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -48,24 +49,32 @@ func recordOf(t *testing.T, kind Kind, format, language string, f Factory) *Reco
 var plans = map[string]struct {
 	kind   Kind
 	format string
-	model  string
-	parts  []string // the kind of each part, its model unless it is the default, its ratio, its seconds
+	wish   Wish
+	parts  string // the kind of each part, its model unless it is the default, its ratio, its seconds; and how often
 }{
-	"a post":                {Post, "", "", []string{"text", "image 4:5"}},
-	"a post of a model":     {Post, "", "nano-banana", []string{"text", "image nano-banana 4:5"}},
-	"a short video":         {Video, FormatShort, "", []string{"text 8s", "voice 8s", "video 9:16 8s", "captions"}},
-	"a long video":          {Video, FormatLong, "", []string{"text 15s", "voice 15s", "video 16:9 15s", "captions"}},
-	"a long video of veo":   {Video, FormatLong, "veo-3.1", []string{"text 8s", "voice 8s", "video veo-3.1 16:9 8s", "captions"}},
-	"a video from a still":  {Video, FormatShort, "kling-2.6-pro", []string{"text 10s", "voice 10s", "image 9:16", "video kling-2.6-pro 10s", "captions"}},
-	"a shaped one":          {Video, FormatShort, "ray-2", []string{"text 9s", "voice 9s", "image 9:16", "video ray-2 9:16 9s", "captions"}},
-	"a carousel":            {Carousel, "", "", []string{"text", "image 1:1", "image 1:1", "image 1:1"}},
-	"one of a terse model":  {Carousel, "", "titan-image-2", []string{"text", "image titan-image-2 1:1", "image titan-image-2 1:1", "image titan-image-2 1:1"}},
-	"a video of Wan":        {Video, FormatShort, "wan-2.5", []string{"text 10s", "voice 10s", "video wan-2.5 9:16 10s", "captions"}},
-	"a story":               {Story, "", "", []string{"text", "image 9:16"}},
-	"a clip as a story":     {Story, "", "kling-3-turbo-pro", []string{"text", "video 9:16 5s"}},
-	"a clip from a picture": {Story, "", "runway-gen-4-turbo", []string{"text", "image 9:16", "video runway-gen-4-turbo 9:16 5s"}},
-	"a music clip":          {MusicClip, "", "", []string{"text", "image 1:1", "music 30s"}},
-	"a track of ace-step":   {MusicClip, "", "ace-step", []string{"text", "image 1:1", "music ace-step 30s"}},
+	"a post":                {Post, "", Wish{}, "text, image 4:5, compose"},
+	"a post of a model":     {Post, "", Wish{Model: "nano-banana"}, "text, image nano-banana 4:5, compose"},
+	"a short video":         {Video, FormatShort, Wish{}, "text 19s of 4, voice 19s, 4 x video 9:16 5s, compose"},
+	"the shortest one":      {Video, FormatShort, Wish{DurationSeconds: some(10)}, "text 9s of 2, voice 9s, 2 x video 9:16 5s, compose"},
+	"the longest short one": {Video, FormatShort, Wish{DurationSeconds: some(60)}, "text 59s of 12, voice 59s, 12 x video 9:16 5s, compose"},
+	"an odd length":         {Video, FormatShort, Wish{DurationSeconds: some(17)}, "text 16s of 4, voice 16s, 4 x video 9:16 5s, compose"},
+	"a short video of veo":  {Video, FormatShort, Wish{Model: "veo-3.1"}, "text 19s of 4, voice 19s, 4 x video veo-3.1 9:16 6s, compose"},
+	"a long video":          {Video, FormatLong, Wish{}, "text 59s of 8, voice 59s, 8 x video 16:9 8s, compose"},
+	"a long video of veo":   {Video, FormatLong, Wish{Model: "veo-3.1", DurationSeconds: some(180)}, "text 179s of 23, voice 179s, 23 x video veo-3.1 16:9 8s, compose"},
+	"one of stills":         {Video, FormatShort, Wish{Visuals: VisualsStills}, "text 19s of 4, voice 19s, 4 x image 9:16, compose"},
+	"a long one of stills":  {Video, FormatLong, Wish{Visuals: VisualsStills, Model: "nano-banana", DurationSeconds: some(30)}, "text 29s of 6, voice 29s, 6 x image nano-banana 16:9, compose"},
+	"one with music":        {Video, FormatShort, Wish{Music: MusicGenerated}, "text 19s of 4, voice 19s, music 20s, 4 x video 9:16 5s, compose"},
+	"a video from stills":   {Video, FormatShort, Wish{Model: "kling-2.6-pro"}, "text 19s of 4, voice 19s, 4 x image 9:16 + video kling-2.6-pro 5s, compose"},
+	"shaped ones":           {Video, FormatShort, Wish{Model: "ray-2"}, "text 19s of 4, voice 19s, 4 x image 9:16 + video ray-2 9:16 5s, compose"},
+	"a carousel":            {Carousel, "", Wish{}, "text, 3 x image 4:5, compose"},
+	"one of a terse model":  {Carousel, "", Wish{Model: "titan-image-2"}, "text, 3 x image titan-image-2 1:1, compose"},
+	"a video of Wan":        {Video, FormatShort, Wish{Model: "wan-2.5"}, "text 19s of 4, voice 19s, 4 x video wan-2.5 9:16 5s, compose"},
+	"a story":               {Story, "", Wish{}, "text, image 9:16, compose"},
+	"a clip as a story":     {Story, "", Wish{Model: "kling-3-turbo-pro"}, "text, video 9:16 5s, compose"},
+	"the longest clip":      {Story, "", Wish{Model: "kling-3-turbo-pro", DurationSeconds: some(15)}, "text, video 9:16 15s, compose"},
+	"a clip from a picture": {Story, "", Wish{Model: "runway-gen-4-turbo", DurationSeconds: some(7)}, "text, image 9:16 + video runway-gen-4-turbo 9:16 10s, compose"},
+	"a music clip":          {MusicClip, "", Wish{}, "text, image 1:1, music 30s, compose"},
+	"a track of ace-step":   {MusicClip, "", Wish{Model: "ace-step", DurationSeconds: some(60)}, "text, image 1:1, music ace-step 60s, compose"},
 }
 
 // shown describes a part.
@@ -80,21 +89,45 @@ func shown(p part) string {
 	if p.Seconds > 0 {
 		words = append(words, fmt.Sprintf("%ds", p.Seconds))
 	}
+	if p.Scenes > 0 {
+		words = append(words, fmt.Sprintf("of %d", p.Scenes))
+	}
 	return strings.Join(words, " ")
+}
+
+// shownAll describes parts: those of equal slides or scenes once.
+func shownAll(parts []part) string {
+	var all []string
+	for n := 0; n < len(parts); {
+		one, number := shown(parts[n]), parts[n].Number
+		for n++; n < len(parts) && (parts[n].Number > 0 && parts[n].Number == number || parts[n-1].Role == roleStill); n++ {
+			one += " + " + shown(parts[n])
+		}
+		if last := len(all) - 1; number > 1 && last >= 0 {
+			count, what, _ := strings.Cut(all[last], " x ")
+			if times, err := strconv.Atoi(count); err == nil && what == one && times == number-1 {
+				all[last] = fmt.Sprintf("%d x %s", number, one)
+				continue
+			}
+		}
+		if number > 0 {
+			one = "1 x " + one
+		}
+		all = append(all, one)
+	}
+	return strings.Join(all, ", ")
 }
 
 func TestWhatEachKindIsMadeOf(t *testing.T) {
 	for name, c := range plans {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
-		if err := r.Plan(all, c.model, true); err != nil {
+		if err := r.Plan(all, c.wish, true); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		var parts []string
 		var credits int64
 		for _, p := range r.Parts {
-			parts = append(parts, shown(p))
-			if p.Kind == provider.KindCaptions {
+			if p.Kind == provider.KindCompose {
 				continue
 			}
 			// Each part has its price, rounded by itself; and its model can make it.
@@ -105,17 +138,18 @@ func TestWhatEachKindIsMadeOf(t *testing.T) {
 			}
 			credits += price
 		}
-		if strings.Join(parts, ", ") != strings.Join(c.parts, ", ") {
-			t.Errorf("%s is made of %q, want %q", name, parts, c.parts)
+		if got := shownAll(r.Parts); got != c.parts {
+			t.Errorf("%s is made of %q, want %q", name, got, c.parts)
 		}
 		if r.Credits != credits || credits == 0 {
 			t.Errorf("%s costs %d, its parts %d", name, r.Credits, credits)
 		}
-		if m, _ := catalog.Find(r.Model); c.model != "" && r.Model != c.model || m.Kind == provider.KindText {
+		if m, _ := catalog.Find(r.Model); c.wish.Model != "" && r.Model != c.wish.Model || m.Kind == provider.KindText {
 			t.Errorf("%s is made by %s", name, r.Model)
 		}
-		if err := r.Plan(all, r.Model, false); err != nil || r.Credits != 0 {
-			t.Errorf("%s in the sandbox: %d, %v", name, r.Credits, err)
+		before := shownAll(r.Parts)
+		if err := r.Plan(all, Wish{Model: r.Model}, false); err != nil || r.Credits != 0 || shownAll(r.Parts) != before {
+			t.Errorf("%s again in the sandbox: %d, %v, %s", name, r.Credits, err, shownAll(r.Parts))
 		}
 	}
 }
@@ -130,23 +164,26 @@ func tooLong(p part, req provider.Request) bool {
 // What is in the end asked for never costs more than what was foreseen.
 func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 	long := provider.Text{
-		Title: strings.Repeat("t", 150), Caption: strings.Repeat("c", 2200), Script: strings.Repeat("Words. ", 400),
+		Title: strings.Repeat("t", 150), Caption: strings.Repeat("c", 2200),
 		Slides: []string{strings.Repeat("1", 150), "ignored", "3"},
+	}
+	for range 30 {
+		long.Scenes = append(long.Scenes, provider.Scene{Text: strings.Repeat("Words. ", 100), Visual: strings.Repeat("seen ", 60)})
 	}
 	for name, c := range plans {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
 		r.Prompt = strings.Repeat("Длинный запрос ", 266)
-		if err := r.Plan(all, c.model, true); err != nil {
+		if err := r.Plan(all, c.wish, true); err != nil {
 			t.Fatal(err)
 		}
 		var made []generate.Made
 		var total int64
-		for n, p := range r.Parts {
+		for n, p := range r.Parts[:len(r.Parts)-1] {
 			req, err := r.request(n, made, func(f media.File) (string, error) { return "https://signed/" + f.ID, nil })
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if strings.TrimSpace(req.Prompt) == "" || p.Kind != provider.KindText && p.Kind != provider.KindCaptions && utf8.RuneCountInString(req.Prompt) > maxPrompt || tooLong(p, req) {
+			if strings.TrimSpace(req.Prompt) == "" || p.Kind != provider.KindText && p.Kind != provider.KindVoice && utf8.RuneCountInString(req.Prompt) > maxPrompt || tooLong(p, req) {
 				t.Errorf("%s: part %d has a prompt of %d characters", name, n, utf8.RuneCountInString(req.Prompt))
 			}
 			one := generate.Made{Files: []media.File{{ID: string(p.Role), DurationSeconds: 7.5}}}
@@ -156,10 +193,6 @@ func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 			case provider.KindVideo:
 				if want := map[bool]string{true: "https://signed/still"}[p.FromStill]; req.ImageURL != want {
 					t.Errorf("%s starts from %q", name, req.ImageURL)
-				}
-			case provider.KindCaptions:
-				if req.Prompt != long.Script || req.Spoken.Seconds() != 7.5 {
-					t.Errorf("%s: captions of %+v", name, req)
 				}
 			}
 			made = append(made, one)
@@ -202,7 +235,7 @@ func TestModelsThatCannotAreRefused(t *testing.T) {
 		"nobody who speaks here":       {Video, FormatShort, "", "af", catalog.NewOffer("bedrock,fal,polly", "us-west-2"), "", ""},
 	} {
 		r := recordOf(t, c.kind, c.format, c.language, voiced())
-		err := r.Plan(c.offer, c.model, true)
+		err := r.Plan(c.offer, Wish{Model: c.model}, true)
 		if name == "nobody who speaks here" {
 			if err != nil || r.Parts[1].Model != "minimax-speech-2-turbo" {
 				t.Errorf("%s: %+v, %v", name, r.Parts, err)
@@ -228,7 +261,7 @@ func TestARefusalOfTheFactorysModelTellsThatItIsTheFactorys(t *testing.T) {
 		"a preview":         {MusicClip, "", true},
 		"one of the caller": {Post, "flux-pro-1.1-ultra", false},
 	} {
-		err := recordOf(t, c.kind, "", "en", f).Plan(all, c.model, true)
+		err := recordOf(t, c.kind, "", "en", f).Plan(all, Wish{Model: c.model}, true)
 		if e := errs.As(err); err == nil || e.Code != errs.UnsupportedModel || e.Param != "/model" || strings.Contains(e.Message, "It is the factory's") != c.tells {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -239,27 +272,27 @@ func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	f := voiced()
 	f.Models = map[string]string{"text": "claude-haiku-4.5", "voice": "polly-neural", "image": "flux-dev", "video": "kling-2.6-pro"}
 	r := recordOf(t, Video, FormatShort, "en", f)
-	if err := r.Plan(all, "", true); err != nil {
+	if err := r.Plan(all, Wish{}, true); err != nil {
 		t.Fatal(err)
 	}
 	var models []string
 	for _, p := range r.Parts {
 		models = append(models, p.Model)
 	}
-	if want := "claude-haiku-4.5 polly-neural flux-dev kling-2.6-pro "; strings.Join(models, " ") != want {
+	if want := "claude-haiku-4.5 polly-neural" + strings.Repeat(" flux-dev kling-2.6-pro", 4) + " "; strings.Join(models, " ") != want {
 		t.Errorf("made by %q", models)
 	}
 	// Those that cannot be used, or cannot do it, are passed over.
 	f.Models = map[string]string{"text": "nova-pro", "voice": "polly-long-form"}
 	r = recordOf(t, Video, FormatShort, "de", f)
-	if err := r.Plan(catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), "", true); err != nil || r.Parts[0].Model != "nova-pro" || r.Parts[1].Model != "eleven-multilingual-2" {
+	if err := r.Plan(catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), Wish{}, true); err != nil || r.Parts[0].Model != "nova-pro" || r.Parts[1].Model != "eleven-multilingual-2" {
 		t.Errorf("%+v, %v", r.Parts, err)
 	}
 }
 
 func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	r := recordOf(t, Carousel, "", "en", voiced())
-	if err := r.Plan(all, "", true); err != nil {
+	if err := r.Plan(all, Wish{}, true); err != nil {
 		t.Fatal(err)
 	}
 	text, err := r.request(0, nil, nil)
@@ -283,7 +316,7 @@ func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	}
 	f := Factory{Writer: "a musician", Name: "The Examples", Settings: []byte(`{"artist_name":"The Examples","genres":["indie pop","folk"],"mood":"calm"}`)}
 	r = recordOf(t, MusicClip, "", "en", f)
-	if err := r.Plan(all, "", true); err != nil {
+	if err := r.Plan(all, Wish{}, true); err != nil {
 		t.Fatal(err)
 	}
 	track, err := r.request(2, made, nil)

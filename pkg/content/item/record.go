@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -14,8 +15,12 @@ import (
 // Record is the stored document of an item.
 type Record struct {
 	Item
-	Files   []media.File `json:"files,omitempty"`
-	Sandbox *Rehearsal   `json:"sandbox,omitempty"`
+	Files []media.File `json:"files,omitempty"`
+	// Track is the caller's music.
+	Track *media.File `json:"track,omitempty"`
+	// Scenes is the script of a video.
+	Scenes  []provider.Scene `json:"scenes,omitempty"`
+	Sandbox *Rehearsal       `json:"sandbox,omitempty"`
 	// Given are the texts of the caller. Generation never overwrites them.
 	Given Given `json:"given,omitzero"`
 	// Brief holds the settings that the factory had when the item was created.

@@ -3,9 +3,7 @@ package item
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/catalog"
@@ -18,8 +16,8 @@ import (
 var occasions = map[string]string{
 	"post":        "Now write a post that goes with one picture.",
 	"carousel":    "Now write a post with a row of pictures to swipe through: each slide's heading carries one thought, and together they tell one story.",
-	"short video": "Now write a short video: its script, spoken by one person, begins with what makes people stay, and the caption is posted below it.",
-	"long video":  "Now write a video: its script is spoken by one person, and the caption is posted below it.",
+	"short video": "Now write a short video: its scenes are spoken by one person and begin with what makes people stay, and the caption is posted below it.",
+	"long video":  "Now write a video: its scenes are spoken by one person, and the caption is posted below it.",
 	"story":       "Now write a story that is seen for seconds: a very short caption, one thought.",
 	"story clip":  "Now write a story that is seen for seconds: a very short caption, one thought.",
 	"music clip":  "Now write the post that presents a new piece of instrumental music: the title is the name of the piece.",
@@ -36,7 +34,7 @@ func (r *Record) foreseen(p part) provider.Request {
 	switch p.Kind {
 	case provider.KindText:
 		req.Instructions = r.Brief.Voice + "\n\n" + occasions[r.Shape]
-		req.ScriptSeconds = p.Seconds
+		req.ScriptSeconds, req.Scenes = p.Seconds, p.Scenes
 		if r.Kind == Carousel {
 			req.Slides = len(r.Slides)
 		}
@@ -50,7 +48,7 @@ func (r *Record) foreseen(p part) provider.Request {
 	case provider.KindMusic:
 		req.Prompt, req.Seconds = described, p.Seconds
 	case provider.KindVoice:
-		req.Prompt, req.Voice = strings.Repeat("x", provider.MaxScript(p.Seconds)), p.Voice
+		req.Prompt, req.Voice, req.Seconds, req.Marks = strings.Repeat("x", provider.MaxScript(p.Seconds)), p.Voice, p.Seconds, true
 	}
 	return req
 }
@@ -73,53 +71,67 @@ func (r *Record) request(n int, made []generate.Made, sign Signer) (req provider
 	p := r.Parts[n]
 	req = r.foreseen(p)
 	text := written(made)
+	if err := r.checkWritten(text); err != nil {
+		return req, err
+	}
 	headline := sentence("Its headline, to set the scene only", text.Title)
+	wanted, shown := r.wanted(p, text)
 	switch p.Role {
+	case roleText, roleScript: // all of it is foreseen
 	case roleVoice:
-		req.Prompt = provider.Clip(text.Script, provider.MaxScript(p.Seconds))
-	case roleCaptions:
-		voice := r.fileOf(made, roleVoice)
-		if voice == nil {
-			return req, fmt.Errorf("item: %s has no voice for its captions", r.ID)
-		}
-		req.Prompt, req.Spoken = text.Script, time.Duration(voice.DurationSeconds*float64(time.Second))
-	case roleSlide:
-		heading := r.Slides[p.Slide-1].Text
-		if !r.givenSlide(p.Slide-1) && p.Slide <= len(text.Slides) {
-			heading = text.Slides[p.Slide-1]
-		}
-		req.Prompt = promptOf(p, fmt.Sprintf("Picture %d of %d of a row for social media, all in one style.", p.Slide, len(r.Slides)),
-			r.Prompt, sentence("This one shows", heading), r.Brief.Look, plain)
-	case roleStill:
-		req.Prompt = promptOf(p, "First frame of a video for social media.", r.Prompt, headline, r.Brief.Look, plain)
+		req.Prompt = provider.Clip(text.Script(), provider.MaxScript(p.Seconds))
+	case roleMusic:
+		req.Prompt = promptOf(p, "Calm instrumental music that stays in the background of a video, no vocals.", r.Prompt, r.Brief.Sound)
 	case roleCover:
 		req.Prompt = promptOf(p, "Cover of a piece of music.", r.Prompt, headline, r.Brief.Sound, r.Brief.Look, plain)
-	case roleItem:
-		err = r.requestItem(&req, p, made, headline, sign)
+	default:
+		switch {
+		case p.Kind == provider.KindMusic:
+			req.Prompt = promptOf(p, "Instrumental music, no vocals.", r.Prompt, r.Brief.Sound)
+		case shown != "":
+			req.Prompt = promptOf(p, wanted, r.Prompt, sentence("This one shows", shown), r.Brief.Look, plain)
+		default:
+			req.Prompt = promptOf(p, wanted, r.Prompt, headline, r.Brief.Look, plain)
+		}
+	}
+	if p.FromStill {
+		err = r.startFrom(&req, p, made, sign)
 	}
 	return req, err
 }
 
-// requestItem completes the request of the part that the item's model makes.
-func (r *Record) requestItem(req *provider.Request, p part, made []generate.Made, headline string, sign Signer) (err error) {
-	switch p.Kind {
-	case provider.KindImage:
-		req.Prompt = promptOf(p, "Picture for social media.", r.Prompt, headline, r.Brief.Look, plain)
-	case provider.KindMusic:
-		req.Prompt = promptOf(p, "Instrumental music, no vocals.", r.Prompt, r.Brief.Sound)
-	case provider.KindVideo:
-		said := sentence("A speaker off screen says", provider.Clip(written(made).Script, maxManner))
-		req.Prompt = promptOf(p, "Video for social media.", r.Prompt, said, r.Brief.Look, plain)
-		if !p.FromStill {
-			return nil
+// wanted says what a picture or clip is, and what its slide or scene shows.
+func (r *Record) wanted(p part, text provider.Text) (what, shows string) {
+	what = "Picture for social media."
+	switch {
+	case r.Kind == Carousel && p.Number > 0:
+		heading := r.Slides[p.Number-1].Text
+		if !r.givenSlide(p.Number-1) && p.Number <= len(text.Slides) {
+			heading = text.Slides[p.Number-1]
 		}
-		still := r.fileOf(made, roleStill)
-		if still == nil {
-			return fmt.Errorf("item: %s has no picture for its clip", r.ID)
+		return fmt.Sprintf("Picture %d of %d of a row for social media, all in one style.", p.Number, len(r.Slides)), heading
+	case r.Kind == Video:
+		what = fmt.Sprintf("Scene %d of %d of a video for social media, all in one style.", p.Number, len(text.Scenes))
+		if p.Number > 0 && p.Number <= len(text.Scenes) {
+			shows = text.Scenes[p.Number-1].Visual
 		}
-		req.ImageURL, err = sign(*still)
-		req.ImageRatio = r.Parts[slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleStill })].Ratio
+	case p.Kind == provider.KindVideo:
+		what = "Video for social media."
 	}
+	if p.Role == roleStill {
+		what = "First frame of: " + what
+	}
+	return what, shows
+}
+
+// startFrom has a clip start from the picture that was made for it.
+func (r *Record) startFrom(req *provider.Request, p part, made []generate.Made, sign Signer) (err error) {
+	n, still := r.madeBy(made, roleStill, p.Number)
+	if still == nil {
+		return fmt.Errorf("item: %s has no picture for its clip", r.ID)
+	}
+	req.ImageURL, err = sign(*still)
+	req.ImageRatio = r.Parts[n].Ratio
 	return err
 }
 
@@ -133,14 +145,15 @@ func written(made []generate.Made) provider.Text {
 	return provider.Text{}
 }
 
-// fileOf returns the file that the part of a role has made, or nil if there is none yet.
-func (r *Record) fileOf(made []generate.Made, want role) *media.File {
+// madeBy returns the number of the part of a role, and of a slide or scene, and the file
+// that it has made; nil if there is none yet.
+func (r *Record) madeBy(made []generate.Made, want role, number int) (n int, file *media.File) {
 	for n, m := range made {
-		if n < len(r.Parts) && r.Parts[n].Role == want && len(m.Files) > 0 {
-			return &m.Files[0]
+		if n < len(r.Parts) && r.Parts[n].Role == want && r.Parts[n].Number == number && len(m.Files) > 0 {
+			return n, &m.Files[0]
 		}
 	}
-	return nil
+	return 0, nil
 }
 
 // promptOf returns the prompt for a picture, clip or track: what is wanted, its

@@ -37,7 +37,7 @@ type work struct {
 	sign Signer
 }
 
-var _ generate.Work = (*work)(nil)
+var _ generate.Composing = (*work)(nil)
 
 // Waits implements generate.Work.
 func (w *work) Waits() int {
@@ -65,8 +65,22 @@ func (w *work) Start(now time.Time) {
 	w.Touch(now)
 }
 
-// Progress implements generate.Work: an item shows none.
-func (w *work) Progress(time.Time, int) bool { return false }
+// progressStep is the least progress, in percent, that is worth a write. Beyond
+// lastProgress, the end is near.
+const (
+	progressStep = 20
+	lastProgress = 90
+)
+
+// Progress implements generate.Work.
+func (w *work) Progress(now time.Time, percent int) bool {
+	if percent < w.Record.Progress+progressStep || percent > lastProgress {
+		return false
+	}
+	w.Record.Progress = percent
+	w.Touch(now)
+	return true
+}
 
 // Succeed implements generate.Work.
 func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost int64) error {
@@ -74,7 +88,7 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 	w.assemble(made)
 	w.Touch(now)
 	at := w.UpdatedAt
-	w.GeneratedAt = &at
+	w.GeneratedAt, w.Record.Progress = &at, 100
 	w.CostCredits += cost
 	past := Past{At: at, Made: 1, Credits: cost}
 	if w.Sandbox != nil && w.Sandbox.Outcome == string(Published) {
@@ -105,7 +119,7 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	if err := w.Move(Failed); err != nil {
 		return err
 	}
-	w.Failure = &Failure{Stage: "generate", Code: f.Code, Message: f.Message, Retryable: f.Retryable}
+	w.Failure = &Failure{Stage: string(f.Stage), Code: f.Code, Message: f.Message, Retryable: f.Retryable}
 	w.Touch(now)
 	w.note(Past{At: w.UpdatedAt, Failed: 1})
 	w.Count(tx, now, before)
@@ -148,16 +162,31 @@ func (r *Record) assemble(made []generate.Made) {
 			r.Slides[i].Text = t.Slides[i]
 		}
 	}
-	r.Script = t.Script
+	r.Script, r.Scenes = t.Script(), t.Scenes
+	var parts []media.File
 	r.Files = nil
 	for n, m := range made {
+		if r.Parts[n].Role == roleFinal {
+			r.Files = m.Files
+			continue
+		}
 		for i := range m.Files {
-			m.Files[i].Role = r.Parts[n].fileRole()
+			m.Files[i].Role = r.Parts[n].fileRole(r.Kind)
 		}
-		if s := r.Parts[n].Slide; s > 0 && len(m.Files) > 0 {
-			r.Slides[s-1].MediaID = &m.Files[0].ID
+		parts = append(parts, m.Files...)
+	}
+	r.Files = append(r.Files, parts...)
+	r.showSlides()
+}
+
+// showSlides sets the pictures of the slides: finished ones, in their order.
+func (r *Record) showSlides() {
+	n := 0
+	for i := range r.Files {
+		if r.Files[i].Role == media.Final && n < len(r.Slides) {
+			r.Slides[n].MediaID = &r.Files[i].ID
+			n++
 		}
-		r.Files = append(r.Files, m.Files...)
 	}
 }
 

@@ -23,7 +23,6 @@ import (
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/provider/sandbox"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -92,12 +91,7 @@ func (w *writer) Submit(ctx context.Context, req provider.Request) (provider.Sub
 }
 
 // For implements generate.Providers.
-func (w *writer) For(name string, _ tenant.Mode) (provider.Provider, error) {
-	if name == captions.Name {
-		return captions.New(), nil
-	}
-	return w, nil
-}
+func (w *writer) For(string, tenant.Mode) (provider.Provider, error) { return w, nil }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()

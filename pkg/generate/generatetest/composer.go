@@ -3,6 +3,7 @@ package generatetest
 import (
 	"bytes"
 	"context"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/generate"
@@ -33,11 +34,7 @@ func (Composer) Compose(_ context.Context, what composition.Composition, _ bool,
 			}
 			continue
 		}
-		scene := synth.Scene{Width: m.width, Height: m.height}
-		content, err := synth.PNG(scene)
-		if m.plays > 0 {
-			content, err = synth.MP4(scene, m.plays, true)
-		}
+		content, err := m.content()
 		if err != nil {
 			return err
 		}
@@ -47,6 +44,24 @@ func (Composer) Compose(_ context.Context, what composition.Composition, _ bool,
 	}
 	progress(100)
 	return nil
+}
+
+// contents are those of the files that were made before: drawing them takes time.
+var contents sync.Map
+
+func (m made) content() (content []byte, err error) {
+	m.role = ""
+	if known, ok := contents.Load(m); ok {
+		return known.([]byte), nil
+	}
+	scene := synth.Scene{Width: m.width, Height: m.height}
+	if m.plays > 0 {
+		content, err = synth.MP4(scene, m.plays, true)
+	} else {
+		content, err = synth.PNG(scene)
+	}
+	contents.Store(m, content)
+	return content, err
 }
 
 func describe(what composition.Composition) []made {

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Member is a member of a body that takes the URL of a file or the id of a media.
@@ -44,6 +45,28 @@ func Read(ctx context.Context, db *store.DB, members []Member, others ...store.K
 		g.items, g.Beside, err = resource.FindAll(ctx, db, id.Media, ids, others...)
 	}
 	return g, err
+}
+
+// Keys returns the keys of the media that members refer to, for those who read them with
+// other items.
+func Keys(members []Member) (keys []store.Key) {
+	for _, m := range members {
+		if id.Valid(id.Media, m.Value) {
+			keys = append(keys, store.IDKey(m.Value))
+		}
+	}
+	return keys
+}
+
+// Of returns the media among items of Keys that belong to an owner.
+func Of(o tenant.Owner, items []store.Item) Given {
+	g := Given{items: map[string]store.Item{}}
+	for _, it := range items {
+		if it.Kind == ItemKind && it.Owner == o {
+			g.items[it.PK] = it
+		}
+	}
+	return g
 }
 
 // File returns the file that a member refers to. It refuses a media that does not exist,

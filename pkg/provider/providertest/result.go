@@ -123,8 +123,6 @@ func typeOf(kind provider.Kind) media.Type {
 		return media.Image
 	case provider.KindVideo, provider.KindAvatar:
 		return media.Video
-	case provider.KindCaptions:
-		return media.Captions
 	default:
 		return media.Audio
 	}

@@ -84,7 +84,7 @@ func (s Suite) describes(t *testing.T) {
 		t.Error("makes nothing")
 	}
 	for kind := range kinds {
-		if !slices.Contains(append(provider.Kinds(), provider.KindCaptions), kind) {
+		if !slices.Contains(provider.Kinds(), kind) {
 			t.Errorf("makes %q, which is no kind", kind)
 		}
 		if !slices.ContainsFunc(s.Requests, func(r provider.Request) bool { return r.Kind == kind }) {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/provider/credentials"
 	"github.com/content-automation/api/pkg/provider/sandbox"
 	"github.com/content-automation/api/pkg/secret"
@@ -69,10 +68,6 @@ func (r *Registry) Configured(name string) bool { return r.cfg.Configured.Has(na
 // the code provider_unavailable, and is final: this stack does not offer that
 // provider.
 func (r *Registry) For(name string, mode tenant.Mode) (provider.Provider, error) {
-	if name == captions.Name {
-		// The service itself makes them in both modes.
-		return r.get(name, func(*Registry) provider.Provider { return captions.New() }), nil
-	}
 	if tenant.Mode(mode) == tenant.Test {
 		return r.get(sandbox.Name, func(r *Registry) provider.Provider { return sandbox.New(r.cfg.Now) }), nil
 	}

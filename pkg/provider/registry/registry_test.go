@@ -18,7 +18,6 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/captions"
 	"github.com/content-automation/api/pkg/provider/sandbox"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -76,15 +75,6 @@ func TestLiveKeysGetWhatIsConfigured(t *testing.T) {
 	for name, mode := range map[string]tenant.Mode{"heygen": "live", "unheard": "live", "": "live", "fal": "", "sandbox": "live"} {
 		if p, err := r.For(name, mode); errs.CodeOf(err) != errs.ProviderUnavailable {
 			t.Errorf("%s for %q keys: %v, %v", name, mode, p, err)
-		}
-	}
-}
-
-func TestCaptionsAreMadeForAllKeys(t *testing.T) {
-	r := New(Config{Now: time.Now})
-	for _, mode := range []tenant.Mode{tenant.Test, tenant.Live} {
-		if p, err := r.For(captions.Name, mode); err != nil || p.Name() != captions.Name {
-			t.Errorf("%s: %v, %v", mode, p, err)
 		}
 	}
 }

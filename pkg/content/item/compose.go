@@ -1,0 +1,103 @@
+package item
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/compose/timeline"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// Composition implements generate.Composing: the finished media of the item.
+func (w *work) Composition(_ int, made []generate.Made) (composition.Composition, error) {
+	return w.composition(made)
+}
+
+// composition returns what is composed of what was made.
+func (r *Record) composition(made []generate.Made) (composition.Composition, error) {
+	text := written(made)
+	if err := r.checkWritten(text); err != nil {
+		return nil, err
+	}
+	if !r.Given.Title {
+		r.Title = text.Title
+	}
+	var pictures []*media.File
+	for n, m := range made {
+		if r.Parts[n].Role == roleItem && len(m.Files) > 0 {
+			pictures = append(pictures, &m.Files[0])
+		}
+	}
+	if len(pictures) == 0 {
+		return nil, fmt.Errorf("item: %s has made nothing that could be composed", r.ID)
+	}
+	switch brand := r.Brief.Brand; r.Shape {
+	case "short video", "long video":
+		return r.video(text, made, pictures)
+	case "story clip":
+		scene := composition.Scene{Clip: pictures[0], Length: time.Duration(*r.DurationSeconds) * time.Second}
+		return composition.Video{Format: composition.Portrait, Scenes: []composition.Scene{scene}, Brand: brand}, nil
+	case "carousel":
+		c := composition.Carousel{Language: r.Language, Brand: brand}
+		for i, p := range pictures {
+			heading := r.Slides[i].Text
+			if !r.givenSlide(i) && i < len(text.Slides) {
+				heading = text.Slides[i]
+			}
+			c.Slides = append(c.Slides, composition.Slide{File: p, Heading: heading})
+		}
+		return c, nil
+	case "story":
+		return composition.Picture{Use: composition.Story, File: pictures[0], Text: r.Title, Language: r.Language, Brand: brand}, nil
+	case "music clip":
+		_, cover := r.madeBy(made, roleCover, 0)
+		if cover == nil {
+			return nil, fmt.Errorf("item: %s has no cover", r.ID)
+		}
+		return composition.MusicClip{
+			Track: pictures[0], Cover: cover, Length: time.Duration(*r.DurationSeconds) * time.Second, Title: r.Title, Language: r.Language, Brand: brand,
+		}, nil
+	}
+	return composition.Picture{Use: composition.Post, File: pictures[0]}, nil
+}
+
+// video describes a video of scenes.
+func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.File) (composition.Composition, error) {
+	v := composition.Video{Format: composition.Portrait, Language: r.Language, Captions: true, Fade: true, Brand: r.Brief.Brand, Music: r.Track}
+	if r.Shape == "long video" {
+		v.Format = composition.Landscape
+	}
+	n, voice := r.madeBy(made, roleVoice, 0)
+	if voice == nil || len(seen) != len(text.Scenes) {
+		return nil, fmt.Errorf("item: %s has a script of %d scenes, and made %d", r.ID, len(text.Scenes), len(seen))
+	}
+	v.Narration = voice
+	for _, m := range made[n].Marks {
+		v.Marks = append(v.Marks, timeline.Mark(m))
+	}
+	if *r.Music == MusicGenerated {
+		_, v.Music = r.madeBy(made, roleMusic, 0)
+	}
+	var covers []time.Duration
+	for i, s := range text.Scenes {
+		scene := composition.Scene{Text: s.Text}
+		if seen[i].Type == media.Video {
+			scene.Clip = seen[i]
+			covers = append(covers, covered(seconds(*seen[i])))
+		} else {
+			scene.Picture = seen[i]
+		}
+		v.Scenes = append(v.Scenes, scene)
+	}
+	if len(covers) == len(v.Scenes) {
+		recut(v.Scenes, v.Marks, seconds(*voice), covers)
+	}
+	return v, nil
+}
+
+func seconds(f media.File) time.Duration {
+	return time.Duration(f.DurationSeconds * float64(time.Second))
+}

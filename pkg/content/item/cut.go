@@ -1,0 +1,104 @@
+package item
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/content-automation/api/pkg/compose/timeline"
+	"github.com/content-automation/api/pkg/generate/composition"
+)
+
+// What a clip covers: it may play a little slower, its last frame may stay for a while,
+// and cross-fades need a part of it. A video begins before its voice and ends after it.
+const (
+	slower = 1.45
+	stays  = 500 * time.Millisecond
+	lead   = 300 * time.Millisecond
+	tail   = 700 * time.Millisecond
+)
+
+// covered returns the longest scene that a clip of a length covers.
+func covered(clip time.Duration) time.Duration {
+	return time.Duration(slower*float64(clip)) + stays
+}
+
+// recut moves words between scenes where the voice needs longer for a scene than its clip
+// covers. Where the clips do not cover the whole, it changes nothing.
+func recut(scenes []composition.Scene, marks []timeline.Mark, spoken time.Duration, covers []time.Duration) {
+	texts := make([]string, len(scenes))
+	for i, s := range scenes {
+		texts[i] = s.Text
+	}
+	script := strings.Join(texts, " ")
+	words := wordsOf(script, timeline.NewClock(script, marks, spoken))
+	cuts, rest := make([]word, len(scenes)), words[len(words)-1].ends+tail
+	at, fits := 0, true
+	var before word
+	for i, text := range texts {
+		at += len(text)
+		cuts[i] = words[slices.IndexFunc(words, func(w word) bool { return w.end >= at })]
+		rest -= covers[i]
+		length := cuts[i].ends - before.ends
+		if i == len(texts)-1 {
+			length += tail
+		}
+		fits = fits && length <= covers[i]
+		before = cuts[i]
+		at++
+	}
+	if fits || rest > 0 {
+		return
+	}
+	// What is left of the whole after the scene must be covered by those after it.
+	least := words[len(words)-1].ends + tail
+	for _, c := range covers {
+		least -= c
+	}
+	before = word{}
+	for i := range scenes[:len(scenes)-1] {
+		least += covers[i]
+		most := before.ends + covers[i]
+		cut, ok := nearest(words, before, max(cuts[i].ends, least), least, most)
+		if !ok {
+			return
+		}
+		cuts[i], before = cut, cut
+	}
+	from := 0
+	for i, cut := range cuts {
+		scenes[i].Text = strings.TrimSpace(script[from:cut.end])
+		from = cut.end
+	}
+}
+
+// word is the end of a word: its offset in the script, and the time in the video.
+type word struct {
+	end  int
+	ends time.Duration
+}
+
+// wordsOf returns the words of a script, or what takes their place where there are no
+// spaces.
+func wordsOf(script string, clock timeline.Clock) (words []word) {
+	for i, r := range script {
+		if unicode.IsSpace(r) || i > 0 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
+			words = append(words, word{i, lead + clock.At(i)})
+		}
+	}
+	return append(words, word{len(script), lead + clock.At(len(script))})
+}
+
+// nearest returns the word after another one that ends nearest to a time, not before least
+// if possible, and not after most.
+func nearest(words []word, after word, want, least, most time.Duration) (best word, ok bool) {
+	for _, w := range words[:len(words)-1] {
+		switch {
+		case w.end <= after.end || w.ends > most:
+		case !ok, best.ends < least && w.ends > best.ends, w.ends >= least && (w.ends-want).Abs() < (best.ends-want).Abs():
+			best, ok = w, true
+		}
+	}
+	return best, ok
+}

@@ -1,0 +1,266 @@
+package item
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/compose/timeline"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+func TestWishesThatDoNotFitAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind   Kind
+		format string
+		wish   Wish
+		param  string
+	}{
+		"too short a video":       {Video, FormatShort, Wish{DurationSeconds: some(9)}, "/duration_seconds"},
+		"too long a short video":  {Video, FormatShort, Wish{DurationSeconds: some(61)}, "/duration_seconds"},
+		"too short a long video":  {Video, FormatLong, Wish{DurationSeconds: some(29)}, "/duration_seconds"},
+		"too long a video":        {Video, FormatLong, Wish{DurationSeconds: some(181)}, "/duration_seconds"},
+		"too short a music clip":  {MusicClip, "", Wish{DurationSeconds: some(14)}, "/duration_seconds"},
+		"too long a music clip":   {MusicClip, "", Wish{DurationSeconds: some(61)}, "/duration_seconds"},
+		"too long a story":        {Story, "", Wish{DurationSeconds: some(16), Model: "kling-3-turbo-pro"}, "/duration_seconds"},
+		"longer than the model":   {Story, "", Wish{DurationSeconds: some(11), Model: "kling-2.6-pro"}, "/duration_seconds"},
+		"a story that is no clip": {Story, "", Wish{DurationSeconds: some(10)}, "/duration_seconds"},
+		"a post of a length":      {Post, "", Wish{DurationSeconds: some(10)}, "/duration_seconds"},
+		"stills of a carousel":    {Carousel, "", Wish{Visuals: VisualsStills}, "/visuals"},
+		"music of a story":        {Story, "", Wish{Music: MusicGenerated}, "/music"},
+		"clips of an image model": {Video, FormatShort, Wish{Model: "nano-banana"}, "/model"},
+		"stills of a video model": {Video, FormatShort, Wish{Model: "veo-3.1", Visuals: VisualsStills}, "/model"},
+	} {
+		err := recordOf(t, c.kind, c.format, "en", voiced()).Plan(all, c.wish, true)
+		if e := errs.As(err); err == nil || e.Code != errs.ValidationFailed && e.Code != errs.UnsupportedModel || e.Param != c.param {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Stills cost a fraction of clips, and what is composed costs nothing.
+func TestWhatAVideoCosts(t *testing.T) {
+	cost := func(w Wish) int64 {
+		r := recordOf(t, Video, FormatShort, "en", voiced())
+		if err := r.Plan(all, w, true); err != nil {
+			t.Fatal(err)
+		}
+		if last := r.Parts[len(r.Parts)-1]; last.Kind != provider.KindCompose || last.Credits != 0 {
+			t.Errorf("the last part is %+v", last)
+		}
+		return r.Credits
+	}
+	clips, stills, music := cost(Wish{}), cost(Wish{Visuals: VisualsStills}), cost(Wish{Music: MusicGenerated})
+	if stills*5 > clips || music <= clips || cost(Wish{DurationSeconds: some(10)}) >= clips || cost(Wish{Music: "med_1", Track: &media.File{}}) != clips {
+		t.Errorf("%d of clips, %d of stills, %d with music", clips, stills, music)
+	}
+}
+
+func TestTextsWithoutAFontAreRefused(t *testing.T) {
+	bengali := "পাহাড়ি পথে দৌড়"
+	for name, c := range map[string]struct {
+		kind     Kind
+		format   string
+		language string
+		change   func(r *Record)
+		param    string
+	}{
+		"the language of a video":      {Video, FormatShort, "bn", nil, "/language"},
+		"the language of a carousel":   {Carousel, "", "ta", nil, "/language"},
+		"that of a post is shown":      {Post, "", "bn", nil, ""},
+		"a heading":                    {Carousel, "", "en", func(r *Record) { r.Slides[1].Text = bengali }, "/slides/1/text"},
+		"200 emoji":                    {Carousel, "", "en", func(r *Record) { r.Slides[1].Text = strings.Repeat("😀", 200) }, ""},
+		"the title of a story":         {Story, "", "en", func(r *Record) { r.Given.Title, r.Title = true, bengali }, "/title"},
+		"that of a video is not shown": {Video, FormatShort, "en", func(r *Record) { r.Given.Title, r.Title = true, bengali }, ""},
+	} {
+		r := recordOf(t, c.kind, c.format, c.language, voiced())
+		if c.change != nil {
+			c.change(r)
+		}
+		err := r.Plan(all, Wish{}, false)
+		if e := errs.As(err); (err != nil) != (c.param != "") || err != nil && (e.Code != errs.ValidationFailed || e.Param != c.param || !strings.Contains(e.Message, "Devanagari")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// A model that has written one fails the item before anything is made of it.
+	for name, c := range map[string]struct {
+		kind   Kind
+		format string
+		text   provider.Text
+	}{
+		"a script":  {Video, FormatShort, provider.Text{Scenes: []provider.Scene{{Text: bengali, Visual: "x"}}}},
+		"a heading": {Carousel, "", provider.Text{Slides: []string{"One", "Two", bengali}}},
+		"a title":   {MusicClip, "", provider.Text{Title: bengali}},
+	} {
+		r := recordOf(t, c.kind, c.format, "en", voiced())
+		if err := r.Plan(all, Wish{}, false); err != nil {
+			t.Fatal(err)
+		}
+		_, err := r.request(1, []generate.Made{{Text: &c.text}}, nil)
+		if provider.KindOf(err) != provider.BadInput || !strings.Contains(err.Error(), string(provider.FailedScript)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// made returns what the parts of a record have made: each file is named by the role and
+// the number of its part.
+func made(r *Record, scenes int) (all []generate.Made) {
+	text := provider.Text{Title: "Nets", Slides: []string{"One", "ignored", "Three"}}
+	for i := range scenes {
+		text.Scenes = append(text.Scenes, provider.Scene{Text: fmt.Sprintf("Scene %d is said.", i+1), Visual: fmt.Sprintf("view %d", i+1)})
+	}
+	for _, p := range r.Parts[:len(r.Parts)-1] {
+		m := generate.Made{Files: []media.File{{ID: fmt.Sprint(p.Role, p.Number), Type: media.Image}}}
+		switch p.Kind {
+		case provider.KindText:
+			m = generate.Made{Text: &text}
+		case provider.KindVoice:
+			m.Marks = []provider.Mark{{Offset: 0, At: 0}, {Offset: 6, At: time.Second}}
+			m.Files[0].Type, m.Files[0].DurationSeconds = media.Audio, 19
+		case provider.KindVideo:
+			m.Files[0].Type, m.Files[0].DurationSeconds = media.Video, float64(p.Seconds)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func TestScenesAreAskedForAndComposed(t *testing.T) {
+	for name, c := range map[string]struct {
+		format string
+		wish   Wish
+		still  bool
+	}{
+		"clips":             {FormatShort, Wish{}, false},
+		"clips from stills": {FormatShort, Wish{Model: "kling-2.6-pro", Music: MusicGenerated}, true},
+		"stills":            {FormatLong, Wish{Visuals: VisualsStills, Music: "med_1", Track: &media.File{ID: "med_1"}, DurationSeconds: some(30)}, false},
+	} {
+		r := recordOf(t, Video, c.format, "de", voiced())
+		if err := r.Plan(all, c.wish, true); err != nil {
+			t.Fatal(err)
+		}
+		scenes := r.Parts[0].Scenes
+		done := made(r, scenes)
+		for n, p := range r.Parts[:len(r.Parts)-1] {
+			req, err := r.request(n, done[:n], func(f media.File) (string, error) { return "https://signed/" + f.ID, nil })
+			if err != nil {
+				t.Fatalf("%s: part %d: %v", name, n, err)
+			}
+			switch view := fmt.Sprintf("This one shows: view %d.", p.Number); {
+			case p.Kind == provider.KindText && (req.Scenes != scenes || req.ScriptSeconds != *r.DurationSeconds-1),
+				p.Kind == provider.KindVoice && (req.Prompt != done[0].Text.Script() || !req.Marks || req.Seconds != *r.DurationSeconds-1),
+				p.Number > 0 && (!strings.Contains(req.Prompt, view) || !strings.Contains(req.Prompt, fmt.Sprintf("Scene %d of %d", p.Number, scenes))),
+				p.Kind == provider.KindVideo && c.still && (req.ImageURL != fmt.Sprintf("https://signed/still%d", p.Number) || req.ImageRatio != "9:16"):
+				t.Errorf("%s: part %d: %+v", name, n, req)
+			}
+		}
+		got, err := r.composition(done)
+		v, ok := got.(composition.Video)
+		if err != nil || !ok || len(v.Scenes) != scenes || v.Narration.ID != "voice0" || v.Language != "de" || !v.Captions || !v.Fade {
+			t.Fatalf("%s: %+v, %v", name, got, err)
+		}
+		for i, s := range v.Scenes {
+			seen := s.Clip
+			if c.wish.Visuals == VisualsStills {
+				seen = s.Picture
+			}
+			if s.Text != fmt.Sprintf("Scene %d is said.", i+1) || seen == nil || seen.ID != fmt.Sprintf("item%d", i+1) || s.Clip != nil && s.Picture != nil {
+				t.Errorf("%s: scene %d: %+v", name, i, s)
+			}
+		}
+		music := map[string]string{"": "", MusicGenerated: "music0", "med_1": "med_1"}[c.wish.Music]
+		if v.Music == nil && music != "" || v.Music != nil && v.Music.ID != music {
+			t.Errorf("%s: the music is %+v", name, v.Music)
+		}
+		if want := []timeline.Mark{{}, {Offset: 6, At: time.Second}}; !reflect.DeepEqual(v.Marks, want) {
+			t.Errorf("%s: marks %+v", name, v.Marks)
+		}
+		if v.Brand == nil || v.Brand.Name != "Acme" || v.Brand.Color != "#ff6600" || (v.Format == composition.Landscape) != (c.format == FormatLong) {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
+func TestOtherKindsAreComposed(t *testing.T) {
+	compose := func(kind Kind, w Wish) composition.Composition {
+		r := recordOf(t, kind, "", "en", voiced())
+		if err := r.Plan(all, w, true); err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.composition(made(r, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if p := compose(Post, Wish{}).(composition.Picture); p.Use != composition.Post || p.File.ID != "item0" || p.Text != "" {
+		t.Errorf("a post: %+v", p)
+	}
+	if p := compose(Story, Wish{}).(composition.Picture); p.Use != composition.Story || p.File.ID != "item0" || p.Text != "Nets" || p.Brand == nil {
+		t.Errorf("a story: %+v", p)
+	}
+	c := compose(Carousel, Wish{}).(composition.Carousel)
+	for i, heading := range []string{"One", "Two", "Three"} {
+		if s := c.Slides[i]; s.Heading != heading || s.File.ID != fmt.Sprintf("item%d", i+1) {
+			t.Errorf("slide %d: %+v", i, s)
+		}
+	}
+	if v := compose(Story, Wish{Model: "kling-2.6-pro", DurationSeconds: some(7)}).(composition.Video); len(v.Scenes) != 1 || v.Scenes[0].Clip.ID != "item0" || v.Scenes[0].Length != 7*time.Second || v.Narration != nil || v.Captions {
+		t.Errorf("a clip: %+v", v)
+	}
+	if m := compose(MusicClip, Wish{DurationSeconds: some(20)}).(composition.MusicClip); m.Track.ID != "item0" || m.Cover.ID != "cover0" || m.Length != 20*time.Second || m.Title != "Nets" {
+		t.Errorf("a music clip: %+v", m)
+	}
+}
+
+func TestWordsMoveToWhereClipsCoverThem(t *testing.T) {
+	words := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
+	clip := covered(5 * time.Second)
+	// A clip plays 1.5 times slower and stays for a second; cross-fades take 0.4 s of it.
+	const most = 8100 * time.Millisecond
+	for name, c := range map[string]struct {
+		texts  []string
+		spoken time.Duration
+		change bool
+	}{
+		"each fits":             {[]string{words(10), words(10), words(10)}, 15 * time.Second, false},
+		"the first is too long": {[]string{words(24), words(3), words(3)}, 15 * time.Second, true},
+		"the last is too long":  {[]string{words(3), words(3), words(24)}, 15 * time.Second, true},
+		"one in the middle":     {[]string{words(2), words(26), words(2)}, 15 * time.Second, true},
+		"hardly enough":         {[]string{words(10), words(20), words(10)}, 21 * time.Second, true},
+		"not enough":            {[]string{words(10), words(20), words(10)}, 23 * time.Second, false},
+		"without spaces":        {[]string{strings.Repeat("字", 50), "字字", "字字"}, 15 * time.Second, true},
+	} {
+		var scenes []composition.Scene
+		for _, text := range c.texts {
+			scenes = append(scenes, composition.Scene{Text: text})
+		}
+		recut(scenes, nil, c.spoken, []time.Duration{clip, clip, clip})
+		var texts []string
+		changed := false
+		for i, s := range scenes {
+			texts = append(texts, s.Text)
+			changed = changed || s.Text != c.texts[i]
+		}
+		script := strings.Join(texts, " ")
+		if squeeze := strings.NewReplacer(" ", ""); squeeze.Replace(script) != squeeze.Replace(strings.Join(c.texts, "")) || changed != c.change {
+			t.Errorf("%s: %q", name, texts)
+		}
+		if !changed {
+			continue
+		}
+		// As the engine sees it.
+		for i, frames := range timeline.Scenes(texts, timeline.NewClock(script, nil, c.spoken), lead, tail, timeline.FPS) {
+			if length := timeline.Time(frames); length > most {
+				t.Errorf("%s: scene %d takes %v, its clip covers %v: %q", name, i, length, most, texts)
+			}
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package item
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/compose/script"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// What is seen in a video.
+const (
+	VisualsClips  = "clips"
+	VisualsStills = "stills"
+)
+
+// What is heard under the voice of a video, where it is no media of the caller.
+const (
+	MusicNone      = "none"
+	MusicGenerated = "generated"
+)
+
+// Wish is what a caller asks of an attempt. Zero values leave what was asked before, or
+// stand for the usual.
+type Wish struct {
+	// Model makes its pictures, clips or track.
+	Model           string
+	DurationSeconds *int
+	Visuals         string
+	// Music is MusicNone, MusicGenerated or the id of a media, whose file is Track.
+	Music string
+	Track *media.File
+}
+
+// shapeOf returns the name of the pipeline of a kind. A story is a card, or a clip if a
+// video model is asked for.
+func shapeOf(kind Kind, format, model string) string {
+	switch kind {
+	case Video:
+		return format + " video"
+	case MusicClip:
+		return "music clip"
+	case Story:
+		if m, ok := catalog.Find(model); ok && m.Kind == provider.KindVideo {
+			return "story clip"
+		}
+	}
+	return string(kind)
+}
+
+// lengths are the bounds of what plays, and the usual length, in seconds.
+var lengths = map[string]struct{ least, most, usual int }{
+	"short video": {10, 60, 20},
+	"long video":  {30, 180, 60},
+	"music clip":  {15, 60, 30},
+	"story clip":  {5, 15, 5},
+}
+
+// Check refuses what does not fit the kind. A video has a format.
+func (w Wish) Check(kind Kind, format string) error {
+	var found []error
+	shape := shapeOf(kind, format, w.Model)
+	bounds, plays := lengths[shape]
+	switch d := w.DurationSeconds; {
+	case d == nil:
+	case !plays && kind == Story:
+		found = append(found, errs.Invalid("/duration_seconds", "is for stories that are clips: name a video model as well"))
+	case !plays:
+		found = append(found, errs.Invalid("/duration_seconds", "is for the kinds video, music_clip and story only"))
+	case *d < bounds.least || *d > bounds.most:
+		found = append(found, errs.Invalid("/duration_seconds", "must be between %d and %d for a %s", bounds.least, bounds.most, shape))
+	}
+	if w.Visuals != "" && kind != Video {
+		found = append(found, errs.Invalid("/visuals", "is for kind video only"))
+	}
+	if w.Music != "" && kind != Video {
+		found = append(found, errs.Invalid("/music", "is for kind video only"))
+	}
+	return errs.All(found...)
+}
+
+// take sets what was asked for, and else what is usual.
+func (r *Record) take(w Wish) error {
+	format := ""
+	if r.Format != nil {
+		format = *r.Format
+	}
+	if err := w.Check(r.Kind, format); err != nil {
+		return err
+	}
+	r.Shape = shapeOf(r.Kind, format, w.Model)
+	bounds, plays := lengths[r.Shape]
+	switch {
+	case !plays:
+		r.DurationSeconds = nil
+	case w.DurationSeconds != nil:
+		r.DurationSeconds = w.DurationSeconds
+	case r.DurationSeconds == nil:
+		r.DurationSeconds = &bounds.usual
+	}
+	if r.Kind == Video {
+		set(&r.Visuals, w.Visuals, VisualsClips)
+		if set(&r.Music, w.Music, MusicNone); w.Music != "" {
+			r.Track = w.Track
+		}
+	}
+	return r.checkTexts()
+}
+
+// set sets a member that was asked for, or its default where it has no value.
+func set(member **string, asked, usual string) {
+	switch {
+	case asked != "":
+		*member = &asked
+	case *member == nil:
+		*member = &usual
+	}
+}
+
+// seen are the shapes whose finished media show texts.
+var seen = []string{"carousel", "story", "short video", "long video", "music clip"}
+
+// checkTexts refuses texts that finished media could not show, for want of a font.
+func (r *Record) checkTexts() error {
+	if !slices.Contains(seen, r.Shape) {
+		return nil
+	}
+	refuse := func(param string) error {
+		return errs.Invalid(param, "is in a writing system of which there is no font. Texts in finished media are in %s", script.Names)
+	}
+	if !script.CoversLanguage(r.Language) {
+		return refuse("/language")
+	}
+	var found []error
+	if r.Given.Title && (r.Kind == Story || r.Kind == MusicClip) && !script.Covers(r.Title) {
+		found = append(found, refuse("/title"))
+	}
+	for _, i := range r.Given.Slides {
+		if !script.Covers(r.Slides[i].Text) {
+			found = append(found, refuse(fmt.Sprintf("/slides/%d/text", i)))
+		}
+	}
+	return errs.All(found...)
+}
+
+// checkWritten refuses texts that a model has written and that finished media could not
+// show, before anything is made of them.
+func (r *Record) checkWritten(t provider.Text) error {
+	texts := []string{t.Script()}
+	if !r.Given.Title && (r.Shape == "story" || r.Kind == MusicClip) {
+		texts = append(texts, t.Title)
+	}
+	if slices.Contains(seen, r.Shape) && slices.ContainsFunc(append(texts, t.Slides...), func(s string) bool { return !script.Covers(s) }) {
+		return provider.FailureOf(provider.FailedScript)
+	}
+	return nil
+}
