@@ -33,6 +33,10 @@ var jobPlaces = []place{
 	{name: "generate writes the end", at: []step{{function: "generate", operation: "TransactWriteItems", with: `{"S":"ended"}`}}, held: true},
 	{name: "rollup reads what it has counted", at: []step{{function: "rollup", operation: "BatchGetItem"}}},
 	{name: "rollup writes the sums", at: []step{{function: "rollup", operation: "TransactWriteItems"}}},
+	{name: "compose leases a composition", at: []step{{function: "compose", operation: "PutItem", with: `\"lease\":{`}}, held: true, leased: true},
+	{name: "compose fetches a part", at: []step{{function: "compose", operation: "GET s3"}}, held: true, leased: true},
+	{name: "compose stores a file", at: []step{{function: "compose", operation: "PUT s3"}}, held: true, leased: true},
+	{name: "compose writes the end", at: []step{{function: "compose", operation: "TransactWriteItems", with: `{"S":"ended"}`}}, held: true},
 	{name: "generate sends the next step", at: []step{{function: "generate", operation: "SendMessageBatch"}}, held: true},
 }
 
@@ -57,7 +61,7 @@ func jobRows(sz size) []row {
 // wipedJobs empties the queues of generation again and again for two seconds, then
 // calls the function that finds what was lost.
 func wipedJobs(ctx context.Context, s *scene) error {
-	return s.wipeUntil(ctx, s.urls(topology.Generation...), func(ctx context.Context) (int, error) {
+	return s.wipeUntil(ctx, s.urls(append([]topology.Queue{topology.Compose}, topology.Generation...)...), func(ctx context.Context) (int, error) {
 		swept, err := s.sweep(ctx)
 		s.happenedNow()
 		return swept.Tasks.Resent, err

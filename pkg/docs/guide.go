@@ -46,6 +46,7 @@ var guides = []struct{ name, title string }{
 	{"lists", "Lists and changes"},
 	{"media", "Media of your own"},
 	{"products", "Products and promotions"},
+	{"finished-media", "Finished media"},
 	{"plans", "Content plans"},
 	{"diagnosis", "Diagnoses and proposals"},
 	{"training", "Trained models"},
