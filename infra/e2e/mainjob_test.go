@@ -50,6 +50,7 @@ type contentItem struct {
 	Attempt   int    `json:"attempt"`
 	Published string `json:"published_at"`
 	Cost      int64  `json:"cost_credits"`
+	Progress  int    `json:"progress"`
 	Media     []file `json:"media"`
 	Slides    []struct {
 		Text    string `json:"text"`
@@ -64,6 +65,7 @@ type contentItem struct {
 
 type file struct {
 	ID              string  `json:"id"`
+	Role            string  `json:"role"`
 	Type            string  `json:"type"`
 	MIMEType        string  `json:"mime_type"`
 	URL             string  `json:"url"`

@@ -1,0 +1,199 @@
+package e2e
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/content-automation/api/pkg/compose/sample"
+)
+
+// probed is what ffprobe says of a file, of which it decodes every frame.
+type probed struct {
+	Streams []struct {
+		Type   string `json:"codec_type"`
+		Codec  string `json:"codec_name"`
+		Pixels string `json:"pix_fmt"`
+		Width  int
+		Height int
+		Frames string `json:"nb_read_frames"`
+	}
+	Format struct{ Duration string }
+}
+
+// inspect downloads a file and asks ffprobe.
+func inspect(t *testing.T, f file) (p probed) {
+	t.Helper()
+	resp, err := http.Get(f.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK || len(content) != f.Bytes {
+		t.Fatalf("%s answers %s with %d of %d bytes, %v", f.ID, resp.Status, len(content), f.Bytes, err)
+	}
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join("..", "..", ".tools", "media", "ffprobe"),
+		"-v", "error", "-err_detect", "explode", "-count_frames", "-show_streams", "-show_format", "-of", "json", path)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("ffprobe of %s: %v", f.ID, err)
+	}
+	if err := json.Unmarshal(out, &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// checkFinal checks the first file of an item: seconds is 0 for a picture.
+func checkFinal(t *testing.T, got contentItem, width, height, seconds int) {
+	t.Helper()
+	if got.State != "generated" || got.Progress != 100 || len(got.Media) < 2 || got.Media[0].Role != "final" {
+		t.Fatalf("%+v %+v", got, got.Failure)
+	}
+	final := got.Media[0]
+	p := inspect(t, final)
+	if s := p.Streams[0]; s.Width != width || s.Height != height || final.Width != width || final.Height != height {
+		t.Errorf("it has %d x %d pixels: %+v", s.Width, s.Height, final)
+	}
+	if seconds == 0 {
+		if s := p.Streams[0]; s.Codec != "mjpeg" || len(p.Streams) != 1 {
+			t.Errorf("it is %+v", p)
+		}
+		return
+	}
+	roles := map[string]int{}
+	for _, f := range got.Media {
+		roles[f.Role]++
+	}
+	if roles["final"] != 1 || roles["poster"] != 1 {
+		t.Errorf("it has %v", roles)
+	}
+	plays, err := strconv.ParseFloat(p.Format.Duration, 64)
+	if err != nil || math.Abs(plays-float64(seconds)) > 1.5 || math.Abs(final.DurationSeconds-plays) > 0.1 {
+		t.Errorf("it plays %v s, and says %v, not %d, %v", plays, final.DurationSeconds, seconds, err)
+	}
+	if len(p.Streams) != 2 || p.Streams[0].Codec != "h264" || p.Streams[0].Pixels != "yuv420p" || p.Streams[1].Codec != "aac" {
+		t.Errorf("it is %+v", p)
+	}
+	if frames, err := strconv.Atoi(p.Streams[0].Frames); err != nil || math.Abs(float64(frames)/30-plays) > 0.1 {
+		t.Errorf("%s frames were decoded in %v s", p.Streams[0].Frames, plays)
+	}
+}
+
+// Every kind ends with media that can be posted, with a test key as a draft.
+func TestFinishedMedia(t *testing.T) {
+	c := newCustomer(t)
+	const credits = 2000
+	c.topUp(credits)
+	all := []struct {
+		name                   string
+		body                   object
+		width, height, seconds int
+	}{
+		{"post", object{"kind": "post"}, 1080, 1350, 0},
+		{"carousel", object{"kind": "carousel", "slides": []object{{"text": "Netze"}, {}}}, 1080, 1350, 0},
+		{"story", object{"kind": "story"}, 1080, 1920, 0},
+		{"short video of stills", object{"kind": "video", "duration_seconds": 10, "visuals": "stills"}, 1080, 1920, 10},
+		{"music clip", object{"kind": "music_clip", "duration_seconds": 15}, 1080, 1920, 15},
+	}
+	for mode, key := range map[string]string{"test": c.test.Secret, "live": c.live.Secret} {
+		t.Run(mode, func(t *testing.T) {
+			factory := c.factory(key)
+			var made []contentItem
+			for _, k := range all {
+				body := object{"factory_id": factory, "prompt": "A shoe made of recycled nets"}
+				for member, value := range k.body {
+					body[member] = value
+				}
+				made = append(made, into[contentItem](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted))
+			}
+			for i, k := range all {
+				t.Run(k.name, func(t *testing.T) {
+					got := ended(t, key, made[i].ID)
+					checkFinal(t, got, k.width, k.height, k.seconds)
+					for n, s := range got.Slides {
+						if s.MediaID != got.Media[n].ID || got.Media[n].Role != "final" {
+							t.Errorf("slide %d is %s of %+v", n, s.MediaID, got.Media)
+						}
+					}
+				})
+			}
+		})
+	}
+	if sum, states := c.entries(); states["held"] != 0 || sum != c.balance() {
+		t.Errorf("the entries add up to %d, the balance is %d: %v", sum, c.balance(), states)
+	}
+}
+
+// What ffmpeg cannot use ends the item with a code and the stage, and costs nothing.
+func TestACompositionThatFails(t *testing.T) {
+	c := newCustomer(t)
+	const credits = 500
+	c.topUp(credits)
+	key := c.live.Secret
+	silence := bring(t, key, "audio/wav", sample.Tone(10e9, 0))
+	body := object{"factory_id": c.factory(key), "kind": "video", "prompt": "A shoe", "duration_seconds": 10, "visuals": "stills", "music": silence}
+	made := into[contentItem](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted)
+	got := ended(t, key, made.ID)
+	if f := got.Failure; got.State != "failed" || f == nil || f.Stage != "compose" || f.Code != "input_silent" || got.Cost != 0 || len(got.Media) != 0 {
+		t.Fatalf("%+v %+v", got, got.Failure)
+	}
+	if b := c.balance(); b != credits {
+		t.Errorf("the balance is %d", b)
+	}
+	rehearsed := object{"factory_id": c.factory(c.test.Secret), "kind": "post", "prompt": "A shoe", "sandbox": object{"outcome": "failed", "failure_code": "input_silent"}}
+	again := ended(t, c.test.Secret, into[contentItem](call(t, c.test.Secret, http.MethodPost, contentPath, rehearsed), http.StatusAccepted).ID)
+	if f := again.Failure; f == nil || *f != *got.Failure {
+		t.Errorf("rehearsed: %+v, with a live key: %+v", f, got.Failure)
+	}
+}
+
+// Canceling while the media are composed ends that, and charges the parts.
+func TestACompositionIsCanceled(t *testing.T) {
+	c := newCustomer(t)
+	const credits = 500
+	c.topUp(credits)
+	key := c.live.Secret
+	body := object{"factory_id": c.factory(key), "kind": "video", "format": "long", "prompt": "A shoe", "duration_seconds": 60, "visuals": "stills"}
+	made := into[contentItem](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted)
+	reserved := credits - c.balance()
+	eventually(t, "the composition", func() bool { return composing(t) })
+	got := into[contentItem](call(t, key, http.MethodPost, contentPath+"/"+made.ID+"/cancel", nil), http.StatusOK)
+	if got.State != "canceled" || got.Cost != reserved || got.Cost == 0 {
+		t.Errorf("reserved %d: %+v", reserved, got)
+	}
+	eventually(t, "the end of ffmpeg", func() bool { return !composing(t) })
+	if b := c.balance(); b != credits-got.Cost {
+		t.Errorf("the balance is %d after %d", b, got.Cost)
+	}
+}
+
+// composing reports whether a process of ffmpeg runs that a function has started.
+func composing(t *testing.T) bool {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := filepath.EvalSymlinks(filepath.Join("..", "..", ".tools", "media", "ffmpeg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, exe := range all {
+		if path, err := os.Readlink(exe); err == nil && path == tools {
+			return true
+		}
+	}
+	return false
+}
