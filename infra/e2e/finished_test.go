@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -11,7 +13,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/content-automation/api/pkg/compose/sample"
+	parts "github.com/content-automation/api/pkg/compose/sample"
 )
 
 // probed is what ffprobe says of a file, of which it decodes every frame.
@@ -142,7 +144,7 @@ func TestACompositionThatFails(t *testing.T) {
 	const credits = 500
 	c.topUp(credits)
 	key := c.live.Secret
-	silence := bring(t, key, "audio/wav", sample.Tone(10e9, 0))
+	silence := bring(t, key, "audio/wav", parts.Tone(10e9, 0))
 	body := object{"factory_id": c.factory(key), "kind": "video", "prompt": "A shoe", "duration_seconds": 10, "visuals": "stills", "music": silence}
 	made := into[contentItem](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted)
 	got := ended(t, key, made.ID)
@@ -179,19 +181,25 @@ func TestACompositionIsCanceled(t *testing.T) {
 	}
 }
 
-// composing reports whether a process of ffmpeg runs that a function has started.
+// composing reports whether a function of the system has a process of ffmpeg.
 func composing(t *testing.T) bool {
 	t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*/exe")
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools, err := filepath.EvalSymlinks(filepath.Join("..", "..", ".tools", "media", "ffmpeg"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, exe := range all {
-		if path, err := os.Readlink(exe); err == nil && path == tools {
+	for _, stat := range all {
+		content, err := os.ReadFile(stat)
+		if err != nil {
+			continue // it has ended
+		}
+		var pid, parent int
+		var name, state string
+		if n, _ := fmt.Sscan(string(content), &pid, &name, &state, &parent); n < 4 || name != "(ffmpeg)" {
+			continue
+		}
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", parent))
+		if err == nil && bytes.Contains(env, []byte("AWS_ENDPOINT_URL="+running.Endpoint+"\x00")) {
 			return true
 		}
 	}
