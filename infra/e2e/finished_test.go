@@ -167,7 +167,7 @@ func TestACompositionIsCanceled(t *testing.T) {
 	const credits = 500
 	c.topUp(credits)
 	key := c.live.Secret
-	body := object{"factory_id": c.factory(key), "kind": "video", "format": "long", "prompt": "A shoe", "duration_seconds": 60, "visuals": "stills"}
+	body := object{"factory_id": c.factory(key), "kind": "video", "format": "long", "prompt": "A shoe", "duration_seconds": 30, "visuals": "stills"}
 	made := into[contentItem](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted)
 	reserved := credits - c.balance()
 	eventually(t, "the composition", func() bool { return composing(t) })
