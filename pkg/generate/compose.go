@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/generate/composition"
@@ -49,6 +50,9 @@ const (
 // compositionProgress is the least progress of a composition, in percent, at which the
 // resource is looked at.
 const compositionProgress = 10
+
+// tellTimeout bounds a look at the resource: the composition waits for it.
+const tellTimeout = 900 * time.Millisecond
 
 // compose makes a part of those before it, under a lease: a message that arrives twice
 // composes once. Where the function dies, the part begins anew, and replaces what was
@@ -116,6 +120,8 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 // longer waits for it. What fails here is shown later.
 func (w *Worker) tell(ctx context.Context, a *attempt, percent int, end context.CancelCauseFunc) {
 	a.Parts[a.n].Progress = percent
+	ctx, cancel := context.WithTimeout(ctx, tellTimeout)
+	defer cancel()
 	work, err := w.work(ctx, a.Step, a.Attempt)
 	switch {
 	case err != nil:
