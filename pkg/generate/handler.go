@@ -17,7 +17,8 @@ import (
 type Worker struct {
 	DB *store.DB
 	// Loaders are found by the kind of their items.
-	Loaders   map[string]Loader
+	Loaders map[string]Loader
+	// Providers make the other parts; nil in the function compose.
 	Providers Providers
 	Objects   Objects
 	// Composer composes; nil in all functions but compose.

@@ -18,6 +18,9 @@ import (
 
 // provider finds the provider of the current part.
 func (w *Worker) provider(a *attempt) (provider.Provider, error) {
+	if w.Providers == nil {
+		return nil, fmt.Errorf("generate: part %d of %s is not for this function", a.n, a.ID)
+	}
 	p, err := w.Providers.For(a.Parts[a.n].Provider, a.Mode)
 	if err != nil {
 		return nil, &provider.Error{Kind: provider.Rejected, Code: string(errs.ProviderUnavailable), Message: "The provider of the model is no longer available.", Cause: err}
