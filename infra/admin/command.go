@@ -57,7 +57,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 	var table string
 	var s services
 	cmd := &cobra.Command{
-		Use: "admin", Short: "Manage the accounts, the dead letters, the providers, the analytics and the audit log of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
+		Use: "admin", Short: "Manage the accounts, the dead letters, the providers, the platforms, the analytics and the audit log of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if !cmd.HasSubCommands() { // which only show their help
@@ -70,7 +70,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 	log := &auditing{open: openAudit}
 	log.flags(cmd)
 	cmd.PersistentFlags().StringVar(&table, "table", os.Getenv("TABLE_NAME"), "name of the state table")
-	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork), providersCommand(out, keep), auditCommand(out, log), analyticsCommand(out, &s))
+	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork), providersCommand(out, keep), platformsCommand(out, keep), auditCommand(out, log), analyticsCommand(out, &s))
 	log.record(cmd)
 	return cmd
 }
@@ -151,6 +151,7 @@ func accountFlags(cmd *cobra.Command) func() account.Settings {
 	ips := f.StringSlice("ip-allow", nil, "address range that calls may come from; repeat it, or give it empty to allow all")
 	low := f.Int64("low-threshold", 1000, "credits below which balance.low is sent")
 	lost := f.Int64("lost-spend-limit", ledger.DefaultLostLimit, "credits that work which failed or was canceled may cost a day without being charged")
+	pages := f.StringSlice("return-url", nil, "page that the browser of a social account's owner may be sent back to; repeat it, or give it empty to allow none")
 	return func() account.Settings {
 		var set account.Settings
 		if f.Changed("name") {
@@ -166,13 +167,12 @@ func accountFlags(cmd *cobra.Command) func() account.Settings {
 			set.LiveLimit = live
 		}
 		if f.Changed("ip-allow") {
-			list := []string{}
-			for _, s := range *ips {
-				if s != "" {
-					list = append(list, s)
-				}
-			}
+			list := filled(*ips)
 			set.IPAllowList = &list
+		}
+		if f.Changed("return-url") {
+			list := filled(*pages)
+			set.ReturnURLs = &list
 		}
 		if f.Changed("low-threshold") {
 			set.LowThreshold = low
@@ -182,6 +182,17 @@ func accountFlags(cmd *cobra.Command) func() account.Settings {
 		}
 		return set
 	}
+}
+
+// filled returns the texts that are not empty.
+func filled(texts []string) []string {
+	list := []string{}
+	for _, s := range texts {
+		if s != "" {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 func keyCommand(out io.Writer, s *services) *cobra.Command {

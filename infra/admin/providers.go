@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/content-automation/api/pkg/provider/credentials"
+	"github.com/content-automation/api/pkg/social/apps"
 )
 
 // keeper stores the value of a secret.
@@ -20,7 +21,7 @@ type keeper func(ctx context.Context, secret, value string) error
 // keep stores it in AWS Secrets Manager.
 func keep(ctx context.Context, secret, value string) error {
 	if secret == "" {
-		return errors.New("name the secret by --secret or PROVIDER_SECRET: it is the output ProviderSecretArn of the data stack")
+		return errors.New("name the secret by --secret or PROVIDER_SECRET, or PLATFORM_SECRET for the platforms: they are the outputs ProviderSecretArn and PlatformSecretArn of the data stack")
 	}
 	cfg, err := configuration(ctx)
 	if err != nil {
@@ -37,15 +38,26 @@ const maxCredentials = 64 << 10
 
 func providersCommand(out io.Writer, keep keeper) *cobra.Command {
 	cmd := group("providers", "Set the credentials of the generation providers")
+	return credentialsCommand(cmd, out, keep, "PROVIDER_SECRET", credentials.Check, `  admin providers set < credentials.json
+  {"fal": {"key": "…"}, "replicate": {"token": "…"}, "elevenlabs": {"key": "…"}, "heygen": {"key": "…"}}`)
+}
+
+func platformsCommand(out io.Writer, keep keeper) *cobra.Command {
+	cmd := group("platforms", "Set the applications that are registered with the social platforms")
+	return credentialsCommand(cmd, out, keep, "PLATFORM_SECRET", apps.Check, `  admin platforms set < apps.json
+  {"instagram": {"client_id": "…", "client_secret": "…"}, "vk": {"client_id": "…"}}`)
+}
+
+// credentialsCommand adds to a group the command that replaces the value of a secret.
+func credentialsCommand(cmd *cobra.Command, out io.Writer, keep keeper, variable string, check func(string) error, example string) *cobra.Command {
 	// In place of that of the root, which wants a table.
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
 	var secret string
 	set := &cobra.Command{
 		Use: "set", Short: "Read all credentials as JSON from standard input, and replace the earlier ones",
 		Long: "Read all credentials as JSON from standard input, and replace the earlier ones. Functions use them within five minutes.",
-		Example: `  admin providers set < credentials.json
-  {"fal": {"key": "…"}, "replicate": {"token": "…"}, "elevenlabs": {"key": "…"}, "heygen": {"key": "…"}}`,
-		Args: cobra.NoArgs,
+		Example: example,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			value, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxCredentials+1))
 			if err != nil {
@@ -54,7 +66,7 @@ func providersCommand(out io.Writer, keep keeper) *cobra.Command {
 			if len(value) > maxCredentials {
 				return fmt.Errorf("the credentials are longer than %d KiB", maxCredentials>>10)
 			}
-			if err := credentials.Check(string(value)); err != nil {
+			if err := check(string(value)); err != nil {
 				return err
 			}
 			if err := keep(cmd.Context(), secret, string(value)); err != nil {
@@ -64,7 +76,7 @@ func providersCommand(out io.Writer, keep keeper) *cobra.Command {
 			return err
 		},
 	}
-	set.Flags().StringVar(&secret, "secret", os.Getenv("PROVIDER_SECRET"), "ARN or name of the secret")
+	set.Flags().StringVar(&secret, "secret", os.Getenv(variable), "ARN or name of the secret")
 	cmd.AddCommand(set)
 	return cmd
 }

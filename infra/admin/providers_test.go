@@ -65,6 +65,32 @@ func TestMistakesWithCredentialsAreToldWithoutThem(t *testing.T) {
 	}
 }
 
+func TestApplicationsAreStoredInTheirSecret(t *testing.T) {
+	t.Setenv("PROVIDER_SECRET", "arn:providers")
+	t.Setenv("PLATFORM_SECRET", "arn:platforms")
+	const someApps = `{"tiktok": {"client_id": "t", "client_secret": "s-7319"}}`
+	for input, says := range map[string]string{someApps: "", `{"tiktok": {"client_id": "s-7319"}}`: "client_id and client_secret"} {
+		var out bytes.Buffer
+		var secret, value string
+		cmd := platformsCommand(&out, func(_ context.Context, s, v string) error {
+			secret, value = s, v
+			return nil
+		})
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		cmd.SetIn(strings.NewReader(input))
+		cmd.SetArgs([]string{"set"})
+		err := cmd.ExecuteContext(t.Context())
+		switch {
+		case strings.Contains(out.String(), "7319"):
+			t.Errorf("printed %q", out.String())
+		case says == "" && (err != nil || secret != "arn:platforms" || value != someApps):
+			t.Errorf("stores %s in %s: %v", value, secret, err)
+		case says != "" && (err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "7319") || value != ""):
+			t.Errorf("%s: %v", input, err)
+		}
+	}
+}
+
 func TestKeepPutsTheValueOfTheSecret(t *testing.T) {
 	var put struct{ SecretId, SecretString string }
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

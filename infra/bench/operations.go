@@ -74,8 +74,9 @@ const (
 // beside are the round trips that operations take on top. startTraining reads the content
 // that it learns from, which fits into one page of a query here. listProposals reads the
 // factory at the same time as the list, so that it takes as long as one. updatePromotion
-// reads the products of the promotion, which it keeps the ids of.
-var beside = map[string]int{"startTraining": 1, "listProposals": 1, "updatePromotion": 1}
+// reads the products of the promotion, which it keeps the ids of. connectSocialAccount
+// connects a channel here that is connected already, which is found by its id at the platform.
+var beside = map[string]int{"startTraining": 1, "listProposals": 1, "updatePromotion": 1, "connectSocialAccount": 1}
 
 // broken returns in one line each which bounds an operation does not keep.
 func (m measured) broken() (faults []string) {

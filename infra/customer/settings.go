@@ -52,6 +52,8 @@ type Settings struct {
 	// ProviderEndpoint is the address of the fakes that stand in for all providers.
 	// Only the local system may have them: elsewhere customers would pay for samples.
 	ProviderEndpoint string `json:"providerEndpoint"`
+	// PlatformEndpoint is the same for the platforms of social accounts.
+	PlatformEndpoint string `json:"platformEndpoint"`
 	// LocalTools is the folder of this machine with ffmpeg and the fonts. The local system
 	// has it instead of the layer.
 	LocalTools string `json:"localTools"`
@@ -138,7 +140,7 @@ func Read(context func(key string) any) (Settings, error) {
 func (s *Settings) override(context func(key string) any) error {
 	for key, field := range map[string]*string{
 		"region": &s.Region, "account": &s.Account, "stage": &s.Stage, "arch": &s.Arch,
-		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel, "permissionsBoundary": &s.PermissionsBoundary, "providerEndpoint": &s.ProviderEndpoint, "localTools": &s.LocalTools,
+		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel, "permissionsBoundary": &s.PermissionsBoundary, "providerEndpoint": &s.ProviderEndpoint, "platformEndpoint": &s.PlatformEndpoint, "localTools": &s.LocalTools,
 	} {
 		if value, ok := context(key).(string); ok && value != "" {
 			*field = value
@@ -195,6 +197,8 @@ func (s Settings) validate() error {
 		return fmt.Errorf("providerEndpoint is for the stage %s alone: with it, customers of the stage %s would pay for samples", StageLocal, s.Stage)
 	case s.ProviderEndpoint != "" && !loopback.MatchString(s.ProviderEndpoint):
 		return fmt.Errorf("the providerEndpoint %q is not http://127.0.0.1:<port>", s.ProviderEndpoint)
+	case s.PlatformEndpoint != "" && !(s.Local() && loopback.MatchString(s.PlatformEndpoint)):
+		return fmt.Errorf("platformEndpoint is for the stage %s alone, and http://127.0.0.1:<port>: with %q, nothing would be published", StageLocal, s.PlatformEndpoint)
 	}
 	for i, name := range s.Providers {
 		if known := catalog.Providers(); !slices.Contains(known, name) {

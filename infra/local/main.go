@@ -191,13 +191,14 @@ func greet(out io.Writer, s *system.System, d demo) {
   Live key  %[3]s
   Account   %[4]s (enterprise plan, %[5]d credits)
   Providers %[10]s
+  Platforms fakes at %[11]s (see docs/social.md)
 
 Try it:
   curl -s %[1]s/v1/me -H 'Authorization: Bearer %[2]s'
 
 Scripts find the address and the keys in %[6]s/%[7]s, the operator's command what it needs in %[6]s/%[8]s.
 Logs are in %[9]s. Ctrl-C stops everything.
-`, s.BaseURL, d.test, d.live, d.account, demoCredits, files, envFile, awsFile, relative(s.Logs), providers(s))
+`, s.BaseURL, d.test, d.live, d.account, demoCredits, files, envFile, awsFile, relative(s.Logs), providers(s), s.Platforms)
 }
 
 // providers describes the providers for live keys.

@@ -28,7 +28,9 @@ func seed(ctx context.Context, s *system.System) (demo, error) {
 	keys := apikey.NewService(db, accounts, time.Now, rand.Reader)
 
 	name, plan := "Demo", auth.EnterprisePlan
-	made, err := accounts.Create(ctx, account.Settings{Name: &name, Plan: &plan})
+	// Any page of this machine and port may be returned to after an account was connected.
+	pages := []string{s.BaseURL, "http://127.0.0.1:9090"}
+	made, err := accounts.Create(ctx, account.Settings{Name: &name, Plan: &plan, ReturnURLs: &pages})
 	if err != nil {
 		return demo{}, fmt.Errorf("making the demo account: %w", err)
 	}

@@ -68,6 +68,16 @@ func (w *World) Examples() map[string]Example {
 		_, err = w.Call(ctx, Request{Operation: "cancelContentItem", ID: id})
 		return id, err
 	}
+	attaching := func(ctx context.Context) (id string, err error) {
+		w.social, err = w.make(ctx, "connectSocialAccount")
+		return w.factory, err
+	}
+	attached := func(ctx context.Context) (id string, err error) {
+		if id, err = attaching(ctx); err == nil {
+			_, err = w.Call(ctx, Request{Operation: "attachSocialAccount", ID: id, Part: w.social})
+		}
+		return id, err
+	}
 	proposing := func(ctx context.Context) (id string, err error) {
 		if id, err = w.make(ctx, "createFactory"); err == nil {
 			w.proposal, err = w.diagnose(ctx, id)
@@ -150,6 +160,16 @@ func (w *World) Examples() map[string]Example {
 		"listPromotions":  {},
 		"createPromotion": {Make: w.promotionBody},
 		"updatePromotion": {ID: of(&w.promotion), Body: Object{"message": "Only this week"}},
+
+		"listPlatforms":      {},
+		"listSocialAccounts": {},
+		"connectSocialAccount": {Body: Object{
+			"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": "@acme_news", "late_after": 3600,
+		}},
+		"getSocialAccount":        {ID: of(&w.social)},
+		"disconnectSocialAccount": {ID: fresh("connectSocialAccount")},
+		"attachSocialAccount":     {ID: attaching, Part: &w.social},
+		"detachSocialAccount":     {ID: attached, Part: &w.social},
 
 		"listWebhooks": {},
 		"createWebhook": {Undo: "deleteWebhook", Body: Object{

@@ -92,7 +92,7 @@ type World struct {
 	drops      []func(context.Context) error
 
 	// Ids of resources of the account, one of each kind.
-	apiKey, factory, item, generation, media, event, webhook, delivery, diagnosed, proposal string
+	apiKey, factory, item, generation, media, event, webhook, delivery, diagnosed, proposal, social string
 	// planned is a factory with a content plan, and seller one with products.
 	planned, seller           string
 	product, promotion, photo string
@@ -268,6 +268,9 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 			return err
 		}
 		if w.media, err = w.make(ctx, "createMedia"); err != nil {
+			return err
+		}
+		if w.social, err = w.make(ctx, "connectSocialAccount"); err != nil {
 			return err
 		}
 		if i < webhooksListed {

@@ -99,7 +99,7 @@ func (s *scene) refusal(ctx context.Context, code errs.Code) (json.RawMessage, e
 		if s, err = open(ctx, s.route); err != nil {
 			return nil, err
 		}
-	case s.route.Function == "catalog" && tableless[code] != nil:
+	case (s.route.Function == "catalog" || s.route.OperationID == "listPlatforms") && tableless[code] != nil:
 		spoil = tableless[code]
 	default:
 		spoil = general[code]

@@ -109,6 +109,10 @@ var refusals = map[string]map[errs.Code]spoiler{
 		errs.QueueFull:        fullOf("media-pending#", incoming.MaxPending),
 	},
 
+	"connectSocialAccount":    {errs.ValidationFailed: without("bot_token"), errs.NotFound: member("social_account_id", unknownAccount)},
+	"disconnectSocialAccount": {errs.InvalidState: scheduled},
+	"attachSocialAccount":     {errs.InvalidState: disconnected},
+
 	"createWebhook": {
 		errs.ValidationFailed: member("url", "ftp://crm.example.com/hooks"),
 		errs.ScopeEscalation:  narrow,
@@ -236,12 +240,6 @@ func after(operation string) spoiler {
 // again makes the call twice.
 func again(ctx context.Context, s *scene, r *metered.Request) error {
 	_, err := s.w.Call(ctx, *r)
-	return err
-}
-
-// disabled disables the webhook first.
-func disabled(ctx context.Context, s *scene, r *metered.Request) error {
-	_, err := s.w.Call(ctx, metered.Request{Operation: "updateWebhook", ID: r.ID, Body: metered.Object{"state": "disabled"}})
 	return err
 }
 

@@ -26,6 +26,7 @@ type data struct {
 	media     awss3.Bucket
 	seal      awssecretsmanager.Secret
 	providers awssecretsmanager.Secret
+	platforms awssecretsmanager.Secret
 	bus       awsevents.EventBus
 	alarms    awssns.Topic
 }
@@ -40,6 +41,7 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 	d.media = newMediaBucket(stack, s, d.key)
 	d.seal = newSealSecret(stack, s, d.key)
 	d.providers = newProviderSecret(stack, s, d.key)
+	d.platforms = newPlatformSecret(stack, s, d.key)
 	d.bus = newBus(stack, s)
 	d.alarms = newAlarmTopic(stack, s, d.key)
 	output(stack, "TableName", d.state.TableName())
@@ -47,6 +49,7 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 	output(stack, "MediaBucket", d.media.BucketName())
 	output(stack, "BusName", d.bus.EventBusName())
 	output(stack, "ProviderSecretArn", arnOf(d.providers))
+	output(stack, "PlatformSecretArn", arnOf(d.platforms))
 	output(stack, "SealSecretArn", arnOf(d.seal))
 	output(stack, "AlarmTopicArn", d.alarms.TopicArn())
 	return d

@@ -111,8 +111,8 @@ func (g *gateway) serve(areas map[string]awslambda.Function, routes []httpapi.Ro
 		method := g.resource(r.Path).AddMethod(jsii.String(r.Method), integration, options)
 		accept(method, finding{"AwsSolutions-COG4", "Callers are systems with API keys, which the authorizer checks."})
 		if options == open {
-			accept(method, finding{"AwsSolutions-APIG4", "The API reference and the health check are public."},
-				finding{"CKV_AWS_59", "The API reference and the health check are public."})
+			accept(method, finding{"AwsSolutions-APIG4", "The API reference, the health check and the callback of platforms are public."},
+				finding{"CKV_AWS_59", "The API reference, the health check and the callback of platforms are public."})
 		}
 		return nil
 	}

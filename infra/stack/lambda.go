@@ -133,7 +133,7 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	if f.Media != topology.None || l.trains(f) {
 		env["MEDIA_BUCKET"] = l.data.media.BucketName()
 	}
-	if f.Seals || f.Unseals {
+	if f.Seals || f.Unseals || f.Connects {
 		env["SECRETS_KEY_ARN"] = l.data.secrets.KeyArn()
 	}
 	if readsSeal(f) || f.Trigger == topology.ByRotation {
@@ -153,6 +153,12 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	}
 	if f.Generates {
 		env["PROVIDER_SECRET"] = arnOf(l.data.providers)
+	}
+	if f.Connects {
+		env["PLATFORM_SECRET"] = arnOf(l.data.platforms)
+		if s.PlatformEndpoint != "" {
+			env["PLATFORM_ENDPOINT"] = jsii.String(s.PlatformEndpoint)
+		}
 	}
 	if (f.Generates || f.Writes) && s.ProviderEndpoint != "" {
 		env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/bedrock"
+	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
@@ -89,10 +90,13 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, allow([]string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue", "secretsmanager:UpdateSecretVersionStage"}, arnOf(d.seal)))
 	}
 	if f.Seals {
-		all = append(all, l.forPurpose("kms:GenerateDataKey"))
+		all = append(all, l.forPurpose(hook.SealPurpose, "kms:GenerateDataKey"))
 	}
 	if f.Unseals {
-		all = append(all, l.forPurpose("kms:Decrypt"))
+		all = append(all, l.forPurpose(hook.SealPurpose, "kms:Decrypt"))
+	}
+	if f.Connects {
+		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.platforms)), l.forPurpose(social.SealPurpose, "kms:Decrypt", "kms:GenerateDataKey"))
 	}
 	through := condition("StringEquals", "kms:ViaService", l.through(f)...)
 	switch {
@@ -136,7 +140,7 @@ func (l lambdas) through(f topology.Function) []string {
 	for name, uses := range map[string]bool{
 		"dynamodb":       f.State != nil || f.Audit != nil || f.Follows(),
 		"s3":             f.Media != topology.None || f.Keeps || l.trains(f),
-		"secretsmanager": f.Generates || readsSeal(f) || f.Trigger == topology.ByRotation,
+		"secretsmanager": f.Generates || f.Connects || readsSeal(f) || f.Trigger == topology.ByRotation,
 	} {
 		if uses {
 			services = append(services, name+"."+l.data.settings.Region+".amazonaws.com")
@@ -146,10 +150,10 @@ func (l lambdas) through(f topology.Function) []string {
 	return services
 }
 
-// forPurpose permits an action with the data keys of webhooks' signing keys.
-func (l lambdas) forPurpose(action string) awsiam.PolicyStatement {
-	only := condition("StringEquals", "kms:EncryptionContext:purpose", hook.SealPurpose)
-	return only(allow([]string{action}, l.data.secrets.KeyArn()))
+// forPurpose permits actions with the data keys of one kind of customers' secrets.
+func (l lambdas) forPurpose(purpose string, actions ...string) awsiam.PolicyStatement {
+	only := condition("StringEquals", "kms:EncryptionContext:purpose", purpose)
+	return only(allow(actions, l.data.secrets.KeyArn()))
 }
 
 // condition returns a function that adds a condition to a statement.

@@ -31,6 +31,19 @@ func newProviderSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) 
 	return secret
 }
 
+// newPlatformSecret makes the secret with the applications that the operator has registered
+// with the platforms. It has none at first.
+func newPlatformSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) awssecretsmanager.Secret {
+	secret := awssecretsmanager.NewSecret(stack, jsii.String("PlatformSecret"), &awssecretsmanager.SecretProps{
+		Description:       jsii.String("Applications of " + s.Customer + " at the social platforms"),
+		EncryptionKey:     key,
+		SecretStringValue: awscdk.SecretValue_UnsafePlainText(jsii.String("{}")),
+		RemovalPolicy:     kept(s),
+	})
+	accept(secret, finding{"AwsSolutions-SMG4", "The platforms issue these credentials: only they can replace them."})
+	return secret
+}
+
 // arnOf returns the ARN of a secret. A reference would be the same on AWS; on the local
 // system it is a name, which no permission holds for.
 func arnOf(secret awssecretsmanager.Secret) *string {

@@ -2,10 +2,12 @@ package stack
 
 import "github.com/content-automation/api/pkg/httpapi"
 
-// The function that serves the public pages, and the one that says of every
-// other path under /v1 that it does not exist.
+// The functions that serve the public pages, among them the one that platforms send the
+// browsers of accounts' owners to, and the one that says of every other path under /v1 that
+// it does not exist.
 const (
 	docsFunction    = "docs"
+	socialFunction  = "social"
 	unknownFunction = "account"
 	unknownPath     = "/v1/{proxy+}"
 )
@@ -20,4 +22,5 @@ var PublicRoutes = []httpapi.Route{
 	{Method: "ANY", Path: "/api-docs", Function: docsFunction},
 	{Method: "ANY", Path: "/api-docs/{page+}", Function: docsFunction},
 	{Method: "ANY", Path: "/healthz", Function: docsFunction},
+	{Method: "ANY", Path: "/v1/social/callback", Function: socialFunction},
 }

@@ -68,15 +68,20 @@ func TestSecretsOfCustomersHaveAKeyOfTheirOwn(t *testing.T) {
 					continue
 				}
 				may[name] = append(may[name], p.actions...)
-				if p.effect != "Allow" || p.conditions != "map[StringEquals:map[kms:EncryptionContext:purpose:[webhook-signing-keys]]]" {
+				purpose := "webhook-signing-keys"
+				if topology.Named(name).Connects {
+					purpose = "social-tokens"
+				}
+				if p.effect != "Allow" || p.conditions != "map[StringEquals:map[kms:EncryptionContext:purpose:["+purpose+"]]]" {
 					t.Errorf("%s: %s may %v on condition of %s", customer, name, p.actions, p.conditions)
 				}
 			}
 		}
-		want := map[string]string{"webhook": "kms:GenerateDataKey", "deliver": "kms:Decrypt", "deliver-slow": "kms:Decrypt"}
-		for name, action := range want {
-			if !slices.Equal(may[name], []string{action}) {
-				t.Errorf("%s: %s may %v with the key of secrets, want %s", customer, name, may[name], action)
+		both := []string{"kms:Decrypt", "kms:GenerateDataKey"}
+		want := map[string][]string{"webhook": {"kms:GenerateDataKey"}, "deliver": {"kms:Decrypt"}, "deliver-slow": {"kms:Decrypt"}, "social": both, "publish": both}
+		for name, actions := range want {
+			if !slices.Equal(may[name], actions) {
+				t.Errorf("%s: %s may %v with the key of secrets, want %v", customer, name, may[name], actions)
 			}
 		}
 		if len(may) != len(want) {

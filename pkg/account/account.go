@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/social/returnurl"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -59,6 +60,9 @@ type Account struct {
 	LowThreshold int64      `json:"low_threshold"`
 	// LostSpendLimit is how many credits it may lose a day: see ledger.Lose.
 	LostSpendLimit int64 `json:"lost_spend_limit"`
+	// ReturnURLs are the pages that the browsers of owners of social accounts may be sent
+	// back to: see returnurl.Allows.
+	ReturnURLs []string `json:"return_urls,omitempty"`
 }
 
 // Settings are what an operator sets of an account. Members that are nil keep their
@@ -71,6 +75,7 @@ type Settings struct {
 	IPAllowList    *[]string
 	LowThreshold   *int64
 	LostSpendLimit *int64
+	ReturnURLs     *[]string
 }
 
 // Service creates and changes accounts.
@@ -130,6 +135,12 @@ func (a *Account) apply(set Settings) error {
 			return err
 		}
 		a.IPAllowList = list
+	}
+	if set.ReturnURLs != nil {
+		if err := returnurl.Check(*set.ReturnURLs, "/return_urls"); err != nil {
+			return err
+		}
+		a.ReturnURLs = *set.ReturnURLs
 	}
 	switch {
 	case a.Name == "" || utf8.RuneCountInString(a.Name) > 100 || strings.ContainsFunc(a.Name, unicode.IsControl):

@@ -23,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/library"
 	"github.com/content-automation/api/pkg/product"
 	"github.com/content-automation/api/pkg/promotion"
+	"github.com/content-automation/api/pkg/social"
 	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/webhook"
 )
@@ -39,7 +40,7 @@ var Areas = []Area{
 	{"factory", factory.Mount}, {"factory", planning.Mount}, {"factory", analytics.Mount}, {"factory", review.Mount}, {"factory", training.Mount},
 	{"content", content.Mount}, {"studio", studio.Mount}, {"studio", estimate.Mount}, {"media", library.Mount},
 	{"product", product.Mount}, {"product", promotion.Mount},
-	{"webhook", webhook.Mount},
+	{"webhook", webhook.Mount}, {"social", social.Mount},
 }
 
 // router registers every operation of every area.

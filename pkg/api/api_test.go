@@ -104,6 +104,8 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 			switch r.Method {
 			case http.MethodPost:
 				o = item.Post
+			case http.MethodPut:
+				o = item.Put
 			case http.MethodPatch:
 				o = item.Patch
 			case http.MethodDelete:

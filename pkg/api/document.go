@@ -48,6 +48,7 @@ func header() *huma.OpenAPI {
 			{Name: "Media", Description: "Pictures, recordings and videos that you bring in, for other operations to use"},
 			{Name: "Products", Description: "The catalog of a factory of type seller, with photos"},
 			{Name: "Promotions", Description: "Lower prices of products for a time"},
+			{Name: "Social accounts", Description: "Accounts on social platforms, and the factories that publish to them"},
 			{Name: "Webhooks", Description: "Receivers of events, signed as Standard Webhooks defines"},
 		},
 		Components: &huma.Components{Headers: httpapi.Headers(), SecuritySchemes: map[string]*huma.SecurityScheme{

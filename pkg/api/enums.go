@@ -62,6 +62,7 @@ var enumNames = map[string]string{
 	"TrainingFailure.code":      "TrainingFailureCode",
 	"Voice.provider":            "VoiceProvider",
 	"SocialAccount.platform":    "Platform",
+	"SocialAccount.state":       "SocialAccountState",
 	"Webhook.disabled_reason":   "WebhookDisabledReason",
 	"Webhook.state":             "WebhookState",
 	"WebhookCreate.event_types": "EventPattern",

@@ -122,6 +122,6 @@ func (a Answer) example() *huma.Example {
 
 func operationOf(item *huma.PathItem, method string) *huma.Operation {
 	return map[string]*huma.Operation{
-		http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
+		http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
 	}[method]
 }

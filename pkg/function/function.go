@@ -3,8 +3,10 @@
 package function
 
 import (
+	"context"
 	"crypto/rand"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -39,6 +41,10 @@ type Env struct {
 	Loopback bool
 	// DeliverRole is the role that assumes those of customers.
 	DeliverRole arn.ARN
+	// Apps reads the secret with the applications that the operator has registered with
+	// platforms; nil: there are none. PlatformEndpoint replaces the platforms by fakes.
+	Apps             func(context.Context) (string, error)
+	PlatformEndpoint string
 }
 
 // Mount registers the operations of an area with a router.
@@ -56,9 +62,12 @@ func Open(n needs.Area) Env {
 }
 
 // Serve serves an area. It does not return.
-func Serve(mount Mount, e Env) {
+func Serve(mount Mount, e Env) { ServeWith(mount, e, func(r http.Handler) http.Handler { return r }) }
+
+// ServeWith is Serve for an area that serves more than its operations.
+func ServeWith(mount Mount, e Env, with func(operations http.Handler) http.Handler) {
 	r := httpapi.NewRouter(e.DB, e.Audit, e.Now)
 	r.SealWith(e.Seal)
 	mount(r, e)
-	httpapi.StartLambda(r)
+	httpapi.StartLambda(with(r))
 }

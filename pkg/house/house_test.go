@@ -184,7 +184,7 @@ func TestWhatFunctionsLink(t *testing.T) {
 		"github.com/aws/aws-sdk-go-v2/service/s3", "github.com/Eyevinn/mp4ff", "golang.org/x/image", "image",
 		module + "/pkg/media/objects", module + "/pkg/media/probe", module + "/pkg/provider/sandbox", module + "/pkg/provider/synth",
 	}, always...)
-	areas := []string{"account", "apikey", "catalog", "factory", "content", "studio", "media", "product", "webhook"}
+	areas := []string{"account", "apikey", "catalog", "factory", "content", "studio", "media", "product", "webhook", "social"}
 	linked := map[string]bool{}
 	for _, p := range packages(t) {
 		name, ok := strings.CutPrefix(p.short(), "functions/")

@@ -72,6 +72,9 @@ type call struct {
 
 type callKey struct{}
 
+// BaseURL returns the address of the API as the caller used it, without a slash at its end.
+func BaseURL(ctx context.Context) string { return callFrom(ctx).BaseURL }
+
 func callFrom(ctx context.Context) *call {
 	c, ok := ctx.Value(callKey{}).(*call)
 	if !ok {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -234,9 +235,10 @@ func answerKey(p *auth.Principal, key string) store.Key {
 // runs are never mixed.
 func partsOf(record store.Key, token string) string { return record.PK + "#" + token }
 
-// callFingerprint distinguishes calls by all that decides their effect.
+// callFingerprint distinguishes calls by all that decides their effect. It is keyed by the
+// Idempotency-Key, which is not stored: a password in a body cannot be guessed by it.
 func callFingerprint(c *call) string {
-	h := sha256.New()
+	h := hmac.New(sha256.New, []byte(c.idempotencyKey))
 	fmt.Fprintf(h, "%s %s\n", c.method, c.path)
 	h.Write(c.body)
 	return hex.EncodeToString(h.Sum(nil))

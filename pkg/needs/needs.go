@@ -105,6 +105,26 @@ type Webhook struct {
 	DeliverRole string `env:"DELIVER_ROLE_ARN,notEmpty"`
 }
 
+// Platforms is what functions need that call the platforms of social accounts.
+type Platforms struct {
+	Secrets
+	PlatformSecret   string `env:"PLATFORM_SECRET,notEmpty"`
+	PlatformEndpoint string `env:"PLATFORM_ENDPOINT"`
+}
+
+// Social is what the function social needs.
+type Social struct {
+	Area
+	Platforms
+}
+
+// Publish is what the function publish needs.
+type Publish struct {
+	State
+	Media
+	Platforms
+}
+
 // Relay is what the function relay needs.
 type Relay struct {
 	Bus string `env:"BUS_NAME,notEmpty"`
@@ -157,8 +177,8 @@ func Of() map[string]any {
 	return map[string]any{
 		"authorizer": State{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Factory{},
-		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "docs": struct{}{},
-		"relay": Relay{}, "rollup": State{}, "chain": Audit{}, "generate": Generate{}, "compose": Compose{}, "import-media": Import{}, "diagnose": Diagnose{}, "train": Train{}, "dispatch": State{},
+		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "social": Social{}, "docs": struct{}{},
+		"relay": Relay{}, "rollup": State{}, "chain": Audit{}, "generate": Generate{}, "compose": Compose{}, "import-media": Import{}, "diagnose": Diagnose{}, "train": Train{}, "publish": Publish{}, "dispatch": State{},
 		"product": Library{},
 		"deliver": Deliver{}, "deliver-slow": Deliver{}, "replay": State{}, "due": State{},
 		"rotate-seal": Seal{},

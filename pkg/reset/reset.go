@@ -22,6 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/product/goods"
+	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
@@ -46,6 +47,7 @@ var kinds = []struct{ name, prefix string }{
 	{proposal.ItemKind, id.Proposal},
 	{goods.PromotionKind, id.Promotion},
 	{goods.ItemKind, id.Product},
+	{social.Kind, id.SocialAccount},
 	{"factory", id.Factory},
 }
 

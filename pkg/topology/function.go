@@ -117,6 +117,10 @@ type Function struct {
 	// Seals lets it seal secrets of customers, and Unseals open them. No other function
 	// can do either.
 	Seals, Unseals bool
+	// Connects marks the functions that call the platforms of social accounts: they read the
+	// applications that are registered there, and seal and open the accounts' tokens. No
+	// other function can.
+	Connects bool
 	// Introduces lets it name the role of the function that assumes.
 	Introduces bool
 	// Offers marks the functions that need to know which providers live keys may use,

@@ -23,6 +23,8 @@ var Functions = []Function{
 	{Name: "media", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Uploads: true, Webhooks: true},
 	{Name: "product", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Uploads: true, Webhooks: true},
 	{Name: "webhook", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Webhooks: true, Seals: true, Introduces: true},
+	// A platform is asked while a caller or a browser waits.
+	{Name: "social", Trigger: ByGateway, Memory: 512, Timeout: 25 * time.Second, State: use(Put, Update, Check), Audit: []Use{Put}, Connects: true},
 	{Name: "docs", Trigger: ByGateway, Memory: 256, Timeout: 10 * time.Second},
 
 	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100, Sends: Outbox, Publishes: true},
@@ -43,6 +45,9 @@ var Functions = []Function{
 		State: use(Put), Sends: []Queue{Diagnose}, Offers: true, Writes: true},
 	{Name: "train", Trigger: ByQueue, Memory: 512, Timeout: time.Minute, Consumes: []Queue{Train}, Batch: 5, Holds: true, Concurrency: 5,
 		State: use(Put, Update), Sends: []Queue{Train}, Trains: true},
+	// A large video is uploaded for minutes.
+	{Name: "publish", Trigger: ByQueue, Memory: 256, Timeout: 15 * time.Minute, Consumes: []Queue{Publish}, Batch: 5, Holds: true, Concurrency: 50,
+		State: use(Put, Update, Delete), Media: Read, Sends: []Queue{Publish}, Connects: true},
 	{Name: "dispatch", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Second, Consumes: []Queue{Dispatch}, Batch: 10, Holds: true, Concurrency: 20,
 		State: use(Put), Sends: []Queue{Deliver}},
 	{Name: "replay", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{Replay}, Batch: 5, Holds: true, Concurrency: 5,

@@ -31,7 +31,7 @@ const (
 var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVideo}
 
 // Tasks are the queues whose messages ask for steps of tasks.
-var Tasks = append([]Queue{Replay, ImportMedia, Diagnose, Train, Compose}, Generation...)
+var Tasks = append([]Queue{Replay, ImportMedia, Diagnose, Train, Compose, Publish}, Generation...)
 
 // Outbox are the queues that the relay sends committed work to.
 var Outbox = append([]Queue{Deliver}, Tasks...)

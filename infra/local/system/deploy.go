@@ -32,8 +32,8 @@ const (
 // The commands that are built with the functions: most of what they are made of is the
 // same.
 const (
-	appCommand   = "./infra"
-	fakesCommand = "./testdata/providers"
+	appCommand = "./infra"
+	fakesPath  = "./testdata/"
 )
 
 // synthesise runs the CDK app: what the CLI does too, but without waiting for the CLI, and

@@ -2,6 +2,7 @@ package system
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,20 +17,30 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"github.com/content-automation/api/pkg/platform/vk"
 	"github.com/content-automation/api/pkg/provider/credentials"
+	"github.com/content-automation/api/pkg/social/apps"
+	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
-// fakes are the fakes of the generation providers: one process for all.
+// fakes are those of the generation providers, or of the social platforms: one process
+// for all of them.
 type fakes struct {
 	*process
-	dir  string
-	port int
+	name, dir string
+	port      int
 }
+
+// The names of the fakes, which are those of their commands.
+const (
+	providerFakes = "providers"
+	platformFakes = "platforms"
+)
 
 // newFakes chooses a port for the fakes: the one that they had the last time, if it
 // is free, so that the stacks, which hold it, need not be synthesised anew.
-func newFakes(ctx context.Context, dir string) (*fakes, error) {
-	file := filepath.Join(dir, "providers.port")
+func newFakes(ctx context.Context, dir, name string) (*fakes, error) {
+	file := filepath.Join(dir, name+".port")
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -40,7 +51,7 @@ func newFakes(ctx context.Context, dir string) (*fakes, error) {
 			return nil, err
 		}
 	}
-	return &fakes{dir: dir, port: port}, os.WriteFile(file, []byte(strconv.Itoa(port)), 0o644)
+	return &fakes{name: name, dir: dir, port: port}, os.WriteFile(file, []byte(strconv.Itoa(port)), 0o644)
 }
 
 func isFree(ctx context.Context, port int) bool {
@@ -63,34 +74,41 @@ func fakeCredentials() (string, error) {
 	return credentials.Document(of)
 }
 
-// start starts the fakes, which put what they make into the emulated AWS.
-func (f *fakes) start(ctx context.Context, binary, endpoint, region string) error {
+// startProviders starts the fakes of the providers, which put what they make into the
+// emulated AWS.
+func (f *fakes) startProviders(ctx context.Context, binaries, endpoint, region string) error {
 	accepted, err := fakeCredentials()
 	if err != nil {
 		return err
 	}
-	log := filepath.Join(f.dir, "providers.log")
-	f.process, err = start(f.dir, log, environment(map[string]string{
+	return f.start(ctx, binaries, "/_control/log", map[string]string{
 		"AWS_ENDPOINT_URL": endpoint, "AWS_REGION": region, "AWS_ACCESS_KEY_ID": awsKey, "AWS_SECRET_ACCESS_KEY": awsKey,
 		"PROVIDER_CREDENTIALS": accepted,
-	}), binary, "-port", strconv.Itoa(f.port))
+	})
+}
+
+// start starts the fakes, and waits until they answer at a path.
+func (f *fakes) start(ctx context.Context, binaries, path string, variables map[string]string) (err error) {
+	log := filepath.Join(f.dir, f.name+".log")
+	f.process, err = start(f.dir, log, environment(variables), filepath.Join(binaries, f.name), "-port", strconv.Itoa(f.port))
 	if err == nil {
-		err = f.await(ctx, f.endpoint()+"/_control/log", 10*time.Second)
+		err = f.await(ctx, f.endpoint()+path, 10*time.Second)
 	}
 	if err != nil {
-		return logged(err, "starting the fakes of the providers", log)
+		return logged(err, "starting the fakes of the "+f.name, log)
 	}
 	return nil
 }
 
-// withProviders adds to the context values of the stacks the providers that live keys
-// use: the fakes of all, by their address, or those that need nothing of AWS but
-// their credential.
-func withProviders(values map[string]string, endpoint string) map[string]string {
+// withFakes adds to the context values of the stacks the address of the platforms' fakes,
+// and the providers that live keys use: the fakes of all, by their address, or those that
+// need nothing of AWS but their credential.
+func withFakes(values map[string]string, endpoint, platforms string) map[string]string {
 	all := maps.Clone(values)
 	if all == nil {
 		all = map[string]string{}
 	}
+	all["platformEndpoint"] = platforms
 	if endpoint != "" {
 		all["providerEndpoint"] = endpoint
 	} else if all["providers"] == "" {
@@ -99,14 +117,30 @@ func withProviders(values map[string]string, endpoint string) map[string]string 
 	return all
 }
 
-// keepCredentials puts the fakes' credentials into the secret of the stacks.
-func (s *System) keepCredentials(ctx context.Context) error {
-	value, err := fakeCredentials()
+// fakeApps are the applications that the fakes of the platforms know.
+func fakeApps() (string, error) {
+	document := map[string]map[string]string{}
+	for _, name := range apps.Platforms() {
+		document[name] = map[string]string{"client_id": oauth.ClientID}
+		if name != vk.Name {
+			document[name]["client_secret"] = oauth.ClientSecret
+		}
+	}
+	value, err := json.Marshal(document)
+	if err != nil {
+		return "", err
+	}
+	return string(value), apps.Check(string(value))
+}
+
+// keep puts a value into a secret of the stacks.
+func (s *System) keep(ctx context.Context, arn string, value func() (string, error)) error {
+	text, err := value()
 	if err != nil {
 		return err
 	}
 	if _, err := secretsmanager.NewFromConfig(s.AWS()).PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{
-		SecretId: aws.String(s.ProviderSecret), SecretString: aws.String(value),
+		SecretId: aws.String(arn), SecretString: aws.String(text),
 	}); err != nil {
 		return fmt.Errorf("storing the credentials of the fakes: %w", err)
 	}

@@ -19,7 +19,7 @@ func (s *System) writeSAMFiles(ctx context.Context, o Options, dir, endpoint str
 	files := samFiles{filepath.Join(dir, "template.json"), filepath.Join(dir, "variables.json")}
 	// Containers run Linux. Where this machine does so too, the deployed assembly will do.
 	if target := (Target{"linux", Machine().Arch}); target != Machine() {
-		d := deployment{root: o.Root, dir: o.Dir, region: o.Region, context: withProviders(o.Context, s.Providers), target: target}
+		d := deployment{root: o.Root, dir: o.Dir, region: o.Region, context: withFakes(o.Context, s.Providers, s.Platforms), target: target}
 		if err := Build(ctx, o.Root, target); err != nil {
 			return files, err
 		}

@@ -59,6 +59,7 @@ type Service string
 const (
 	AWS       Service = "aws"
 	Providers Service = "providers"
+	Platforms Service = "platforms"
 )
 
 // System is a running system.
@@ -75,6 +76,9 @@ type System struct {
 	// ProviderSecret is the ARN of the secret with the credentials of providers, and
 	// Providers the address of the fakes; empty where live keys use real ones.
 	ProviderSecret, Providers string
+	// PlatformSecret is the ARN of the secret with the applications at the social platforms,
+	// and Platforms the address of their fakes.
+	PlatformSecret, Platforms string
 	// Outputs are all the outputs of the stacks.
 	Outputs map[string]string
 	// Logs is the folder of the logs: functions.log is what the functions write,
@@ -82,12 +86,13 @@ type System struct {
 	// that SAM runs write to sam.log.
 	Logs string
 
-	emulator *emulator
-	fakes    *fakes
-	sam      *sam
-	server   *http.Server
-	release  func()
-	once     sync.Once
+	emulator  *emulator
+	fakes     *fakes
+	platforms *fakes
+	sam       *sam
+	server    *http.Server
+	release   func()
+	once      sync.Once
 }
 
 // Start installs what is missing, builds the functions, starts the emulated AWS,
@@ -153,7 +158,7 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 	providers := ""
 	if !o.RealProviders {
 		var err error
-		if s.fakes, err = newFakes(ctx, o.Dir); err != nil {
+		if s.fakes, err = newFakes(ctx, o.Dir, providerFakes); err != nil {
 			return err
 		}
 		s.Providers = s.fakes.endpoint()
@@ -161,15 +166,24 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 			return err
 		}
 	}
+	var err error
+	if s.platforms, err = newFakes(ctx, o.Dir, platformFakes); err != nil {
+		return err
+	}
+	s.Platforms = s.platforms.endpoint()
+	platforms, err := o.Through(Platforms, s.Platforms)
+	if err != nil {
+		return err
+	}
 	d := deployment{
-		root: o.Root, dir: o.Dir, cdk: installed(o.Root).cdk, region: o.Region, context: withProviders(o.Context, providers), target: Machine(),
+		root: o.Root, dir: o.Dir, cdk: installed(o.Root).cdk, region: o.Region, context: withFakes(o.Context, providers, platforms), target: Machine(),
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	built := make(chan error, 1)
 	go func() {
 		o.Say("Building the functions and synthesising the stacks")
-		err := Build(ctx, o.Root, d.target, appCommand, fakesCommand)
+		err := Build(ctx, o.Root, d.target, appCommand, fakesPath+providerFakes, fakesPath+platformFakes)
 		if err == nil {
 			err = d.synthesise(ctx)
 		}
@@ -204,7 +218,7 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 	s.Outputs = outputs
 	for name, field := range map[string]*string{
 		"TableName": &s.Table, "AuditTableName": &s.AuditTable, "MediaBucket": &s.MediaBucket, "BusName": &s.Bus,
-		"ApiId": new(string), "ProviderSecretArn": &s.ProviderSecret,
+		"ApiId": new(string), "ProviderSecretArn": &s.ProviderSecret, "PlatformSecretArn": &s.PlatformSecret,
 	} {
 		if *field = outputs[name]; *field == "" {
 			return fmt.Errorf("the stacks have no output %s", name)
@@ -216,14 +230,18 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 			return fmt.Errorf("the stacks have no output %s", q.Output())
 		}
 	}
-	if s.fakes == nil {
-		return nil
-	}
-	o.Say("Starting the fakes of the providers")
-	if err := s.fakes.start(ctx, filepath.Join(o.Root, d.target.linked(), "providers"), s.Endpoint, s.Region); err != nil {
+	o.Say("Starting the fakes of the providers and platforms")
+	binaries := filepath.Join(o.Root, d.target.linked())
+	if err := s.platforms.start(ctx, binaries, "/_posts", nil); err != nil {
 		return err
 	}
-	return s.keepCredentials(ctx)
+	if err := s.keep(ctx, s.PlatformSecret, fakeApps); err != nil || s.fakes == nil {
+		return err
+	}
+	if err := s.fakes.startProviders(ctx, binaries, s.Endpoint, s.Region); err != nil {
+		return err
+	}
+	return s.keep(ctx, s.ProviderSecret, fakeCredentials)
 }
 
 // Stop ends everything that Start started: the proxy, the emulated AWS, the
@@ -239,8 +257,10 @@ func (s *System) Stop() {
 		if s.emulator != nil {
 			s.emulator.end(grace)
 		}
-		if s.fakes != nil && s.fakes.process != nil {
-			s.fakes.end(grace)
+		for _, f := range []*fakes{s.fakes, s.platforms} {
+			if f != nil && f.process != nil {
+				f.end(grace)
+			}
 		}
 		// The functions' unpacked code: a few hundred megabytes.
 		_ = os.RemoveAll(filepath.Join(s.Logs, "tmp"))
@@ -281,8 +301,8 @@ func (s *System) AWS() aws.Config {
 // Environment is what the operator's command reads to work on this system, as
 // lines of NAME=value.
 func (s *System) Environment() string {
-	return fmt.Sprintf("AWS_ENDPOINT_URL=%s\nAWS_REGION=%s\nAWS_ACCESS_KEY_ID=%[3]s\nAWS_SECRET_ACCESS_KEY=%[3]s\nTABLE_NAME=%[4]s\nSTACK_NAME=%[5]s\nPROVIDER_SECRET=%[6]s\nAUDIT_TABLE_NAME=%[7]s\n",
-		s.Endpoint, s.Region, awsKey, s.Table, customer+"-"+stage+"-"+s.Region, s.ProviderSecret, s.AuditTable)
+	return fmt.Sprintf("AWS_ENDPOINT_URL=%s\nAWS_REGION=%s\nAWS_ACCESS_KEY_ID=%[3]s\nAWS_SECRET_ACCESS_KEY=%[3]s\nTABLE_NAME=%[4]s\nSTACK_NAME=%[5]s\nPROVIDER_SECRET=%[6]s\nPLATFORM_SECRET=%[8]s\nAUDIT_TABLE_NAME=%[7]s\n",
+		s.Endpoint, s.Region, awsKey, s.Table, customer+"-"+stage+"-"+s.Region, s.ProviderSecret, s.AuditTable, s.PlatformSecret)
 }
 
 func (o Options) complete() (Options, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/product/goods"
+	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
@@ -62,11 +63,14 @@ func message(kind task.Kind, o tenant.Owner, factoryID, taskID string) task.Task
 
 // Handlers returns the handlers of the tasks that a worker takes for factories: those of
 // generation, of content plans, and of this package. The enders are called in order, after
-// those of the content items, of their schedules, of the training and of products.
+// those of the content items, of their schedules, of the training, of products and of the
+// social accounts.
 func Handlers(w *generate.Worker, enders ...Ender) map[task.Kind]task.Handler {
 	handlers := w.Handlers()
 	handlers[plan.Task] = &plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
-	handlers[End] = ender{all: append([]Ender{items{w}, publication.FactoryEnder{DB: w.DB, Now: w.Now}, job.Ender{DB: w.DB, Now: w.Now}, goods.Ender{DB: w.DB, Now: w.Now}}, enders...)}
+	handlers[End] = ender{all: append([]Ender{
+		items{w}, publication.FactoryEnder{DB: w.DB, Now: w.Now}, job.Ender{DB: w.DB, Now: w.Now}, goods.Ender{DB: w.DB, Now: w.Now}, social.FactoryEnder{DB: w.DB, Now: w.Now},
+	}, enders...)}
 	handlers[Resume] = resumer{Worker: w}
 	return handlers
 }

@@ -63,10 +63,14 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		return nil, err
 	}
 	given := g.Code + g.Token.Reveal() + g.Username
-	if given == "" || p.caps.Connect == platform.ConnectOAuth && g.Code != "sandbox-"+platform.Challenge(g.Verifier) {
+	if given == "" || p.caps.Connect == platform.ConnectOAuth && g.Token == "" && g.Code != "sandbox-"+platform.Challenge(g.Verifier) {
 		return nil, platform.Disconnected()
 	}
-	id := "sandbox-" + p.name + "-" + seed(given+g.Choice)
+	prefix := "sandbox-" + p.name + "-"
+	id := prefix + seed(given+g.Choice)
+	if strings.HasPrefix(g.Choice, prefix) {
+		id = g.Choice // one of before
+	}
 	handle := strings.TrimPrefix(g.Choice, "@")
 	if handle == "" {
 		handle = id

@@ -31,7 +31,7 @@ const (
 // factory: whoever publishes for a factory reads all of its accounts.
 const (
 	MaxFactories  = 50
-	MaxPerFactory = 20
+	MaxPerFactory = 15
 )
 
 // Account is a social account as callers see it.

@@ -29,6 +29,8 @@ const (
 
 // Fake is the fake.
 type Fake struct {
+	// Second says that the user edits a second community.
+	Second bool
 	*control.Control
 	OAuth *oauth.Server
 
@@ -149,7 +151,11 @@ func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.V
 	group := map[string]any{"id": Group, "name": "Acme", "screen_name": "acme", "photo_100": "https://sun.example.test/a.jpg"}
 	switch method {
 	case "groups.get":
-		answer(w, map[string]any{"count": 1, "items": []any{group}})
+		items := []any{group}
+		if f.Second {
+			items = append(items, map[string]any{"id": Group + 1, "name": "Acme & <Sons>", "screen_name": "acme_sons"})
+		}
+		answer(w, map[string]any{"count": len(items), "items": items})
 	case "groups.getById":
 		answer(w, map[string]any{"groups": []any{group}, "profiles": []any{}})
 	case "photos.getWallUploadServer":

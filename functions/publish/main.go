@@ -1,0 +1,39 @@
+// Command publish is the Lambda function that takes the steps of what is done at the social
+// platforms in the background.
+package main
+
+import (
+	"crypto/rand"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/backoff"
+	"github.com/content-automation/api/pkg/logging"
+	"github.com/content-automation/api/pkg/needs"
+	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/queue/sqsqueue"
+	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/seal/kmsseal"
+	"github.com/content-automation/api/pkg/secret"
+	"github.com/content-automation/api/pkg/social/account"
+	"github.com/content-automation/api/pkg/social/apps"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+func main() {
+	logging.Setup()
+	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Publish]()
+	accounts := &account.Worker{
+		DB: store.Open(cfg, n.Table), Now: time.Now,
+		Vault: account.Vault{Envelope: seal.NewEnvelope(kmsseal.New(cfg, n.SecretsKey, account.SealPurpose), time.Now)},
+		Platforms: account.NewPlatforms(account.PlatformsConfig{
+			Apps: apps.New(secret.Manager(cfg, n.PlatformSecret), time.Now).Get, Endpoint: n.PlatformEndpoint, Now: time.Now,
+		}),
+	}
+	kernel := task.NewKernel(task.Config{DB: accounts.DB, Handlers: accounts.Handlers(), Now: time.Now, Name: rand.Text, Chance: backoff.Chance})
+	lambda.Start(task.NewConsumer(kernel, sqsqueue.Open(cfg, needs.QueueURLs([]topology.Queue{topology.Publish})), queue.Ticker).Handle)
+}

@@ -1,0 +1,22 @@
+// Command social is the Lambda function of the social accounts.
+package main
+
+import (
+	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/needs"
+	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/seal/kmsseal"
+	"github.com/content-automation/api/pkg/secret"
+	"github.com/content-automation/api/pkg/social"
+	"github.com/content-automation/api/pkg/social/account"
+)
+
+func main() {
+	n := needs.Read[needs.Social]()
+	e := function.Open(n.Area)
+	e.Envelope = seal.NewEnvelope(kmsseal.New(e.AWS, n.SecretsKey, account.SealPurpose), e.Now)
+	e.Apps, e.PlatformEndpoint = secret.Manager(e.AWS, n.PlatformSecret), n.PlatformEndpoint
+	s := social.Open(e)
+	function.ServeWith(func(r *httpapi.Router, _ function.Env) { s.Register(r) }, e, s.With)
+}

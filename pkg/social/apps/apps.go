@@ -1,0 +1,93 @@
+// Package apps has the applications that the operator has registered with the platforms. A
+// customer's stack has one secret in AWS Secrets Manager that holds all of them:
+//
+//	{"instagram": {"client_id": "…", "client_secret": "…"}, "vk": {"client_id": "…"}}
+//
+// Telegram and Rutube need none. VK ID proves the application by PKCE alone, and has no
+// secret.
+package apps
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/secret"
+)
+
+// needsSecret are the platforms with applications, and whether those have a secret.
+var needsSecret = map[string]bool{"instagram": true, "tiktok": true, "youtube": true, "vk": false}
+
+// Platforms are the names of the platforms that need an application.
+func Platforms() []string { return slices.Sorted(maps.Keys(needsSecret)) }
+
+// errUnreadable has no cause: what cannot be read may be a secret all the same.
+var errUnreadable = errors.New(`the secret is not a JSON object of the form {"instagram": {"client_id": "…", "client_secret": "…"}}`)
+
+// Parse takes the applications out of a secret's value. One that is not whole is left
+// out, so that a mistake does not take all platforms away.
+func Parse(value string) (map[string]platform.App, error) {
+	var document map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(value), &document); err != nil {
+		return nil, errUnreadable
+	}
+	found := map[string]platform.App{}
+	for name, secret := range needsSecret {
+		var app platform.App
+		if json.Unmarshal(document[name], &app) == nil && app.ID != "" && (app.Secret != "" || !secret) {
+			found[name] = app
+		}
+	}
+	return found, nil
+}
+
+// Check refuses a value that is not exactly what is wanted: for the operator who is about
+// to store it. Its errors show nothing of the secrets.
+func Check(value string) error {
+	var document map[string]map[string]string
+	if err := json.Unmarshal([]byte(value), &document); err != nil {
+		return errUnreadable
+	}
+	for name, app := range document {
+		secret, ok := needsSecret[name]
+		want := []string{"client_id"}
+		if secret {
+			want = append(want, "client_secret")
+		}
+		if !ok {
+			return fmt.Errorf("%q is none of the platforms that need an application: %s", name, strings.Join(Platforms(), ", "))
+		}
+		if !slices.Equal(slices.Sorted(maps.Keys(app)), want) {
+			return fmt.Errorf("the application of %s has the members %s", name, strings.Join(want, " and "))
+		}
+		for member, text := range app {
+			if text == "" || text != strings.TrimSpace(text) {
+				return fmt.Errorf("the %s of %s is empty, or has white space around it", member, name)
+			}
+		}
+	}
+	return nil
+}
+
+// Store reads the applications. It is safe for concurrent use.
+type Store struct {
+	cache *secret.Cache[map[string]platform.App]
+}
+
+// New makes a store of the secret whose value read returns; see secret.Manager.
+func New(read func(context.Context) (string, error), now func() time.Time) *Store {
+	return &Store{secret.NewCache(read, Parse, now)}
+}
+
+// Get returns the application for a platform, or the zero value if there is none. An error
+// means that the secret could not be read; it is transient.
+func (s *Store) Get(ctx context.Context, name string) (platform.App, error) {
+	all, err := s.cache.Get(ctx)
+	return all[name], err
+}

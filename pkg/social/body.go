@@ -1,0 +1,70 @@
+package social
+
+import (
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/resource"
+)
+
+type connectBody struct {
+	Platform        string            `json:"platform,omitempty" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform of the account. Send this or social_account_id"`
+	SocialAccountID string            `json:"social_account_id,omitempty" doc:"Id of an account to connect again. Send this or platform" example:"soc_01h455vb4pex5vsknk084sn02q"`
+	BotToken        string            `json:"bot_token,omitempty" maxLength:"200" pattern:"^[0-9]+:[0-9A-Za-z_-]+$" patternDescription:"a token of @BotFather" doc:"telegram: token of a bot that is an administrator of the channel"`
+	Channel         string            `json:"channel,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]+$" patternDescription:"free of control characters" doc:"Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its owner chooses where it is left out" example:"@acme_news"`
+	Username        string            `json:"username,omitempty" maxLength:"200" doc:"rutube: user name"`
+	Password        string            `json:"password,omitempty" maxLength:"200" doc:"rutube: password. It is used once and not stored"`
+	CommunityToken  string            `json:"community_token,omitempty" maxLength:"500" pattern:"^[0-9A-Za-z._-]+$" patternDescription:"a token of a community" doc:"vk: token of a community, in place of OAuth. VK takes posts of text only with it"`
+	ReturnURL       string            `json:"return_url,omitempty" maxLength:"2048" doc:"Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error where it failed, in its query. The operator of the service lists the pages that are allowed" example:"https://app.example.com/social"`
+	LateAfter       *int              `json:"late_after,omitempty" minimum:"60" maximum:"15552000" doc:"Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published however late it is" example:"3600"`
+	Metadata        resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (connectBody) SchemaName() string { return "SocialAccountConnect" }
+
+// Rules refuses a body that names no account.
+func (b connectBody) Rules() error {
+	if b.Platform == "" && b.SocialAccountID == "" {
+		return errs.Invalid("/platform", "is missing. Send a platform, or the social_account_id of an account to connect again")
+	}
+	return nil
+}
+
+// credential is the member that an account is connected by.
+func (b connectBody) credential() string {
+	switch {
+	case b.BotToken != "":
+		return "/bot_token"
+	case b.CommunityToken != "":
+		return "/community_token"
+	case b.Password != "":
+		return "/password"
+	default:
+		return "/platform"
+	}
+}
+
+// check refuses members that the platform does not take, and those that it lacks.
+func (b connectBody) check(name string, how platform.Connect) error {
+	oauth, token, login := how == platform.ConnectOAuth, name == "telegram", how == platform.ConnectPassword
+	var found []error
+	for _, m := range []struct {
+		param, value  string
+		taken, needed bool
+	}{
+		{"/bot_token", b.BotToken, token, token},
+		{"/username", b.Username, login, login},
+		{"/password", b.Password, login, login},
+		{"/community_token", b.CommunityToken, name == "vk", false},
+		{"/channel", b.Channel, !login, token && b.SocialAccountID == ""},
+		{"/return_url", b.ReturnURL, oauth, false},
+	} {
+		switch {
+		case m.value != "" && !m.taken:
+			found = append(found, errs.Invalid(m.param, "is not used to connect %s. Leave it out", name))
+		case m.value == "" && m.needed:
+			found = append(found, errs.Invalid(m.param, "is missing: %s is connected with it", name))
+		}
+	}
+	return errs.All(found...)
+}

@@ -1,0 +1,91 @@
+package social
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"log/slog"
+	"net/http"
+
+	"github.com/content-automation/api/pkg/headers"
+	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/social/returnurl"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// pagePolicy permits the page its style, and its form to call it again. It has no script.
+var pagePolicy = func() string {
+	sum := sha256.Sum256([]byte(pageStyle))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+}()
+
+// page is what the browser of an account's owner is shown.
+type page struct {
+	Status      int
+	Title, Text string
+	// Return is where the browser goes on; empty: nowhere.
+	Return string
+	// State and Choices are those of a form that chooses an account.
+	State   string
+	Choices []platform.Account
+}
+
+// Style returns the style sheet.
+func (page) Style() template.CSS { return template.CSS(pageStyle) }
+
+var (
+	linkInvalid = page{Status: http.StatusBadRequest, Title: "This link is not valid", Text: "Nothing was connected. Ask for a new link."}
+	linkUsed    = page{Status: http.StatusBadRequest, Title: "This link was used already", Text: "A link connects an account once. If it was not you who used it, ask for a new link."}
+)
+
+// broken returns the page of a failure of ours.
+func broken(what string, err error) page {
+	slog.Error("callback failed", "what", what, "error", err)
+	return page{Status: http.StatusServiceUnavailable, Title: "Something went wrong", Text: "Nothing was connected. Ask for a new link, and try again in a few minutes."}
+}
+
+// choice returns the page on which one of several accounts is chosen.
+func choice(state string, found []platform.Account) page {
+	return page{Status: http.StatusOK, Title: "Which account is to be connected?", Text: "This login has several.", State: state, Choices: found}
+}
+
+// page adds the way back to a page.
+func (v *visit) page(p page, parameters map[string]string) page {
+	if v.consent.Return != "" {
+		p.Return = returnurl.With(v.consent.Return, parameters)
+	}
+	return p
+}
+
+// write answers with the page. It is not cached, and its address, which has the code of
+// the platform in it, goes to no other site.
+func (p page) write(w http.ResponseWriter) {
+	h := w.Header()
+	headers.Set(h)
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", pagePolicy)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if p.Return != "" {
+		h.Set("Refresh", "3; url="+p.Return)
+	}
+	var body bytes.Buffer
+	if err := pageTemplate.Execute(&body, p); err != nil {
+		slog.Error("page not written", "error", err)
+		http.Error(w, "", http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(p.Status)
+	if _, err := w.Write(body.Bytes()); err != nil {
+		slog.Warn("page not written", "error", err)
+	}
+}

@@ -1,0 +1,144 @@
+package social
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/platform/registry"
+)
+
+type platformsInput struct {
+	httpapi.SliceInput
+}
+
+// Platform is a platform as callers see it.
+type Platform struct {
+	ID         string   `json:"id" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Id of the platform"`
+	Name       string   `json:"name" doc:"Name of the platform" example:"YouTube"`
+	Connect    string   `json:"connect" enum:"oauth2,bot_token,password" doc:"How an account is connected: see connectSocialAccount"`
+	Configured bool     `json:"configured" doc:"Whether accounts can be connected: the operator of the service has registered an application with the platform, where it needs one"`
+	Beta       bool     `json:"beta" doc:"Whether the platform documents its interface badly, so that it may stop working without notice"`
+	Accepts    []Accept `json:"accepts" nullable:"false" doc:"What each kind of content may have"`
+	MaxTags    int      `json:"max_hashtags" doc:"Maximum number of hashtags. 0: none"`
+	Options    []string `json:"options" nullable:"false" doc:"Options that publishing to the platform takes"`
+	Privacies  []string `json:"privacies" nullable:"false" doc:"Values of the option privacy. The first is the default"`
+	Metrics    []string `json:"metrics" nullable:"false" doc:"Metrics that the platform has"`
+	DailyLimit *int     `json:"daily_limit" doc:"Maximum number of posts of an account in 24 hours. Null: no known limit"`
+	Notes      []string `json:"notes" nullable:"false" doc:"What else to know"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Platform) SchemaName() string { return "SocialPlatform" }
+
+// Accept is what posts of one kind may have.
+type Accept struct {
+	Kind       string     `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content"`
+	Title      TextLimit  `json:"title" doc:"Title"`
+	Caption    TextLimit  `json:"caption" doc:"Caption. A longer one is refused, but where the platform takes the rest as a message of its own"`
+	LongestIn2 int        `json:"max_with_rest" doc:"Maximum length of a caption whose end is published as a message of its own. 0: none is"`
+	MinMedia   int        `json:"min_media" doc:"Minimum number of media"`
+	MaxMedia   int        `json:"max_media" doc:"Maximum number of media"`
+	Image      *FileLimit `json:"image" doc:"Limits of each image. Null: none is taken"`
+	Video      *FileLimit `json:"video" doc:"Limits of each video. Null: none is taken"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Accept) SchemaName() string { return "SocialPlatformAccept" }
+
+// TextLimit bounds a text.
+type TextLimit struct {
+	Max      int    `json:"max" doc:"Maximum length. 0: there is no such text"`
+	Unit     string `json:"unit" enum:"characters,utf16_units,bytes" doc:"Unit of the length"`
+	Required bool   `json:"required" doc:"Whether it is required"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (TextLimit) SchemaName() string { return "TextLimit" }
+
+// FileLimit bounds a file.
+type FileLimit struct {
+	MIMETypes  []string `json:"mime_types" nullable:"false" doc:"Media types"`
+	MaxBytes   int64    `json:"max_bytes" doc:"Maximum size in bytes"`
+	MinRatio   *float64 `json:"min_aspect_ratio" doc:"Minimum of width divided by height. Null: none"`
+	MaxRatio   *float64 `json:"max_aspect_ratio" doc:"Maximum of width divided by height. Null: none"`
+	MinSeconds *float64 `json:"min_seconds" doc:"Minimum duration. Null: none"`
+	MaxSeconds *float64 `json:"max_seconds" doc:"Maximum duration. Null: none"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (FileLimit) SchemaName() string { return "FileLimit" }
+
+func (s *Service) listPlatforms(ctx context.Context, in *platformsInput) (httpapi.Page[Platform], error) {
+	var all []Platform
+	for _, name := range registry.Names() {
+		mode := auth.FromContext(ctx).Mode
+		configured, err := s.platforms.Configured(ctx, mode, name)
+		if err != nil {
+			return httpapi.Page[Platform]{}, errs.Wrap(err, errs.ProviderUnavailable, "The settings of the platforms cannot be read at the moment. Try again in a few seconds.")
+		}
+		adapter, _ := s.platforms.Of(mode, name)
+		all = append(all, show(name, configured, adapter.Capabilities()))
+	}
+	return httpapi.Slice(ctx, all, nil, in.SliceInput, func(p Platform) string { return p.ID })
+}
+
+func show(name string, configured bool, c platform.Capabilities) Platform {
+	p := Platform{
+		ID: name, Name: c.Label, Connect: string(c.Connect), Configured: configured, Beta: c.Beta, Accepts: []Accept{},
+		MaxTags: c.Hashtags.Max, Options: texts(c.Options), Privacies: texts(c.Privacies), Metrics: texts(c.Metrics), Notes: texts(c.Notes),
+	}
+	if c.DailyPosts > 0 {
+		p.DailyLimit = &c.DailyPosts
+	}
+	for _, kind := range slices.Sorted(maps.Keys(c.Kinds)) {
+		rule := c.Kinds[kind]
+		a := Accept{
+			Kind: string(kind), Title: textLimit(rule.Title), Caption: textLimit(rule.Caption),
+			MinMedia: rule.MinMedia, MaxMedia: rule.MaxMedia, Image: fileLimit(rule.Image), Video: fileLimit(rule.Video),
+		}
+		if rule.Rest.Max > 0 {
+			a.LongestIn2 = rule.Caption.Max + rule.Rest.Max
+		}
+		p.Accepts = append(p.Accepts, a)
+	}
+	return p
+}
+
+// texts returns a list of texts, never nil.
+func texts[T ~string](list []T) []string {
+	all := make([]string, len(list))
+	for i, v := range list {
+		all[i] = string(v)
+	}
+	return all
+}
+
+func textLimit(t platform.Text) TextLimit {
+	if t.Unit == "" {
+		t.Unit = platform.Runes
+	}
+	return TextLimit{t.Max, string(t.Unit), t.Required}
+}
+
+func fileLimit(f *platform.File) *FileLimit {
+	if f == nil {
+		return nil
+	}
+	return &FileLimit{
+		MIMETypes: f.MIMEs, MaxBytes: f.MaxBytes, MinRatio: bound(f.MinRatio), MaxRatio: bound(f.MaxRatio),
+		MinSeconds: bound(f.MinTime.Seconds()), MaxSeconds: bound(f.MaxTime.Seconds()),
+	}
+}
+
+// bound returns a bound; nil for 0, which bounds nothing.
+func bound(v float64) *float64 {
+	if v == 0 {
+		return nil
+	}
+	return &v
+}
