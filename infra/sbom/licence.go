@@ -16,6 +16,10 @@ import (
 // in a service and in a binary whose source stays closed.
 var accepts = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "Unlicense"}
 
+// besides are those that a program or a font in a file of its own may have, too: they
+// do not extend to what calls or reads it.
+var besides = []string{"GPL-3.0-or-later", "OFL-1.1"}
+
 // leastCoverage is how much of a licence's file must be the text of known licences, in
 // percent. The rest are names and years.
 const leastCoverage = 75
@@ -61,7 +65,7 @@ func accepted(parts []part) error {
 	var refused []error
 	for _, p := range parts {
 		for _, licence := range p.licences {
-			if !slices.Contains(accepts, licence) {
+			if !slices.Contains(accepts, licence) && !(p.beside && slices.Contains(besides, licence)) {
 				refused = append(refused, fmt.Errorf("%s %s has the licence %s, which is none of %s", p.name, p.version, licence, strings.Join(accepts, ", ")))
 			}
 		}

@@ -27,6 +27,8 @@ type part struct {
 	licences []string // SPDX
 	// functions are those that contain it.
 	functions []string
+	// beside reports that they call or read it as a file of its own, and do not link it.
+	beside bool
 }
 
 // pkg is what `go list` returns of a package.
@@ -77,6 +79,13 @@ func parts(ctx context.Context, root string) ([]part, error) {
 		return nil, err
 	}
 	found[script.purl] = &script
+	files, err := layer(root)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		found[file.purl] = &file
+	}
 	all := make([]part, 0, len(found))
 	for _, purl := range slices.Sorted(maps.Keys(found)) {
 		all = append(all, *found[purl])

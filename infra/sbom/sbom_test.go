@@ -31,7 +31,7 @@ func TestTheBillNamesWhatTheFunctionsContain(t *testing.T) {
 			t.Errorf("%s is incomplete: %+v", c.Name, c)
 		}
 	}
-	for _, name := range []string{"std", "github.com/aws/aws-lambda-go", "github.com/danielgtaylor/huma/v2", "@scalar/api-reference"} {
+	for _, name := range []string{"std", "github.com/aws/aws-lambda-go", "github.com/danielgtaylor/huma/v2", "@scalar/api-reference", "imageio-ffmpeg", "@expo-google-fonts/noto-sans"} {
 		if _, ok := found[name]; !ok {
 			t.Errorf("%s is missing", name)
 		}
@@ -66,6 +66,11 @@ func TestOtherLicencesAreRefused(t *testing.T) {
 	if err := accepted([]part{good}); err != nil {
 		t.Error(err)
 	}
+	bad.beside = true
+	if err := accepted([]part{good, bad}); err == nil {
+		t.Error("another version of a licence is accepted")
+	}
+	bad.beside = false
 	if err := accepted([]part{good, bad}); err == nil || !strings.Contains(err.Error(), "bad v1 has the licence GPL-3.0") {
 		t.Errorf("%v", err)
 	}
