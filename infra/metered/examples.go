@@ -78,6 +78,20 @@ func (w *World) Examples() map[string]Example {
 		}
 		return id, err
 	}
+	generated := func(ctx context.Context) (string, error) {
+		id, err := w.make(ctx, "createContentItem")
+		if err == nil {
+			err = w.generate(ctx, w.State, id)
+		}
+		return id, err
+	}
+	scheduled := func(ctx context.Context) (string, error) {
+		id, err := generated(ctx)
+		if err == nil {
+			_, err = w.Call(ctx, Request{Operation: "scheduleContentItem", ID: id, Body: w.Examples()["scheduleContentItem"].Body})
+		}
+		return id, err
+	}
 	proposing := func(ctx context.Context) (id string, err error) {
 		if id, err = w.make(ctx, "createFactory"); err == nil {
 			w.proposal, err = w.diagnose(ctx, id)
@@ -141,6 +155,11 @@ func (w *World) Examples() map[string]Example {
 		"deleteContentItem":     {ID: fresh("createContentItem")},
 		"cancelContentItem":     {ID: fresh("createContentItem")},
 		"regenerateContentItem": {Undo: "deleteContentItem", ID: canceled, Body: Object{"prompt": "Our new trail running shoe, on a muddy path"}},
+		"scheduleContentItem": {Undo: "deleteContentItem", ID: generated, Body: Object{
+			"publish_at": w.Now().AddDate(0, 0, 7), "social_account_ids": []*string{&w.channel}, "options": Object{"telegram": Object{"silent": true}},
+		}},
+		"publishContentItem": {ID: generated, Body: Object{"social_account_ids": []*string{&w.channel}}},
+		"listPublications":   {ID: scheduled},
 
 		"listMedia": {},
 		"createMedia": {Undo: "deleteMedia", Body: Object{

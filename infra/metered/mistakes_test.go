@@ -162,6 +162,18 @@ var mistakes = []any{
 	mistake{"a member of another operation", "POST /v1/factories/{factory}/diagnose", `{"days":30}`, nil},
 	mistake{"a failure that needs an outcome", "POST /v1/factories/{factory}/diagnose", `{"sandbox":{"failure_code":"timeout"}}`, nil},
 	mistake{"null for what must be there", "PATCH /v1/factories/{factory}", `{"name":null}`, nil},
+	title("Publishing"),
+	mistake{"a time in the past", "POST /v1/content-items/{item}/schedule", `{"publish_at":"2020-05-01T12:00:00Z","social_account_ids":["{social}"]}`, nil},
+	mistake{"a time without a zone", "POST /v1/content-items/{item}/schedule", `{"publish_at":"2030-05-01 12:00","social_account_ids":["{social}"]}`, nil},
+	mistake{"more than 180 days ahead", "POST /v1/content-items/{item}/schedule", `{"publish_at":"2099-05-01T12:00:00Z","social_account_ids":["{social}"]}`, nil},
+	mistake{"no time", "POST /v1/content-items/{item}/schedule", `{"social_account_ids":["{social}"]}`, nil},
+	mistake{"no accounts, where the factory has none", "POST /v1/content-items/{item}/publish", "", nil},
+	mistake{"one account twice", "POST /v1/content-items/{item}/publish", `{"social_account_ids":["{social}","{social}"]}`, nil},
+	mistake{"an unknown account", "POST /v1/content-items/{item}/publish", `{"social_account_ids":["soc_01h455vb4pex5vsknk084sn02q"]}`, nil},
+	mistake{"an option that the platform does not have", "POST /v1/content-items/{item}/publish", `{"social_account_ids":["{social}"],"options":{"telegram":{"disable_duet":true}}}`, nil},
+	mistake{"options of a platform that is not chosen", "POST /v1/content-items/{item}/publish", `{"social_account_ids":["{social}"],"options":{"tiktok":{"disable_duet":true}}}`, nil},
+	mistake{"no declaration of AI", "POST /v1/content-items/{item}/publish", `{"social_account_ids":["{social}"],"options":{"telegram":{"is_aigc":false}}}`, nil},
+	mistake{"an unknown failure code", "POST /v1/content-items/{item}/publish", `{"social_account_ids":["{social}"],"sandbox":{"outcome":"failed","failure_code":"oops"}}`, nil},
 	title("State, money and limits"),
 	mistake{"cancel what is generated", "POST /v1/content-items/{item}/cancel", "", nil},
 	mistake{"diagnose a factory twice at a time", "POST /v1/factories/{diagnosing}/diagnose", "", nil},
@@ -182,7 +194,7 @@ var mistakes = []any{
 // TestMistakes compares the answers to mistakes with docs/mistakes.md; -update writes it.
 func TestMistakes(t *testing.T) {
 	w := filled(t)
-	names := map[string]string{"item": w.item, "factory": w.factory, "secret": w.key, "planned": w.planned}
+	names := map[string]string{"item": w.item, "factory": w.factory, "secret": w.key, "planned": w.planned, "social": w.channel}
 	create := func(r Request) (data struct{ ID, Secret string }) {
 		t.Helper()
 		a, err := w.Call(t.Context(), r)

@@ -93,6 +93,8 @@ type World struct {
 
 	// Ids of resources of the account, one of each kind.
 	apiKey, factory, item, generation, media, event, webhook, delivery, diagnosed, proposal, social string
+	// channel is the social account that items are published to.
+	channel string
 	// planned is a factory with a content plan, and seller one with products.
 	planned, seller           string
 	product, promotion, photo string
@@ -273,6 +275,9 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		if w.social, err = w.make(ctx, "connectSocialAccount"); err != nil {
 			return err
 		}
+		if w.channel, err = w.connect(ctx, "@acme_shop"); err != nil {
+			return err
+		}
 		if i < webhooksListed {
 			if w.webhook, err = w.make(ctx, "createWebhook"); err != nil {
 				return err
@@ -291,6 +296,15 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		return err
 	}
 	return w.dispatch(ctx, state)
+}
+
+// connect connects a channel, or returns its account where it is connected.
+func (w *World) connect(ctx context.Context, channel string) (string, error) {
+	a, err := w.Call(ctx, Request{Operation: "connectSocialAccount", Body: Object{"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": channel}})
+	if err != nil {
+		return "", err
+	}
+	return a.ID()
 }
 
 // generate takes all steps of the work of an item.

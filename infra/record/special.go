@@ -104,6 +104,9 @@ var refusals = map[string]map[errs.Code]spoiler{
 		errs.SpendLimitReached:   regenerateWhere(plenty, new(int64(few))),
 	},
 
+	"scheduleContentItem": publishing(member("publish_at", clock.AddDate(1, 0, 0)), afterPublishing),
+	"publishContentItem":  publishing(member("social_account_ids", []string{}), again),
+
 	"createMedia": {
 		errs.ValidationFailed: member("bytes", media.Limit(media.Image)+1),
 		errs.QueueFull:        fullOf("media-pending#", incoming.MaxPending),
@@ -118,13 +121,10 @@ var refusals = map[string]map[errs.Code]spoiler{
 		errs.ScopeEscalation:  narrow,
 		errs.InvalidState:     untilRefused,
 	},
-	"updateWebhook": {
-		errs.ValidationFailed: member("event_types", []string{"content.made"}),
-		errs.ScopeEscalation:  both(narrow, member("event_types", []string{"*"})),
-	},
-	"testWebhook":  {errs.InvalidState: disabled, errs.ValidationFailed: member("event_type", "content.made")},
-	"replayEvents": {errs.InvalidState: disabled, errs.ValidationFailed: member("since", "yesterday")},
-	"redeliver":    {errs.InvalidState: disabled},
+	"updateWebhook": {errs.ValidationFailed: member("event_types", []string{"content.made"}), errs.ScopeEscalation: both(narrow, member("event_types", []string{"*"}))},
+	"testWebhook":   {errs.InvalidState: disabled, errs.ValidationFailed: member("event_type", "content.made")},
+	"replayEvents":  {errs.InvalidState: disabled, errs.ValidationFailed: member("since", "yesterday")},
+	"redeliver":     {errs.InvalidState: disabled},
 
 	"createVideo": studio(map[errs.Code]spoiler{errs.ValidationFailed: member("aspect_ratio", "3:1")}),
 	"createImage": studio(map[errs.Code]spoiler{errs.ValidationFailed: member("aspect_ratio", "3:1")}),

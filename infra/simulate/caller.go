@@ -59,6 +59,7 @@ type caller struct {
 	school    school
 	hooks     []string // ids of webhooks
 	urls      []string // of webhooks
+	accounts  []string // ids of social accounts
 	items     []string // paths of what was created
 	calls     int
 	left      int
@@ -156,6 +157,7 @@ func (c *caller) live() {
 			c.urls = append(c.urls, url)
 		}
 	}
+	c.connect()
 	c.since = id.First(id.Event, time.Now().Add(time.Millisecond))
 	for ; c.left > 0; c.left-- {
 		c.act()
@@ -213,7 +215,9 @@ func (c *caller) act() {
 	i := c.random.IntN(len(c.items))
 	path := c.items[i]
 	isItem := path[:len("/v1/content")] == "/v1/content"
-	switch n := c.random.IntN(10); {
+	switch n := c.random.IntN(14); {
+	case n > 9 && isItem:
+		c.publish(path)
 	case n > 7:
 		c.plan()
 	case n > 5:

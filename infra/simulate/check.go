@@ -110,13 +110,23 @@ func (w *world) check() (broken []string) {
 	for _, e := range w.happened {
 		var doc struct {
 			Type string
-			Data struct{ Object struct{ ID string } }
+			Data struct {
+				Object struct {
+					ID      string
+					Failure *struct{ Stage string }
+				}
+			}
 		}
 		must(json.Unmarshal([]byte(textOf(e, "doc")), &doc))
+		subject, f := doc.Data.Object.ID, doc.Data.Object.Failure
 		if end, ok := reviewEnds[event.Type(doc.Type)]; ok {
-			told[end+doc.Data.Object.ID]++
+			told[end+subject]++
+		} else if doc.Type == string(event.ContentPublished) {
+			told["published "+subject]++
+		} else if f != nil && f.Stage == "publish" && doc.Type == string(event.ContentFailed) {
+			told["unpublished "+subject]++
 		} else if strings.HasSuffix(doc.Type, ".generated") || strings.HasSuffix(doc.Type, ".failed") {
-			told[doc.Data.Object.ID]++
+			told[subject]++
 		}
 		for _, c := range w.callers {
 			if tenant.Account(textOf(e, "acc")) != c.principal.Account {
@@ -199,6 +209,7 @@ func (w *world) check() (broken []string) {
 	w.checkApplied(fail)
 	w.checkPlans(fail)
 	w.checkTrainings(fail)
+	w.checkPublications(fail)
 	for token, all := range w.submissions {
 		paid := 0
 		for _, s := range all {

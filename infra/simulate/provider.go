@@ -174,9 +174,9 @@ func (objects) Save(ctx context.Context, place media.Place, n int, body io.Reade
 	f := media.File{ID: place.ID(n), Key: place.Key(n, "bin"), MIMEType: "application/octet-stream", Bytes: int64(len(b)), SHA256: "0"}
 	switch provider.Kind(b) {
 	case provider.KindImage:
-		f.Type, f.Width, f.Height = media.Image, 8, 8
+		f.Type, f.MIMEType, f.Width, f.Height = media.Image, "image/jpeg", 8, 8
 	case provider.KindVideo, provider.KindAvatar:
-		f.Type, f.Width, f.Height, f.DurationSeconds = media.Video, 8, 8, 8
+		f.Type, f.MIMEType, f.Width, f.Height, f.DurationSeconds = media.Video, "video/mp4", 8, 8, 8
 	case provider.KindVoice, provider.KindMusic:
 		f.Type, f.DurationSeconds = media.Audio, 8
 	default:

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/content/publication"
 	"github.com/content-automation/api/pkg/due"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/diagnose"
@@ -33,6 +34,7 @@ import (
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/seal/sealtest"
+	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio"
 	studiogeneration "github.com/content-automation/api/pkg/studio/generation"
@@ -75,6 +77,9 @@ var build = sync.OnceValue(func() stack {
 	s.router = r
 	return s
 })
+
+// vault seals the tokens of social accounts.
+func (s stack) vault() account.Vault { return account.Vault{Envelope: s.envelope} }
 
 // silent is an audit log that keeps nothing.
 type silent struct{}
@@ -149,6 +154,11 @@ func (s stack) start(name string) func() handler {
 		return func() handler {
 			worker := &job.Worker{DB: s.db, Objects: objects{}, Trainer: tune.New(tune.Config{Client: bedrockAPI{}, Bucket: "media", Role: "training"}), Now: time.Now}
 			return s.consumer(worker.Handlers(), []topology.Queue{topology.Train})
+		}
+	case "publish":
+		return func() handler {
+			worker := &publication.Worker{DB: s.db, Platforms: platforms{}, Vault: s.vault(), Files: objects{}, Now: time.Now}
+			return s.consumer(worker.Handlers(), []topology.Queue{topology.Publish})
 		}
 	case "replay":
 		return func() handler {

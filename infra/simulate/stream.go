@@ -137,8 +137,15 @@ func (w *world) observe(c memtable.Change) {
 	case "content_item", "generation":
 		state, before := stateOf(c.New), stateOf(c.Old)
 		// What was stored as generated is no end: trainings learn from it.
-		if before != "" && state != before && (state == "generated" || state == "failed") {
-			w.ends[textOf(c.New, "pk")]++
+		pk := textOf(c.New, "pk")
+		switch {
+		case before == "" || state == before || before == "scheduled" && state == "generated":
+		case state == "published":
+			w.ends["published "+pk]++
+		case state == "failed" && (before == "publishing" || before == "scheduled"):
+			w.ends["unpublished "+pk]++
+		case state == "generated" || state == "failed":
+			w.ends[pk]++
 		}
 	case diagnosis.ItemKind, proposal.ItemKind:
 		w.observeReview(c)

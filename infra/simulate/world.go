@@ -84,6 +84,7 @@ type world struct {
 	generations map[provider.Handle]*generation
 	submissions map[string][]*submission
 	files       map[string]bool
+	posts       map[string]*published
 	jobs        map[string]*customization
 	trainings   map[string]*trained
 	receipts    map[receipt]int
@@ -131,7 +132,7 @@ func newWorld(seed uint64, c Config) *world {
 	w := &world{
 		Config: c, random: rand.New(rand.NewPCG(seed, 0)), wake: make(chan struct{}, 1), engine: memtable.New(time.Now),
 		queues: map[topology.Queue]*messages{}, generations: map[provider.Handle]*generation{}, submissions: map[string][]*submission{},
-		files: map[string]bool{}, jobs: map[string]*customization{}, trainings: map[string]*trained{}, receipts: map[receipt]int{}, ends: map[string]int{},
+		files: map[string]bool{}, posts: map[string]*published{}, jobs: map[string]*customization{}, trainings: map[string]*trained{}, receipts: map[receipt]int{}, ends: map[string]int{},
 	}
 	w.faults = drawFaults(w.random)
 	w.makeTable()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/content/publication"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/generate"
@@ -17,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -69,7 +71,8 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	update.Fixed = map[string]string{
 		"prompt": "POST /v1/content-items/{content_item_id}/regenerate takes a new prompt", "model": "POST /v1/content-items/{content_item_id}/regenerate takes another model",
-		"state": "POST /v1/content-items/{content_item_id}/cancel cancels the item, /regenerate makes it again",
+		"state":      "POST /v1/content-items/{content_item_id}/cancel cancels the item, /regenerate makes it again",
+		"publish_at": "POST /v1/content-items/{content_item_id}/schedule sets it", "social_account_ids": "POST /v1/content-items/{content_item_id}/schedule sets them",
 	}
 	httpapi.Write(r, update, s.update)
 
@@ -117,7 +120,27 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		}
 	}
 	r.Title, r.Caption, r.Hashtags, r.Metadata = set.Title, set.Caption, append([]string{}, set.Hashtags...), set.Metadata.OrEmpty()
+	if err := s.fits(it.Owner.Mode, r); err != nil {
+		return out, err
+	}
 	return s.write(ctx, tx, it, r)
+}
+
+// fits refuses a change that a platform does not take to which the item is scheduled.
+func (s *Service) fits(mode tenant.Mode, r *item.Record) error {
+	if r.State != item.Scheduled {
+		return nil
+	}
+	var targets []publication.Target
+	for _, pub := range r.Publications {
+		if adapter, ok := s.platforms.Of(mode, pub.Platform); ok {
+			targets = append(targets, publication.Target{Account: account.Record{Account: account.Account{Platform: pub.Platform}}, Limits: adapter.Capabilities(), Options: pub.Options})
+		}
+	}
+	if found := publication.Check(r, targets); len(found) > 0 {
+		return errs.InvalidFields(found...)
+	}
+	return nil
 }
 
 func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out item.Item, err error) {
@@ -215,6 +238,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 		return out, err
 	}
 	r.Attempt++
+	r.Publications, r.Outlets = nil, nil
 	r.Sandbox, r.Accepted, r.Failure, r.Progress = b.Sandbox, now, nil, 0
 	if err := refuse(p, r); err != nil {
 		return out, err
@@ -292,6 +316,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	}
 	now := s.now()
 	tx.Delete(it)
+	publication.Forget(tx, now, it.Owner, r)
 	if r.Runs() {
 		cost := r.CostCredits
 		if err := s.stop(tx, it, r, work); err != nil {

@@ -43,6 +43,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	s.registerCreate(r)
 	httpapi.Read(r, op("getContentItem", http.MethodGet, "/v1/content-items/{content_item_id}", auth.ContentRead, "Get a content item", "The URLs of its media are signed anew."), s.get)
 	s.registerChanges(r)
+	s.registerPublishing(r)
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.Item], error) {

@@ -8,11 +8,13 @@ import (
 
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/content/publication"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -22,6 +24,7 @@ type Service struct {
 	factories FactoryFinder
 	signer    *media.Signer
 	offer     catalog.Offer
+	platforms publication.Platforms
 	now       func() time.Time
 }
 
@@ -36,7 +39,9 @@ var _ FactoryFinder = (*factory.Service)(nil)
 
 // NewService makes the service.
 func NewService(db *store.DB, factories FactoryFinder, signer *media.Signer, offer catalog.Offer, now func() time.Time) *Service {
-	return &Service{db, factories, signer, offer, now}
+	// Their capabilities are all that is asked of the platforms.
+	platforms := account.NewPlatforms(account.PlatformsConfig{Now: now})
+	return &Service{db, factories, signer, offer, platforms, now}
 }
 
 // find reads a content item of the caller's account and mode.

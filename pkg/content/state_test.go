@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
@@ -17,6 +18,7 @@ import (
 func TestInvalidStateListsWhatIsAllowed(t *testing.T) {
 	calls := map[string]struct{ method, rest string }{
 		"update": {http.MethodPatch, ""}, "cancel": {http.MethodPost, "cancel"}, "regenerate": {http.MethodPost, "regenerate"}, "delete": {http.MethodDelete, ""},
+		"schedule": {http.MethodPost, "schedule"}, "publish": {http.MethodPost, "publish"},
 	}
 	bodies := map[string]any{"update": object{"title": "Mine"}}
 	for _, state := range states {
@@ -25,6 +27,9 @@ func TestInvalidStateListsWhatIsAllowed(t *testing.T) {
 		for name, c := range calls {
 			w := newWorld(t)
 			itemID := w.in(state)
+			accounts := []string{w.connect("telegram")}
+			bodies["publish"] = object{"social_account_ids": accounts}
+			bodies["schedule"] = object{"social_account_ids": accounts, "publish_at": w.clock.Now().Add(time.Hour)}
 			a := w.Call(c.method, strings.TrimSuffix(path(itemID, c.rest), "/"), bodies[name])
 			if a.Status < 300 {
 				done = append(done, name)

@@ -82,7 +82,7 @@ type Factory struct {
 	ContentTypes     []string          `json:"content_types" nullable:"false" enum:"post,video,carousel,story,music_clip" doc:"Kinds of content that it makes. Others are refused"`
 	Models           map[string]string `json:"models" doc:"Model for each kind of generation. Other kinds use the default of the catalog"`
 	Schedule         *Schedule         `json:"schedule" doc:"Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses"`
-	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically. It is not served yet, and is false"`
+	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Content that was created before stays as it is, and so does what none of the accounts takes"`
 	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts that it publishes to"`
 	Settings         TypeSettings      `json:"settings" doc:"Settings of the factory's type"`
 	// Trained is its trained model, if it has one.
@@ -189,14 +189,10 @@ func (f *Factory) apply(set Settings) error {
 
 // checkPlanned refuses settings that have no effect yet.
 func (f *Factory) checkPlanned(set Settings) error {
-	var publish, avatar error
-	if set.AutoPublish && !f.AutoPublish {
-		publish = errs.Invalid("/auto_publish", "has no effect yet, as nothing is published automatically. Send false, or leave it out")
-	}
 	if set.Models["avatar"] != "" && f.Models["avatar"] == "" {
-		avatar = errs.Invalid("/models/avatar", "has no effect, as no content has an avatar. Leave it out")
+		return errs.Invalid("/models/avatar", "has no effect, as no content has an avatar. Leave it out")
 	}
-	return errs.All(publish, avatar)
+	return nil
 }
 
 // Language returns a language tag (BCP 47) in canonical form, or the fallback where

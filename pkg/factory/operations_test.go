@@ -168,7 +168,6 @@ func TestCreateIsRefused(t *testing.T) {
 		{"schedule", times(strings.Split(strings.Repeat("x", 25), "")...), errs.ValidationFailed, "/schedule/times"},
 		{"auto_publish", "yes", errs.ValidationFailed, "/auto_publish"},
 		// These have no effect yet.
-		{"auto_publish", true, errs.ValidationFailed, "/auto_publish"},
 		{"models", object{"avatar": "heygen-avatar-4"}, errs.ValidationFailed, "/models/avatar"},
 		{"state", "paused", errs.ValidationFailed, "/state"},
 		{"id", "fac_1", errs.ValidationFailed, "/id"},

@@ -56,6 +56,8 @@ const (
 	Cancel     Action = "cancel"
 	Regenerate Action = "regenerate"
 	Delete     Action = "delete"
+	Schedule   Action = "schedule"
+	Publish    Action = "publish"
 )
 
 // actions are the states that permit each action.
@@ -68,6 +70,8 @@ var actions = []struct {
 	{Cancel, "canceled", []State{Queued, Generating}},
 	{Regenerate, "regenerated", []State{Generated, Failed, Canceled}},
 	{Delete, "deleted", []State{Queued, Generating, Generated, Scheduled, Published, Failed, Canceled}},
+	{Schedule, "scheduled", []State{Generated, Scheduled}},
+	{Publish, "published", []State{Generated, Scheduled, Published, Failed}},
 }
 
 // Permit returns an invalid_state error unless the item's state permits the action.
@@ -75,6 +79,10 @@ func (r *Record) Permit(a Action) error {
 	allowed, message := []string{}, ""
 	for _, known := range actions {
 		switch {
+		case known.action == Publish && r.State == Failed && r.Failure != nil && r.Failure.Stage != "publish":
+			if a == Publish {
+				message = "The content item was not generated: regenerate it first."
+			}
 		case slices.Contains(known.states, r.State):
 			allowed = append(allowed, string(known.action))
 		case known.action == a:

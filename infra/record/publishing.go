@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+
+	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/pkg/errs"
+	social "github.com/content-automation/api/pkg/social/account"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// publishing are the refusals of the operations that publish an item: one that it does not
+// take, one in another state, and those that both have.
+func publishing(invalid, state spoiler) map[errs.Code]spoiler {
+	return map[errs.Code]spoiler{
+		errs.ValidationFailed: invalid,
+		errs.InvalidState:     state,
+		errs.NotFound:         member("social_account_ids", []string{unknownAccount}),
+		errs.QueueFull:        scheduledFull,
+	}
+}
+
+// afterPublishing publishes the item first.
+func afterPublishing(ctx context.Context, s *scene, r *metered.Request) error {
+	accounts := metered.Object{"social_account_ids": r.Body.(metered.Object)["social_account_ids"]}
+	_, err := s.w.Call(ctx, metered.Request{Operation: "publishContentItem", ID: r.ID, Body: accounts})
+	return err
+}
+
+// scheduledFull schedules as many items to the social account as there may be.
+func scheduledFull(ctx context.Context, s *scene, r *metered.Request) error {
+	tx := &store.Tx{}
+	for _, accountID := range r.Body.(metered.Object)["social_account_ids"].([]*string) {
+		tx.Count(social.ScheduledKey(*accountID), social.MaxScheduled, social.MaxScheduled, nil)
+	}
+	return s.w.State.Commit(ctx, tx)
+}

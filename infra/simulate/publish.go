@@ -1,0 +1,210 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/social/account"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// published is a post that a platform has.
+type published struct {
+	id    string
+	times int
+	// sent counts the calls that made it, of workers that had the right to.
+	account string
+}
+
+// platforms are doubles of two platforms: one whose posts can be read, and one that takes
+// a post without a word of it afterwards.
+type platforms struct{}
+
+// Of implements publication.Platforms.
+func (platforms) Of(_ tenant.Mode, name string) (platform.Adapter, bool) {
+	return stage{name: name}, name == "vk" || name == "telegram"
+}
+
+// stage is a platform. It counts what is posted on it, by the ids of publications.
+type stage struct {
+	name string
+	platform.Connector
+}
+
+var _ platform.Adapter = stage{}
+
+// Name implements platform.Adapter.
+func (s stage) Name() string { return s.name }
+
+// Capabilities implements platform.Adapter. There are no metrics, which would be read for
+// a month.
+func (stage) Capabilities() platform.Capabilities { return platform.Capabilities{} }
+
+func (s stage) pass(ctx context.Context, what string, p platform.Post, lost error, do func(w *world) error) error {
+	w := invocationOf(ctx).world
+	err := pass(ctx, &call{kind: toProvider, key: what + " " + s.name + " " + p.Key, refused: platform.Busy(), lost: lost, do: func() error { return do(w) }})
+	if ctx.Err() != nil {
+		return lost
+	}
+	return err
+}
+
+// Start implements platform.Publisher.
+func (s stage) Start(ctx context.Context, _ platform.Account, p platform.Post) (out platform.Step, err error) {
+	err = s.pass(ctx, "Start", p, platform.Busy(), func(w *world) error {
+		out, err = platform.Go(platform.StageCheck, w.random.IntN(3), 0)
+		return err
+	})
+	return out, err
+}
+
+// Check implements platform.Publisher.
+func (s stage) Check(ctx context.Context, _ platform.Account, p platform.Post, h platform.Handle) (out platform.Step, err error) {
+	err = s.pass(ctx, "Check", p, platform.Busy(), func(w *world) error {
+		var left int
+		must(h.Decode(&left))
+		switch {
+		case !w.calm && chance(w.random, w.faults.Provider/10):
+			return platform.Refuse(platform.CodeContentPolicy, "Simulated.")
+		case !w.calm && chance(w.random, w.faults.Provider/4):
+			return platform.Again(nil)
+		case left == 0:
+			out, err = platform.Go(platform.StageFinalize, 0, 0)
+		default:
+			out, err = platform.Go(platform.StageCheck, left-1, time.Duration(1+w.random.IntN(20))*time.Second)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Finalize implements platform.Publisher.
+func (s stage) Finalize(ctx context.Context, a platform.Account, p platform.Post, _ platform.Handle) (out platform.Step, err error) {
+	err = s.pass(ctx, "Finalize", p, platform.Lost(nil), func(w *world) error {
+		post := w.posts[p.Key]
+		if post == nil {
+			post = &published{id: fmt.Sprint("post-", len(w.posts)), account: a.ID}
+			w.posts[p.Key] = post
+		}
+		post.times++
+		out = platform.Step{Next: platform.StageDone, Post: platform.Published{ID: post.id}}
+		return nil
+	})
+	return out, err
+}
+
+// Reconcile implements platform.Publisher.
+func (s stage) Reconcile(ctx context.Context, _ platform.Account, p platform.Post, h platform.Handle, _ time.Time) (out platform.Step, err error) {
+	if s.name == "telegram" {
+		return out, platform.Lost(nil)
+	}
+	err = s.pass(ctx, "Reconcile", p, platform.Busy(), func(w *world) error {
+		out = platform.Step{Next: platform.StageReconcile, Handle: h}
+		if post := w.posts[p.Key]; post != nil {
+			out = platform.Step{Next: platform.StageDone, Post: platform.Published{ID: post.id}}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Metrics implements platform.Publisher.
+func (stage) Metrics(context.Context, platform.Account, platform.Published) (m platform.Metrics, err error) {
+	return m, platform.Unsupported("metrics")
+}
+
+// URL and Range implement publication.Files: nothing is read.
+func (objects) URL(context.Context, string, string) (string, error) {
+	return "https://media.example.com", nil
+}
+
+// Range implements publication.Files.
+func (objects) Range(context.Context, string, int64, int64) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader("")), nil
+}
+
+// connect connects accounts of both platforms.
+func (c *caller) connect() {
+	tx := &store.Tx{}
+	for _, name := range []string{"vk", "telegram"} {
+		now := time.Now()
+		r := account.Record{Account: account.Account{Resource: resource.New(account.NewID(now), now, nil), Platform: name, FactoryIDs: []string{}, State: account.Connected}, PlatformID: c.name}
+		if c.random.IntN(3) == 0 {
+			r.LateAfter = new(30)
+		}
+		var err error
+		r.Sealed, err = build().vault().Seal(context.Background(), c.principal.Owner, r.ID, platform.Account{ID: c.name})
+		must(err)
+		it, err := r.Item(c.principal.Owner)
+		must(err)
+		tx.Create(it, nil)
+		c.accounts = append(c.accounts, r.ID)
+	}
+	must(c.world.db().Commit(context.Background(), tx))
+}
+
+// publish publishes an item, or schedules it, or clears its schedule.
+func (c *caller) publish(path string) {
+	accounts := c.accounts
+	if c.random.IntN(2) == 0 {
+		accounts = accounts[:1]
+	}
+	switch n := c.random.IntN(6); {
+	case n == 0:
+		c.call(http.MethodPost, path+"/schedule", object{"publish_at": nil}, nil)
+	case n < 3:
+		at := time.Now().Add(between(c.random, time.Second, 30*time.Minute))
+		c.call(http.MethodPost, path+"/schedule", object{"publish_at": at, "social_account_ids": accounts}, nil)
+	default:
+		c.call(http.MethodPost, path+"/publish", object{"social_account_ids": accounts}, nil)
+	}
+}
+
+// checkPublications checks that nothing was posted twice, that what is published is there,
+// and that nothing is under way or noted for an account.
+func (w *world) checkPublications(fail func(format string, args ...any)) {
+	for id, p := range w.posts {
+		if p.times > 1 {
+			fail("%s was posted %d times", id, p.times)
+		}
+	}
+	for _, it := range w.items() {
+		pk := textOf(it, "pk")
+		if strings.HasPrefix(pk, "slot#") || strings.HasPrefix(pk, "scheduled#") && numberOf(it, "n_count") != 0 {
+			fail("%s is left", pk)
+		}
+		if textOf(it, "kind") != item.ItemKind {
+			continue
+		}
+		var r item.Record
+		must(json.Unmarshal([]byte(textOf(it, "doc")), &r))
+		if r.State == item.Scheduled || r.State == item.Publishing {
+			fail("%s is %s", pk, r.State)
+		}
+		taken := false
+		for _, p := range r.Publications {
+			post := w.posts[p.ID]
+			taken = taken || p.State == item.PublicationPublished
+			switch {
+			case p.State == item.PublicationPublished && (post == nil || p.PlatformPostID == nil || *p.PlatformPostID != post.id):
+				fail("%s is published as %v, and there is %+v", p.ID, p.PlatformPostID, post)
+			case p.State == item.PublicationFailed && post != nil && p.Failure.Code != string(platform.CodeOutcomeUnknown):
+				fail("%s failed with %s, and there is a post", p.ID, p.Failure.Code)
+			case p.State != item.PublicationPublished && p.State != item.PublicationFailed:
+				fail("%s is %s", p.ID, p.State)
+			}
+		}
+		if len(r.Publications) > 0 && (r.State == item.Published) != taken {
+			fail("%s is %s, and an account has taken it: %v", pk, r.State, taken)
+		}
+	}
+}
