@@ -47,6 +47,7 @@ var guides = []struct{ name, title string }{
 	{"media", "Media of your own"},
 	{"products", "Products and promotions"},
 	{"finished-media", "Finished media"},
+	{"publishing", "Publishing"},
 	{"plans", "Content plans"},
 	{"diagnosis", "Diagnoses and proposals"},
 	{"training", "Trained models"},
