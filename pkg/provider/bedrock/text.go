@@ -2,7 +2,6 @@ package bedrock
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -29,11 +28,8 @@ func (p *Provider) write(ctx context.Context, req provider.Request) (provider.Su
 	if err != nil {
 		return provider.Submission{}, err
 	}
-	switch out.StopReason {
-	case types.StopReasonContentFiltered, types.StopReasonGuardrailIntervened:
-		return provider.Submission{}, filtered(errors.New("Converse stopped: " + string(out.StopReason)))
-	case types.StopReasonModelContextWindowExceeded:
-		return provider.Submission{}, refuse("The prompt is longer than the model can read.")
+	if err := stopped(out.StopReason); err != nil {
+		return provider.Submission{}, err
 	}
 	if req.Form != nil {
 		object, err := provider.ParseObject(words(out.Output))

@@ -96,6 +96,8 @@ type family struct {
 	// profile reports whether they can only be called by an inference profile.
 	profile bool
 	ended   bool
+	// toolless reports whether they cannot call tools.
+	toolless bool
 }
 
 var families = []family{
@@ -107,7 +109,7 @@ var families = []family{
 	{prefix: "anthropic.claude-haiku-4-5-", kind: "text", profile: true},
 	{prefix: "anthropic.claude-sonnet-4-5-", kind: "text", profile: true},
 	{prefix: "meta.llama3-3-70b-", kind: "text", profile: true},
-	{prefix: "deepseek.r1-", kind: "text", profile: true},
+	{prefix: "deepseek.r1-", kind: "text", profile: true, toolless: true},
 	{prefix: "openai.gpt-oss-120b-", kind: "text"},
 	{prefix: "mistral.mistral-large-2407-", kind: "text"},
 	{prefix: "stability.", kind: "image"},

@@ -56,6 +56,13 @@ var bodies = map[string]struct {
 		`"messages"`: `"message"`, `"role"`: `"rolle"`, `"user"`: `"assistant"`, `"x"`: `" "`, `"y"`: `""`, `"maxTokens"`: `"max_tokens"`, `9`: `0`,
 		`[{"text": "x"}]`: `[]`,
 	}},
+	"tools": {converse, `{"messages": [{"role": "user", "content": [{"text": "x"}]}, {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a1", "name": "look", "input": {}}}]},
+		{"role": "user", "content": [{"toolResult": {"toolUseId": "a1", "status": "success", "content": [{"json": {"n": 1}}]}}]}],
+		"toolConfig": {"tools": [{"toolSpec": {"name": "look", "description": "looks", "inputSchema": {"json": {"type": "object"}}}}]}}`, map[string]string{
+		`"toolConfig"`: `"tools"`, `"toolUseId": "a1", "name"`: `"toolUseId": "a2", "name"`, `"toolUseId": "a1", "status"`: `"toolUseId": "a2", "status"`, `"input": {}`: `"input": []`,
+		`{"n": 1}`: `[1]`, `"success"`: `"fine"`, `"look", "description"`: `"look at", "description"`, `"looks"`: `""`, `{"type": "object"}`: `{"type": "array"}`,
+		`"toolConfig": {"tools": [{`: `"toolConfig": {"tools": []}, "additionalModelRequestFields": {"tools": [{`, `"toolUse": {`: `"text": "x", "toolUse": {`,
+	}},
 	"core": {core, `{"prompt": "x", "mode": "text-to-image", "aspect_ratio": "1:1", "seed": 1, "output_format": "png"}`, map[string]string{
 		`"prompt"`: `"text"`, `"x"`: `""`, `"1:1"`: `"7:1"`, `"seed": 1`: `"seed": -1`, `"png"`: `"gif"`, `"text-to-image"`: `"image-to-image"`,
 	}},
@@ -165,5 +172,31 @@ func TestProposalsAreWritten(t *testing.T) {
 	}
 	if got := ask(`{"findings":[{"code":"no_audience"}],"refused":[{"problems":["no"]}]}`); len(got) != 1 || !strings.Contains(got[0], "audience") {
 		t.Errorf("then %v", got)
+	}
+}
+
+// A model calls the tools that a message or a result has it call, whoever has written it.
+func TestToolsAreCalled(t *testing.T) {
+	h := newFake(control.New())
+	const tools = `"toolConfig": {"tools": [{"toolSpec": {"name": "look", "description": "looks", "inputSchema": {"json": {"type": "object"}}}}]}`
+	talk := func(path, messages string) (status int, stop, said string) {
+		status, _, answer := call(t, h, http.MethodPost, path, `{"messages": [`+messages+`], `+tools+`}`, signature)
+		stop, _ = answer["stopReason"].(string)
+		output, _ := json.Marshal(answer["output"])
+		return status, stop, string(output)
+	}
+	ask := `{"role": "user", "content": [{"text": "Please\n!look {\"at\": \"shoes\"}"}]}`
+	if status, stop, said := talk(converse, ask); status != 200 || stop != "tool_use" || !strings.Contains(said, `"input":{"at":"shoes"},"name":"look","toolUseId":"tooluse_1_0"`) {
+		t.Errorf("%d %s %s", status, stop, said)
+	}
+	called := ask + `, {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "name": "look", "input": {}}}]}, {"role": "user", "content": [{"toolResult": {"toolUseId": "a", "content": [{"json": {"seen": [%]}}]}}]}`
+	if status, stop, said := talk(converse, strings.Replace(called, "%", `"!look {}"`, 1)); status != 200 || stop != "tool_use" {
+		t.Errorf("%d %s %s", status, stop, said)
+	}
+	if status, stop, said := talk(converse, strings.Replace(called, "%", `"a shoe"`, 1)); status != 200 || stop != "end_turn" || !strings.Contains(said, "I have done 1 things, and 0 failed.") {
+		t.Errorf("%d %s %s", status, stop, said)
+	}
+	if status, _, _ := talk("/model/us.deepseek.r1-v1%3A0/converse", ask); status != 400 {
+		t.Errorf("a model without tools answers %d", status)
 	}
 }

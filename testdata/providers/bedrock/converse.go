@@ -17,8 +17,8 @@ type block struct {
 }
 
 type message struct {
-	Role    string  `json:"role"`
-	Content []block `json:"content"`
+	Role    string    `json:"role"`
+	Content []content `json:"content"`
 }
 
 // maxTokens is the most that any of the models writes.
@@ -35,6 +35,7 @@ func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
 			TopP          *float64 `json:"topP"`
 			StopSequences []string `json:"stopSequences"`
 		} `json:"inferenceConfig"`
+		ToolConfig *toolConfig `json:"toolConfig"`
 	}
 	called := r.PathValue("model")
 	var model string
@@ -52,7 +53,7 @@ func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	system, prompt := "", ""
+	system := ""
 	for _, b := range body.System {
 		if b.Text == nil || *b.Text == "" {
 			invalid(w, "The text field in the system prompt is blank.")
@@ -60,27 +61,16 @@ func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
 		}
 		system += *b.Text
 	}
-	for i, m := range body.Messages {
-		if want := []string{"user", "assistant"}[i%2]; m.Role != want || len(m.Content) == 0 {
-			invalid(w, "A conversation must alternate between user and assistant roles, beginning with a user's.")
-			return
-		}
-		for _, b := range m.Content {
-			if b.Text == nil || strings.TrimSpace(*b.Text) == "" {
-				invalid(w, "The text field in the ContentBlock object is blank.")
-				return
-			}
-			prompt = *b.Text
-		}
+	prompt, problem := body.ToolConfig.read(model, body.Messages)
+	if problem != "" {
+		invalid(w, problem)
+		return
 	}
 	most := maxTokens
 	if body.InferenceConfig.MaxTokens != nil {
 		most = *body.InferenceConfig.MaxTokens
 	}
 	switch {
-	case len(body.Messages)%2 != 1:
-		invalid(w, "A conversation must end with a user message.")
-		return
 	case most < 1 || most > maxTokens:
 		invalid(w, "The maximum tokens you requested exceeds the model limit.")
 		return
@@ -88,6 +78,10 @@ func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
 	f.Control.Accept(control.Acceptance{Provider: Name, Operation: control.Submit, Model: called, Prompt: prompt, Input: sent})
 	if control.JobFails(r.Context()) || strings.Contains(prompt, Filtered) {
 		answer(w, model, "", "content_filtered", system+prompt)
+		return
+	}
+	if body.ToolConfig != nil {
+		talk(w, body.Messages)
 		return
 	}
 	text, stop := written(system, prompt), "end_turn"
