@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/content-automation/api/pkg/architect/chat"
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/backoff"
 	"github.com/content-automation/api/pkg/content/item"
@@ -41,7 +42,7 @@ func main() {
 		}),
 		Objects: objects.New(cfg, n.Bucket), Now: time.Now,
 	}
-	handlers := work.Handlers(worker)
+	handlers := work.Handlers(worker, chat.Ender{DB: db, Now: time.Now})
 	handlers[reset.Kind] = &reset.Handler{DB: db, Loaders: worker.Loaders, Now: time.Now}
 	kernel := task.NewKernel(task.Config{DB: db, Handlers: handlers, Now: time.Now, Name: rand.Text, Chance: backoff.Chance})
 	lambda.Start(task.NewConsumer(kernel, sqsqueue.Open(cfg, needs.QueueURLs(topology.Named("generate").Sends)), queue.Ticker).Handle)

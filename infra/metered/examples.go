@@ -98,6 +98,10 @@ func (w *World) Examples() map[string]Example {
 		}
 		return id, err
 	}
+	draft := func(ctx context.Context) (string, error) {
+		_, id, err := w.drafted(ctx)
+		return id, err
+	}
 	return map[string]Example{
 		"getMe":              {},
 		"listBalanceEntries": {Live: true},
@@ -141,6 +145,13 @@ func (w *World) Examples() map[string]Example {
 
 		"startTraining": {ID: w.trainable, Body: Object{"base_model": "nova-lite", "metadata": Object{"campaign": "spring"}}},
 		"getTraining":   {ID: trained},
+
+		"createChat":  {Body: Object{"factory_id": w.factory, "title": "Our autumn campaign"}},
+		"getChat":     {ID: of(&w.chat)},
+		"sendMessage": {ID: fresh("createChat"), Body: Object{"text": "Write a post about our new trail running shoe"}},
+		"listDrafts":  {},
+		"updateDraft": {ID: draft, Body: Object{"body": Object{"prompt": "Our new trail running shoe, made of recycled nets"}}},
+		"applyDraft":  {ID: draft},
 
 		"listContentItems": {},
 		"createContentItem": {Undo: "deleteContentItem", Body: Object{

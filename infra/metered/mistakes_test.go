@@ -186,6 +186,14 @@ var mistakes = []any{
 	mistake{"the plan of a factory without one", "GET /v1/factories/{factory}/content-plan", "", nil},
 	mistake{"a plan for a paused factory", "POST /v1/factories/{paused}/content-plan", `{"days":7,"posts_per_day":1}`, nil},
 	mistake{"an item of a paused factory", "POST /v1/content-items", `{"factory_id":"{paused}","kind":"post","prompt":"A shoe"}`, nil},
+	mistake{"an empty message", "POST /v1/architect/chats/{chat}/messages", `{"text":""}`, nil},
+	mistake{"a message that is too long", "POST /v1/architect/chats/{chat}/messages", `{"text":"{long}"}`, nil},
+	mistake{"a chat about an unknown factory", "POST /v1/architect/chats", `{"factory_id":"fac_01h455vb4pex5vsknk084sn02q"}`, nil},
+	mistake{"a draft with a body that its operation does not take", "PATCH /v1/architect/drafts/{draft}", `{"body":{"kind":"video","slides":[{"text":"A sole"},{"text":"A lace"}],"promt":"A shoe"}}`, nil},
+	mistake{"the kind of a draft", "PATCH /v1/architect/drafts/{draft}", `{"kind":"factory"}`, nil},
+	mistake{"apply a draft twice", "POST /v1/architect/drafts/{used draft}/apply", "", nil},
+	mistake{"a draft that there is not", "POST /v1/architect/drafts/drf_01h455vb4pex5vsknk084sn02q/apply", "", nil},
+	mistake{"a reply that takes too long", "POST /v1/architect/chats/{chat}/messages", `{"text":"Hello","sandbox":{"outcome":"timeout"}}`, nil},
 	mistake{"rotate a revoked key", "POST /v1/api-keys/{revoked}/rotate", "", nil},
 	mistake{"a balance that is too low", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"A shoe","sandbox":{"outcome":"insufficient_balance"}}`, nil},
 	mistake{"too many calls", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"A shoe","sandbox":{"outcome":"rate_limited"}}`, nil},
@@ -243,6 +251,15 @@ func TestMistakes(t *testing.T) {
 	}
 	names["stale"] = d.ProposalIDs[1]
 	w.goods(t, names, func(r Request) string { return create(r).ID })
+
+	names["long"] = strings.Repeat("shoe ", 801)
+	if names["chat"], names["draft"], err = w.drafted(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, names["used draft"], err = w.drafted(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	create(Request{Operation: "applyDraft", ID: names["used draft"]})
 
 	var out strings.Builder
 	out.WriteString("# Mistakes and their answers\n\nWhat the API answers to requests that are wrong. A test sends them and compares the answers with this file.\n")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -56,6 +57,7 @@ type caller struct {
 	principal auth.Principal
 	name      string
 	factory   string
+	chat      string
 	school    school
 	hooks     []string // ids of webhooks
 	urls      []string // of webhooks
@@ -69,6 +71,11 @@ type caller struct {
 // call makes a call and repeats it, with the same Idempotency-Key, until it is
 // answered for good.
 func (c *caller) call(method, path string, body any, into any) int {
+	return c.repeat(math.MaxInt, method, path, body, into)
+}
+
+// repeat is call that gives up after some tries, and returns 0 then.
+func (c *caller) repeat(tries int, method, path string, body any, into any) int {
 	b, err := json.Marshal(body)
 	if err != nil {
 		panic(err)
@@ -81,7 +88,7 @@ func (c *caller) call(method, path string, body any, into any) int {
 	if method == http.MethodGet {
 		r.key = ""
 	}
-	for {
+	for range tries {
 		answered := make(chan answer, 1)
 		c.world.ask(r, func(a answer) { answered <- a })
 		select {
@@ -108,6 +115,7 @@ func (c *caller) call(method, path string, body any, into any) int {
 		}
 		<-time.After(time.Duration(1+c.random.IntN(3000)) * time.Millisecond)
 	}
+	return 0
 }
 
 // asked is a call of the API on its way.
@@ -206,6 +214,10 @@ func (c *caller) create() {
 func (c *caller) act() {
 	if c.school.open && c.random.IntN(4) == 0 {
 		c.train()
+		return
+	}
+	if c.random.IntN(6) == 0 {
+		c.talk()
 		return
 	}
 	if len(c.items) == 0 || c.random.IntN(3) > 0 {

@@ -209,6 +209,7 @@ func (w *world) check() (broken []string) {
 	w.checkApplied(fail)
 	w.checkPlans(fail)
 	w.checkTrainings(fail)
+	w.checkChats(fail)
 	w.checkPublications(fail)
 	for token, all := range w.submissions {
 		paid := 0

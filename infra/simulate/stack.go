@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
+	"github.com/content-automation/api/pkg/architect"
 	"github.com/content-automation/api/pkg/backoff"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
@@ -49,7 +50,7 @@ import (
 // stack is the code under test, as the functions wire it. It keeps nothing of a seed.
 type stack struct {
 	db     *store.DB
-	router http.Handler
+	router *httpapi.Router
 	signer *media.Signer
 	offer  catalog.Offer
 	// envelope seals the signing keys of webhooks.
@@ -71,7 +72,9 @@ var build = sync.OnceValue(func() stack {
 	review.NewService(s.db, time.Now).Register(r)
 	training.NewService(s.db, factories, s.offer, time.Now).Register(r)
 	planning.NewService(s.db, factories, s.offer, time.Now).Register(r)
-	content.NewService(s.db, factories, s.signer, s.offer, time.Now).Register(r)
+	items := content.NewService(s.db, factories, s.signer, s.offer, time.Now)
+	items.Register(r)
+	architect.NewService(s.db, items, s.offer, talker{}, time.Now).Register(r)
 	studio.NewService(s.db, s.signer, allowed{}, s.offer, time.Now).Register(r)
 	webhook.NewService(s.db, allowed{}, arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/deliver"}, s.envelope, time.Now, rand.Reader).Register(r)
 	s.router = r
@@ -144,6 +147,10 @@ func (s stack) start(name string) func() handler {
 		return func() handler {
 			worker := &diagnose.Worker{DB: s.db, Providers: providers{}, Offer: s.offer, Now: time.Now}
 			return s.consumer(map[task.Kind]task.Handler{diagnosis.TaskKind: worker}, []topology.Queue{topology.Diagnose})
+		}
+	case "settle":
+		return func() handler {
+			return s.consumer(map[task.Kind]task.Handler{httpapi.ClaimKind: httpapi.Claims{Router: s.router}}, []topology.Queue{topology.Settle})
 		}
 	case "import-media":
 		// No scene brings in media.

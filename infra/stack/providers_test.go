@@ -117,13 +117,15 @@ func TestModelsOfBedrockArePermittedOneByOne(t *testing.T) {
 // A function that only has texts written calls no other model, and reads no credentials.
 func TestWritersCallTextModelsAlone(t *testing.T) {
 	for _, s := range []stacks{acme, globex} {
-		invoked := strings.Join(permitted(t, s, "Diagnose", "bedrock:InvokeModel"), "\n")
-		if !strings.Contains(invoked, "amazon.nova-lite-v1:0") {
-			t.Errorf("it may not call the usual model:\n%s", invoked)
-		}
-		for _, m := range catalog.Models(catalog.Filter{Provider: "bedrock"}) {
-			if m.Kind != provider.KindText && strings.Contains(invoked, m.ProviderModel) {
-				t.Errorf("it may call %s", m.ID)
+		for _, function := range []string{"Diagnose", "Architect"} {
+			invoked := strings.Join(permitted(t, s, function, "bedrock:InvokeModel"), "\n")
+			if !strings.Contains(invoked, "amazon.nova-lite-v1:0") {
+				t.Errorf("%s may not call the usual model:\n%s", function, invoked)
+			}
+			for _, m := range catalog.Models(catalog.Filter{Provider: "bedrock"}) {
+				if m.Kind != provider.KindText && strings.Contains(invoked, m.ProviderModel) {
+					t.Errorf("%s may call %s", function, m.ID)
+				}
 			}
 		}
 		for _, action := range []string{"bedrock:GetAsyncInvoke", "polly:SynthesizeSpeech", "secretsmanager:GetSecretValue", "s3:GetObject"} {
@@ -143,12 +145,12 @@ func TestFakesAreToldToTheLocalSystemAlone(t *testing.T) {
 	for id, r := range s.of("AWS::Lambda::Function") {
 		if endpoint := r.Properties.at("Environment", "Variables", "PROVIDER_ENDPOINT"); endpoint != nil {
 			told++
-			if endpoint != "http://127.0.0.1:9000" || !strings.Contains(id, "Generate") && !strings.Contains(id, "Diagnose") && !strings.Contains(id, "Train") {
+			if endpoint != "http://127.0.0.1:9000" || !strings.Contains(id, "Generate") && !strings.Contains(id, "Diagnose") && !strings.Contains(id, "Train") && !strings.Contains(id, "Architect") {
 				t.Errorf("%s is told of fakes at %v", id, endpoint)
 			}
 		}
 	}
-	if told != 3 {
+	if told != 4 {
 		t.Errorf("%d functions are told of the fakes", told)
 	}
 }

@@ -30,9 +30,9 @@ func newSealSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) awss
 	return secret
 }
 
-// readsSeal reports whether the function seals answers or cursors.
+// readsSeal reports whether the function seals answers or cursors, or opens claims.
 func readsSeal(f topology.Function) bool {
-	return f.Trigger == topology.ByGateway && f.Audit != nil
+	return f.Trigger == topology.ByGateway && f.Audit != nil || f.Settles
 }
 
 // rotate lets Secrets Manager rotate the sealing secret by the function. The local AWS

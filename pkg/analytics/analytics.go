@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
@@ -128,6 +129,12 @@ func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error)
 		FactoryID: in.ID, From: p.from.Format(time.DateOnly), To: p.to.Format(time.DateOnly), Timezone: zone.String(), GroupBy: in.GroupBy,
 		Totals: amounts(total), Series: series,
 	}, nil
+}
+
+// ByKind returns the analytics of a factory of the caller's of the last 30 days, by kind of
+// content.
+func (s *Service) ByKind(ctx context.Context, factoryID string) (Analytics, error) {
+	return s.get(ctx, &input{FactoryPath: factory.FactoryPath{ID: factoryID}, GroupBy: []string{byKind}})
 }
 
 // group adds sums up, and puts them in the order of the series.

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/analytics"
 	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/architect"
 	"github.com/content-automation/api/pkg/catalog/listing"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/estimate"
@@ -40,7 +41,7 @@ var Areas = []Area{
 	{"factory", factory.Mount}, {"factory", planning.Mount}, {"factory", analytics.Mount}, {"factory", review.Mount}, {"factory", training.Mount},
 	{"content", content.Mount}, {"studio", studio.Mount}, {"studio", estimate.Mount}, {"media", library.Mount},
 	{"product", product.Mount}, {"product", promotion.Mount},
-	{"webhook", webhook.Mount}, {"social", social.Mount},
+	{"architect", architect.Mount}, {"webhook", webhook.Mount}, {"social", social.Mount},
 }
 
 // router registers every operation of every area.

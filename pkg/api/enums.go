@@ -58,6 +58,8 @@ var enumNames = map[string]string{
 	"Product.state":             "ProductState",
 	"Promotion.state":           "PromotionState",
 	"Proposal.state":            "ProposalState",
+	"Draft.kind":                "DraftKind",
+	"Draft.state":               "DraftState",
 	"Training.state":            "TrainingState",
 	"TrainingFailure.code":      "TrainingFailureCode",
 	"Voice.provider":            "VoiceProvider",

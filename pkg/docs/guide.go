@@ -51,6 +51,7 @@ var guides = []struct{ name, title string }{
 	{"plans", "Content plans"},
 	{"diagnosis", "Diagnoses and proposals"},
 	{"training", "Trained models"},
+	{"architect", "The architect"},
 	{"webhooks", "Webhooks"},
 	{"analytics", "Analytics"},
 	{"credits", "Credits"},

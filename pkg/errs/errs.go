@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -197,4 +199,25 @@ func As(err error) *Error {
 		return Wrap(err, Timeout, "The request took too long. Repeat it with the same Idempotency-Key.")
 	}
 	return Wrap(err, Internal, "Something went wrong on our side. Repeat the request with the same Idempotency-Key; if it persists, send the request_id to support.")
+}
+
+// Below moves the places that an error names into a member of the body, where they are
+// not there already.
+func Below(member string, err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	moved := *e
+	move := func(param string) string {
+		if strings.HasPrefix(param, "/") && param != member && !strings.HasPrefix(param, member+"/") {
+			return member + param
+		}
+		return param
+	}
+	moved.Param, moved.Details = move(e.Param), slices.Clone(e.Details)
+	for i := range moved.Details {
+		moved.Details[i].Param = move(moved.Details[i].Param)
+	}
+	return &moved
 }

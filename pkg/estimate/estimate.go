@@ -4,14 +4,13 @@ package estimate
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/architect"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
@@ -84,6 +83,9 @@ func estimators(e function.Env) map[Operation]priced {
 		"regenerateContentItem": {"content_item_id", items.EstimateRegenerate},
 		"createContentPlan":     {"factory_id", planning.NewService(e.DB, factories, offer, e.Now).Estimate},
 		"startTraining":         {"factory_id", training.NewService(e.DB, factories, offer, e.Now).Estimate},
+		"sendMessage": {price: func(ctx context.Context, _ string, body any) ([]int64, error) {
+			return architect.Estimate(ctx, offer, body)
+		}},
 	}
 	for _, area := range []map[string]func(ctx context.Context, body any) ([]int64, error){items.Estimates(), generations.Estimates()} {
 		for op, price := range area {
@@ -111,7 +113,7 @@ func (p priced) credits(ctx context.Context, b body) ([]int64, error) {
 		missing.Param = "/" + p.member
 		return nil, missing
 	}
-	return credits, below("/body", err)
+	return credits, errs.Below("/body", err)
 }
 
 // Mount registers the operation.
@@ -135,25 +137,4 @@ func Mount(r *httpapi.Router, e function.Env) {
 		}
 		return out, nil
 	})
-}
-
-// below moves the places that an error names into a member of the body, where they
-// are not there already.
-func below(member string, err error) error {
-	var e *errs.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	moved := *e
-	move := func(param string) string {
-		if strings.HasPrefix(param, "/") && param != member && !strings.HasPrefix(param, member+"/") {
-			return member + param
-		}
-		return param
-	}
-	moved.Param, moved.Details = move(e.Param), slices.Clone(e.Details)
-	for i := range moved.Details {
-		moved.Details[i].Param = move(moved.Details[i].Param)
-	}
-	return &moved
 }

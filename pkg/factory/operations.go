@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 type createBody struct {
@@ -143,8 +144,13 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (f Factory, err error) { return f, it.Decode(&f) })
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Factory, err error) {
-	p, now, b := auth.FromContext(ctx), s.now(), in.Body
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (Factory, error) {
+	return s.make(auth.FromContext(ctx).Owner, tx, in.Body)
+}
+
+// make makes the factory that a body asks for.
+func (s *Service) make(o tenant.Owner, tx *store.Tx, b createBody) (out Factory, err error) {
+	now := s.now()
 	f := Factory{
 		Resource: resource.New(id.New(id.Factory, now), now, b.Metadata),
 		Type:     b.Type, SocialAccountIDs: []string{},
@@ -157,7 +163,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
-	it, err := f.item(p.Owner)
+	it, err := f.item(o)
 	if err != nil {
 		return out, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/needs"
+	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/seal/stored"
 	"github.com/content-automation/api/pkg/store"
@@ -37,6 +38,8 @@ type Env struct {
 	Envelope *seal.Envelope
 	// Providers are those that live keys may use, separated by commas.
 	Providers string
+	// Converser answers the chats of live keys.
+	Converser provider.Converser
 	// Loopback permits webhooks to the loopback address.
 	Loopback bool
 	// DeliverRole is the role that assumes those of customers.

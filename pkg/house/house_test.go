@@ -184,7 +184,7 @@ func TestWhatFunctionsLink(t *testing.T) {
 		"github.com/aws/aws-sdk-go-v2/service/s3", "github.com/Eyevinn/mp4ff", "golang.org/x/image", "image",
 		module + "/pkg/media/objects", module + "/pkg/media/probe", module + "/pkg/provider/sandbox", module + "/pkg/provider/synth",
 	}, always...)
-	areas := []string{"account", "apikey", "catalog", "factory", "content", "studio", "media", "product", "webhook", "social"}
+	areas := []string{"account", "architect", "apikey", "catalog", "factory", "content", "studio", "media", "product", "webhook", "social"}
 	linked := map[string]bool{}
 	for _, p := range packages(t) {
 		name, ok := strings.CutPrefix(p.short(), "functions/")
@@ -200,6 +200,8 @@ func TestWhatFunctionsLink(t *testing.T) {
 			banned = slices.Concat(heavy, framework)
 		case name == "diagnose":
 			banned = always // it checks proposals by the schema of an operation
+		case name == "settle":
+			banned = heavy // it ends calls by their operations
 		default:
 			banned = slices.Concat(always, framework)
 		}
@@ -232,7 +234,7 @@ func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 	shared := []string{
 		"pkg/event", "pkg/ledger", "pkg/queue", "pkg/relay", "pkg/resource", "pkg/store", "pkg/task",
 		"pkg/catalog", "pkg/generate", "pkg/media", "pkg/provider",
-		"pkg/apikey/expiry", "pkg/apikey/key", "pkg/content/item", "pkg/factory/plan", "pkg/factory/work", "pkg/studio/generation",
+		"pkg/apikey/expiry", "pkg/architect/chat", "pkg/architect/sample", "pkg/apikey/key", "pkg/content/item", "pkg/factory/plan", "pkg/factory/work", "pkg/studio/generation",
 		"functions/dispatch", "functions/replay", "functions/deliver", "functions/deliver-slow", "functions/due",
 	}
 	seen := map[string]bool{}

@@ -64,8 +64,12 @@ func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageI
 }
 
 // AnyOf returns the filter that passes any of the values, of which none has a comma.
-func AnyOf(values []string) string {
-	return strings.Join(slices.Compact(slices.Sorted(slices.Values(values))), ",")
+func AnyOf[T ~string](values []T) string {
+	texts := make([]string, len(values))
+	for i, v := range slices.Sorted(slices.Values(values)) {
+		texts[i] = string(v)
+	}
+	return strings.Join(slices.Compact(texts), ",")
 }
 
 // anyOf returns the query with the filters that AnyOf has made as its lists of values.

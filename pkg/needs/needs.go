@@ -182,5 +182,6 @@ func Of() map[string]any {
 		"product": Library{},
 		"deliver": Deliver{}, "deliver-slow": Deliver{}, "replay": State{}, "due": State{},
 		"rotate-seal": Seal{},
+		"architect":   Architect{}, "settle": Settle{},
 	}
 }

@@ -63,3 +63,9 @@ type ToolResult struct {
 
 // TokensOf returns the most tokens that texts of so many bytes take.
 func TokensOf(bytes int) int { return (bytes + bytesPerToken - 1) / bytesPerToken }
+
+// OneLine puts a text of a model or a caller on one line, without control characters.
+func OneLine(text string) string { return oneLine(text) }
+
+// Paragraphs keeps the lines of a text of a model, without control characters.
+func Paragraphs(text string) string { return lines(text) }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
+	"github.com/content-automation/api/pkg/architect/chat"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/content/publication"
@@ -43,6 +44,8 @@ var kinds = []struct{ name, prefix string }{
 	{catalog.TrainedKind, id.Model},
 	{event.Kind, id.Event},
 	{rollup.Kind, id.Factory},
+	{chat.DraftKind, id.Draft},
+	{chat.Kind, id.Chat},
 	{diagnosis.ItemKind, id.Diagnosis},
 	{proposal.ItemKind, id.Proposal},
 	{goods.PromotionKind, id.Promotion},

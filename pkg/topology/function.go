@@ -121,6 +121,8 @@ type Function struct {
 	// applications that are registered there, and seal and open the accounts' tokens. No
 	// other function can.
 	Connects bool
+	// Settles lets it read what claims are sealed with: it ends the calls that died.
+	Settles bool
 	// Introduces lets it name the role of the function that assumes.
 	Introduces bool
 	// Offers marks the functions that need to know which providers live keys may use,

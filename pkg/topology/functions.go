@@ -20,6 +20,8 @@ var Functions = []Function{
 	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update), Audit: []Use{Put}, Offers: true},
 	{Name: "content", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Offers: true},
 	{Name: "studio", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Keeps: true, Webhooks: true, Offers: true},
+	// A model writes the replies; the gateway waits 29 seconds for them.
+	{Name: "architect", Trigger: ByGateway, Memory: 512, Timeout: 28 * time.Second, State: use(Put, Update), Audit: []Use{Put}, Offers: true, Writes: true},
 	{Name: "media", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Uploads: true, Webhooks: true},
 	{Name: "product", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Uploads: true, Webhooks: true},
 	{Name: "webhook", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Webhooks: true, Seals: true, Introduces: true},
@@ -43,6 +45,8 @@ var Functions = []Function{
 	// A text model takes up to a minute.
 	{Name: "diagnose", Trigger: ByQueue, Memory: 512, Timeout: 90 * time.Second, Consumes: []Queue{Diagnose}, Batch: 1, Holds: true, Concurrency: 10,
 		State: use(Put), Sends: []Queue{Diagnose}, Offers: true, Writes: true},
+	{Name: "settle", Trigger: ByQueue, Memory: 512, Timeout: 30 * time.Second, Consumes: []Queue{Settle}, Batch: 5, Holds: true, Concurrency: 5,
+		State: []Use{Get, GetAll, Put, Update}, Sends: []Queue{Settle}, Settles: true},
 	{Name: "train", Trigger: ByQueue, Memory: 512, Timeout: time.Minute, Consumes: []Queue{Train}, Batch: 5, Holds: true, Concurrency: 5,
 		State: use(Put, Update), Sends: []Queue{Train}, Trains: true},
 	// A large video is uploaded for minutes.

@@ -21,6 +21,7 @@ const (
 	Diagnose      Queue = "diagnose"       // diagnoses of factories
 	Train         Queue = "train"          // trainings of models
 	Publish       Queue = "publish"        // publications, and the tokens of social accounts
+	Settle        Queue = "settle"         // calls that died while they reached outside
 	Replay        Queue = "replay"         // replays of events that webhooks have missed
 	Dispatch      Queue = "dispatch"       // deliveries of events
 	Deliver       Queue = "deliver"        // attempts at webhooks
@@ -31,7 +32,7 @@ const (
 var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVideo}
 
 // Tasks are the queues whose messages ask for steps of tasks.
-var Tasks = append([]Queue{Replay, ImportMedia, Diagnose, Train, Compose, Publish}, Generation...)
+var Tasks = append([]Queue{Settle, Replay, ImportMedia, Diagnose, Train, Compose, Publish}, Generation...)
 
 // Outbox are the queues that the relay sends committed work to.
 var Outbox = append([]Queue{Deliver}, Tasks...)

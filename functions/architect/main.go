@@ -1,0 +1,22 @@
+// Command architect is the Lambda function of the chats with the assistant, and of its
+// drafts.
+package main
+
+import (
+	"github.com/content-automation/api/pkg/architect"
+	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/needs"
+	"github.com/content-automation/api/pkg/provider/bedrock"
+)
+
+func main() {
+	n := needs.Read[needs.Architect]()
+	e := function.Open(n.Area)
+	e.Providers = n.Providers
+	endpoint := n.ProviderEndpoint
+	if endpoint != "" {
+		endpoint += "/" + bedrock.Name
+	}
+	e.Converser = bedrock.New(bedrock.Config{AWS: e.AWS, Endpoint: endpoint})
+	function.Serve(architect.Mount, e)
+}

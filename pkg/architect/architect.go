@@ -1,0 +1,116 @@
+// Package architect holds the chats with the assistant that helps a caller set up
+// factories, content plans and content items. A language model writes the replies. It
+// reads what the caller may read, by tools, and makes drafts: bodies of the operations
+// that create things, which the caller reviews, changes and applies. It can do nothing
+// else, whatever the texts say that it reads.
+package architect
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/analytics"
+	"github.com/content-automation/api/pkg/architect/chat"
+	"github.com/content-automation/api/pkg/architect/sample"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/content"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/factory/planning"
+	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// Service holds chats, and applies drafts.
+type Service struct {
+	db         *store.DB
+	factories  *factory.Service
+	plans      *planning.Service
+	items      *content.Service
+	statistics *analytics.Service
+	offer      catalog.Offer
+	live       provider.Converser
+	now        func() time.Time
+}
+
+// NewService makes the service. Live answers the messages of live keys.
+func NewService(db *store.DB, items *content.Service, offer catalog.Offer, live provider.Converser, now func() time.Time) *Service {
+	factories := factory.NewService(db, now)
+	return &Service{
+		db: db, factories: factories, plans: planning.NewService(db, factories, offer, now), items: items,
+		statistics: analytics.NewService(db, now), offer: offer, live: live, now: now,
+	}
+}
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e function.Env) {
+	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
+	items := content.NewService(e.DB, factory.NewService(e.DB, e.Now), e.Media, offer, e.Now)
+	NewService(e.DB, items, offer, e.Converser, e.Now).Register(r)
+}
+
+// model returns the model that answers the messages of a mode, and what answers in its
+// name: the sandbox answers by rules.
+func (s *Service) model(mode tenant.Mode) (catalog.Model, provider.Converser, error) {
+	m, err := s.offer.Default(provider.KindText, mode == tenant.Live)
+	switch {
+	case err != nil:
+		return m, nil, errs.Wrap(err, errs.ProviderUnavailable, "%s", errs.As(err).Message)
+	case mode == tenant.Live:
+		return m, s.live, nil
+	}
+	return m, sample.Assistant{}, nil
+}
+
+// chat reads a chat of the caller, and other items beside it.
+func (s *Service) chat(ctx context.Context, chatID string, others ...store.Key) (*chat.Record, store.Item, []store.Item, error) {
+	found, beside, err := resource.FindAll(ctx, s.db, id.Chat, []string{chatID}, others...)
+	it, ok := found[chatID]
+	if err != nil || !ok {
+		return nil, it, nil, orMissing(err, chat.Kind, chatID)
+	}
+	r, err := chat.Decode(&it)
+	return r, it, beside, err
+}
+
+// draft reads a draft of the caller.
+func (s *Service) draft(ctx context.Context, draftID string, match httpapi.IfMatch) (d chat.Draft, it store.Item, err error) {
+	if it, err = resource.Find(ctx, s.db, id.Draft, chat.DraftKind, draftID); err != nil {
+		return d, it, err
+	}
+	if d, err = chat.DraftOf(&it); err == nil {
+		err = match.Check(d.Version)
+	}
+	return d, it, err
+}
+
+func orMissing(err error, noun, resourceID string) error {
+	if err == nil {
+		return errs.Missing(noun, resourceID)
+	}
+	return err
+}
+
+// check refuses a draft that its operation would refuse. Places in errors begin with the
+// member body.
+func (s *Service) check(ctx context.Context, d chat.Draft) error {
+	switch d.Kind {
+	case chat.Factory:
+		return s.factories.Check(ctx, d.Body)
+	case chat.ContentPlan:
+		return s.plans.Check(ctx, *d.FactoryID, d.Body)
+	default:
+		return s.items.Check(ctx, d.Body)
+	}
+}
+
+// scopes are what a caller needs to apply a draft, beside that of the architect.
+var scopes = map[chat.Subject]auth.Scope{
+	chat.Factory: auth.FactoriesWrite, chat.ContentPlan: auth.FactoriesWrite, chat.ContentItem: auth.ContentWrite,
+}

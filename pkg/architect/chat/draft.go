@@ -1,0 +1,129 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// DraftKind is the kind of a draft in the table.
+const DraftKind = "draft"
+
+// Subject is what a draft would make.
+type Subject string
+
+// The subjects.
+const (
+	Factory     Subject = "factory"
+	ContentPlan Subject = "content_plan"
+	ContentItem Subject = "content_item"
+)
+
+// State is the state of a draft.
+type State string
+
+// The states. The last two are final.
+const (
+	Open      State = "open"
+	Applied   State = "applied"
+	Discarded State = "discarded"
+)
+
+// Draft is what the architect has prepared for the user to apply.
+type Draft struct {
+	resource.Resource
+	ChatID    string         `json:"chat_id" doc:"Chat in which it was made"`
+	Kind      Subject        `json:"kind" enum:"factory,content_plan,content_item" doc:"What applying it creates"`
+	FactoryID *string        `json:"factory_id" doc:"Factory of the content plan or the content item. Null for a factory"`
+	Body      map[string]any `json:"body" doc:"Body of the operation that applying it carries out: createFactory, createContentPlan or createContentItem"`
+	State     State          `json:"state" enum:"open,applied,discarded" doc:"State of the draft. open: it can be changed and applied"`
+	ResultID  *string        `json:"result_id" doc:"Id of what applying it has created. Null until applied"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Draft) SchemaName() string { return "Draft" }
+
+// The filters of drafts.
+const (
+	SubjectFilter = "kind"
+	StateFilter   = "state"
+	factoryFilter = "factory"
+)
+
+// Partition returns the partition of store.ByParent that lists the drafts of a chat.
+func Partition(o tenant.Owner, chatID string) string {
+	return store.OwnerPartition(o, DraftKind) + "#" + chatID
+}
+
+// Entry returns the draft as an item of the table.
+func (d *Draft) Entry(o tenant.Owner) (store.Item, error) {
+	it, err := store.NewItem(DraftKind, o, d.ID, d)
+	it.Parent = store.Key{PK: Partition(o, d.ChatID), SK: d.ID}
+	it.Filters = d.filters()
+	return it, err
+}
+
+// Into writes the changed draft into the item that it was read from.
+func (d *Draft) Into(it store.Item) (store.Item, error) {
+	it.Filters = d.filters()
+	return it, it.Encode(d)
+}
+
+func (d *Draft) filters() map[string]string {
+	f := map[string]string{SubjectFilter: string(d.Kind), StateFilter: string(d.State)}
+	if d.FactoryID != nil {
+		f[factoryFilter] = *d.FactoryID
+	}
+	return f
+}
+
+// DraftOf reads the draft of an item.
+func DraftOf(it *store.Item) (d Draft, err error) { return d, it.Decode(&d) }
+
+// endAtOnce is how many drafts Ender discards in one round trip.
+const endAtOnce = 50
+
+// Ender discards the open drafts of a factory that was deleted.
+type Ender struct {
+	DB  *store.DB
+	Now func() time.Time
+}
+
+// End discards some of the open drafts of a factory, and reports whether there may be
+// more. A draft that is changed meanwhile is left for the next call.
+func (e Ender) End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+	q := store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(o, DraftKind), Limit: endAtOnce, OldestFirst: true,
+		Filters: map[string]string{factoryFilter: factoryID, StateFilter: string(Open)},
+	}
+	var page store.Page
+	for {
+		if page, err = e.DB.List(ctx, q); err != nil {
+			return false, err
+		}
+		if q.After = page.Next; len(page.Items) > 0 || q.After == nil {
+			break
+		}
+	}
+	tx := &store.Tx{}
+	for _, it := range page.Items {
+		d, err := DraftOf(&it)
+		if err != nil {
+			return false, err
+		}
+		d.State = Discarded
+		d.Touch(e.Now())
+		if it, err = d.Into(it); err != nil {
+			return false, err
+		}
+		tx.Replace(it)
+	}
+	if err := e.DB.Commit(ctx, tx); err != nil && !errors.Is(err, store.ErrConflict) {
+		return false, err
+	}
+	return len(page.Items) > 0, nil
+}

@@ -1,0 +1,48 @@
+package factory
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// CreateShape returns the JSON Schema of the body of createFactory. What settings there
+// are by type is SettingsShapes.
+func CreateShape() (json.RawMessage, error) {
+	return httpapi.Shape(reflect.TypeFor[createBody](), "metadata")
+}
+
+// SettingsShapes returns the JSON Schemas of the settings by the types of factories.
+func SettingsShapes() (map[Type]json.RawMessage, error) {
+	all := map[Type]json.RawMessage{}
+	for _, t := range typeSettings {
+		var err error
+		if all[t.Type], err = httpapi.Shape(t.Shape); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Check refuses what createFactory would refuse as its body, a parsed JSON value. Places
+// in errors begin with the member body.
+func (s *Service) Check(ctx context.Context, body any) error {
+	_, err := s.CreateFrom(ctx, &store.Tx{}, body)
+	return err
+}
+
+// CreateFrom is createFactory with a parsed JSON value as its body. Places in errors begin
+// with the member body.
+func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, body any) (Factory, error) {
+	b, err := httpapi.Member[createBody]("body", body)
+	if err != nil {
+		return Factory{}, err
+	}
+	f, err := s.make(auth.FromContext(ctx).Owner, tx, b)
+	return f, errs.Below("/body", err)
+}

@@ -1,0 +1,49 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Shape returns the JSON Schema of a body, whole and without references, for those who
+// write one without the document, such as a language model. Some of the members may be
+// left out.
+func Shape(body reflect.Type, without ...string) (json.RawMessage, error) {
+	schemas := huma.NewMapRegistry(schemaPath, huma.DefaultSchemaNamer)
+	s := whole(schemas, schemas.Schema(body, false, ""))
+	maps.DeleteFunc(s.Properties, func(name string, _ *huma.Schema) bool { return slices.Contains(without, name) })
+	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return slices.Contains(without, name) })
+	return json.Marshal(s)
+}
+
+// whole returns a copy of a schema in which the schemas stand that it refers to.
+// Patterns are left out: they are for machines that check, not for those that write.
+func whole(schemas huma.Registry, s *huma.Schema) *huma.Schema {
+	if s == nil {
+		return nil
+	}
+	if s.Ref != "" {
+		referred := *schemas.SchemaFromRef(s.Ref)
+		if s.Description != "" {
+			referred.Description = s.Description
+		}
+		s = &referred
+	}
+	c := *s
+	c.Pattern, c.Format, c.Examples = "", "", nil
+	c.Items = whole(schemas, s.Items)
+	if s.Properties != nil {
+		c.Properties = map[string]*huma.Schema{}
+	}
+	for name, member := range s.Properties {
+		c.Properties[name] = whole(schemas, member)
+	}
+	if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		c.AdditionalProperties = whole(schemas, values)
+	}
+	return &c
+}
