@@ -25,12 +25,12 @@ func (s *Service) Check(ctx context.Context, body any) error {
 		return err
 	}
 	p := auth.FromContext(ctx)
-	factories, _, err := s.open(ctx, p, b)
+	around, err := s.open(ctx, p, b)
 	if err != nil {
 		return err
 	}
 	if err = b.check(p.Mode); err == nil {
-		_, err = s.newRecord(b, factories, p.Mode, s.now())
+		_, err = s.newRecord(b, around, p.Mode, s.now())
 	}
 	return errs.Below("/body", err)
 }
