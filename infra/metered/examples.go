@@ -151,7 +151,7 @@ func (w *World) Examples() map[string]Example {
 		"sendMessage": {ID: fresh("createChat"), Body: Object{"text": "Write a post about our new trail running shoe"}},
 		"listDrafts":  {},
 		"updateDraft": {ID: draft, Body: Object{"body": Object{"prompt": "Our new trail running shoe, made of recycled nets"}}},
-		"applyDraft":  {ID: draft},
+		"applyDraft":  {Undo: "deleteContentItem", ID: draft},
 
 		"listContentItems": {},
 		"createContentItem": {Undo: "deleteContentItem", Body: Object{
@@ -294,6 +294,15 @@ func (w *World) undo(ctx context.Context, e Example, of string, data json.RawMes
 		made, err := Answer{Data: one}.ID()
 		if err != nil {
 			return err
+		}
+		var led struct {
+			To string `json:"result_id"`
+		}
+		if err := json.Unmarshal(one, &led); err != nil {
+			return err
+		}
+		if led.To != "" {
+			made = led.To
 		}
 		r := Request{Operation: e.Undo, ID: made}
 		if strings.Count(w.Routes[e.Undo].Path, "{") > 1 {

@@ -125,6 +125,19 @@ type Publish struct {
 	Platforms
 }
 
+// Architect is what the function architect needs.
+type Architect struct {
+	Area
+	Offers
+	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
+}
+
+// Settle is what the function settle needs.
+type Settle struct {
+	State
+	Seal
+}
+
 // Relay is what the function relay needs.
 type Relay struct {
 	Bus string `env:"BUS_NAME,notEmpty"`
