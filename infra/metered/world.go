@@ -98,7 +98,8 @@ type World struct {
 	// planned is a factory with a content plan, and seller one with products.
 	planned, seller           string
 	product, promotion, photo string
-	products                  int // that were made
+	products                  int    // that were made
+	chat                      string // with the architect
 }
 
 // meteredRecorder notes what an audit entry costs.
@@ -278,6 +279,9 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		if w.channel, err = w.connect(ctx, "@acme_shop"); err != nil {
 			return err
 		}
+		if w.chat, _, err = w.drafted(ctx); err != nil {
+			return err
+		}
 		if i < webhooksListed {
 			if w.webhook, err = w.make(ctx, "createWebhook"); err != nil {
 				return err
@@ -337,24 +341,6 @@ func (w *World) diagnose(ctx context.Context, factoryID string) (proposalID stri
 		return "", fmt.Errorf("no proposals: %s: %w", a.Data, err)
 	}
 	return d.ProposalIDs[0], nil
-}
-
-// drafted has the architect make a draft in a chat of its own.
-func (w *World) drafted(ctx context.Context) (chatID, draftID string, err error) {
-	if chatID, err = w.make(ctx, "createChat"); err != nil {
-		return "", "", err
-	}
-	replied, err := w.Call(ctx, Request{Operation: "sendMessage", ID: chatID, Body: w.Examples()["sendMessage"].Body})
-	if err != nil {
-		return "", "", err
-	}
-	var reply struct {
-		DraftIDs []string `json:"draft_ids"`
-	}
-	if err := json.Unmarshal(replied.Data, &reply); err != nil || len(reply.DraftIDs) != 1 {
-		return "", "", fmt.Errorf("no draft: %s: %w", replied.Data, err)
-	}
-	return chatID, reply.DraftIDs[0], nil
 }
 
 // steps takes all steps of a task.
