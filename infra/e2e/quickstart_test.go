@@ -44,7 +44,7 @@ func TestQuickStart(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	verified := regexp.MustCompile(`Verified: content\.generated about cnt_\w+ \(.+\)\n  image/png (\S+)\n`).FindSubmatch(out)
+	verified := regexp.MustCompile(`Verified: content\.generated about cnt_\w+ \(.+\)\n  image/jpeg (\S+)\n`).FindSubmatch(out)
 	if verified == nil {
 		t.Fatalf("it ended with:\n%s", out)
 	}
@@ -53,7 +53,7 @@ func TestQuickStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "image/png" {
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "image/jpeg" {
 		t.Errorf("the picture: %d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
 	}
 }
