@@ -2,14 +2,18 @@ package content
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/incoming"
+	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -19,6 +23,78 @@ type around struct {
 	factories map[string]factory.Factory
 	balance   ledger.Balance // of live keys
 	media     incoming.Given
+	products  map[string]*goods.Record
+}
+
+// pitch returns what the item of a body says of a product; nil where it names none.
+func (a *around) pitch(b createBody, now time.Time) (*item.Pitch, error) {
+	if b.ProductID == "" {
+		return nil, nil
+	}
+	r := a.products[b.ProductID]
+	if r == nil || r.FactoryID != b.FactoryID {
+		return nil, errs.Invalid("/product_id", "is not the id of a product of the factory")
+	}
+	if r.State == goods.Archived {
+		return nil, errs.Invalid("/product_id", "is an archived product. Set its state to active first")
+	}
+	return item.NewPitch(r, b.PromotionID, now)
+}
+
+// refresh takes over what has become of the product of an item. Of one that is gone, what
+// the item says stays, without its photos.
+func (s *Service) refresh(ctx context.Context, r *item.Record) error {
+	p := r.Brief.Product
+	if p == nil {
+		return nil
+	}
+	items, err := s.db.GetAll(ctx, store.IDKey(p.ProductID))
+	if err != nil {
+		return err
+	}
+	found, err := productsOf(auth.FromContext(ctx).Owner, items)
+	if err != nil {
+		return err
+	}
+	now := found[p.ProductID]
+	if now == nil {
+		p.Photos = nil
+		return nil
+	}
+	if p.Promotion != nil {
+		if r.Brief.Product, err = item.NewPitch(now, p.Promotion.ID, s.now()); err == nil {
+			return nil
+		}
+	}
+	r.Brief.Product, err = item.NewPitch(now, "", s.now())
+	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
+	return err
+}
+
+// productKeys returns the keys of the products that bodies name, each once.
+func productKeys(bodies []createBody) (keys []store.Key) {
+	for _, b := range bodies {
+		if key := store.IDKey(b.ProductID); id.Valid(id.Product, b.ProductID) && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// productsOf returns the products among items that belong to an owner.
+func productsOf(o tenant.Owner, items []store.Item) (map[string]*goods.Record, error) {
+	found := map[string]*goods.Record{}
+	for _, it := range items {
+		if it.Kind != goods.ItemKind || it.Owner != o {
+			continue
+		}
+		r, err := goods.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		found[r.ID] = r
+	}
+	return found, nil
 }
 
 // tracks returns the members of bodies that name media.
@@ -48,7 +124,7 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	}
 	funds := len(others)
 	var beside []store.Item
-	a.factories, beside, err = s.factories.FindAll(ctx, ids, append(others, incoming.Keys(tracks(bodies))...)...)
+	a.factories, beside, err = s.factories.FindAll(ctx, ids, slices.Concat(others, incoming.Keys(tracks(bodies)), productKeys(bodies))...)
 	if err != nil {
 		return a, err
 	}
@@ -56,7 +132,8 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 		a.balance = ledger.FundsOf(beside[:funds])
 	}
 	a.media = incoming.Of(p.Owner, beside[funds:])
-	return a, nil
+	a.products, err = productsOf(p.Owner, beside[funds:])
+	return a, err
 }
 
 // maxTrack is the longest music that can be worked on.

@@ -82,7 +82,7 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	httpapi.Write(r, remove, s.remove)
 
 	regenerate := op("regenerateContentItem", http.MethodPost, one+"/regenerate", auth.ContentWrite, "Regenerate a content item",
-		"Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new item. It uses the settings that the factory had when the item was created, and keeps the texts that you have set. The media and texts of the earlier attempt are shown until the new one has succeeded. The files of all attempts are kept until the item is deleted.")
+		"Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new item. It uses the settings that the factory had when the item was created, and its product as it is now, and keeps the texts that you have set. The media and texts of the earlier attempt are shown until the new one has succeeded. The files of all attempts are kept until the item is deleted.")
 	regenerate.Status = http.StatusAccepted
 	regenerate.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
 	httpapi.Write(r, regenerate, s.regenerate)
@@ -267,6 +267,9 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 	}
 	if b.Prompt != nil {
 		r.Prompt = *b.Prompt
+	}
+	if err := s.refresh(ctx, r); err != nil {
+		return err
 	}
 	w := item.Wish{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music}
 	if same := b.Visuals == "" || r.Visuals != nil && b.Visuals == *r.Visuals; same {

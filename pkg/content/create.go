@@ -47,6 +47,8 @@ type createBody struct {
 	Visuals         string            `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips. For kind video only"`
 	Music           string            `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" doc:"What is heard under the voice of a video: none, generated, or the id of your media of type audio. Absent: none. For kind video only" example:"generated"`
 	Slides          []slideBody       `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Slides of a carousel. Absent: five, with generated headings. For kind carousel only"`
+	ProductID       string            `json:"product_id,omitempty" maxLength:"64" doc:"Id of an active product of the factory that the item presents: its name, price and running promotion are in the texts, and its photos in the pictures" example:"prd_01h455vb4pex5vsknk084sn02q"`
+	PromotionID     string            `json:"promotion_id,omitempty" maxLength:"64" doc:"Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one. Needs product_id" example:"prm_01h455vb4pex5vsknk084sn02q"`
 	Sandbox         *item.Rehearsal   `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
 	Metadata        resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
@@ -250,6 +252,9 @@ func (b *createBody) Rules() error {
 	if b.Slides != nil && b.Kind != item.Carousel {
 		found = append(found, errs.Invalid("/slides", "are for kind carousel only"))
 	}
+	if b.PromotionID != "" && b.ProductID == "" {
+		found = append(found, errs.Invalid("/promotion_id", "needs product_id, the product that the item presents"))
+	}
 	found = append(found, b.wish().Check(b.Kind, cmp.Or(b.Format, item.FormatShort)))
 	return errs.All(found...)
 }
@@ -337,6 +342,10 @@ func (s *Service) newRecord(b createBody, a around, mode tenant.Mode, now time.T
 	if r.Brief, err = newBrief(f); err != nil {
 		return nil, err
 	}
+	if r.Brief.Product, err = a.pitch(b, now); err != nil {
+		return nil, err
+	}
+	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
 	w := b.wish()
 	if m := trackOf(w.Music); m.IsID() {
 		if w.Track, err = a.track(m); err != nil {

@@ -99,6 +99,9 @@ type Request struct {
 	ScriptSeconds int
 	Scenes        int
 
+	// Prices are for text: those that it may state; nil: any.
+	Prices *Prices
+
 	// Form is for text: the object to write instead of a post. See Ask.
 	Form *Form
 

@@ -165,7 +165,7 @@ func parseText(raw string, req Request) (Text, error) {
 			return Text{}, err
 		}
 	}
-	return t, nil
+	return t, req.Prices.check(t)
 }
 
 // parseScenes cleans the n scenes of a script. What each says fits its share of the

@@ -33,6 +33,10 @@ type Brief struct {
 	Models map[string]string `json:"models,omitempty"`
 	// Trained is the factory's trained model, if it is its text model.
 	Trained *catalog.Trained `json:"trained,omitempty"`
+	// Product is what the content presents; nil: nothing of the shop.
+	Product *Pitch `json:"product,omitempty"`
+	// Prices says which prices the texts may state: PricesKnown or PricesNone; empty: any.
+	Prices string `json:"prices,omitempty"`
 	// Brand is how the factory shows itself in finished media; nil: not at all.
 	Brand *composition.Brand `json:"brand,omitempty"`
 }
@@ -60,6 +64,26 @@ type Factory struct {
 	Trained  *catalog.Trained
 	// Logo is the picture that the settings name.
 	Logo *media.File
+	// Sells reports that it is a shop, whose texts state no price that it does not have.
+	Sells bool
+}
+
+// The prices that texts may state.
+const (
+	PricesKnown = "known" // those of the product, and those that the caller has written
+	PricesNone  = "none"
+)
+
+// pricesOf returns which prices the texts of a factory may state.
+func (f Factory) pricesOf(settings map[string]any) string {
+	switch {
+	case !f.Sells:
+		return ""
+	case settings["show_prices"] == false:
+		return PricesNone
+	default:
+		return PricesKnown
+	}
 }
 
 // brandOf returns the brand that settings describe; nil if they describe none.
@@ -99,7 +123,7 @@ func NewBrief(f Factory) (Brief, error) {
 	return Brief{
 		Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
 		Look:  provider.Clip(sentences(" ", look...), maxManner), Sound: provider.Clip(sentences(" ", sound...), maxManner),
-		Models: f.Models, Trained: f.Trained, Brand: brandOf(settings, f.Logo),
+		Models: f.Models, Trained: f.Trained, Brand: brandOf(settings, f.Logo), Prices: f.pricesOf(settings),
 	}, nil
 }
 

@@ -25,12 +25,7 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 	if !r.Given.Title {
 		r.Title = text.Title
 	}
-	var pictures []*media.File
-	for n, m := range made {
-		if r.Parts[n].Role == roleItem && len(m.Files) > 0 {
-			pictures = append(pictures, &m.Files[0])
-		}
-	}
+	pictures := r.pictures(made)
 	if len(pictures) == 0 {
 		return nil, fmt.Errorf("item: %s has made nothing that could be composed", r.ID)
 	}
@@ -64,6 +59,27 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 	return composition.Picture{Use: composition.Post, File: pictures[0]}, nil
 }
 
+// pictures returns the pictures and clips of the item in their order: those that were made,
+// and photos of the product.
+func (r *Record) pictures(made []generate.Made) (all []*media.File) {
+	show := func() {
+		for f := r.photo(len(all) + 1); f != nil; f = r.photo(len(all) + 1) {
+			all = append(all, f)
+		}
+	}
+	show()
+	for n, m := range made {
+		if r.Parts[n].Role == roleItem && len(m.Files) > 0 {
+			all = append(all, &m.Files[0])
+			show()
+		}
+	}
+	return all
+}
+
+// anyLength is how long a picture can be seen.
+const anyLength = time.Hour
+
 // video describes a video of scenes.
 func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.File) (composition.Composition, error) {
 	v := composition.Video{Format: composition.Portrait, Language: r.Language, Captions: true, Fade: true, Brand: r.Brief.Brand, Music: r.Track}
@@ -81,18 +97,18 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 	if *r.Music == MusicGenerated {
 		_, v.Music = r.madeBy(made, roleMusic, 0)
 	}
-	var covers []time.Duration
+	covers, clips := make([]time.Duration, len(text.Scenes)), 0
 	for i, s := range text.Scenes {
 		scene := composition.Scene{Text: s.Text}
 		if seen[i].Type == media.Video {
-			scene.Clip = seen[i]
-			covers = append(covers, covered(seconds(*seen[i])))
+			scene.Clip, covers[i] = seen[i], covered(seconds(*seen[i]))
+			clips++
 		} else {
-			scene.Picture = seen[i]
+			scene.Picture, covers[i] = seen[i], anyLength
 		}
 		v.Scenes = append(v.Scenes, scene)
 	}
-	if len(covers) == len(v.Scenes) {
+	if clips > 0 {
 		recut(v.Scenes, v.Marks, seconds(*voice), covers)
 	}
 	return v, nil

@@ -56,6 +56,8 @@ type part struct {
 	Voice string `json:"voice,omitempty"`
 	// FromStill marks a clip that starts from the picture made before it.
 	FromStill bool `json:"from_still,omitempty"`
+	// FromPhoto marks a picture whose model is shown the photo of the product.
+	FromPhoto bool `json:"from_photo,omitempty"`
 }
 
 // fileRole returns the role of the files that the part makes. Finished media have theirs.
@@ -136,6 +138,9 @@ func (r *Record) steps(lead step, count int, stills bool) []step {
 		all = append(all, step{role: roleCover, kind: provider.KindImage, ratios: []string{"1:1"}})
 	}
 	for n := range count {
+		if r.photo(n+1) != nil {
+			continue
+		}
 		if count > 1 || r.Kind == Video {
 			lead.number = n + 1
 		}
@@ -165,6 +170,7 @@ func (r *Record) Plan(offer catalog.Offer, w Wish, live bool) error {
 	if r.Kind == Video {
 		count = r.divide(&lead, m)
 	}
+	r.place(count)
 	p := r.partOf(lead, m)
 	if err := m.Check(r.foreseen(p), ""); err != nil {
 		return ofFactory(cannot(m, r.Shape, p.Ratio, err), w.Model == "" && usual != "")
@@ -285,7 +291,7 @@ func (r *Record) partOf(st step, m catalog.Model) part {
 	case provider.KindVoice:
 		p.Voice = m.DefaultVoice(r.Language)
 	case provider.KindImage:
-		p.Seconds = 0
+		p.Seconds, p.FromPhoto = 0, m.Capabilities.FromImage && r.hasPhotos()
 	case provider.KindVideo:
 		p.FromStill = slices.Contains(m.Capabilities.Requires, catalog.InputImage)
 		if p.FromStill && len(m.Capabilities.AspectRatios) == 0 {

@@ -33,6 +33,8 @@ type Record struct {
 	Parts    []part          `json:"parts"`
 	Credits  int64           `json:"credits,omitempty"`
 	Ticket   generate.Ticket `json:"ticket,omitzero"`
+	// Shown are the pictures that are photos of the product.
+	Shown []shownPhoto `json:"shown,omitempty"`
 	// Outlets are what its publications need, by their ids. Round counts how often it was
 	// scheduled: a timer of an earlier round is void. Rehearsed is the result of publishing
 	// that a test key asks for.

@@ -33,13 +33,17 @@ func (r *Record) foreseen(p part) provider.Request {
 	req := provider.Request{Kind: p.Kind, Prompt: r.Prompt, Language: r.Language, AspectRatio: p.Ratio}
 	switch p.Kind {
 	case provider.KindText:
-		req.Instructions = r.Brief.Voice + "\n\n" + occasions[r.Shape]
+		req.Instructions = sentences("\n\n", r.Brief.Voice, r.pitch(), occasions[r.Shape])
+		req.Prices = r.prices()
 		req.ScriptSeconds, req.Scenes = p.Seconds, p.Scenes
 		if r.Kind == Carousel {
 			req.Slides = len(r.Slides)
 		}
 	case provider.KindImage:
 		req.Prompt, req.Count = described, 1
+		if p.FromPhoto {
+			req.ImageURL = "https://photo" // signed when it is made
+		}
 	case provider.KindVideo:
 		req.Prompt, req.Seconds = described, p.Seconds
 		if p.FromStill {
@@ -83,19 +87,22 @@ func (r *Record) request(n int, made []generate.Made, sign Signer) (req provider
 	case roleMusic:
 		req.Prompt = promptOf(p, "Calm instrumental music that stays in the background of a video, no vocals.", r.Prompt, r.Brief.Sound)
 	case roleCover:
-		req.Prompt = promptOf(p, "Cover of a piece of music.", r.Prompt, headline, r.Brief.Sound, r.Brief.Look, plain)
+		req.Prompt = promptOf(p, "Cover of a piece of music.", r.Prompt, headline, r.Brief.Sound, r.look(), plain)
 	default:
 		switch {
 		case p.Kind == provider.KindMusic:
 			req.Prompt = promptOf(p, "Instrumental music, no vocals.", r.Prompt, r.Brief.Sound)
 		case shown != "":
-			req.Prompt = promptOf(p, wanted, r.Prompt, sentence("This one shows", shown), r.Brief.Look, plain)
+			req.Prompt = promptOf(p, wanted, r.Prompt, sentence("This one shows", shown), r.look(), plain)
 		default:
-			req.Prompt = promptOf(p, wanted, r.Prompt, headline, r.Brief.Look, plain)
+			req.Prompt = promptOf(p, wanted, r.Prompt, headline, r.look(), plain)
 		}
 	}
-	if p.FromStill {
+	switch {
+	case p.FromStill:
 		err = r.startFrom(&req, p, made, sign)
+	case p.FromPhoto:
+		req.ImageURL, err = sign(r.Brief.Product.Photos[0])
 	}
 	return req, err
 }
