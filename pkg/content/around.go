@@ -24,12 +24,14 @@ type around struct {
 	balance   ledger.Balance // of live keys
 	media     incoming.Given
 	products  map[string]*goods.Record
+	// longest is what items present whose product is not known yet; nil: they present none.
+	longest *item.Pitch
 }
 
 // pitch returns what the item of a body says of a product; nil where it names none.
 func (a *around) pitch(b createBody, now time.Time) (*item.Pitch, error) {
 	if b.ProductID == "" {
-		return nil, nil
+		return a.longest, nil
 	}
 	r := a.products[b.ProductID]
 	if r == nil || r.FactoryID != b.FactoryID {

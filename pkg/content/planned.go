@@ -14,7 +14,16 @@ import (
 func Planned(f factory.Factory, kind item.Kind, prompt string, sandbox *item.Rehearsal, offer catalog.Offer, mode tenant.Mode, now time.Time) (*item.Record, error) {
 	s := &Service{offer: offer}
 	b := createBody{FactoryID: f.ID, Kind: kind, Prompt: prompt, Sandbox: sandbox}
-	return s.newRecord(b, around{factories: map[string]factory.Factory{f.ID: f}}, mode, now)
+	a := around{factories: map[string]factory.Factory{f.ID: f}}
+	if f.Type != factory.Seller {
+		return s.newRecord(b, a, mode, now)
+	}
+	a.longest = item.LongestPitch()
+	r, err := s.newRecord(b, a, mode, now)
+	if err == nil {
+		r.Brief.Product, r.ProductID = nil, nil // which one it is follows
+	}
+	return r, err
 }
 
 // CheckRehearsal refuses a rehearsal that a live key asks for, or that makes no sense.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/incoming"
@@ -200,6 +201,40 @@ func (r *Record) place(count int) {
 	for n := first; n <= count && len(r.Shown) < len(p.Photos); n += 2 {
 		r.Shown = append(r.Shown, shownPhoto{n, p.Photos[len(r.Shown)]})
 	}
+}
+
+// Present has a planned item present a product, nil for none, and returns the credits that
+// it costs less than one with LongestPitch: for its texts, and for pictures and clips in the
+// place of which photos are shown.
+func (r *Record) Present(p *Pitch) (saved int64) {
+	r.Brief.Product = p
+	r.ProductID, r.PromotionID = p.IDs()
+	made := func(p part) bool { return p.Role == roleItem || p.Role == roleStill }
+	count := max(len(r.Slides), 1, r.Parts[0].Scenes)
+	r.place(count)
+	parts := r.Parts
+	r.Parts = nil
+	for _, one := range parts {
+		if made(one) && r.photo(max(one.Number, 1)) != nil {
+			saved += one.Credits
+			continue
+		}
+		if m, ok := catalog.Find(one.Model); ok && one.Kind == provider.KindText && one.Credits > 0 {
+			if credits, err := m.PriceOf(r.foreseen(one)); err == nil && credits < one.Credits {
+				saved += one.Credits - credits
+				one.Credits = credits
+			}
+		}
+		r.Parts = append(r.Parts, one)
+	}
+	r.Credits -= saved
+	return saved
+}
+
+// LongestPitch returns a product that takes the longest text to present.
+func LongestPitch() *Pitch {
+	text := strings.Repeat("語", maxInstructions)
+	return &Pitch{Name: text, Description: text, Price: money.Price{Amount: 1_000_000_000_000, Currency: "EUR"}}
 }
 
 // photo returns the photo in the place of a picture or clip, by its number; nil if a model

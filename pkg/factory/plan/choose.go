@@ -71,6 +71,9 @@ func (h *Handler) choose(ctx context.Context, j *job) (o task.Outcome, err error
 	if err != nil {
 		return o, err
 	}
+	if err := h.offer(ctx, j); err != nil {
+		return o, err
+	}
 	if err := h.ask(ctx, j, used); err != nil {
 		var e *provider.Error
 		switch final := errors.As(err, &e) && (e.Kind == provider.BadInput || e.Kind == provider.Rejected); {
@@ -196,6 +199,11 @@ func (h *Handler) make(tx *store.Tx, j *job, after *progress) error {
 		at := now.Add(time.Duration(i) * time.Millisecond)
 		r.Resource = resource.New(id.New(id.ContentItem, at), at, nil)
 		r.Prompt, r.ContentPlanID, r.PublishAt, r.Accepted = topic, &j.plan.ID, resource.InstantOrNil(&slot.At), now
+		saved, err := j.present(&r, from+i, slot)
+		if err != nil {
+			return err
+		}
+		dropped.Reserved -= saved
 		records, orders = append(records, &r), append(orders, r.Order(j.Owner))
 		c.Items = append(c.Items, made{r.ID, topic})
 	}
@@ -213,7 +221,7 @@ func (h *Handler) make(tx *store.Tx, j *job, after *progress) error {
 	}
 	tally.Add(tx, now, j.FactoryID, j.Subject, dropped)
 	after.Hold, after.Chunks, after.Items = rest, j.Chunks+1, j.Items+len(records)
-	after.Round, after.Chosen, after.Refused = 0, nil, nil
+	after.Round, after.Chosen, after.Refused, after.Products = 0, nil, nil, nil
 	state := Planning
 	if to == len(j.slots) {
 		state, after.Since = Generating, now
@@ -233,7 +241,7 @@ func (h *Handler) drop(j *job, cause *provider.Error) task.Outcome {
 		from, _ := j.next()
 		*after = j.progress
 		after.Since = now
-		after.Round, after.Chosen, after.Refused = 0, nil, nil
+		after.Round, after.Chosen, after.Refused, after.Products = 0, nil, nil, nil
 		tally.Add(tx, now, j.FactoryID, j.Subject, tally.Counts{Failed: int64(len(j.slots) - from), Reserved: -j.Hold.Credits})
 		after.Hold = ledger.Hold{}
 		return errors.Join(ledger.Release(tx, now, j.Owner.Account, j.Hold, 0), j.enter(tx, now, Generating, &failure))

@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -48,6 +49,8 @@ type progress struct {
 	Round   int            `json:"round,omitempty"`
 	Chosen  map[int]string `json:"chosen,omitempty"`
 	Refused []string       `json:"refused,omitempty"`
+	// Products are those that the items of the next chunk present, in turn.
+	Products []string `json:"products,omitempty"`
 	// Items is how many items were made, and Since when the last one was; zero: there are
 	// more to make.
 	Items int       `json:"items,omitempty"`
@@ -78,6 +81,7 @@ type job struct {
 	ends    bool   // the plan is to end
 	room    int
 	slots   []Slot
+	shop    map[string]*goods.Record // the products of the chunk
 }
 
 // Step takes the next step of a plan: it notes earlier topics, asks for new ones and makes

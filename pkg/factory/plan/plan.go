@@ -67,6 +67,7 @@ type Plan struct {
 	StartsOn        string         `json:"starts_on" format:"date" doc:"First day" example:"2026-12-01"`
 	Timezone        string         `json:"timezone" doc:"Time zone of its days and times: that of the factory's schedule when the plan was created, or else UTC" example:"Europe/Berlin"`
 	Brief           string         `json:"brief" doc:"What the plan is about, beyond the settings of the factory"`
+	ProductIDs      []string       `json:"product_ids" nullable:"false" doc:"Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and has some"`
 	State           State          `json:"state" enum:"queued,planning,generating,completed,failed,canceled" doc:"State of the plan. planning: topics are written and items created; generating: all items exist; completed: all of them have ended; failed: it ended without an item"`
 	Items           Items          `json:"items" doc:"Progress of its items"`
 	CostEstimate    int64          `json:"cost_estimate" doc:"Credits that all items cost together with a live key. The topics cost nothing"`
@@ -161,6 +162,8 @@ type Recipe struct {
 	Language string   `json:"language"`
 	Name     string   `json:"name"`
 	Topics   []string `json:"topics,omitempty"`
+	// Sells reports that items present products.
+	Sells bool `json:"sells,omitempty"`
 	// Items are the records that items of each content type begin with, but for their id,
 	// prompt and time. Their price is that of the longest topic.
 	Items map[string]*item.Record `json:"items"`

@@ -3,6 +3,7 @@ package planning
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
@@ -36,6 +38,7 @@ type createBody struct {
 	ContentTypes []string          `json:"content_types,omitempty" enum:"short_video,post,carousel" minItems:"1" maxItems:"3" uniqueItems:"true" nullable:"false" doc:"Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video is video. Absent: all of these that the factory makes"`
 	StartsOn     string            `json:"starts_on,omitempty" format:"date" doc:"First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow" example:"2026-12-01"`
 	Brief        string            `json:"brief,omitempty" format:"not-blank" maxLength:"2000" doc:"What the plan is about, beyond the settings of the factory" example:"The weeks before Christmas"`
+	ProductIDs   []string          `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if it has some"`
 	Replace      bool              `json:"replace,omitempty" default:"false" doc:"Whether plans that have days of this one are replaced: their items that are not generated yet are canceled. Otherwise such a plan refuses the call"`
 	Sandbox      *item.Rehearsal   `json:"sandbox,omitempty" doc:"Simulated result of each item. For test keys only"`
 	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
@@ -67,7 +70,7 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 	}
 	types, unmade := typesOf(b.ContentTypes, f)
 	zone := "UTC"
-	d.recipe = plan.Recipe{Language: f.Language, Name: f.Name, Items: map[string]*item.Record{}}
+	d.recipe = plan.Recipe{Language: f.Language, Name: f.Name, Sells: f.Type == factory.Seller, Items: map[string]*item.Record{}}
 	if f.Schedule != nil {
 		zone, d.recipe.Times = f.Schedule.Timezone, f.Schedule.Times
 	}
@@ -80,7 +83,7 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 	}
 	d.plan = plan.Plan{
 		Resource: resource.New(id.New(id.ContentPlan, now), now, b.Metadata), FactoryID: f.ID, Days: b.Days, PostsPerDay: b.PostsPerDay,
-		ContentTypes: types, StartsOn: starts, Timezone: zone, Brief: b.Brief, State: plan.Queued, Usual: usualLive,
+		ContentTypes: types, StartsOn: starts, Timezone: zone, Brief: b.Brief, ProductIDs: append([]string{}, b.ProductIDs...), State: plan.Queued, Usual: usualLive,
 	}
 	if mode == tenant.Test {
 		d.plan.Usual = usualSandbox
@@ -171,6 +174,12 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if p.Mode == tenant.Live {
 		keys = append(keys, ledger.FundsKeys(p.Account, now)...)
 	}
+	funded := len(keys)
+	for _, productID := range in.Body.ProductIDs {
+		if id.Valid(id.Product, productID) {
+			keys = append(keys, store.IDKey(productID))
+		}
+	}
 	found, beside, err := s.factories.FindAll(ctx, []string{in.ID}, keys...)
 	if err != nil {
 		return out, err
@@ -178,6 +187,9 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	f, ok := found[in.ID]
 	if !ok {
 		return out, errs.Missing(factory.Kind, in.ID)
+	}
+	if err := checkProducts(p.Owner, f, in.Body.ProductIDs, beside[funded:]); err != nil {
+		return out, err
 	}
 	d, err := s.draft(in.Body, f, p.Mode, now)
 	if err != nil {
@@ -190,7 +202,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	var funds ledger.Balance
 	var credits int64
 	if p.Mode == tenant.Live {
-		funds = ledger.FundsOf(beside[1:])
+		funds = ledger.FundsOf(beside[1:funded])
 		for _, c := range d.credits {
 			credits += c
 		}
@@ -204,6 +216,21 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	d.plan.ReservedCredits = credits
 	return d.plan, nil
+}
+
+// checkProducts refuses products that the items of a factory's plan cannot present. Their
+// items were read.
+func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []store.Item) error {
+	if len(ids) > 0 && f.Type != factory.Seller {
+		return errs.Invalid("/product_ids", "is for factories of the type seller. This one is of the type %s", f.Type)
+	}
+	var found []error
+	for i, productID := range ids {
+		if !slices.ContainsFunc(items, func(it store.Item) bool { return it.PK == productID && goods.Offered(it, o, f.ID) }) {
+			found = append(found, errs.Invalid("/product_ids/"+strconv.Itoa(i), "is not the id of an active product of the factory"))
+		}
+	}
+	return errs.All(found...)
 }
 
 // book adds the plan to the book of its factory, which was read as the item. It returns

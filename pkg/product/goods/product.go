@@ -75,6 +75,11 @@ func Partition(o tenant.Owner, factoryID string) string {
 	return o.String() + "#" + ItemKind + "#" + factoryID
 }
 
+// Offered reports whether an item is an active product of an owner's factory.
+func Offered(it store.Item, o tenant.Owner, factoryID string) bool {
+	return it.Kind == ItemKind && it.Owner == o && it.Parent.PK == Partition(o, factoryID) && it.Filters[StateFilter] == string(Active)
+}
+
 // SKUKey is the key of the item that holds which product of a factory has a SKU.
 func SKUKey(o tenant.Owner, factoryID, sku string) store.Key {
 	return store.IDKey("sku#" + o.String() + "#" + factoryID + "#" + sku)
