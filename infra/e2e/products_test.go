@@ -108,3 +108,50 @@ func TestTheProductsOfADeletedFactory(t *testing.T) {
 		return len(into[[]object](call(t, secret, http.MethodGet, "/v1/products", nil), http.StatusOK)) == 0
 	})
 }
+
+// Content presents a product with its photo, which takes the place of a generated picture.
+func TestContentPresentsAProduct(t *testing.T) {
+	c := newCustomer(t)
+	c.topUp(10_000)
+	photo := picture(t, 900, 1200)
+	for mode, secret := range map[string]string{"live": c.live.Secret, "test": c.test.Secret} {
+		shop := c.shop(t, secret)
+		made := into[soldProduct](call(t, secret, http.MethodPost, "/v1/products", object{
+			"factory_id": shop, "sku": "TRAIL-42", "name": "Trail running shoe", "price": object{"amount": 12900, "currency": "EUR"},
+		}), http.StatusCreated)
+		uploaded := into[ownMedia](call(t, secret, http.MethodPost, "/v1/products/"+made.ID+"/photos", declared("image/png", photo)), http.StatusCreated)
+		if s := send(t, uploaded, photo); s != http.StatusOK {
+			t.Fatalf("%s: the upload answers %d", mode, s)
+		}
+		eventually(t, "the photo", func() bool {
+			return into[soldProduct](call(t, secret, http.MethodGet, "/v1/products/"+made.ID, nil), http.StatusOK).Photos[0].State == "ready"
+		})
+		promotion := into[struct{ ID string }](call(t, secret, http.MethodPost, "/v1/promotions", object{
+			"factory_id": shop, "product_ids": []string{made.ID}, "name": "Sale", "discount": object{"kind": "percent", "value": 20}, "ends_at": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
+		}), http.StatusCreated)
+		type presented struct {
+			ID, State   string
+			ProductID   *string `json:"product_id"`
+			PromotionID *string `json:"promotion_id"`
+			Media       []struct{ Role, URL string }
+		}
+		it := into[presented](call(t, secret, http.MethodPost, "/v1/content-items", object{
+			"factory_id": shop, "kind": "post", "prompt": "Our shoe", "product_id": made.ID,
+		}), http.StatusAccepted)
+		eventually(t, "the item", func() bool {
+			it = into[presented](call(t, secret, http.MethodGet, "/v1/content-items/"+it.ID, nil), http.StatusOK)
+			return it.State != "queued" && it.State != "generating"
+		})
+		if it.State != "generated" || it.ProductID == nil || *it.ProductID != made.ID || it.PromotionID == nil || *it.PromotionID != promotion.ID {
+			t.Errorf("%s: %+v", mode, it)
+		}
+		if len(it.Media) == 0 || it.Media[0].Role != "final" || status(t, it.Media[0].URL) != http.StatusOK {
+			t.Errorf("%s: the media are %+v", mode, it.Media)
+		}
+		for _, m := range it.Media {
+			if m.Role == "still" {
+				t.Errorf("%s: a picture was generated: %+v", mode, it.Media)
+			}
+		}
+	}
+}

@@ -31,6 +31,10 @@ var goodsMistakes = []any{
 	mistake{"deleting a product of a promotion", "DELETE /v1/products/{promoted}", "", nil},
 	mistake{"a price below the discount of a promotion", "PATCH /v1/products/{promoted}", `{"price":{"amount":100}}`, nil},
 	mistake{"a promotion that has ended", "PATCH /v1/promotions/{ended}", `{"name":"Sale!"}`, nil},
+	mistake{"an item about another factory's product", "POST /v1/content-items", `{"factory_id":"{other}","kind":"post","prompt":"A boot","product_id":"{product}"}`, nil},
+	mistake{"an item about a promotion without its product", "POST /v1/content-items", `{"factory_id":"{seller}","kind":"post","prompt":"A boot","promotion_id":"{promotion}"}`, nil},
+	mistake{"an item about a promotion of another product", "POST /v1/content-items", `{"factory_id":"{seller}","kind":"post","prompt":"A boot","product_id":"{product}","promotion_id":"{promotion}"}`, nil},
+	mistake{"a plan of products for a brand", "POST /v1/factories/{factory}/content-plan", `{"days":7,"posts_per_day":1,"product_ids":["{product}"],"starts_on":"2099-01-01"}`, nil},
 }
 
 // goods makes what these mistakes refer to.

@@ -132,6 +132,9 @@ func Found(items []store.Item, o tenant.Owner) (Plan, bool, error) {
 			if counts != nil {
 				p = p.With(*counts)
 			}
+			if p.ProductIDs == nil {
+				p.ProductIDs = []string{} // of a plan that was made before it could name some
+			}
 			return p, true, nil
 		case it.Kind == tally.Kind && counts == nil: // counts belong to the plan that follows
 			c := tally.Of(it)

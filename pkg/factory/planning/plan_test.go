@@ -32,7 +32,7 @@ func TestAPlanMakesItsItems(t *testing.T) {
 	}
 	want := plan.Plan{
 		Resource: resource.New(made.ID, w.clock.Now(), resource.Metadata{"team": "sales"}), FactoryID: w.factory, Days: 2, PostsPerDay: 3,
-		ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02", Timezone: "Europe/Berlin", Brief: "Vor dem Marathon",
+		ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02", Timezone: "Europe/Berlin", Brief: "Vor dem Marathon", ProductIDs: []string{},
 		State: plan.Queued, Items: plan.Items{Total: 6}, CostEstimate: made.CostEstimate,
 	}
 	if made.CostEstimate == 0 || !reflect.DeepEqual(made, want) {
