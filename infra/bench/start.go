@@ -119,7 +119,7 @@ func environment(api string) []string {
 		"AWS_LAMBDA_FUNCTION_NAME=bench", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256", "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
 		"LAMBDA_TASK_ROOT=/var/task", "_HANDLER=bootstrap", "TZ=:UTC",
 		"STAGE=bench", "CUSTOMER=bench", "TABLE_NAME=" + stateTable, "AUDIT_TABLE_NAME=bench-audit", "MEDIA_BUCKET=bench-media", "BUS_NAME=bench", "SEAL_SECRET_ARN=bench-seal", "SECRETS_KEY_ARN=arn:aws:kms:eu-central-1:000000000000:key/bench",
-		"PROVIDERS=bedrock,elevenlabs,fal,polly,replicate", "PROVIDER_SECRET=bench-providers",
+		"PROVIDERS=bedrock,elevenlabs,fal,polly,replicate", "PROVIDER_SECRET=bench-providers", "PLATFORM_SECRET=bench-platforms",
 		"DELIVER_ROLE_ARN=arn:aws:iam::000000000000:role/bench-deliver",
 	}
 	for _, q := range topology.Queues {

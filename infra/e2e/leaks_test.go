@@ -22,6 +22,7 @@ import (
 
 	"github.com/content-automation/api/pkg/provider/credentials"
 	"github.com/content-automation/api/pkg/seal/stored"
+	"github.com/content-automation/api/pkg/social/apps"
 )
 
 // seen are the secrets that the tests were shown, each of them once.
@@ -37,6 +38,15 @@ func note(text string) {
 	seen.Lock()
 	defer seen.Unlock()
 	for _, secret := range secretShape.FindAllString(text, -1) {
+		seen.secrets[secret] = true
+	}
+}
+
+// noteSecret remembers secrets that have no shape of their own.
+func noteSecret(secrets ...string) {
+	seen.Lock()
+	defer seen.Unlock()
+	for _, secret := range secrets {
 		seen.secrets[secret] = true
 	}
 }
@@ -132,6 +142,19 @@ func secrets(ctx context.Context) ([]string, error) {
 	}
 	for _, credential := range providers {
 		all = append(all, credential.Reveal())
+	}
+	document, err = read(running.PlatformSecret)
+	if err != nil {
+		return nil, err
+	}
+	registered, err := apps.Parse(document)
+	if err != nil {
+		return nil, err
+	}
+	for _, app := range registered {
+		if app.Secret != "" {
+			all = append(all, app.Secret.Reveal())
+		}
 	}
 	seen.Lock()
 	defer seen.Unlock()

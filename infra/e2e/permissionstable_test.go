@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -115,12 +116,17 @@ func kinds(s statement) string {
 			kind = "event bus"
 		case arn == running.ProviderSecret:
 			kind = "secret of the providers"
+		case arn == running.PlatformSecret:
+			kind = "secret of the platforms"
 		case arn == running.Outputs["SealSecretArn"]:
 			kind = "sealing secret"
 		case strings.HasPrefix(arn, account+"kms:"):
 			kind = "customer's key"
 			if strings.Contains(s.id(), "kms:EncryptionContext") {
 				kind = "key of signing keys"
+				if strings.Contains(s.id(), social.SealPurpose) {
+					kind = "key of social tokens"
+				}
 			}
 		case strings.Contains(arn, "async-invoke/"):
 			kind = "invocations of the account"

@@ -264,7 +264,7 @@ func TestMistakes(t *testing.T) {
 	var out strings.Builder
 	out.WriteString("# Mistakes and their answers\n\nWhat the API answers to requests that are wrong. A test sends them and compares the answers with this file.\n")
 	n := 0
-	for _, entry := range slices.Concat(mistakes, goodsMistakes) {
+	for _, entry := range slices.Concat(mistakes, goodsMistakes, socialMistakes) {
 		if name, ok := entry.(title); ok {
 			fmt.Fprintf(&out, "\n## %s\n\n| Mistake | Request | Code | Answer |\n|---|---|---|---|\n", name)
 			continue

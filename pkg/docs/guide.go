@@ -49,6 +49,7 @@ var guides = []struct{ name, title string }{
 	{"finished-media", "Finished media"},
 	{"publishing", "Publishing"},
 	{"plans", "Content plans"},
+	{"social", "Social accounts"},
 	{"diagnosis", "Diagnoses and proposals"},
 	{"training", "Trained models"},
 	{"architect", "The architect"},

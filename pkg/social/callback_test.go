@@ -129,7 +129,7 @@ func TestThePageHasNoScriptAndIsNotCached(t *testing.T) {
 	_, rest, _ := strings.Cut(page.Body.String(), "<style>")
 	style, _, _ := strings.Cut(rest, "</style>")
 	sum := sha256.Sum256([]byte(style))
-	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+	policy := "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 	if h.Get("Content-Security-Policy") != policy {
 		t.Errorf("the policy is %s, want %s", h.Get("Content-Security-Policy"), policy)
 	}

@@ -25,7 +25,7 @@ var pageTemplate = template.Must(template.New("page").Parse(pageText))
 // pagePolicy permits the page its style, and its form to call it again. It has no script.
 var pagePolicy = func() string {
 	sum := sha256.Sum256([]byte(pageStyle))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+	return "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 }()
 
 // page is what the browser of an account's owner is shown.

@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -83,11 +82,6 @@ func line(text string) string {
 		return string(letters[:200])
 	}
 	return text
-}
-
-// owns reports whether an item is an account of the caller.
-func owns(ctx context.Context, it store.Item) bool {
-	return account.Is(it, auth.FromContext(ctx).Owner)
 }
 
 // refuseState refuses what an account in its state does not permit.
