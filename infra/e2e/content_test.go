@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+
+	parts "github.com/content-automation/api/pkg/compose/sample"
 )
 
 const contentPath = "/v1/content-items"
@@ -41,7 +43,7 @@ func TestABatchOfContent(t *testing.T) {
 		t.Fatalf("%d items; repeated: %s", len(made), again.Raw)
 	}
 	for i, item := range made {
-		if got := ended(t, key, item.ID); got.State != "generated" || got.Kind != items[i]["kind"] || len(got.Media) != 1 {
+		if got := ended(t, key, item.ID); got.State != "generated" || got.Kind != items[i]["kind"] || len(got.Media) != 2 {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -71,7 +73,7 @@ func TestChangesOfContent(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	got := ended(t, key, item.ID)
-	if got.State != "generated" || got.Title != "My title" || len(got.Media) != 1 {
+	if got.State != "generated" || got.Title != "My title" || len(got.Media) != 2 {
 		t.Fatalf("%+v", got)
 	}
 	if err := call(t, key, http.MethodDelete, at, nil, "If-Match", `"1"`).refused(http.StatusPreconditionFailed, "version_mismatch"); err != nil {
@@ -96,20 +98,23 @@ func TestLiveContent(t *testing.T) {
 		body  object
 		files int
 	}{
-		"post":             {object{"kind": "post"}, 1},
-		"video":            {object{"kind": "video"}, 3},
-		"video of a still": {object{"kind": "video", "format": "long", "model": "kling-2.6-pro"}, 4},
-		"carousel":         {object{"kind": "carousel", "slides": []object{{"text": "One"}, {}}}, 2},
-		"story clip":       {object{"kind": "story", "model": "runway-gen-4.5"}, 1},
-		"music clip":       {object{"kind": "music_clip"}, 2},
+		// The finished media, with poster and captions, then their parts.
+		"post":               {object{"kind": "post"}, 1 + 1},
+		"video":              {object{"kind": "video", "duration_seconds": 10, "music": "generated"}, 3 + 1 + 1 + 2},
+		"video from stills":  {object{"kind": "video", "duration_seconds": 10, "model": "kling-2.6-pro"}, 3 + 1 + 2*2},
+		"video with a track": {object{"kind": "video", "duration_seconds": 10, "visuals": "stills", "music": bring(t, key, "audio/wav", parts.Tone(10e9, 440))}, 3 + 1 + 2},
+		"carousel":           {object{"kind": "carousel", "slides": []object{{"text": "One"}, {}}}, 2 + 2},
+		"story clip":         {object{"kind": "story", "model": "runway-gen-4.5"}, 2 + 1},
+		"music clip":         {object{"kind": "music_clip", "duration_seconds": 15}, 2 + 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k.body["factory_id"], k.body["prompt"] = factory, "A shoe made of recycled nets"
+			estimate := into[struct{ Credits int64 }](call(t, key, http.MethodPost, "/v1/balance/estimates", object{"operation": "createContentItem", "body": k.body}), http.StatusOK)
 			before := c.balance()
 			made := into[contentItem](call(t, key, http.MethodPost, contentPath, k.body), http.StatusAccepted)
 			reserved := before - c.balance()
 			got := ended(t, key, made.ID)
-			if got.State != "generated" || len(got.Media) != k.files || got.Cost != reserved || reserved <= 0 || made.Cost != 0 {
+			if got.State != "generated" || len(got.Media) != k.files || got.Cost != reserved || estimate.Credits != reserved || reserved <= 0 || made.Cost != 0 {
 				t.Fatalf("reserved %d: %+v %+v", reserved, got, got.Failure)
 			}
 			for _, f := range got.Media {

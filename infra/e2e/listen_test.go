@@ -56,7 +56,7 @@ func TestListen(t *testing.T) {
 	if err := verifier.Verify(sent[0].body, sent[0].header); err != nil {
 		t.Error(err)
 	}
-	if e := sent[0].event; e.Type != "content.generated" || e.AccountID != c.id || len(e.Data.Object.Media) != 1 {
+	if e := sent[0].event; e.Type != "content.generated" || e.AccountID != c.id || len(e.Data.Object.Media) != 2 {
 		t.Errorf("%+v", e)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -136,12 +137,12 @@ func TestMainJob(t *testing.T) {
 		width  int
 		height int
 	}{
-		{"post", object{"kind": "post"}, []string{"image/png"}, 1080, 1350},
-		{"short video", object{"kind": "video"}, []string{"audio/", "video/mp4", "text/vtt"}, 9, 16},
-		{"long video", object{"kind": "video", "format": "long"}, []string{"audio/", "video/mp4", "text/vtt"}, 16, 9},
-		{"carousel", object{"kind": "carousel", "slides": []object{{"text": "One"}, {}, {}}}, []string{"image/", "image/", "image/"}, 1, 1},
-		{"story", object{"kind": "story"}, []string{"image/png"}, 9, 16},
-		{"music clip", object{"kind": "music_clip"}, []string{"image/", "audio/"}, 1, 1},
+		{"post", object{"kind": "post"}, []string{"image/jpeg", "image/png"}, 1080, 1350},
+		{"short video", object{"kind": "video", "duration_seconds": 10}, []string{"video/mp4", "image/jpeg", "text/vtt", "audio/", "video/mp4", "video/mp4"}, 9, 16},
+		{"long video", object{"kind": "video", "format": "long", "duration_seconds": 30, "visuals": "stills"}, append([]string{"video/mp4", "image/jpeg", "text/vtt", "audio/"}, slices.Repeat([]string{"image/"}, 6)...), 16, 9},
+		{"carousel", object{"kind": "carousel", "slides": []object{{"text": "One"}, {}, {}}}, append(slices.Repeat([]string{"image/jpeg"}, 3), slices.Repeat([]string{"image/"}, 3)...), 4, 5},
+		{"story", object{"kind": "story"}, []string{"image/jpeg", "image/png"}, 9, 16},
+		{"music clip", object{"kind": "music_clip", "duration_seconds": 15}, []string{"video/mp4", "image/jpeg", "image/", "audio/"}, 9, 16},
 	}
 	ids := map[string]string{}
 	for _, kind := range kinds {
@@ -176,7 +177,11 @@ func TestMainJob(t *testing.T) {
 					t.Fatalf("%d files: %+v", len(media), media)
 				}
 				for i, f := range media {
-					checkFile(t, f, kind.files[i], kind.width, kind.height)
+					width, height := kind.width, kind.height
+					if f.Role == "cover" {
+						width, height = 1, 1
+					}
+					checkFile(t, f, kind.files[i], width, height)
 				}
 			}
 			for i, s := range item.Slides {
