@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -141,16 +142,25 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 // maxTrack is the longest music that can be worked on.
 const maxTrack = 15 * time.Minute
 
+// trackFormats are the formats of music that can be worked on.
+var trackFormats = []string{"audio/mpeg", "audio/wav"}
+
 // track returns the file of the caller's music.
 func (a *around) track(m incoming.Member) (*media.File, error) {
 	f, err := a.media.File(m)
 	if err != nil {
 		return nil, err
 	}
-	if f.DurationSeconds > maxTrack.Seconds() {
-		e := errs.New(errs.UnsupportedMedia, "The media %s plays %.0f seconds. Music takes at most %.0f.", m.Value, f.DurationSeconds, maxTrack.Seconds())
+	refuse := func(format string, args ...any) error {
+		e := errs.New(errs.UnsupportedMedia, format, args...)
 		e.Param = m.Param
-		return nil, e
+		return e
+	}
+	switch {
+	case !slices.Contains(trackFormats, f.MIMEType):
+		return nil, refuse("The media %s is %s. Music takes %s.", m.Value, f.MIMEType, strings.Join(trackFormats, " and "))
+	case f.DurationSeconds > maxTrack.Seconds():
+		return nil, refuse("The media %s plays %.0f seconds. Music takes at most %.0f.", m.Value, f.DurationSeconds, maxTrack.Seconds())
 	}
 	return &f, nil
 }

@@ -28,6 +28,6 @@ func newBrief(f factory.Factory) (item.Brief, error) {
 	}
 	return item.NewBrief(item.Factory{
 		ID: f.ID, Name: f.Name, Writer: writers[f.Type], Description: f.Description, Audience: f.Audience, Tone: f.Tone,
-		Topics: topics, Settings: settings, Models: f.Models, Trained: f.TrainedText(), Sells: f.Type == factory.Seller,
+		Topics: topics, Settings: settings, Models: f.Models, Trained: f.TrainedText(), Logo: f.Logo, Sells: f.Type == factory.Seller,
 	})
 }

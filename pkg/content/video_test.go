@@ -102,6 +102,7 @@ func TestMusicThatCannotBeUsedIsRefused(t *testing.T) {
 		"an unknown one":     {"med_01h455vb4pex5vsknk084sn02q", errs.ValidationFailed},
 		"a picture":          {w.own(w.Caller, &media.File{Type: media.Image, MIMEType: "image/png"}), errs.UnsupportedMedia},
 		"too long":           {w.own(w.Caller, long), errs.UnsupportedMedia},
+		"another format":     {w.own(w.Caller, &media.File{Type: media.Audio, MIMEType: "audio/mp4", DurationSeconds: 9}), errs.UnsupportedMedia},
 		"pending":            {w.own(w.Caller, nil), errs.ValidationFailed},
 		"of the other mode":  {w.own(w.Live(), tune()), errs.ValidationFailed},
 		"of another account": {w.own(w.Stranger(), tune()), errs.ValidationFailed},

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
@@ -87,7 +88,9 @@ type Factory struct {
 	Settings         TypeSettings      `json:"settings" doc:"Settings of the factory's type"`
 	// Trained is its trained model, if it has one.
 	Trained *catalog.Trained `json:"-"`
-	State   string           `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued waits until it is active. What is being generated goes on"`
+	// Logo is the file of the logo that its settings name, if they do.
+	Logo  *media.File `json:"-"`
+	State string      `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued waits until it is active. What is being generated goes on"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -151,8 +154,11 @@ func (s *Service) findAll(ctx context.Context, ids []string, others ...store.Key
 // item writes the factory as an item.
 func (f *Factory) item(o tenant.Owner) (store.Item, error) {
 	it, err := store.NewItem(Kind, o, f.ID, f)
+	if err != nil {
+		return it, err
+	}
 	it.Filters = f.filters()
-	return it, err
+	return it, f.encodeLogo(&it)
 }
 
 func (f *Factory) filters() map[string]string {

@@ -43,6 +43,6 @@ func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, body any) (Facto
 	if err != nil {
 		return Factory{}, err
 	}
-	f, err := s.make(auth.FromContext(ctx).Owner, tx, b)
+	f, err := s.make(ctx, auth.FromContext(ctx).Owner, tx, b)
 	return f, errs.Below("/body", err)
 }

@@ -145,11 +145,11 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory
 }
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (Factory, error) {
-	return s.make(auth.FromContext(ctx).Owner, tx, in.Body)
+	return s.make(ctx, auth.FromContext(ctx).Owner, tx, in.Body)
 }
 
 // make makes the factory that a body asks for.
-func (s *Service) make(o tenant.Owner, tx *store.Tx, b createBody) (out Factory, err error) {
+func (s *Service) make(ctx context.Context, o tenant.Owner, tx *store.Tx, b createBody) (out Factory, err error) {
 	now := s.now()
 	f := Factory{
 		Resource: resource.New(id.New(id.Factory, now), now, b.Metadata),
@@ -161,6 +161,9 @@ func (s *Service) make(o tenant.Owner, tx *store.Tx, b createBody) (out Factory,
 		State: StateActive, Metadata: b.Metadata,
 	})
 	if err != nil {
+		return out, err
+	}
+	if err := s.setLogo(ctx, tx, &f, ""); err != nil {
 		return out, err
 	}
 	it, err := f.item(o)
@@ -185,8 +188,11 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err != nil {
 		return out, err
 	}
-	resumed := f.State == StatePaused && set.State == StateActive
+	resumed, logo := f.State == StatePaused && set.State == StateActive, f.Settings.logo()
 	if err := f.apply(set); err != nil {
+		return out, err
+	}
+	if err := s.setLogo(ctx, tx, &f, logo); err != nil {
 		return out, err
 	}
 	if resumed {
@@ -200,10 +206,10 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 // replace adds the changed factory to the transaction.
 func (s *Service) replace(tx *store.Tx, it store.Item, f *Factory) error {
 	f.Touch(s.now())
-	if err := it.Encode(f); err != nil {
+	it, err := f.Into(it)
+	if err != nil {
 		return err
 	}
-	it.Filters = f.filters()
 	tx.Replace(it)
 	return nil
 }

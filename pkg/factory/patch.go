@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -16,6 +17,9 @@ import (
 // Into writes the changed factory into the item that it was read from.
 func (f *Factory) Into(it store.Item) (store.Item, error) {
 	it.Filters = f.filters()
+	if err := f.encodeLogo(&it); err != nil {
+		return it, err
+	}
 	return it, it.Encode(f)
 }
 
@@ -33,8 +37,12 @@ func (f *Factory) Change(patch map[string]any) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	logo := f.Settings.logo()
 	if err := f.apply(set); err != nil {
 		return false, err
+	}
+	if f.Settings.logo() != logo {
+		return false, errs.Invalid("/settings/logo", "is set by PATCH /v1/factories/{factory_id} only")
 	}
 	after, err := json.Marshal(f.settings())
 	return !bytes.Equal(before, after), err

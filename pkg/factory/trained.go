@@ -19,7 +19,7 @@ func Decode(it *store.Item) (f Factory, err error) {
 			return f, fmt.Errorf("factory: trained model of %s: %w", f.ID, err)
 		}
 	}
-	return f, nil
+	return f, f.decodeLogo(it)
 }
 
 // TrainedText returns the factory's trained model where it is its text model, else nil.

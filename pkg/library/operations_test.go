@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/safehttp"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // photo is a small picture; number makes it different from others.
@@ -353,6 +354,34 @@ func TestAPendingMediaIsDeleted(t *testing.T) {
 	w.upload(m, photo(1))
 	w.notify(m.ID)
 	w.due(m.ID, time.Hour)
+	if len(w.bucket.objects) != 0 {
+		t.Errorf("%d objects stay", len(w.bucket.objects))
+	}
+}
+
+// A media that a resource shows does not end by itself.
+func TestAKeptMediaStays(t *testing.T) {
+	w := newWorld(t)
+	m := w.bring("image/png", photo(1))
+	it, err := w.db.Get(t.Context(), store.IDKey(m.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	if err := incoming.Of(it.Owner, []store.Item{it}).Keep(tx, w.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		w.due(m.ID, 30*24*time.Hour)
+		if got := w.get(m.ID); got.State != incoming.Ready || len(w.bucket.objects) != 1 || !got.ExpiresAt.After(w.clock.Now()) {
+			t.Fatalf("%+v, %d objects", got, len(w.bucket.objects))
+		}
+	}
+	w.Call(http.MethodDelete, "/v1/media/"+m.ID, nil).Into(t, http.StatusOK, new(any))
+	w.due(m.ID, 24*time.Hour)
 	if len(w.bucket.objects) != 0 {
 		t.Errorf("%d objects stay", len(w.bucket.objects))
 	}

@@ -142,7 +142,9 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 		"clips from stills": {FormatShort, Wish{Model: "kling-2.6-pro", Music: MusicGenerated}, true},
 		"stills":            {FormatLong, Wish{Visuals: VisualsStills, Music: "med_1", Track: &media.File{ID: "med_1"}, DurationSeconds: some(30)}, false},
 	} {
-		r := recordOf(t, Video, c.format, "de", voiced())
+		f := voiced()
+		f.Logo = &media.File{ID: "logo"}
+		r := recordOf(t, Video, c.format, "de", f)
 		if err := r.Plan(all, c.wish, true); err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +184,7 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 		if want := []timeline.Mark{{}, {Offset: 6, At: time.Second}}; !reflect.DeepEqual(v.Marks, want) {
 			t.Errorf("%s: marks %+v", name, v.Marks)
 		}
-		if v.Brand == nil || v.Brand.Name != "Acme" || v.Brand.Color != "#ff6600" || (v.Format == composition.Landscape) != (c.format == FormatLong) {
+		if v.Brand == nil || v.Brand.Name != "Acme" || v.Brand.Logo == nil || v.Brand.Logo.ID != "logo" || v.Brand.Color != "#ff6600" || (v.Format == composition.Landscape) != (c.format == FormatLong) {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}

@@ -97,16 +97,24 @@ func (w *Worker) step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 		o.Wait = left
 		return o, w.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject))
 	}
-	// The next step finds it gone, and removes its files.
+	// The next step finds it gone, and removes its files; or finds a later end.
 	o.Join = func(ctx context.Context, tx *store.Tx) error {
 		it, r, err := w.read(ctx, s)
-		if err == nil && r.ExpiresAt.After(w.Now()) {
-			err = task.ErrMoved // it was used meanwhile
-		}
-		if err == nil {
+		switch {
+		case err != nil:
+			return err
+		case r.ExpiresAt.After(w.Now()):
+			return task.ErrMoved // it was used meanwhile
+		case !r.Kept:
 			tx.Delete(it)
+			return nil
 		}
-		return err
+		r.Extend(w.Now())
+		if err := r.Encode(&it); err != nil {
+			return err
+		}
+		tx.Replace(it)
+		return nil
 	}
 	return o, nil
 }

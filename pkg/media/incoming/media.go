@@ -89,7 +89,7 @@ type Media struct {
 	Reason          *Reason       `json:"reason" doc:"Why it was rejected. Null otherwise"`
 	Upload          *Upload       `json:"upload" doc:"The request that uploads the file, while it is pending and may be uploaded; only for keys with the scope content:write. Each GET signs it anew"`
 	URL             *string       `json:"url" format:"uri" doc:"Signed URL of the file, valid for one hour. Null until ready"`
-	ExpiresAt       resource.Time `json:"expires_at" doc:"When the media is deleted. Each day on which it is used moves this to 30 days later"`
+	ExpiresAt       resource.Time `json:"expires_at" doc:"When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo of a factory, it is moved on by itself"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -107,6 +107,8 @@ type Declared struct {
 type Record struct {
 	Media
 	Declared Declared `json:"declared"`
+	// Kept says that it does not end by itself: a resource shows it.
+	Kept bool `json:"kept,omitempty"`
 	// File is what is kept of it, once ready.
 	File *media.File `json:"file,omitempty"`
 }

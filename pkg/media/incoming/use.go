@@ -94,6 +94,26 @@ func (g Given) File(m Member) (media.File, error) {
 	return *r.File, nil
 }
 
+// Keep adds to the transaction that the media do not end by themselves.
+func (g Given) Keep(tx *store.Tx, now time.Time) error {
+	for _, it := range g.items {
+		r, err := Decode(&it)
+		if err != nil {
+			return err
+		}
+		r.Kept = true
+		r.Touch(now)
+		if err := r.Encode(&it); err != nil {
+			return err
+		}
+		tx.Replace(it)
+	}
+	return nil
+}
+
+// Extend moves the end of a media that is kept.
+func (r *Record) Extend(now time.Time) { r.ExpiresAt = resource.Instant(now.Add(unusedTime)) }
+
 // Use adds to the transaction that the media were used, where that was not noted within
 // the last day.
 func (g Given) Use(tx *store.Tx, now time.Time) error {
