@@ -43,6 +43,9 @@ func (m Model) quantity(req provider.Request) Quantity {
 		q.Images = max(req.Count, 1)
 	case provider.KindVoice:
 		q.Characters = m.billedCharacters(req.Prompt)
+		if req.Marks && m.Provider == "polly" && m.ProviderModel != "generative" {
+			q.Characters *= 2 // marks are billed like speech
+		}
 	case provider.KindVideo, provider.KindMusic:
 		q.Length = seconds(m.Length(req.Seconds))
 	case provider.KindAvatar:

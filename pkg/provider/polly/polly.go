@@ -2,6 +2,9 @@
 //
 //   - SynthesizeSpeech (developer guide, "SynthesizeSpeech") speaks up to 3,000
 //     characters and answers with the file.
+//   - SynthesizeSpeech with the output format json ("Speech marks") says when the words
+//     of a text are spoken. Its characters are billed like those of speech. Generative
+//     voices have no marks.
 //   - StartSpeechSynthesisTask ("Creating long audio files") speaks up to 100,000
 //     and puts the file into a bucket; GetSpeechSynthesisTask returns scheduled,
 //     inProgress, completed or failed. The provider keeps a task for 72 hours.
@@ -114,7 +117,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	case n > maxAtOnce:
 		return p.start(ctx, engine, v, req.Prompt)
 	default:
-		return p.speak(ctx, engine, v, req.Prompt)
+		return p.speak(ctx, engine, v, req.Prompt, req.Marks && engine != types.EngineGenerative)
 	}
 }
 
@@ -154,7 +157,7 @@ func characters(text string) (n int) {
 }
 
 // speak has a short text spoken.
-func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text string) (provider.Submission, error) {
+func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text string, marks bool) (provider.Submission, error) {
 	call := awscall.Call{Name: "polly: SynthesizeSpeech", Timeout: speakTimeout, Submits: true, Refused: refused}
 	var content []byte
 	var billed int32
@@ -182,7 +185,13 @@ func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text
 	if err != nil {
 		return provider.Submission{}, err
 	}
-	return provider.Submission{Result: &provider.Result{Media: []provider.File{provider.FileOf(content)}, Characters: int(billed)}}, nil
+	result := &provider.Result{Media: []provider.File{provider.FileOf(content)}, Characters: int(billed)}
+	if marks {
+		var more int
+		result.Marks, more = p.marks(ctx, engine, v, text)
+		result.Characters += more
+	}
+	return provider.Submission{Result: result}, nil
 }
 
 // isMP3 reports whether the content begins like an MP3: with an ID3 tag or a frame.

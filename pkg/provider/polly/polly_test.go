@@ -451,3 +451,44 @@ func TestTheCatalogListsTheDefaultVoices(t *testing.T) {
 		}
 	}
 }
+
+func TestMarksSayWhenWordsAreSpoken(t *testing.T) {
+	w := newWorld(t)
+	req := short("marks")
+	req.Marks, req.Prompt = true, "Où est né l’été ?"
+	sub, err := w.Submit(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for i, m := range sub.Result.Marks {
+		word, _, _ := strings.Cut(req.Prompt[m.Offset:], " ")
+		said = append(said, word)
+		if i > 0 && m.At <= sub.Result.Marks[i-1].At {
+			t.Errorf("%+v", sub.Result.Marks)
+		}
+	}
+	if strings.Join(said, " ") != req.Prompt || sub.Result.Characters != 2*characters(req.Prompt) || len(sub.Result.Media) != 1 {
+		t.Errorf("%q, %+v", said, sub.Result)
+	}
+	// The price foresees what is billed.
+	m, _ := catalog.Find("polly-neural")
+	req.Prompt = strings.Repeat("x", 2500)
+	with, err1 := m.PriceOf(req)
+	req.Marks = false
+	without, err2 := m.PriceOf(req)
+	if err1 != nil || err2 != nil || with != 2*without {
+		t.Errorf("%d with marks, %d without", with, without)
+	}
+	// Speech without marks is of use.
+	req.Marks, req.Prompt = true, "Good morning."
+	w.control.Queue(fake.Name, control.Submit, control.Fault{Kind: control.Slow})
+	w.control.Queue(fake.Name, control.Submit, control.Fault{Kind: control.ServerError, Status: 500})
+	if sub, err := w.Submit(t.Context(), req); err != nil || sub.Result.Marks != nil || len(sub.Result.Media) != 1 {
+		t.Errorf("%+v, %v", sub, err)
+	}
+	req.Model = "generative"
+	if sub, err := w.Submit(t.Context(), req); err != nil || sub.Result.Marks != nil {
+		t.Errorf("generative: %+v, %v", sub, err)
+	}
+}

@@ -4,6 +4,7 @@
 package polly
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 	"sync"
 	"time"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/testdata/providers/control"
@@ -95,13 +97,17 @@ func (s speech) check(most int) *refusal {
 		return invalid("Value %q at 'engine' failed to satisfy constraint", engine)
 	case !known:
 		return invalid("Value %q at 'voiceId' failed to satisfy constraint", *s.VoiceID)
-	case *s.OutputFormat != "mp3":
+	case *s.OutputFormat == "json" && engine == "generative":
+		return &refusal{"EngineNotSupportedException", "Speech marks are not supported by the selected engine: " + engine}
+	case *s.OutputFormat == "json" && len(s.SpeechMarkTypes) == 0:
+		return invalid("SpeechMarkTypes are required for the OutputFormat json")
+	case *s.OutputFormat != "mp3" && *s.OutputFormat != "json":
 		return invalid("the fake speaks mp3, not %q", *s.OutputFormat)
 	case or(s.TextType, "text") != "text":
 		return invalid("the fake reads text, not %q", *s.TextType)
 	case s.SampleRate != nil && !slices.Contains([]string{"8000", "16000", "22050", "24000"}, *s.SampleRate):
 		return &refusal{"InvalidSampleRateException", "The specified sample rate is not valid."}
-	case len(s.SpeechMarkTypes) > 0:
+	case len(s.SpeechMarkTypes) > 0 && *s.OutputFormat != "json":
 		return &refusal{"MarksNotSupportedForFormatException", "Speech marks are not supported for the OutputFormat selected."}
 	case len(s.LexiconNames) > 0:
 		return &refusal{"LexiconNotFoundException", "There is no such lexicon."}
@@ -140,9 +146,26 @@ func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 	}
 	f.accept("", s, sent)
 	w.Header().Set("Content-Type", "audio/mpeg")
+	if *s.OutputFormat == "json" {
+		w.Header().Set("Content-Type", "application/x-json-stream")
+		content = wordsOf(*s.Text)
+	}
 	w.Header().Set("X-Amzn-Requestcharacters", strconv.Itoa(len(utf16.Encode([]rune(*s.Text)))))
 	_, _ = w.Write(content) // the caller may have gone
 }
+
+// wordsOf says when the words of a text are spoken, a line for each.
+func wordsOf(text string) []byte {
+	var b bytes.Buffer
+	each := provider.SpokenLength(text) / time.Duration(max(utf8.RuneCountInString(text), 1))
+	for _, at := range wordStart.FindAllStringIndex(text, -1) {
+		fmt.Fprintf(&b, `{"time":%d,"type":"word","start":%d,"end":%d,"value":%q}`+"\n",
+			(each * time.Duration(utf8.RuneCountInString(text[:at[0]]))).Milliseconds(), at[0], at[1], text[at[0]:at[1]])
+	}
+	return b.Bytes()
+}
+
+var wordStart = regexp.MustCompile(`\S+`)
 
 func (f *fake) accept(id string, s speech, sent map[string]any) {
 	f.Control.Accept(control.Acceptance{
