@@ -136,6 +136,8 @@ var mistakes = []any{
 	mistake{"music that does not exist", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"video","prompt":"A shoe","music":"med_01h455vb4pex5vsknk084sn02q"}`, nil},
 	mistake{"stills of a video model", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"video","prompt":"A shoe","visuals":"stills","model":"veo-3.1"}`, nil},
 	mistake{"a carousel in a writing system without a font", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"carousel","prompt":"A shoe","language":"bn"}`, nil},
+	mistake{"a logo that does not exist", "POST /v1/factories", `{"type":"brand","name":"Acme","settings":{"brand_name":"Acme","logo":"med_01h455vb4pex5vsknk084sn02q"}}`, nil},
+	mistake{"an address as a logo", "POST /v1/factories", `{"type":"brand","name":"Acme","settings":{"brand_name":"Acme","logo":"https://acme.example.com/logo.svg"}}`, nil},
 	mistake{"an unknown model", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"A shoe","model":"gpt-9"}`, nil},
 	mistake{"an unknown factory", "POST /v1/content-items", `{"factory_id":"fac_01h455vb4pex5vsknk084sn02q","kind":"post","prompt":"A shoe"}`, nil},
 	mistake{"several at once", "POST /v1/content-items", `{"kind":"vidoe","prompt":7,"duration":20,"factoryId":"x"}`, nil},
