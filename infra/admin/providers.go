@@ -55,7 +55,7 @@ func credentialsCommand(cmd *cobra.Command, out io.Writer, keep keeper, variable
 	var secret string
 	set := &cobra.Command{
 		Use: "set", Short: "Read all credentials as JSON from standard input, and replace the earlier ones",
-		Long: "Read all credentials as JSON from standard input, and replace the earlier ones. Functions use them within five minutes.",
+		Long:    "Read all credentials as JSON from standard input, and replace the earlier ones. Functions use them within five minutes.",
 		Example: example,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -40,10 +40,15 @@ func newDeployment(t *testing.T) *deployment {
 	}
 	d.set(root, nil)
 	d.program = filepath.Join(d.dir, "deploy")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", d.dir+"/", "./infra", "./infra/deploy")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	for _, command := range [][]string{
+		{"go", "build", "-o", d.dir + "/", "./infra", "./infra/deploy"},
+		{"node", "infra/tools/media-tools.mjs", "layer", system.Machine().Architecture()},
+	} {
+		build := exec.CommandContext(t.Context(), command[0], command[1:]...)
+		build.Dir = root
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
 	}
 	d.env = append(os.Environ(), "AWS_ENDPOINT_URL="+running.Endpoint, "AWS_REGION="+running.Region,
 		// The local AWS takes an access key of 12 digits for an account.
@@ -67,7 +72,7 @@ func (d *deployment) set(from string, settings map[string]any) {
 	for name, value := range settings {
 		file["context"].(map[string]any)["customers"].(map[string]any)["acme"].(map[string]any)[name] = value
 	}
-	// The local system has built the functions.
+	// The functions and the layer are built.
 	file["app"], file["build"] = filepath.Join(d.dir, "infra"), "true"
 	if data, err = json.Marshal(file); err != nil {
 		d.t.Fatal(err)

@@ -159,18 +159,22 @@ func TestTheRateIsThatOfTheKey(t *testing.T) {
 		t.Errorf("%+v", got.Usage)
 	}
 	// Eleven more keys with 20 calls each: the account has 200, one key's 20 of which are gone.
-	total, last := ok, answer{}
+	failed, last := 0, answer{}
 	for range 11 {
 		k := c.key(tenant.Test, apikey.Settings{})
 		for range limit {
-			// A call that a busy machine fails is counted, too.
-			if last = call(t, k.Secret, "GET", "/v1/me", nil); last.Status != http.StatusTooManyRequests {
-				total++
+			switch last = call(t, k.Secret, "GET", "/v1/me", nil); last.Status {
+			case http.StatusOK:
+				ok++
+			case http.StatusTooManyRequests:
+			default: // a busy machine fails a call before or after it is counted
+				failed++
 			}
 		}
 	}
-	if total != 10*limit {
-		t.Errorf("the account has made %d calls of %d", total, 10*limit)
+	// Twelve keys may exceed the ceiling by less than a block each (credential.Ceiling).
+	if ok >= 10*limit+12 || ok+failed < 10*limit {
+		t.Errorf("%d calls of the account have succeeded and %d failed, of %d", ok, failed, 10*limit)
 	}
 	if err := last.refused(429, "rate_limited"); err != nil || last.Header.Get("Retry-After") == "" {
 		t.Errorf("%v, %v", err, last.Header)

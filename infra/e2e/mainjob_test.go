@@ -275,7 +275,7 @@ func TestEvents(t *testing.T) {
 		events = into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=content.*&from="+from, nil), http.StatusOK)
 		return len(events) == 2
 	})
-	if events[0].Data.Object.ID != item.ID || len(events[0].Data.Object.Media) != 1 {
+	if events[0].Data.Object.ID != item.ID || len(events[0].Data.Object.Media) != 2 {
 		t.Fatalf("%+v", events)
 	}
 	checkFile(t, events[0].Data.Object.Media[0], "image/", 4, 5)

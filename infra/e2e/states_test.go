@@ -26,7 +26,7 @@ func TestStatesAndTheirEvents(t *testing.T) {
 		t.Errorf("%s shows %+v", at, got)
 	}
 	late := call(t, key, http.MethodPost, at+"/cancel", nil)
-	if err := late.refused(http.StatusConflict, "invalid_state"); err != nil || !strings.Contains(late.Raw, `"context":{"state":"generated","allowed":["update","regenerate","delete"]}`) {
+	if err := late.refused(http.StatusConflict, "invalid_state"); err != nil || !strings.Contains(late.Raw, `"context":{"state":"generated","allowed":["update","regenerate","delete","schedule","publish"]}`) {
 		t.Error(err, late.Raw)
 	}
 	into[contentItem](call(t, key, http.MethodDelete, at, nil), http.StatusOK)

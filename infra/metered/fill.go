@@ -27,7 +27,8 @@ func (Nowhere) Send(_ context.Context, messages ...queue.Message) []error {
 // dispatch makes the deliveries of the events to the webhooks.
 func (w *World) dispatch(ctx context.Context, state *store.DB) error {
 	var happened []event.Event
-	if err := w.list(ctx, Request{Operation: "listEvents"}, &happened); err != nil {
+	// The webhooks receive no others.
+	if err := w.list(ctx, Request{Operation: "listEvents", Query: map[string]string{"type": "content.*"}}, &happened); err != nil {
 		return err
 	}
 	var batch events.SQSEvent

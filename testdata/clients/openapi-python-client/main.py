@@ -19,6 +19,7 @@ from client.models import (
     EventList,
     FactoryResponse,
     FactoryUpdate,
+    MediaRole,
     MusicianFactory,
     MusicianSettings,
     MusicianSettingsUpdate,
@@ -69,7 +70,7 @@ with api:
         assert isinstance(read, ContentItemResponse), read
         item = read.data
     assert item.state == ContentState.GENERATED
-    assert len(item.media) == 1
+    assert item.media[0].role == MediaRole.FINAL
 
     events = list_events.sync(client=api)
     assert isinstance(events, EventList), events
