@@ -19,14 +19,14 @@ import (
 type published struct {
 	ID, State    string
 	PublishAt    *string `json:"publish_at"`
-	Publications []struct {
-		ID, State, Platform string
-		URL                 *string
-		Failure             *struct{ Code string }
-		Metrics             *struct {
-			Views *int64
-		}
-	}
+	Publications []publicationView
+}
+
+type publicationView struct {
+	ID, State, Platform string
+	URL                 *string
+	Failure             *struct{ Code, Message string }
+	Metrics             *struct{ Views *int64 }
 }
 
 // channel connects the channel of the fake of Telegram.

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/content/publication"
 	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/testdata/platforms/rutube"
 	"github.com/content-automation/api/testdata/platforms/telegram"
 )
@@ -132,6 +134,7 @@ func TestSocialAccountsAreConnectedAtThePlatforms(t *testing.T) {
 		t.Errorf("the factory has %v, not %v", f.Accounts, want)
 	}
 
+	t.Run("a video is published on each", func(t *testing.T) { c.publishEverywhere(t, factory, len(connected)) })
 	t.Run("a token is refreshed", func(t *testing.T) { c.refresh(t, connected["tiktok"]) })
 
 	t.Run("disconnected", func(t *testing.T) {
@@ -155,6 +158,38 @@ func TestSocialAccountsAreConnectedAtThePlatforms(t *testing.T) {
 	if n := len(into[[]webhookEvent](call(t, secret, http.MethodGet, "/v1/events?type=social_account.connected", nil), http.StatusOK)); n != 6 {
 		t.Errorf("there are %d events", n)
 	}
+}
+
+// publishEverywhere publishes a video on all accounts of a factory, and reads the metrics
+// of a post.
+func (c *customer) publishEverywhere(t *testing.T, factory string, accounts int) {
+	c.topUp(1000)
+	secret, caption := c.live.Secret, "Everywhere, by "+c.id
+	made := into[contentItem](call(t, secret, http.MethodPost, contentPath, object{
+		"factory_id": factory, "kind": "video", "visuals": "stills", "duration_seconds": 10, "prompt": "A shoe made of recycled nets", "caption": caption,
+	}), http.StatusAccepted)
+	if got := ended(t, secret, made.ID); got.State != "generated" {
+		t.Fatalf("%+v", got)
+	}
+	before := into[published](call(t, secret, http.MethodPost, contentPath+"/"+made.ID+"/publish", nil), http.StatusAccepted)
+	if len(before.Publications) != accounts {
+		t.Fatalf("%+v", before)
+	}
+	got := until(t, secret, made.ID, "published")
+	for _, p := range got.Publications {
+		if p.State != "published" || p.URL == nil {
+			t.Errorf("%s: %+v", p.Platform, p.Failure)
+		}
+		if p.Platform == "youtube" {
+			c.wake(tenant.Live, publication.Read, made.ID, p.ID)
+		}
+	}
+	if n := posts(t, caption); n != accounts {
+		t.Errorf("there are %d posts on %d accounts", n, accounts)
+	}
+	eventually(t, "the metrics of "+made.ID, func() bool {
+		return slices.ContainsFunc(until(t, secret, made.ID, "published").Publications, func(p publicationView) bool { return p.Metrics != nil && p.Metrics.Views != nil })
+	})
 }
 
 // refresh has the token of an account refreshed, as if a platform had said that it has ended.

@@ -1,10 +1,12 @@
 package diagnosis
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/platform/limits"
 )
 
@@ -76,9 +78,9 @@ func captions(f Facts) (all []Finding) {
 				continue
 			}
 			n++
-			length := limit.Length(posted(it))
+			length := limit.Unit.Length(posted(it))
 			most = max(most, length)
-			if length > limit.Most {
+			if length > limit.Max {
 				over++
 			}
 		}
@@ -90,8 +92,8 @@ func captions(f Facts) (all []Finding) {
 			severity = Warning
 		}
 		all = append(all, found(CaptionTooLong, severity,
-			fmt.Sprintf("%d of %d captions are longer with their hashtags than %s permits. The longest has %d of %d characters.", over, n, limit.Platform, most, limit.Most),
-			"too_long", over, "captions", n, "longest", most, "limit", limit.Most).about(limit.Platform, ""))
+			fmt.Sprintf("%d of %d captions are longer with their hashtags than %s permits. The longest has %d of %d %s.", over, n, limit.Platform, most, limit.Max, strings.ReplaceAll(string(cmp.Or(limit.Unit, platform.Runes)), "_", " ")),
+			"too_long", over, "captions", n, "longest", most, "limit", limit.Max).about(limit.Platform, ""))
 	}
 	return all
 }

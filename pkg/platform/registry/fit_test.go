@@ -6,6 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/compose/fit"
 	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/platform/limits"
 	"github.com/content-automation/api/pkg/platform/registry"
 )
 
@@ -17,7 +18,7 @@ func TestWhatFitsTheTableFitsTheCapabilities(t *testing.T) {
 	}
 	for _, name := range registry.Names() {
 		live, _ := registry.Sandbox(name, time.Now)
-		kinds, limits := live.Capabilities().Kinds, fit.Table[fit.Platform(name)]
+		kinds, table := live.Capabilities().Kinds, fit.Table[fit.Platform(name)]
 		video := func(what string, v *fit.Video, f *platform.File) {
 			switch {
 			case (v == nil) != (f == nil):
@@ -37,13 +38,13 @@ func TestWhatFitsTheTableFitsTheCapabilities(t *testing.T) {
 				within(t, name+" "+what, p.MaxBytes, p.MinRatio, p.MaxRatio, *f)
 			}
 		}
-		video("short video", limits.Short, kinds[platform.KindVideo].Video)
-		video("long video", limits.Long, kinds[platform.KindVideo].Video)
-		video("music clip", limits.Short, kinds[platform.KindMusicClip].Video)
-		video("story clip", limits.Story, kinds[platform.KindStory].Video)
-		picture("post", limits.Image, kinds[platform.KindPost].Image)
-		picture("slide", limits.Image, kinds[platform.KindCarousel].Image)
-		picture("story", limits.Card, kinds[platform.KindStory].Image)
+		video("short video", table.Short, kinds[platform.KindVideo].Video)
+		video("long video", table.Long, kinds[platform.KindVideo].Video)
+		video("music clip", table.Short, kinds[platform.KindMusicClip].Video)
+		video("story clip", table.Story, kinds[platform.KindStory].Video)
+		picture("post", table.Image, kinds[platform.KindPost].Image)
+		picture("slide", table.Image, kinds[platform.KindCarousel].Image)
+		picture("story", table.Card, kinds[platform.KindStory].Image)
 	}
 }
 
@@ -54,5 +55,18 @@ func within(t *testing.T, what string, bytes int64, least, most float64, f platf
 	}
 	if least < f.MinRatio || f.MaxRatio > 0 && most > f.MaxRatio {
 		t.Errorf("%s: ratios from %.2f to %.2f are taken, and the table says from %.2f to %.2f", what, f.MinRatio, f.MaxRatio, least, most)
+	}
+}
+
+func TestTheLimitsOfCaptionsAreThoseOfTheAdapters(t *testing.T) {
+	if len(limits.Captions) != len(registry.Names()) {
+		t.Errorf("there are limits of %d platforms", len(limits.Captions))
+	}
+	for _, c := range limits.Captions {
+		adapter, _ := registry.Sandbox(c.Platform, time.Now)
+		want := adapter.Capabilities().Kinds[platform.KindVideo].Caption
+		if want.Max != c.Max || want.Unit.Length("é🏃") != c.Unit.Length("é🏃") {
+			t.Errorf("%s takes %d %s, not %d %s", c.Platform, want.Max, want.Unit, c.Max, c.Unit)
+		}
 	}
 }
