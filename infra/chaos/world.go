@@ -51,7 +51,14 @@ func newWorld(ctx context.Context, dir string, say func(string)) (_ *world, err 
 		return nil, err
 	}
 	through := func(service system.Service, endpoint string) (string, error) {
-		return map[system.Service]*proxy{system.AWS: w.aws, system.Providers: w.providers}[service].through(endpoint)
+		switch service {
+		case system.AWS:
+			return w.aws.through(endpoint)
+		case system.Providers:
+			return w.providers.through(endpoint)
+		default:
+			return endpoint, nil // nothing of it is disturbed
+		}
 	}
 	if w.system, err = system.Start(ctx, system.Options{Dir: dir, Say: say, Through: through}); err != nil {
 		return nil, err
