@@ -78,7 +78,7 @@ layer: ## Make the Lambda layer with ffmpeg and the fonts, into build/layer/<arc
 test: explorer-assets media-tools generate-check lint vuln ## Run everything that must pass: generated files, static analysis, known vulnerabilities, all tests
 	$(GO) test $$($(GO) list $(PACKAGES) | grep -v '$(DEPLOYED)')
 	@for table in pkg/platform/*/testdata/duplicates.md; do echo; echo "$$table, as the tests found it:"; cat $$table; done
-	$(GO) test -count=1 -timeout 25m $$($(GO) list $(PACKAGES) | grep '$(DEPLOYED)')
+	$(GO) test -count=1 -p 1 -timeout 25m $$($(GO) list $(PACKAGES) | grep '$(DEPLOYED)')
 	@$(MAKE) --no-print-directory test-sam
 
 .PHONY: test-sam

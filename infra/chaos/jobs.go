@@ -12,8 +12,9 @@ import (
 // credits are what a scene's account may spend: more than its work can cost.
 const credits = 1_000_000
 
-// mix is the work that a scene asks for, in turn: each kind of content and of
-// generation, by each provider that offers one.
+// mix is the work that a scene asks for, in turn: kinds of content and of generation, by
+// each provider that offers one. Music clips are not among them: composing one takes most
+// of a core for 15 seconds, and goes the way of a video.
 var mix = []struct {
 	path string
 	body map[string]any
@@ -26,7 +27,6 @@ var mix = []struct {
 	{"/v1/studio/voices", map[string]any{"model": "eleven-flash-2.5", "language": "en"}},
 	{"/v1/content-items", map[string]any{"kind": "video", "duration_seconds": 10, "visuals": "stills"}},
 	{"/v1/studio/images", map[string]any{"model": "stable-image-core"}},
-	{"/v1/content-items", map[string]any{"kind": "music_clip", "duration_seconds": 15}},
 	{"/v1/studio/voices", map[string]any{"model": "polly-generative", "language": "en"}},
 	{"/v1/studio/music", map[string]any{"model": "ace-step", "seconds": 30}},
 	{"/v1/studio/avatars", map[string]any{"model": "heygen-avatar-4"}},

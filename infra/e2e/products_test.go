@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -102,6 +103,12 @@ func TestTheProductsOfADeletedFactory(t *testing.T) {
 	shop := c.shop(t, secret)
 	for _, sku := range []string{"A", "B"} {
 		into[object](call(t, secret, http.MethodPost, "/v1/products", object{"factory_id": shop, "sku": sku, "name": "Shoe", "price": object{"amount": 1, "currency": "EUR"}}), http.StatusCreated)
+	}
+	var page struct {
+		Cursor string `json:"next_cursor"`
+	}
+	if a := call(t, secret, http.MethodGet, "/v1/products?limit=1", nil); json.Unmarshal([]byte(a.Raw), &page) != nil || page.Cursor == "" {
+		t.Errorf("the first page of the products: %s", a.Raw)
 	}
 	into[object](call(t, secret, http.MethodDelete, "/v1/factories/"+shop, nil), http.StatusOK)
 	eventually(t, "the end of the products", func() bool {

@@ -127,6 +127,9 @@ func TestSocialAccountsAreConnectedAtThePlatforms(t *testing.T) {
 		want = append(want, id)
 		into[socialAccount](call(t, secret, http.MethodPut, "/v1/factories/"+factory+"/social-accounts/"+id, nil), http.StatusOK)
 	}
+	if listed := into[[]socialAccount](call(t, secret, http.MethodGet, "/v1/social/accounts?state=connected", nil), http.StatusOK); len(listed) != len(connected) {
+		t.Errorf("the list has %+v", listed)
+	}
 	f := into[struct {
 		Accounts []string `json:"social_account_ids"`
 	}](call(t, secret, http.MethodGet, "/v1/factories/"+factory, nil), http.StatusOK)
