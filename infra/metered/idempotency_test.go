@@ -138,7 +138,7 @@ func (r *repeater) refusals() {
 }
 
 // replays lets the function die when its commit is through, which for an operation that
-// reaches outside is the one that ends its claim, and repeats the call. It gives the answer.
+// reaches outside is the one that ends its claim, repeats the call and returns the answer.
 func (r *repeater) replays() string {
 	r.t.Helper()
 	ctx, die := context.WithCancel(r.t.Context())

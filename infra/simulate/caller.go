@@ -74,7 +74,7 @@ func (c *caller) call(method, path string, body any, into any) int {
 	return c.repeat(math.MaxInt, method, path, body, into)
 }
 
-// repeat is call that gives up after some tries, and returns 0 then.
+// repeat is call with at most some tries. It returns 0 if all of them failed.
 func (c *caller) repeat(tries int, method, path string, body any, into any) int {
 	b, err := json.Marshal(body)
 	if err != nil {

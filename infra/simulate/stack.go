@@ -93,7 +93,7 @@ func (silent) Record(context.Context, httpapi.Call) error { return nil }
 // allowed lets every address be called.
 type allowed struct{}
 
-// CheckURL implements webhook.URLChecker.
+// CheckURL implements safehttp.Checker.
 func (allowed) CheckURL(context.Context, string) error { return nil }
 
 // Do implements studio.URLs.

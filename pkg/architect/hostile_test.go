@@ -322,7 +322,7 @@ func TestHostileTextsHaveNoEffect(t *testing.T) {
 			if of := w.get(w.live, w.path); of.FactoryID == nil || *of.FactoryID != w.names["factory"] {
 				t.Errorf("%+v", of)
 			}
-			// What the model says of its instructions tells nothing of others.
+			// What the model says of its instructions reveals nothing of others.
 			for _, secret := range []string{w.names["stranger"], string(w.live.Principal.Account), w.live.Principal.KeyID(), says} {
 				if strings.Contains(w.model.asked[len(w.model.asked)-1].System, secret) {
 					t.Errorf("the instructions contain %s", secret)

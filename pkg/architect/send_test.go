@@ -58,7 +58,7 @@ func TestTheSandboxMakesDraftsOfWhatIsAsked(t *testing.T) {
 	}
 }
 
-// A live key is answered by the model, which reads by tools, is told what they refuse, and
+// A live key is answered by the model, which reads by tools and receives what they refuse, and
 // pays once.
 func TestAModelAnswersLiveKeys(t *testing.T) {
 	w := newWorld(t)

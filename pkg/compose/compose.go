@@ -100,7 +100,7 @@ type Result struct {
 }
 
 // Compose composes the work, and writes its files into the folder out, which must exist.
-// Meanwhile it tells the progress from 0 to 100; progress may be nil. Where it fails, it
+// Meanwhile it reports the progress from 0 to 100; progress may be nil. Where it fails, it
 // leaves no file. Errors are of type *Error.
 func (e *Engine) Compose(ctx context.Context, w Work, out string, progress func(percent int)) (Result, error) {
 	if err := w.check(); err != nil {
@@ -116,14 +116,14 @@ func (e *Engine) Compose(ctx context.Context, w Work, out string, progress func(
 		return Result{}, internal(StageInputs, err)
 	}
 	r := &run{Engine: e, ctx: ctx, dir: dir, out: out, progress: progress}
-	r.tell(0)
+	r.report(0)
 	if err := w.compose(r); err != nil {
 		for _, f := range r.files {
 			os.Remove(f.Path)
 		}
 		return Result{Usage: r.usage}, err
 	}
-	r.tell(100)
+	r.report(100)
 	return Result{Files: r.files, Usage: r.usage}, nil
 }
 
@@ -136,13 +136,13 @@ type run struct {
 	usage    ffmpeg.Usage
 	files    []File
 	progress func(int)
-	told     int
+	reported int
 }
 
-// tell tells the progress, if it has changed.
-func (r *run) tell(percent int) {
-	if r.progress != nil && (percent > r.told || percent == 0) {
-		r.told = percent
+// report reports the progress, if it has changed.
+func (r *run) report(percent int) {
+	if r.progress != nil && (percent > r.reported || percent == 0) {
+		r.reported = percent
 		r.progress(percent)
 	}
 }

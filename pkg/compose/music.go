@@ -68,11 +68,11 @@ func (m MusicClip) compose(r *run) error {
 	if err != nil {
 		return err
 	}
-	r.tell(5)
+	r.report(5)
 	if err := r.sound(mix{music: &track, heardMusic: heard, frames: frames}); err != nil {
 		return err
 	}
-	r.tell(15)
+	r.report(15)
 	if err := m.encode(r, back, heard, frames); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (m MusicClip) encode(r *run, back *image.RGBA, heard heard, frames int) err
 		},
 		Filter:   filter,
 		Output:   append([]string{"-map", "[out]", "-frames:v", fmt.Sprint(frames)}, append(encoder(m.Quality, min(maxRate, int(maxFile*8/(seconds+1))-160_000)), "-f", "mp4", "picture.mp4")...),
-		Progress: func(done int) { r.tell(15 + 80*done/frames) },
+		Progress: func(done int) { r.report(15 + 80*done/frames) },
 	})
 	if err == nil && report.Frames < frames {
 		return internal(StagePicture, fmt.Errorf("%d of %d frames", report.Frames, frames))

@@ -103,7 +103,7 @@ func (c Carousel) compose(r *run) error {
 		if err := r.deliver(name+".jpg", File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Width: wide, Height: slideTall}); err != nil {
 			return err
 		}
-		r.tell(100 * (i + 1) / (len(c.Slides) + 1))
+		r.report(100 * (i + 1) / (len(c.Slides) + 1))
 	}
 	return nil
 }

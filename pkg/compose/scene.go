@@ -24,7 +24,7 @@ func (f *film) encode(n int) (name string, frames int, err error) {
 		return "", 0, err
 	}
 	job := ffmpeg.Job{Inputs: []ffmpeg.Input{in}, Progress: func(done int) {
-		f.tell(10 + 85*(f.encoded+min(done, frames))/f.frames)
+		f.report(10 + 85*(f.encoded+min(done, frames))/f.frames)
 	}}
 	last := "[v0]"
 	if s.after > 0 {

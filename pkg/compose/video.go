@@ -154,7 +154,7 @@ func (v Video) compose(r *run) error {
 	if err != nil {
 		return err
 	}
-	r.tell(10)
+	r.report(10)
 	list, err := f.shoot(m)
 	if err != nil {
 		return err

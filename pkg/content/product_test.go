@@ -39,7 +39,7 @@ func (s *shop) sell(factory, sku string) string {
 	return p.ID
 }
 
-// photograph gives the product a photo that is ready.
+// photograph adds a photo that is ready to the product.
 func (s *shop) photograph(productID string) goods.Photo {
 	s.w.t.Helper()
 	var p goods.Photo

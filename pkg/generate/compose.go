@@ -31,7 +31,7 @@ type Composing interface {
 // Composer composes media. Only the function compose has one.
 type Composer interface {
 	// Compose composes media of stored files, and passes each file with its role to save.
-	// A draft is made in a fraction of the time. Meanwhile progress is told the percentage
+	// A draft is made in a fraction of the time. Meanwhile progress receives the percentage
 	// that is done. An error of type *provider.Error is final unless it is Transient; it
 	// has a code of provider.FailureCodes and a message that says what to do.
 	Compose(ctx context.Context, c composition.Composition, draft bool, progress func(percent int), save Save) error
@@ -51,8 +51,8 @@ const (
 // resource is looked at.
 const compositionProgress = 10
 
-// tellTimeout bounds a look at the resource: the composition waits for it.
-const tellTimeout = 900 * time.Millisecond
+// reportTimeout bounds a look at the resource: the composition waits for it.
+const reportTimeout = 900 * time.Millisecond
 
 // compose makes a part of those before it, under a lease: a message that arrives twice
 // composes once. Where the function dies, the part begins anew, and replaces what was
@@ -96,11 +96,11 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 		made.Files = append(made.Files, f)
 		return err
 	}
-	told := 0
+	reported := 0
 	progress := func(percent int) {
-		if percent >= told+compositionProgress {
-			told = percent
-			w.tell(held, a, percent, end)
+		if percent >= reported+compositionProgress {
+			reported = percent
+			w.report(held, a, percent, end)
 		}
 	}
 	err = w.Composer.Compose(held, what, a.Mode == tenant.Test, progress, save)
@@ -116,11 +116,11 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	return o, nil
 }
 
-// tell lets the resource show how far a composition is, and ends it where the resource no
+// report lets the resource show how far a composition is, and ends it where the resource no
 // longer waits for it. What fails here is shown later.
-func (w *Worker) tell(ctx context.Context, a *attempt, percent int, end context.CancelCauseFunc) {
+func (w *Worker) report(ctx context.Context, a *attempt, percent int, end context.CancelCauseFunc) {
 	a.Parts[a.n].Progress = percent
-	ctx, cancel := context.WithTimeout(ctx, tellTimeout)
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
 	work, err := w.work(ctx, a.Step, a.Attempt)
 	switch {

@@ -2,7 +2,6 @@
 package library
 
 import (
-	"context"
 	"time"
 
 	"github.com/content-automation/api/pkg/function"
@@ -16,17 +15,12 @@ import (
 type Service struct {
 	db     *store.DB
 	signer *media.Signer
-	urls   URLs
+	urls   safehttp.Checker
 	now    func() time.Time
 }
 
-// URLs checks the addresses that callers send; *safehttp.Client does.
-type URLs interface {
-	CheckURL(ctx context.Context, raw string) error
-}
-
 // NewService makes the service.
-func NewService(db *store.DB, signer *media.Signer, urls URLs, now func() time.Time) *Service {
+func NewService(db *store.DB, signer *media.Signer, urls safehttp.Checker, now func() time.Time) *Service {
 	return &Service{db, signer, urls, now}
 }
 

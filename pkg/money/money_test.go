@@ -19,7 +19,7 @@ func TestTheCurrenciesAreThoseOfISO4217(t *testing.T) {
 			continue
 		}
 		known++
-		// CLDR leaves out the units of ISO 4217 that nobody pays with.
+		// CLDR leaves out the units of ISO 4217 that are no means of payment.
 		unused := strings.Contains("AFN ALL AMD COP GYD IDR IQD IRR KPW LAK LBP MGA MMK MNT MUR PKR RSD SOS SYP TZS UZS YER", code)
 		if scale, _ := currency.Standard.Rounding(unit); scale != n && !unused {
 			t.Errorf("%s has %d digits, and the library says %d", code, n, scale)

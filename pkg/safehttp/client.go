@@ -149,6 +149,15 @@ func rooted(host string) string {
 	return host + "."
 }
 
+// Checker checks addresses that callers send.
+type Checker interface {
+	// CheckURL returns a *BlockedError for an address that may not be called, and an error
+	// that wraps ErrLookup if its name could not be looked up.
+	CheckURL(ctx context.Context, raw string) error
+}
+
+var _ Checker = (*Client)(nil)
+
 // CheckURL reports whether a URL may be called: its form, and every address that
 // its name resolves to now. The error is a *BlockedError if it may not, and
 // wraps ErrLookup if the name could not be looked up.

@@ -246,7 +246,7 @@ func (v *visit) connect(ctx context.Context, a platform.Account) (account.Record
 	return r, v.db.Commit(ctx, tx)
 }
 
-// failed returns the page of a failure, and tells it to the return URL.
+// failed returns the page of a failure, whose code is a parameter of the return URL.
 func (v *visit) failed(code string, status int, title, text string) page {
 	return v.page(page{Status: status, Title: title, Text: text}, map[string]string{"social_account_id": v.record.ID, "error": code})
 }

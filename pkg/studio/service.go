@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio/generation"
 )
@@ -29,8 +30,7 @@ type Service struct {
 type URLs interface {
 	// Do sends a request to an address of a caller.
 	Do(req *http.Request) (*http.Response, error)
-	// CheckURL returns an error unless the address leads to the public internet.
-	CheckURL(ctx context.Context, raw string) error
+	safehttp.Checker
 }
 
 // NewService makes the service. The offer is what the stack has of the catalog.

@@ -130,7 +130,7 @@ type Function struct {
 	Offers, Generates bool
 	// Writes marks the functions that call text models and no other provider.
 	Writes bool
-	// Composes gives it the layer with ffmpeg and the fonts.
+	// Composes adds the layer with ffmpeg and the fonts.
 	Composes bool
 	// Trains lets it train models, where the stack can: it puts samples into the bucket, and
 	// passes the role that reads them there.

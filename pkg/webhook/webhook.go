@@ -65,19 +65,10 @@ func settingsOf(r *hook.Record) settings {
 	return set
 }
 
-// URLChecker checks whether a URL may be called.
-type URLChecker interface {
-	// CheckURL returns a *safehttp.BlockedError for one that may not, and an error that
-	// wraps safehttp.ErrLookup if its name could not be looked up.
-	CheckURL(ctx context.Context, raw string) error
-}
-
-var _ URLChecker = (*safehttp.Client)(nil)
-
 // Service makes and changes webhooks.
 type Service struct {
 	db        *store.DB
-	urls      URLChecker
+	urls      safehttp.Checker
 	principal arn.ARN
 	envelope  *seal.Envelope
 	now       func() time.Time
@@ -87,7 +78,7 @@ type Service struct {
 // NewService returns the service. The principal is the role of the deliver function,
 // which customers let assume roles of theirs. Secrets are drawn from random and sealed
 // by the envelope.
-func NewService(db *store.DB, urls URLChecker, principal arn.ARN, envelope *seal.Envelope, now func() time.Time, random io.Reader) *Service {
+func NewService(db *store.DB, urls safehttp.Checker, principal arn.ARN, envelope *seal.Envelope, now func() time.Time, random io.Reader) *Service {
 	return &Service{db, urls, principal, envelope, now, random}
 }
 

@@ -122,7 +122,7 @@ func (w disconnector) revoke(ctx context.Context, s *task.Step, p disconnecting)
 	return adapter.Revoke(bounded, account)
 }
 
-// Fail gives up: the token is forgotten here, and ends at the platform by itself.
+// Fail ends without a revocation: the token is forgotten here, and expires at the platform.
 func (disconnector) Fail(_ context.Context, s *task.Step, cause error) (task.Outcome, error) {
 	slog.Warn("token not revoked", "social_account_id", s.Subject, "error", cause)
 	return task.Outcome{Payload: disconnecting{}}, nil

@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/seal/sealtest"
 	"github.com/content-automation/api/pkg/store"
@@ -43,7 +44,7 @@ var DeliverRole = arn.ARN{Partition: "aws", Service: "iam", AccountID: "44445555
 func Envelope() *seal.Envelope { return sealtest.Envelope("the stack's key") }
 
 // NewCaller returns a caller of the operations of the area, whose key exists.
-func NewCaller(t *testing.T, db *store.DB, c *apitest.Clock, urls webhook.URLChecker) *apitest.Caller {
+func NewCaller(t *testing.T, db *store.DB, c *apitest.Clock, urls safehttp.Checker) *apitest.Caller {
 	t.Helper()
 	caller := apitest.New(t, db, &apitest.Log{}, c.Now, webhook.NewService(db, urls, DeliverRole, Envelope(), c.Now, rand.Reader))
 	PutKey(t, db, caller)
