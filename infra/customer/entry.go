@@ -60,7 +60,7 @@ func reason(err error) string {
 func names() []string {
 	var all []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Settings]()) {
-		if name := f.Tag.Get("json"); name != "-" {
+		if name := f.Tag.Get("json"); name != "-" && !f.Anonymous {
 			all = append(all, name)
 		}
 	}

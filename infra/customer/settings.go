@@ -63,12 +63,24 @@ type Settings struct {
 	PermissionsBoundary string `json:"permissionsBoundary"`
 	// Domains are the customer's own names by region.
 	Domains map[string]Domain `json:"domains"`
+	// CanaryMinutes is how long a release has a tenth of the calls before it has all; 0: it
+	// has all at once.
+	CanaryMinutes int `json:"canaryMinutes"`
+	// Isolation are the settings of infrastructure of the customer's own.
+	Isolation
 }
 
 // Domain is a name of the customer's own for the API in one region.
 type Domain struct {
-	Name           string `json:"name"`
+	Name string `json:"name"`
+	// CertificateArn is empty where HostedZoneID is to validate a new certificate.
 	CertificateArn string `json:"certificateArn"`
+	// HostedZoneID is the zone of Route 53 that gets the record of the name.
+	HostedZoneID string `json:"hostedZoneId"`
+	// Truststore is the object of S3 with the authorities whose client certificates
+	// callers must have; empty: callers need none.
+	Truststore        string `json:"truststore"`
+	TruststoreVersion string `json:"truststoreVersion"`
 }
 
 // Local reports whether the stacks are for the local system.
@@ -84,6 +96,10 @@ func (s Settings) RoleName(function string) string { return s.Name() + "-" + fun
 
 // Retentions are the numbers of days that CloudWatch may keep logs for.
 var Retentions = []int{7, 14, 30, 60, 90, 180, 365}
+
+// canaries are the lengths that CodeDeploy knows, without the one that is shorter than
+// what the alarms look at.
+var canaries = []int{0, 10, 15, 30}
 
 // leastLimit is the lowest limit of a firewall rule that AWS takes.
 const leastLimit = 10
@@ -123,7 +139,7 @@ func Read(context func(key string) any) (Settings, error) {
 	if !ok {
 		return Settings{}, fmt.Errorf("there is no customer %q: cdk.json knows %s", customer, known)
 	}
-	s := Settings{Stage: "prod", Arch: "arm64", LogLevel: "info", LogRetentionDays: 90, KeylessLimit: 100}
+	s := Settings{Stage: "prod", Arch: "arm64", LogLevel: "info", LogRetentionDays: 90, KeylessLimit: 100, CanaryMinutes: 10}
 	s.Customer = customer
 	if err := s.take(entry); err != nil {
 		return Settings{}, err
@@ -134,7 +150,10 @@ func Read(context func(key string) any) (Settings, error) {
 	if s.Assets == "" {
 		s.Assets = filepath.Join("build", s.Arch)
 	}
-	return s, s.validate()
+	if err := s.validate(); err != nil {
+		return s, err
+	}
+	return s, s.checkAlone(customers)
 }
 
 func (s *Settings) override(context func(key string) any) error {
@@ -212,10 +231,11 @@ func (s Settings) validate() error {
 	if !slices.Contains(Retentions, s.LogRetentionDays) {
 		return fmt.Errorf("logRetentionDays is 7, 14, 30, 60, 90, 180 or 365, not %d", s.LogRetentionDays)
 	}
-	for region, domain := range s.Domains {
-		if domain.Name == "" || domain.CertificateArn == "" {
-			return fmt.Errorf("the domain of customer %s in %s needs a name and a certificateArn", s.Customer, region)
-		}
+	if !slices.Contains(canaries, s.CanaryMinutes) {
+		return fmt.Errorf("canaryMinutes is 0, 10, 15 or 30, not %d: the alarms look at five minutes", s.CanaryMinutes)
+	}
+	if err := s.checkDedicated(); err != nil {
+		return fmt.Errorf("the settings of customer %s in cdk.json: %w", s.Customer, err)
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func TestRefusedSettings(t *testing.T) {
 			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "logRetentionDays": 3}}}, "logRetentionDays"},
 		"half a domain": {map[string]any{"customer": "acme", "customers": map[string]any{
 			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "domains": map[string]any{"eu-central-1": map[string]any{"name": "api.acme.example"}}}}},
-			"needs a name and a certificateArn"},
+			"domains.eu-central-1 needs a certificateArn, or a hostedZoneId"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := read(c.values)

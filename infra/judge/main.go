@@ -27,8 +27,18 @@ import (
 	"github.com/content-automation/api/pkg/topology"
 )
 
-// customers are those whose stacks are analysed, by their regions.
-var customers = map[string]string{"acme": "eu-central-1", "globex": "us-east-1"}
+// deployment is one whose stacks are analysed.
+type deployment struct {
+	customer, region string
+	// private gives it a private API in place of its domain.
+	private bool
+}
+
+// deployments are of customers of shared and of dedicated infrastructure.
+var deployments = map[string]deployment{
+	"acme": {customer: "acme", region: "eu-central-1"}, "globex": {customer: "globex", region: "us-east-1"},
+	"hooli": {customer: "hooli", region: "eu-west-1"}, "hooli-private": {customer: "hooli", region: "eu-west-1", private: true},
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -68,8 +78,8 @@ func run(ctx context.Context) error {
 		}
 	}
 	var findings []error
-	for _, name := range slices.Sorted(maps.Keys(customers)) {
-		templates, err := synthesise(filepath.Join(dir, name), assets, name)
+	for _, name := range slices.Sorted(maps.Keys(deployments)) {
+		templates, err := synthesise(filepath.Join(dir, name), assets, deployments[name])
 		if err != nil {
 			return err
 		}
@@ -86,8 +96,8 @@ func placeholder(folder, name string) error {
 	return os.WriteFile(filepath.Join(folder, name), []byte(folder), 0o755)
 }
 
-// synthesise writes the templates of a customer, and returns their files.
-func synthesise(out, assets, name string) ([]string, error) {
+// synthesise writes the templates of a deployment, and returns their files.
+func synthesise(out, assets string, of deployment) ([]string, error) {
 	data, err := os.ReadFile("cdk.json")
 	if err != nil {
 		return nil, err
@@ -96,7 +106,12 @@ func synthesise(out, assets, name string) ([]string, error) {
 	if err := json.Unmarshal(data, &config); err != nil {
 		return nil, fmt.Errorf("reading cdk.json: %w", err)
 	}
-	maps.Copy(config.Context, map[string]any{"customer": name, "region": customers[name], "assets": assets})
+	maps.Copy(config.Context, map[string]any{"customer": of.customer, "region": of.region, "assets": assets})
+	if of.private {
+		entry := config.Context["customers"].(map[string]any)[of.customer].(map[string]any)
+		delete(entry, "domains")
+		entry["privateEndpoints"] = []string{"vpce-0a1b2c3d4e5f67890"}
+	}
 	app := awscdk.NewApp(&awscdk.AppProps{Context: &config.Context, Outdir: jsii.String(out), AnalyticsReporting: jsii.Bool(false)})
 	settings, err := customer.Read(func(key string) any { return app.Node().TryGetContext(jsii.String(key)) })
 	if err != nil {
@@ -115,25 +130,25 @@ type tool struct {
 	command []string
 }
 
-// analyse runs the tools over the templates of a customer, side by side.
-func analyse(ctx context.Context, root, dir, customer string, templates []string) error {
+// analyse runs the tools over the templates of a deployment, side by side.
+func analyse(ctx context.Context, root, dir, name string, templates []string) error {
 	python := filepath.Join(root, ".tools", "judges-python", "bin")
 	nag := filepath.Join(root, "infra", "tools", "judges", "nag.mjs")
 	tools := []tool{
 		// The CDK lets functions wait for their roles, although each names its own.
-		{"cfn-lint", append([]string{filepath.Join(python, "cfn-lint"), "--regions", customers[customer], "--ignore-checks", "W3005", "--"}, templates...)},
+		{"cfn-lint", append([]string{filepath.Join(python, "cfn-lint"), "--regions", deployments[name].region, "--ignore-checks", "W3005", "--"}, templates...)},
 		{"checkov", append([]string{filepath.Join(python, "checkov"), "--framework", "cloudformation", "--compact", "--quiet", "--skip-download", "--file"}, templates...)},
-		{"cdk-nag", append([]string{"node", nag, filepath.Join(root, ".tools", "judges-node", "node_modules"), filepath.Join(dir, customer+"-nag")}, templates...)},
+		{"cdk-nag", append([]string{"node", nag, filepath.Join(root, ".tools", "judges-node", "node_modules"), filepath.Join(dir, name+"-nag")}, templates...)},
 	}
 	findings := make([]error, len(tools))
 	var all sync.WaitGroup
 	for i, t := range tools {
 		all.Go(func() {
 			if err := t.run(ctx, dir); err != nil {
-				findings[i] = fmt.Errorf("%s of %s: %w", t.name, customer, err)
+				findings[i] = fmt.Errorf("%s of %s: %w", t.name, name, err)
 				return
 			}
-			fmt.Printf("%s of %s: no findings\n", t.name, customer)
+			fmt.Printf("%s of %s: no findings\n", t.name, name)
 		})
 	}
 	all.Wait()

@@ -46,21 +46,29 @@ func (r run) bootstrap(ctx context.Context) (finding, error) {
 // the functions behind the gateway have at least.
 const leastUnreserved = 100
 
-// concurrencies returns what the functions reserve, and what their queues take at most.
-func concurrencies() (reserved, queues int) {
+// concurrencies returns what the functions reserve or keep started, and what the queues of
+// the others take at most.
+func (r run) concurrencies() (reserved, queues int) {
 	for _, f := range topology.Functions {
-		reserved += f.Reserved
-		queues += f.Concurrency * len(f.Consumes)
+		switch n := r.Settings.Reserved(f); {
+		case n > 0:
+			reserved += n
+		case r.Settings.Concurrency != nil:
+			reserved += r.Settings.Concurrency.Provisioned[f.Name]
+			fallthrough
+		default:
+			queues += f.Concurrency * len(f.Consumes)
+		}
 	}
 	return reserved, queues
 }
 
 func (r run) concurrency(ctx context.Context) (finding, error) {
-	limit, unreserved, err := r.Concurrency(ctx)
+	limit, unreserved, err := r.Account.Concurrency(ctx)
 	if err != nil {
 		return finding{}, err
 	}
-	reserved, queues := concurrencies()
+	reserved, queues := r.concurrencies()
 	free := unreserved - reserved
 	if r.deployed() {
 		free = unreserved // Ours is reserved already.
@@ -71,7 +79,7 @@ func (r run) concurrency(ctx context.Context) (finding, error) {
 	}
 	switch {
 	case free < leastUnreserved:
-		return found(Failed, "the limit is %d, of which %d are not reserved; the authorizer reserves %d and AWS keeps %d free: %s", limit, unreserved, reserved, leastUnreserved, request(leastUnreserved+queues-free))
+		return found(Failed, "the limit is %d, of which %d are not reserved; the functions reserve %d and AWS keeps %d free: %s", limit, unreserved, reserved, leastUnreserved, request(leastUnreserved+queues-free))
 	case free < leastUnreserved+queues:
 		return found(Warning, "the limit is %d; with all queues busy %d are left for requests, fewer than %d: %s", limit, free-queues, leastUnreserved, request(leastUnreserved+queues-free))
 	}
@@ -86,7 +94,7 @@ func (r run) models(ctx context.Context) (finding, error) {
 	var missing []string
 	checked := 0
 	for _, m := range catalog.Models(catalog.Filter{Provider: bedrock}) {
-		if m.State != catalog.Available || !m.In(r.Region) {
+		if m.State != catalog.Available || !m.In(r.Region, r.GlobalProfiles) {
 			continue
 		}
 		reason, err := r.Model(ctx, m.ProviderModel)
@@ -140,6 +148,9 @@ func (r run) certificate(ctx context.Context) (finding, error) {
 	if !named {
 		return found(Skipped, "%s has no domain in %s", r.Customer, r.Region)
 	}
+	if domain.CertificateArn == "" {
+		return found(Skipped, "the deployment makes that of %s, and waits for its validation by the zone %s", domain.Name, domain.HostedZoneID)
+	}
 	status, err := r.Certificate(ctx, domain.CertificateArn)
 	switch {
 	case errors.Is(err, ErrMissing):
@@ -150,6 +161,18 @@ func (r run) certificate(ctx context.Context) (finding, error) {
 		return found(Failed, "the certificate of %s is %s: add the validation records of AWS Certificate Manager to its DNS zone", domain.Name, status)
 	}
 	return found(OK, "%s", domain.Name)
+}
+
+// egress names the addresses that receivers and platforms see.
+func (r run) egress(context.Context) (finding, error) {
+	switch addresses := r.outputs["EgressAddresses"]; {
+	case r.Network == nil:
+		return found(Skipped, "%s has no network of its own: its calls come from addresses of AWS that change", r.Customer)
+	case addresses == "":
+		return beforeDeployment, nil
+	default:
+		return found(OK, "%s: the addresses for the allow-lists of receivers", strings.ReplaceAll(addresses, ",", ", "))
+	}
 }
 
 func (r run) subscription(ctx context.Context) (finding, error) {

@@ -60,7 +60,7 @@ func Run(ctx context.Context, a Account, s customer.Settings) ([]Result, error) 
 		check func(run, context.Context) (finding, error)
 	}{
 		{"credentials", run.credentials}, {"bootstrap", run.bootstrap}, {"concurrency", run.concurrency},
-		{"models", run.models}, {"provider credentials", run.secret}, {"certificate", run.certificate},
+		{"models", run.models}, {"provider credentials", run.secret}, {"certificate", run.certificate}, {"egress addresses", run.egress},
 		{"alarm e-mail", run.subscription}, {"gateway log role", run.logRole},
 	}
 	var results []Result

@@ -63,7 +63,7 @@ func ready() *account {
 		secret: `{"fal": {"key": "f"}, "elevenlabs": {"key": "e"}}`,
 		outputs: map[string]map[string]string{
 			"CDKToolkit":                  {"BootstrapVersion": "28"},
-			"acme-prod-eu-central-1-data": {"ProviderSecretArn": "arn:secret", "AlarmTopicArn": "arn:topic"},
+			"acme-prod-eu-central-1-data": {"ProviderSecretArn": "arn:secret", "AlarmTopicArn": "arn:topic", "EgressAddresses": "203.0.113.7,203.0.113.8"},
 			"acme-prod-eu-central-1-api":  {"ApiId": "a"},
 		},
 	}
@@ -73,6 +73,7 @@ func acme() customer.Settings {
 	return customer.Settings{
 		Customer: "acme", Stage: "prod", Region: "eu-central-1", Account: "111122223333", AlarmEmail: "ops@acme.example",
 		Providers: []string{"bedrock", "polly", "fal", "elevenlabs"},
+		Isolation: customer.Isolation{Network: &customer.Network{CIDR: "10.20.0.0/16", Zones: 2}},
 		Domains:   map[string]customer.Domain{"eu-central-1": {Name: "api.acme.example", CertificateArn: "arn:certificate"}},
 	}
 }
@@ -108,11 +109,22 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 		"no provider with a secret":  {nil, func(s *customer.Settings) { s.Providers = []string{"polly"} }, "provider credentials", Skipped, "needs a credential"},
 		"a pending certificate":      {func(a *account) { a.certificate = "PENDING_VALIDATION" }, nil, "certificate", Failed, "add the validation records"},
 		"no certificate":             {func(a *account) { a.certificate = "" }, nil, "certificate", Failed, "request one for api.acme.example"},
-		"no domain":                  {nil, func(s *customer.Settings) { s.Domains = nil }, "certificate", Skipped, "no domain"},
-		"an unconfirmed address":     {func(a *account) { a.pending = []string{"ops@acme.example"} }, nil, "alarm e-mail", Warning, "no alarm reaches ops@acme.example: open the link"},
-		"no address":                 {nil, func(s *customer.Settings) { s.AlarmEmail = "" }, "alarm e-mail", Warning, "set alarmEmail of acme"},
-		"no log role":                {func(a *account) { a.role = "" }, nil, "gateway log role", Warning, "deploy again"},
-		"a log role to come":         {fresh, nil, "gateway log role", Skipped, "after the first deployment"},
+		"a new certificate": {nil, func(s *customer.Settings) {
+			s.Domains = map[string]customer.Domain{"eu-central-1": {Name: "api.acme.example", HostedZoneID: "Z1"}}
+		}, "certificate", Skipped, "by the zone Z1"},
+		"no network":        {nil, func(s *customer.Settings) { s.Network = nil }, "egress addresses", Skipped, "addresses of AWS that change"},
+		"addresses to come": {func(a *account) { a.outputs["acme-prod-eu-central-1-data"]["EgressAddresses"] = "" }, nil, "egress addresses", Skipped, "after the first deployment"},
+		"instances kept started": {fresh, func(s *customer.Settings) {
+			s.Concurrency = &customer.Concurrency{Provisioned: map[string]int{"content": 800}}
+		}, "concurrency", Failed, "the functions reserve 1000"},
+		"more reserved": {fresh, func(s *customer.Settings) {
+			s.Concurrency = &customer.Concurrency{Reserved: map[string]int{"content": 800}, Provisioned: map[string]int{"content": 800}}
+		}, "concurrency", Failed, "the functions reserve 1000"},
+		"no domain":              {nil, func(s *customer.Settings) { s.Domains = nil }, "certificate", Skipped, "no domain"},
+		"an unconfirmed address": {func(a *account) { a.pending = []string{"ops@acme.example"} }, nil, "alarm e-mail", Warning, "no alarm reaches ops@acme.example: open the link"},
+		"no address":             {nil, func(s *customer.Settings) { s.AlarmEmail = "" }, "alarm e-mail", Warning, "set alarmEmail of acme"},
+		"no log role":            {func(a *account) { a.role = "" }, nil, "gateway log role", Warning, "deploy again"},
+		"a log role to come":     {fresh, nil, "gateway log role", Skipped, "after the first deployment"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, s := ready(), acme()
@@ -153,7 +165,7 @@ func TestNothingIsAskedOfAnotherAccount(t *testing.T) {
 
 func TestAReadyAccountPasses(t *testing.T) {
 	results, err := Run(t.Context(), ready(), acme())
-	if err != nil || len(results) != 8 {
+	if err != nil || len(results) != 9 {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
 	for _, r := range results {

@@ -68,8 +68,8 @@ func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 }
 
 // errors is the alarm of a function that fails.
-func (a alarms) errors(f topology.Function, fn awslambda.IFunction) {
-	a.add(topology.Title(f.Name)+"ErrorsAlarm", alarm{
+func (a alarms) errors(f topology.Function, fn awslambda.IFunction) awscloudwatch.Alarm {
+	return a.add(topology.Title(f.Name)+"ErrorsAlarm", alarm{
 		says:   "The function " + f.Name + " reports errors. Read its log.",
 		metric: fn.MetricErrors(metric("Sum")),
 		above:  0,
@@ -100,8 +100,8 @@ func (a alarms) age(f topology.Function, fn awslambda.IFunction) {
 }
 
 // serverErrors is the alarm of 5xx answers.
-func (a alarms) serverErrors(api awsapigateway.RestApi) {
-	a.add("ServerErrorsAlarm", alarm{
+func (a alarms) serverErrors(api awsapigateway.RestApi) awscloudwatch.Alarm {
+	return a.add("ServerErrorsAlarm", alarm{
 		says:   "Callers receive 5xx responses.",
 		metric: api.MetricServerError(metric("Sum")),
 		above:  4,
@@ -160,8 +160,8 @@ type alarm struct {
 	above  float64
 }
 
-func (a alarms) add(id string, of alarm) {
-	awscloudwatch.NewAlarm(a.stack, jsii.String(id), &awscloudwatch.AlarmProps{
+func (a alarms) add(id string, of alarm) awscloudwatch.Alarm {
+	alarm := awscloudwatch.NewAlarm(a.stack, jsii.String(id), &awscloudwatch.AlarmProps{
 		AlarmDescription:   jsii.String(of.says),
 		Metric:             of.metric,
 		Threshold:          jsii.Number(of.above),
@@ -169,7 +169,9 @@ func (a alarms) add(id string, of alarm) {
 		EvaluationPeriods:  jsii.Number(1),
 		// No figure means that nothing happened.
 		TreatMissingData: awscloudwatch.TreatMissingData_NOT_BREACHING,
-	}).AddAlarmAction(awscloudwatchactions.NewSnsAction(a.topic))
+	})
+	alarm.AddAlarmAction(awscloudwatchactions.NewSnsAction(a.topic))
+	return alarm
 }
 
 func metric(statistic string) *awscloudwatch.MetricOptions {

@@ -28,9 +28,9 @@ func Add(app constructs.Construct, s customer.Settings, routes []httpapi.Route) 
 func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	stack := newStack(app, d.settings, "api", "the public interface: the gateway and the functions of its areas")
 	watch := d.watch(stack)
-	functions := lambdas{stack: stack, data: d, alarms: watch}
-	areas := map[string]awslambda.Function{}
-	var authorizer awslambda.Function
+	functions := lambdas{stack: stack, data: d, alarms: watch, releases: &releases{stack: stack, settings: d.settings}}
+	areas := map[string]awslambda.IFunction{}
+	var authorizer awslambda.IFunction
 	for _, f := range topology.Functions {
 		switch f.Trigger {
 		case topology.ByGateway:
@@ -46,7 +46,7 @@ func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	g.respond()
 	g.name(d.settings)
 	g.protect(d.settings)
-	watch.serverErrors(g.api)
+	functions.releases.guard(watch.serverErrors(g.api))
 	watch.refused()
 	output(stack, "ApiId", g.api.RestApiId())
 	output(stack, "ApiUrl", g.api.Url())

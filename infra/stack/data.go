@@ -29,6 +29,7 @@ type data struct {
 	platforms awssecretsmanager.Secret
 	bus       awsevents.EventBus
 	alarms    awssns.Topic
+	network   *network // nil: the functions are in none
 }
 
 func newData(app constructs.Construct, s customer.Settings) *data {
@@ -44,6 +45,7 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 	d.platforms = newPlatformSecret(stack, s, d.key)
 	d.bus = newBus(stack, s)
 	d.alarms = newAlarmTopic(stack, s, d.key)
+	d.network = newNetwork(stack, s, d.key)
 	output(stack, "TableName", d.state.TableName())
 	output(stack, "AuditTableName", d.audit.TableName())
 	output(stack, "MediaBucket", d.media.BucketName())
@@ -70,7 +72,7 @@ func newStack(app constructs.Construct, s customer.Settings, part, holds string)
 			"customer": jsii.String(s.Customer),
 			"stage":    jsii.String(s.Stage),
 		},
-		TerminationProtection: jsii.Bool(part == "data" && !s.Local()),
+		TerminationProtection: jsii.Bool(!s.Local()),
 	})
 	if s.PermissionsBoundary != "" {
 		boundary := awsiam.ManagedPolicy_FromManagedPolicyArn(stack, jsii.String("PermissionsBoundary"), jsii.String(s.PermissionsBoundary))

@@ -7,11 +7,9 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/infra/gatewayresponse"
 	"github.com/content-automation/api/pkg/httpapi"
 )
@@ -23,15 +21,14 @@ type gateway struct {
 	named      bool // by a domain of the customer's own
 }
 
-func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.Function) *gateway {
+func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *gateway {
 	s := d.settings
 	_, named := s.Domains[s.Region]
 	api := awsapigateway.NewRestApi(stack, jsii.String("Api"), &awsapigateway.RestApiProps{
-		RestApiName: jsii.String(s.Customer + "-" + s.Stage),
-		Description: jsii.String("Content-Automation API of " + s.Customer),
-		EndpointConfiguration: &awsapigateway.EndpointConfiguration{
-			Types: &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
-		},
+		RestApiName:           jsii.String(s.Customer + "-" + s.Stage),
+		Description:           jsii.String("Content-Automation API of " + s.Customer),
+		EndpointConfiguration: &awsapigateway.EndpointConfiguration{Types: &[]awsapigateway.EndpointType{endpointType(s)}},
+		Policy:                callers(s),
 		// With a name of the customer's own, the gateway's own name is closed.
 		DisableExecuteApiEndpoint: jsii.Bool(named),
 		// Bodies pass as the bytes that they are, both ways: a body that is not
@@ -56,10 +53,12 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.Function) *gat
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLogFormat)),
 		},
 	})
-	// Without it the gateway's own name takes TLS 1.0.
-	rest := api.Node().DefaultChild().(awsapigateway.CfnRestApi)
-	rest.SetSecurityPolicy(jsii.String("SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09"))
-	rest.SetEndpointAccessMode(jsii.String("STRICT"))
+	if len(s.PrivateEndpoints) == 0 { // These are called by several names, and take TLS 1.2 at least.
+		// Without it the gateway's own name takes TLS 1.0.
+		rest := api.Node().DefaultChild().(awsapigateway.CfnRestApi)
+		rest.SetSecurityPolicy(jsii.String("SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09"))
+		rest.SetEndpointAccessMode(jsii.String("STRICT"))
+	}
 	accept(api, finding{"AwsSolutions-APIG2", "The functions validate requests against the same schemas, and answer in the envelope with the name of the field."})
 	accept(api.Node().FindChild(jsii.String("CloudWatchRole")), finding{"AwsSolutions-IAM4", "AWS requires this policy of the role that writes the gateway's logs."})
 	accept(api.DeploymentStage(),
@@ -88,7 +87,7 @@ const accessLogFormat = `{"request_id":"$context.requestId","at":"$context.reque
 // serve adds a resource for every path. Beside its operations, each path that needs a
 // key gets the method ANY, so that its function answers a method that is not allowed
 // otherwise than a path that does not exist.
-func (g *gateway) serve(areas map[string]awslambda.Function, routes []httpapi.Route) error {
+func (g *gateway) serve(areas map[string]awslambda.IFunction, routes []httpapi.Route) error {
 	integrations := map[string]awsapigateway.LambdaIntegration{}
 	for name, fn := range areas {
 		integrations[name] = awsapigateway.NewLambdaIntegration(fn, &awsapigateway.LambdaIntegrationOptions{
@@ -147,20 +146,4 @@ func (g *gateway) resource(path string) awsapigateway.IResource {
 		at = next
 	}
 	return at
-}
-
-// name names the API by the customer's own domain in this region, where there is one.
-func (g *gateway) name(s customer.Settings) {
-	domain, ok := s.Domains[s.Region]
-	if !ok {
-		return
-	}
-	name := g.api.AddDomainName(jsii.String("Domain"), &awsapigateway.DomainNameOptions{
-		DomainName:     jsii.String(domain.Name),
-		Certificate:    awscertificatemanager.Certificate_FromCertificateArn(g.api, jsii.String("Certificate"), jsii.String(domain.CertificateArn)),
-		EndpointType:   awsapigateway.EndpointType_REGIONAL,
-		SecurityPolicy: awsapigateway.SecurityPolicy_TLS_1_2,
-	})
-	// What the customer's DNS points at.
-	output(awscdk.Stack_Of(g.api), "DomainTarget", name.DomainNameAliasDomainName())
 }

@@ -93,7 +93,7 @@ func TestGatewayServesEveryOperation(t *testing.T) {
 			return
 		}
 		uri, _ := json.Marshal(m.at("Integration", "Uri"))
-		if !strings.Contains(string(uri), strings.ToUpper(function[:1])+function[1:]+"Function") {
+		if target := called(t, gateway, topology.Title(function)); !pointsAt(m.at("Integration", "Uri"), target) {
 			t.Errorf("%s goes to %s, not to %s", call, uri, function)
 		}
 	}

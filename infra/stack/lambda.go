@@ -25,11 +25,14 @@ type lambdas struct {
 	data   *data
 	queues map[topology.Queue]awssqs.Queue
 	alarms alarms
+	// releases move what calls the functions to new versions.
+	releases *releases
 	// trainer is the role by which Bedrock trains models; nil where it trains none.
 	trainer awsiam.Role
 }
 
-func (l lambdas) new(f topology.Function) awslambda.Function {
+// new makes a function, and returns it as others call it.
+func (l lambdas) new(f topology.Function) awslambda.IFunction {
 	s := l.data.settings
 	logs := newLogGroup(l.stack, s, l.data.key, topology.Title(f.Name)+"Log")
 	var roleName *string
@@ -41,7 +44,8 @@ func (l lambdas) new(f topology.Function) awslambda.Function {
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		Description: jsii.String("What the function " + f.Name + " of " + s.Customer + " may do"),
 	})
-	for _, statement := range l.permissions(f, logs) {
+	name := s.Customer + "-" + s.Stage + "-" + f.Name
+	for _, statement := range append(l.permissions(f, logs), l.joining(name)...) {
 		role.AddToPolicy(statement)
 	}
 	architecture := awslambda.Architecture_ARM_64()
@@ -53,7 +57,7 @@ func (l lambdas) new(f topology.Function) awslambda.Function {
 		loop = awslambda.RecursiveLoop_ALLOW
 	}
 	fn := awslambda.NewFunction(l.stack, jsii.String(topology.Title(f.Name)+"Function"), &awslambda.FunctionProps{
-		FunctionName: jsii.String(s.Customer + "-" + s.Stage + "-" + f.Name),
+		FunctionName: jsii.String(name),
 		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Dir(s.Bootstrap(f.Name))), nil),
 		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
 		Architecture: architecture,
@@ -67,23 +71,27 @@ func (l lambdas) new(f topology.Function) awslambda.Function {
 		// Lambda would end a chain of about 16 steps, which a long generation has.
 		RecursiveLoop:                loop,
 		EphemeralStorageSize:         awscdk.Size_Mebibytes(jsii.Number(float64(max(f.Storage, leastStorage)))),
-		ReservedConcurrentExecutions: reserved(f),
+		ReservedConcurrentExecutions: reserved(s, f),
+		// An alias can be moved back to an earlier version.
+		CurrentVersionOptions: &awslambda.VersionOptions{RemovalPolicy: kept(s)},
 	})
+	if l.data.network != nil {
+		l.data.network.join(fn)
+	}
 	if f.Composes && !s.Local() {
 		fn.AddLayers(l.tools(architecture))
 	}
 	accept(fn,
 		finding{"CKV_AWS_115", "The mappings of its queues have caps; functions of the gateway share what is left, below the throttle of the stage."},
 		finding{"CKV_AWS_116", "The queue, the stream or the schedule that calls it has dead letters; the gateway waits for its answer."},
-		finding{"CKV_AWS_117", "It calls AWS, providers and receivers on the internet, and nothing in a network of its own."},
+		finding{"CKV_AWS_117", "Customers have a network of their own by the setting network; without it, the function calls AWS, providers and receivers on the internet."},
 		finding{"CKV_AWS_173", "Its variables hold names and addresses, no secrets."},
 		finding{"Serverless-LambdaDLQ", "The queue, the stream or the schedule that calls it has dead letters; the gateway waits for its answer."})
 	accept(role.Node().FindChild(jsii.String("DefaultPolicy")),
-		finding{"AwsSolutions-IAM5", "X-Ray and Polly have no resource types. Objects of the bucket, invocations and trainings of models and the roles of customers have no names yet. An inference profile of Bedrock chooses among the regions of its geography."},
+		finding{"AwsSolutions-IAM5", "X-Ray, Polly and network interfaces that do not exist yet have no resources to name. Objects of the bucket, invocations and trainings of models and the roles of customers have no names yet. An inference profile of Bedrock chooses among the regions of its geography."},
 		finding{"CKV_AWS_111", "The same: only actions without resource types name all resources."})
-	l.alarms.errors(f, fn)
 	l.alarms.loops(f, fn)
-	return fn
+	return l.releases.alias(f, fn, l.alarms.errors(f, fn))
 }
 
 // tools is the layer with ffmpeg and the fonts, of the architecture of the functions.
@@ -101,11 +109,11 @@ const leastStorage = 512
 
 // reserved returns the concurrency that is kept free for the function; nil: it shares
 // what the account has.
-func reserved(f topology.Function) *float64 {
-	if f.Reserved == 0 {
-		return nil
+func reserved(s customer.Settings, f topology.Function) *float64 {
+	if n := s.Reserved(f); n > 0 {
+		return jsii.Number(float64(n))
 	}
-	return jsii.Number(float64(f.Reserved))
+	return nil
 }
 
 func newLogGroup(stack awscdk.Stack, s customer.Settings, key awskms.Key, id string) awslogs.LogGroup {
@@ -149,7 +157,7 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 		env["DELIVER_ROLE_ARN"] = jsii.String(fmt.Sprintf("arn:%s:iam::%s:role/%s", *l.stack.Partition(), *l.stack.Account(), s.RoleName(topology.Assumer().Name)))
 	}
 	if f.Offers && len(s.Providers) > 0 { // Lambda takes no empty variables
-		env["PROVIDERS"] = jsii.String(strings.Join(s.Providers, ","))
+		env["PROVIDERS"] = jsii.String(strings.Join(s.ProviderList(), ","))
 	}
 	if f.Generates {
 		env["PROVIDER_SECRET"] = arnOf(l.data.providers)

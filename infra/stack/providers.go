@@ -82,13 +82,13 @@ func (l lambdas) bedrock() []awsiam.PolicyStatement {
 // bedrockModels returns the models of a kind that the region has, or of all, with those that
 // factories have trained.
 func (l lambdas) bedrockModels(kind provider.Kind) (models []*string) {
-	region := l.data.settings.Region
+	region, everywhere := l.data.settings.Region, l.data.settings.GlobalProfiles
 	for _, m := range catalog.Models(catalog.Filter{Provider: bedrock.Name, Kind: kind}) {
-		if m.State == catalog.Retired || !m.In(region) {
+		if m.State == catalog.Retired || !m.In(region, everywhere) {
 			continue
 		}
 		arns := []*string{l.bedrockARN(region, "", "foundation-model/"+m.ProviderModel)}
-		if name := profile.For(region, m.ProviderOptions); name != "" {
+		if name := profile.For(region, m.ProviderOptions, everywhere); name != "" {
 			arns = []*string{l.bedrockARN(region, *l.stack.Account(), "inference-profile/"+name+"."+m.ProviderModel)}
 			// AWS sends the call to a region of the profile's choice, where the model itself is called.
 			for _, to := range profile.RegionsOf(name) {

@@ -20,7 +20,7 @@ const everyLocally = time.Minute
 
 // schedule calls the function again and again. A call that EventBridge cannot
 // make is not worth much of an effort, because the next one does the same.
-func (w *work) schedule(fn awslambda.Function, f topology.Function, s customer.Settings) {
+func (w *work) schedule(fn awslambda.IFunction, f topology.Function, s customer.Settings) {
 	every := f.Every
 	if s.Local() {
 		every = everyLocally

@@ -44,7 +44,7 @@ func TestSchedulesCallTheirFunctions(t *testing.T) {
 				}
 			}
 			title := topology.Title(f.Name)
-			function, _ := named(t, work, "AWS::Lambda::Function", title+"Function")
+			function := called(t, work, title)
 			dead, _ := named(t, work, "AWS::SQS::Queue", title+"DeadLetters")
 			rule, r := named(t, work, "AWS::Events::Rule", title+"Schedule")
 			unit := "minutes"
@@ -67,7 +67,7 @@ func TestSchedulesCallTheirFunctions(t *testing.T) {
 			if retries < 1 || age != c.every(f).Seconds() {
 				t.Errorf("%s: %s is repeated %v times for %v s", stage, rule, retries, age)
 			}
-			_, async := named(t, work, "AWS::Lambda::EventInvokeConfig", title+"Function")
+			_, async := named(t, work, "AWS::Lambda::EventInvokeConfig", function[:len(function)-8])
 			if again, ok := async["MaximumRetryAttempts"].(float64); !ok || again != 0 || !pointsAt(async.at("DestinationConfig", "OnFailure", "Destination"), dead) {
 				t.Errorf("%s: what %s fails at is lost: %v", stage, function, async)
 			}

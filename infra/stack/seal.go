@@ -37,7 +37,7 @@ func readsSeal(f topology.Function) bool {
 
 // rotate lets Secrets Manager rotate the sealing secret by the function. The local AWS
 // calls no functions for that.
-func (w *work) rotate(fn awslambda.Function, f topology.Function, d *data) {
+func (w *work) rotate(fn awslambda.IFunction, f topology.Function, d *data) {
 	if d.settings.Local() {
 		return
 	}

@@ -23,6 +23,7 @@ type template struct {
 	text      string
 	Resources map[string]resource
 	Outputs   map[string]any
+	Protected bool `json:"-"` // against deletion: not in the template itself
 }
 
 type resource struct {
@@ -31,6 +32,7 @@ type resource struct {
 	DependsOn           any
 	DeletionPolicy      string
 	UpdateReplacePolicy string
+	UpdatePolicy        properties
 }
 
 type properties map[string]any
@@ -65,8 +67,9 @@ func (s stacks) of(kind string) map[string]resource {
 }
 
 // The deployments that the tests look at: two customers in two regions, one with
-// a name of its own for its API, and the local system.
-var acme, globex, initech, local stacks
+// a name of its own for its API, a dedicated one with a public and with a private API, and
+// the local system.
+var acme, globex, initech, hooli, private, local stacks
 
 func TestMain(m *testing.M) {
 	code := func() int {
@@ -84,6 +87,8 @@ func TestMain(m *testing.M) {
 				"eu-west-1": map[string]any{"name": "api.initech.example", "certificateArn": "arn:aws:acm:eu-west-1:111122223333:certificate/x"},
 			},
 		}}})
+		hooli = synthesise(filepath.Join(dir, "public"), map[string]any{"customer": "hooli"})
+		private = synthesise(filepath.Join(dir, "private"), map[string]any{"customer": "hooli", "customers": privately("hooli")})
 		local = synthesise(dir, map[string]any{"customer": "local"})
 		return m.Run()
 	}()
@@ -123,7 +128,34 @@ func synthesise(dir string, values map[string]any) stacks {
 		must(json.Unmarshal(data, &t))
 		result[strings.TrimSuffix(filepath.Base(file), ".template.json")] = t
 	}
+	protect(result, out)
 	return result
+}
+
+// protect marks the stacks that the assembly protects against deletion.
+func protect(all stacks, out string) {
+	data, err := os.ReadFile(filepath.Join(out, "manifest.json"))
+	must(err)
+	var manifest struct {
+		Artifacts map[string]struct {
+			Properties struct{ TerminationProtection bool }
+		}
+	}
+	must(json.Unmarshal(data, &manifest))
+	for name, t := range all {
+		t.Protected = manifest.Artifacts[name].Properties.TerminationProtection
+		all[name] = t
+	}
+}
+
+// privately returns the customers of cdk.json, one of them with a private API in place of
+// its domains.
+func privately(name string) any {
+	customers := cdkContext()["customers"].(map[string]any)
+	entry := customers[name].(map[string]any)
+	delete(entry, "domains")
+	entry["privateEndpoints"] = []string{"vpce-0a1b2c3d4e5f67890"}
+	return customers
 }
 
 func cdkContext() map[string]any {

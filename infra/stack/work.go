@@ -33,7 +33,7 @@ func newWork(app constructs.Construct, d *data) *work {
 	w.route(d.bus)
 	w.announce(d.media)
 	w.alarms.lostSpend()
-	functions := lambdas{stack: stack, data: d, queues: w.queues, alarms: w.alarms}
+	functions := lambdas{stack: stack, data: d, queues: w.queues, alarms: w.alarms, releases: &releases{stack: stack, settings: d.settings}}
 	functions.trainer = functions.newTrainingRole()
 	for _, f := range topology.Functions {
 		switch f.Trigger {
@@ -52,13 +52,14 @@ func newWork(app constructs.Construct, d *data) *work {
 			w.rotate(functions.new(f), f, d)
 		}
 	}
+	functions.releases.guard()
 	return w
 }
 
 // feedFromStream calls the function with the records that it acts on. A record
 // that fails is tried apart from the others until the stream forgets it or it
 // has failed for good; then a dead letter says where it was.
-func (w *work) feedFromStream(fn awslambda.Function, f topology.Function, table awsdynamodb.Table, patterns ...map[string]any) {
+func (w *work) feedFromStream(fn awslambda.IFunction, f topology.Function, table awsdynamodb.Table, patterns ...map[string]any) {
 	var filters []*map[string]any
 	for _, pattern := range patterns {
 		filters = append(filters, awslambda.FilterCriteria_Filter(&pattern))
@@ -102,7 +103,7 @@ func counted() (all []map[string]any) {
 
 // feedFromQueue calls the function with its queues' messages; it answers which
 // of them failed, and only those come again. Each queue has pollers of its own.
-func (w *work) feedFromQueue(fn awslambda.Function, f topology.Function) {
+func (w *work) feedFromQueue(fn awslambda.IFunction, f topology.Function) {
 	var concurrency *float64
 	if f.Concurrency > 0 {
 		concurrency = jsii.Number(float64(f.Concurrency))

@@ -24,6 +24,19 @@ func named(t *testing.T, in template, kind, begins string) (string, properties) 
 	return "", nil
 }
 
+// called returns the id of what callers of a function call: its alias, or the function
+// itself where it has none.
+func called(t *testing.T, in template, title string) string {
+	t.Helper()
+	for id, r := range in.Resources {
+		if r.Type == "AWS::Lambda::Alias" && strings.HasPrefix(id, title+"Alias") {
+			return id
+		}
+	}
+	id, _ := named(t, in, "AWS::Lambda::Function", title+"Function")
+	return id
+}
+
 func pointsAt(value any, logicalID string) bool {
 	text, err := json.Marshal(value)
 	return err == nil && strings.Contains(string(text), `"`+logicalID+`"`)
@@ -82,7 +95,8 @@ func checkQueue(t *testing.T, f topology.Function, q topology.Queue, dead map[st
 	if n, _ := queue.at("RedrivePolicy", "maxReceiveCount").(float64); n < least {
 		t.Errorf("%s gives up after %v attempts", queueID, n)
 	}
-	functionID, function := named(t, work, "AWS::Lambda::Function", topology.Title(f.Name)+"Function")
+	functionID := called(t, work, topology.Title(f.Name))
+	_, function := named(t, work, "AWS::Lambda::Function", topology.Title(f.Name)+"Function")
 	visibility, _ := queue["VisibilityTimeout"].(float64)
 	timeout, _ := function["Timeout"].(float64)
 	if timeout == 0 || visibility != factor*timeout {

@@ -94,13 +94,14 @@ type Model struct {
 	ProviderOptions map[string]string `json:"-"`
 }
 
-// In reports whether the model can be called from an AWS region. Models of providers
-// outside AWS can be called from all.
-func (m Model) In(region string) bool {
+// In reports whether the model can be called from an AWS region, and by the global
+// inference profile if that is permitted. Models of providers outside AWS can be called
+// from all.
+func (m Model) In(region string, everywhere bool) bool {
 	if len(m.Regions) > 0 && !slices.Contains(m.Regions, region) {
 		return false
 	}
-	return m.ProviderOptions[profile.Option] == "" || profile.For(region, m.ProviderOptions) != ""
+	return m.ProviderOptions[profile.Option] == "" || profile.For(region, m.ProviderOptions, everywhere) != ""
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/provider/bedrock/profile"
 )
 
 // Offer is what one stack offers of the catalog: live work needs a provider that
@@ -23,7 +24,10 @@ func NewOffer(providers, region string) Offer {
 }
 
 // has reports whether live work can reach the model.
-func (o Offer) has(m Model) bool { return o.configured.Has(m.Provider) && m.In(o.region) }
+func (o Offer) has(m Model) bool { return o.configured.Has(m.Provider) && o.reaches(m) }
+
+// reaches reports whether the model can be called from the stack's region.
+func (o Offer) reaches(m Model) bool { return m.In(o.region, o.configured.Has(profile.Everywhere)) }
 
 // Models returns the chosen models as keys of a mode see them: to live keys, those
 // that live work cannot reach are unavailable. They stay in the list, so that a caller
@@ -57,7 +61,7 @@ func (o Offer) Choose(kind, asked, fallback string, live bool) (string, error) {
 	switch {
 	case !o.configured.Has(m.Provider):
 		return "", o.instead(m.Kind, param, "The model %s is not available to live keys here, because its provider %s is not set up.", id, m.Provider)
-	case !m.In(o.region):
+	case !o.reaches(m):
 		return "", o.instead(m.Kind, param, "The model %s is not available to live keys here, because %s does not have it in the region %s.", id, m.Provider, o.region)
 	case m.State != Available || m.Price == nil:
 		return "", o.instead(m.Kind, param, "The model %s is in preview: it works with test keys only.", id)

@@ -132,6 +132,21 @@ func TestUsableNamesTheMember(t *testing.T) {
 	}
 }
 
+// A global inference profile may process a call on any continent.
+func TestGlobalProfilesAreByOptIn(t *testing.T) {
+	const id, region = "claude-haiku-4.5", "ap-southeast-2"
+	for list, want := range map[string]State{"bedrock": Unavailable, "bedrock,bedrock-global": Available} {
+		for _, m := range NewOffer(list, region).Models(Filter{Provider: "bedrock"}, true) {
+			if m.ID == id && m.State != want {
+				t.Errorf("with %s, %s is %s in %s, want %s", list, id, m.State, region, want)
+			}
+		}
+	}
+	if _, err := NewOffer("bedrock", region).Choose("text", id, "", true); err == nil {
+		t.Errorf("%s is chosen without the opt-in", id)
+	}
+}
+
 func TestModelsAreUnavailableWhereTheRegionLacksThem(t *testing.T) {
 	for _, c := range []struct{ region, lacks, has string }{
 		{"eu-central-1", "stable-image-core,ray-2-bedrock,mistral-large-2407,titan-image-2,llama-3.3-70b,deepseek-r1,polly-long-form", "nova-lite,claude-haiku-4.5,gpt-oss-120b,polly-neural,polly-generative,flux-pro-1.1"},

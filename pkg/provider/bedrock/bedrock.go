@@ -47,14 +47,18 @@ type Config struct {
 	// Bucket is where videos go, and Objects what reads them there.
 	Bucket  string
 	Objects Objects
+	// Everywhere permits the global inference profiles, for models that have none of the
+	// region's geography.
+	Everywhere bool
 }
 
 // Provider is the adapter.
 type Provider struct {
-	client  *bedrockruntime.Client
-	region  string
-	bucket  string
-	objects Objects
+	client     *bedrockruntime.Client
+	region     string
+	everywhere bool
+	bucket     string
+	objects    Objects
 }
 
 var _ provider.Provider = (*Provider)(nil)
@@ -62,7 +66,7 @@ var _ provider.Provider = (*Provider)(nil)
 // New makes the adapter. It makes no call.
 func New(cfg Config) *Provider {
 	client := bedrockruntime.NewFromConfig(awscall.Config(cfg.AWS, cfg.Endpoint))
-	return &Provider{client: client, region: cfg.AWS.Region, bucket: cfg.Bucket, objects: cfg.Objects}
+	return &Provider{client: client, region: cfg.AWS.Region, everywhere: cfg.Everywhere, bucket: cfg.Bucket, objects: cfg.Objects}
 }
 
 // Name implements provider.Provider.
@@ -107,7 +111,7 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 // model returns the id by which a request's model is called from here. A trained model
 // is called by the ARN of its deployment.
 func (p *Provider) model(req provider.Request) *string {
-	if name := profile.For(p.region, req.Options); name != "" && !arn.IsARN(req.Model) {
+	if name := profile.For(p.region, req.Options, p.everywhere); name != "" && !arn.IsARN(req.Model) {
 		return aws.String(name + "." + req.Model)
 	}
 	return aws.String(req.Model)

@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/bedrock"
+	"github.com/content-automation/api/pkg/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/provider/elevenlabs"
 	"github.com/content-automation/api/pkg/provider/fal"
 	"github.com/content-automation/api/pkg/provider/heygen"
@@ -21,6 +22,7 @@ var builders = map[string]func(*Registry) provider.Provider{
 	bedrock.Name: func(r *Registry) provider.Provider {
 		return bedrock.New(bedrock.Config{
 			AWS: r.cfg.AWS, Endpoint: r.at(bedrock.Name), Bucket: r.cfg.Bucket, Objects: objects.New(r.cfg.AWS, r.cfg.Bucket),
+			Everywhere: r.cfg.Configured.Has(profile.Everywhere),
 		})
 	},
 	elevenlabs.Name: func(r *Registry) provider.Provider { return elevenlabs.New(r.wire(elevenlabs.Name)) },

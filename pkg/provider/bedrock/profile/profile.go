@@ -11,10 +11,14 @@ const Option = "profiles"
 // global is the profile that is everywhere.
 const global = "global"
 
+// Everywhere is the name, beside those of providers, by which a stack says that Bedrock
+// may process its calls anywhere in the world.
+const Everywhere = "bedrock-global"
+
 // For returns the profile by which a model is called in a region: the one of the
-// region's geography, else the global one, else none. A model that has profiles can,
-// in most regions, be called by them alone.
-func For(region string, options map[string]string) string {
+// region's geography, else the global one if that is permitted, else none. A model that
+// has profiles can, in most regions, be called by them alone.
+func For(region string, options map[string]string, everywhere bool) string {
 	geography, _, _ := strings.Cut(region, "-")
 	if geography == "ap" {
 		geography = "apac"
@@ -25,7 +29,9 @@ func For(region string, options map[string]string) string {
 		case geography:
 			return geography
 		case global:
-			best = global
+			if everywhere {
+				best = global
+			}
 		}
 	}
 	return best

@@ -10,16 +10,20 @@ func TestTheProfileIsThatOfTheRegion(t *testing.T) {
 	for region, want := range map[string]string{
 		"us-east-1": "us", "us-west-2": "us", "eu-central-1": "eu", "ap-southeast-2": "global", "sa-east-1": "global",
 	} {
-		if got := For(region, options); got != want {
+		if got := For(region, options, true); got != want {
 			t.Errorf("%s: %q, want %q", region, got, want)
+		}
+		// Without permission, no call leaves the geography.
+		if got := For(region, options, false); got != strings.TrimPrefix(want, "global") {
+			t.Errorf("%s, not everywhere: %q", region, got)
 		}
 	}
 	for region, want := range map[string]string{"ap-south-1": "apac", "sa-east-1": "", "": ""} {
-		if got := For(region, map[string]string{Option: "us,apac"}); got != want {
+		if got := For(region, map[string]string{Option: "us,apac"}, true); got != want {
 			t.Errorf("%s: %q, want %q", region, got, want)
 		}
 	}
-	if got := For("us-east-1", nil); got != "" {
+	if got := For("us-east-1", nil, true); got != "" {
 		t.Errorf("without profiles: %q", got)
 	}
 	for profile, want := range map[string]string{"us": "us-*", "eu": "eu-*", "apac": "ap-*", "global": ",*"} {

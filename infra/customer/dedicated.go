@@ -1,0 +1,268 @@
+package customer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/provider/bedrock"
+	"github.com/content-automation/api/pkg/provider/bedrock/profile"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// Isolation are the settings of customers with infrastructure of their own. Without them,
+// the functions are in no VPC and the API is public.
+type Isolation struct {
+	// Dedicated refuses an AWS account that another customer has too.
+	Dedicated bool `json:"dedicated"`
+	// Network puts the functions into a VPC, whose addresses towards the internet do not
+	// change.
+	Network *Network `json:"network"`
+	// PrivateEndpoints are the VPC endpoints that may call the API. With them, the
+	// internet cannot reach it.
+	PrivateEndpoints []string `json:"privateEndpoints"`
+	// Concurrency reserves and prepares instances of functions.
+	Concurrency *Concurrency `json:"concurrency"`
+	// GlobalProfiles lets Bedrock process calls anywhere in the world, where a model has
+	// no inference profile of the region's geography.
+	GlobalProfiles bool `json:"globalProfiles"`
+}
+
+// Network is a VPC with a private and a public subnet in each availability zone.
+type Network struct {
+	// CIDR is its range of private addresses.
+	CIDR string `json:"cidr"`
+	// Zones is the number of availability zones. Each has a NAT gateway with an address.
+	Zones int `json:"zones"`
+}
+
+// Concurrency has numbers of instances by function.
+type Concurrency struct {
+	// Reserved are kept free for the function, and are the most that it runs.
+	Reserved map[string]int `json:"reserved"`
+	// Provisioned are started before they are needed.
+	Provisioned map[string]int `json:"provisioned"`
+	// Schedule is when the provisioned instances run; always, if it is left out.
+	Schedule *Hours `json:"schedule"`
+}
+
+// Hours are the hours of a week.
+type Hours struct {
+	// Days is a day, or the first and the last of several, such as MON-FRI.
+	Days string `json:"days"`
+	// From and To are times of the day, such as 07:00.
+	From string `json:"from"`
+	To   string `json:"to"`
+	// TimeZone is a name of the IANA database.
+	TimeZone string `json:"timeZone"`
+}
+
+const timeOfDay = "15:04"
+
+// Times returns the times of the day.
+func (h Hours) Times() (from, to time.Time) {
+	from, _ = time.Parse(timeOfDay, h.From) // They were checked.
+	to, _ = time.Parse(timeOfDay, h.To)
+	return from, to
+}
+
+// ProviderList returns what the functions read as PROVIDERS: the providers, and that of the
+// global inference profiles where the customer accepts them.
+func (s Settings) ProviderList() []string {
+	if s.GlobalProfiles {
+		return append(slices.Clone(s.Providers), profile.Everywhere)
+	}
+	return s.Providers
+}
+
+// Reserved returns the concurrency that is kept free for a function; 0: none.
+func (s Settings) Reserved(f topology.Function) int {
+	if s.Concurrency != nil && s.Concurrency.Reserved[f.Name] > 0 {
+		return s.Concurrency.Reserved[f.Name]
+	}
+	return f.Reserved
+}
+
+var (
+	endpointShape = regexp.MustCompile(`^vpce-[0-9a-f]{8,17}$`)
+	daysShape     = regexp.MustCompile(`^(MON|TUE|WED|THU|FRI|SAT|SUN)(-(MON|TUE|WED|THU|FRI|SAT|SUN))?$`)
+	zoneIDShape   = regexp.MustCompile(`^Z[0-9A-Z]{5,31}$`)
+	truststore    = regexp.MustCompile(`^s3://[a-z0-9][a-z0-9.-]{2,62}/\S+\.pem$`)
+	certificate   = regexp.MustCompile(`^arn:aws[a-z-]*:acm:([a-z0-9-]+):\d{12}:certificate/\S+$`)
+	hostShape     = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$`)
+)
+
+// checkDedicated returns an error that names the first member that is wrong.
+func (s Settings) checkDedicated() error {
+	for _, check := range []func(Settings) error{
+		Settings.checkNetwork, Settings.checkEndpoints, Settings.checkConcurrency, Settings.checkProfiles, Settings.checkDomains,
+	} {
+		if err := check(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s Settings) checkNetwork() error {
+	n := s.Network
+	if n == nil {
+		return nil
+	}
+	cidr, err := netip.ParsePrefix(n.CIDR)
+	switch {
+	case s.Local():
+		return errors.New("network is not for the stage local: its functions are processes of this machine")
+	case err != nil || !cidr.Addr().Is4() || !cidr.Addr().IsPrivate() || cidr != cidr.Masked():
+		return fmt.Errorf("network.cidr is a private IPv4 range such as 10.20.0.0/16, not %q", n.CIDR)
+	case cidr.Bits() < 16 || cidr.Bits() > 22:
+		return fmt.Errorf("network.cidr has a prefix of 16 to 22 bits, not %d: smaller ranges have too few addresses for the functions", cidr.Bits())
+	case n.Zones < 2 || n.Zones > 3:
+		return fmt.Errorf("network.zones is 2 or 3, not %d", n.Zones)
+	}
+	return nil
+}
+
+func (s Settings) checkEndpoints() error {
+	for i, id := range s.PrivateEndpoints {
+		switch {
+		case s.Local():
+			return errors.New("privateEndpoints is not for the stage local: its gateway is on this machine")
+		case !endpointShape.MatchString(id):
+			return fmt.Errorf("privateEndpoints has %q, which is not the id of a VPC endpoint such as vpce-0a1b2c3d4e5f67890", id)
+		case slices.Contains(s.PrivateEndpoints[:i], id):
+			return fmt.Errorf("privateEndpoints has %s twice", id)
+		}
+	}
+	if _, named := s.Domains[s.Region]; named && len(s.PrivateEndpoints) > 0 {
+		return fmt.Errorf("privateEndpoints and domains.%s exclude each other: a private API is called by the name of its endpoint", s.Region)
+	}
+	return nil
+}
+
+func (s Settings) checkConcurrency() error {
+	c := s.Concurrency
+	if c == nil {
+		return nil
+	}
+	if s.Local() {
+		return errors.New("concurrency is not for the stage local: its functions are processes of this machine")
+	}
+	known := map[string]topology.Function{}
+	for _, f := range topology.Functions {
+		known[f.Name] = f
+	}
+	for _, set := range []struct {
+		member string
+		values map[string]int
+	}{{"reserved", c.Reserved}, {"provisioned", c.Provisioned}} {
+		for _, name := range slices.Sorted(maps.Keys(set.values)) {
+			f, ok := known[name]
+			switch at := "concurrency." + set.member + "." + name; {
+			case !ok:
+				return fmt.Errorf("%s: there is no function %s; the functions are %s", at, name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			case set.values[name] < 1:
+				return fmt.Errorf("%s is 1 or more, not %d", at, set.values[name])
+			case set.member == "reserved" && set.values[name] < max(f.Concurrency, f.Reserved):
+				return fmt.Errorf("%s is %d or more, not %d: its callers start as many", at, max(f.Concurrency, f.Reserved), set.values[name])
+			case set.member == "provisioned" && f.Trigger != topology.ByGateway && f.Trigger != topology.AsAuthorizer:
+				return fmt.Errorf("%s: only the authorizer and the functions of the gateway have provisioned instances", at)
+			case set.member == "provisioned" && s.Reserved(f) > 0 && set.values[name] > s.Reserved(f):
+				return fmt.Errorf("%s is at most the reserved concurrency, %d, not %d", at, s.Reserved(f), set.values[name])
+			}
+		}
+	}
+	return c.checkSchedule()
+}
+
+func (c Concurrency) checkSchedule() error {
+	h := c.Schedule
+	if h == nil {
+		return nil
+	}
+	_, zone := time.LoadLocation(h.TimeZone)
+	from, wrongFrom := time.Parse(timeOfDay, h.From)
+	to, wrongTo := time.Parse(timeOfDay, h.To)
+	switch {
+	case len(c.Provisioned) == 0:
+		return errors.New("concurrency.schedule is for concurrency.provisioned, which is missing")
+	case !daysShape.MatchString(h.Days):
+		return fmt.Errorf("concurrency.schedule.days is a day or a range such as MON-FRI, not %q", h.Days)
+	case wrongFrom != nil:
+		return fmt.Errorf("concurrency.schedule.from is a time such as 07:00, not %q", h.From)
+	case wrongTo != nil:
+		return fmt.Errorf("concurrency.schedule.to is a time such as 19:00, not %q", h.To)
+	case !from.Before(to):
+		return fmt.Errorf("concurrency.schedule.to is after from: %s is not after %s", h.To, h.From)
+	case h.TimeZone == "" || h.TimeZone == "Local" || zone != nil:
+		return fmt.Errorf("concurrency.schedule.timeZone is a name such as Europe/Berlin, not %q", h.TimeZone)
+	}
+	return nil
+}
+
+func (s Settings) checkProfiles() error {
+	if s.GlobalProfiles && !slices.Contains(s.Providers, bedrock.Name) {
+		return errors.New("globalProfiles is for the provider bedrock, which providers does not have")
+	}
+	return nil
+}
+
+// checkDomains checks the domains of all regions.
+func (s Settings) checkDomains() error {
+	for _, region := range slices.Sorted(maps.Keys(s.Domains)) {
+		d, at := s.Domains[region], "domains."+region
+		arn := certificate.FindStringSubmatch(d.CertificateArn)
+		switch {
+		case !regionShape.MatchString(region):
+			return fmt.Errorf("%s: %q is not an AWS region", at, region)
+		case !hostShape.MatchString(d.Name):
+			return fmt.Errorf("%s.name is a host name such as api.acme.example, not %q", at, d.Name)
+		case d.CertificateArn == "" && d.HostedZoneID == "":
+			return fmt.Errorf("%s needs a certificateArn, or a hostedZoneId for a new certificate", at)
+		case d.CertificateArn != "" && arn == nil:
+			return fmt.Errorf("%s.certificateArn is not the ARN of a certificate of AWS Certificate Manager: %q", at, d.CertificateArn)
+		case arn != nil && arn[1] != region:
+			return fmt.Errorf("%s.certificateArn is of the region %s: the gateway needs one of %s", at, arn[1], region)
+		case d.HostedZoneID != "" && !zoneIDShape.MatchString(d.HostedZoneID):
+			return fmt.Errorf("%s.hostedZoneId is the id of a zone of Route 53 such as Z0123456789ABCDEFGHIJ, not %q", at, d.HostedZoneID)
+		case d.Truststore != "" && !truststore.MatchString(d.Truststore):
+			return fmt.Errorf("%s.truststore is the address of an object such as s3://acme-truststore/clients.pem, not %q", at, d.Truststore)
+		case d.TruststoreVersion != "" && d.Truststore == "":
+			return fmt.Errorf("%s.truststoreVersion is for a truststore, which is missing", at)
+		}
+	}
+	return nil
+}
+
+// checkAlone returns an error if a dedicated customer shares its AWS account.
+func (s Settings) checkAlone(customers map[string]json.RawMessage) error {
+	if s.Local() {
+		if s.Dedicated {
+			return errors.New("dedicated is not for the stage local")
+		}
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(customers)) {
+		var other struct {
+			Account   string `json:"account"`
+			Dedicated bool   `json:"dedicated"`
+		}
+		// What is wrong with other entries is found when they are used.
+		if name == s.Customer || json.Unmarshal(customers[name], &other) != nil || other.Account != s.Account {
+			continue
+		}
+		if s.Dedicated {
+			return fmt.Errorf("dedicated: the customer %s has the account %s, too; give %s an AWS account of its own", name, s.Account, s.Customer)
+		}
+		if other.Dedicated {
+			return fmt.Errorf("account %s is that of the customer %s alone, which is dedicated", s.Account, name)
+		}
+	}
+	return nil
+}

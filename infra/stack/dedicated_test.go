@@ -1,0 +1,213 @@
+package stack_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/topology"
+)
+
+const hooliName = "hooli-prod-eu-west-1-"
+
+func TestFunctionsOfADedicatedCustomerAreInItsNetwork(t *testing.T) {
+	for id, r := range hooli.of("AWS::Lambda::Function") {
+		subnets, groups := list(r.Properties.at("VpcConfig", "SubnetIds")), list(r.Properties.at("VpcConfig", "SecurityGroupIds"))
+		if len(subnets) != 2 || len(groups) != 1 || !mentions(subnets, "PrivateSubnet1") || !mentions(subnets, "PrivateSubnet2") {
+			t.Errorf("%s is in the subnets %v with the groups %v", id, subnets, groups)
+		}
+	}
+	for id, r := range acme.of("AWS::Lambda::Function") {
+		if r.Properties["VpcConfig"] != nil {
+			t.Errorf("%s of a shared customer is in a network", id)
+		}
+	}
+	if n := len(acme.of("AWS::EC2::VPC")); n != 0 {
+		t.Errorf("a shared customer has %d networks", n)
+	}
+	// Lambda joins the network with the function's role; its code cannot.
+	denied := 0
+	for _, r := range hooli.of("AWS::IAM::Policy") {
+		for _, statement := range list(r.Properties.at("PolicyDocument", "Statement")) {
+			s := properties(statement.(map[string]any))
+			if s["Effect"] == "Deny" && slices.Contains(list(s["Action"]), any("ec2:CreateNetworkInterface")) && s.at("Condition", "ArnEquals", "lambda:SourceFunctionArn") != nil {
+				denied++
+			}
+		}
+	}
+	if denied != len(topology.Functions) {
+		t.Errorf("%d of %d functions cannot make interfaces themselves", denied, len(topology.Functions))
+	}
+}
+
+// mentions reports whether a value names something.
+func mentions(value any, name string) bool {
+	text, err := json.Marshal(value)
+	return err == nil && strings.Contains(string(text), name)
+}
+
+// Receivers permit the addresses of the NAT gateways: all that leaves, leaves by them.
+func TestEgressIsStatic(t *testing.T) {
+	data := hooli[hooliName+"data"]
+	addresses := 0
+	for id, r := range data.Resources {
+		if r.Type != "AWS::EC2::EIP" {
+			continue
+		}
+		addresses++
+		if r.DeletionPolicy != "Retain" {
+			t.Errorf("%s is lost with the stack", id)
+		}
+		if !mentions(data.Outputs["EgressAddresses"], id) {
+			t.Errorf("the output EgressAddresses is %v, without %s", data.Outputs["EgressAddresses"], id)
+		}
+	}
+	if nats := len(hooli.of("AWS::EC2::NatGateway")); addresses != 2 || nats != 2 {
+		t.Errorf("there are %d addresses and %d NAT gateways", addresses, nats)
+	}
+	outward := map[string]string{}
+	for id, r := range hooli.of("AWS::EC2::Route") {
+		if r.Properties["DestinationCidrBlock"] != "0.0.0.0/0" {
+			t.Errorf("%s leads to %v", id, r.Properties["DestinationCidrBlock"])
+		}
+		for _, by := range []string{"NatGatewayId", "GatewayId"} {
+			if r.Properties[by] != nil {
+				outward[id[strings.Index(id, "/")+1:]] = by
+			}
+		}
+	}
+	if fmt.Sprint(outward) != "map[PrivateRoute1:NatGatewayId PrivateRoute2:NatGatewayId PublicRoute:GatewayId]" {
+		t.Errorf("the routes are %v", outward)
+	}
+}
+
+func TestSubnetsDoNotOverlap(t *testing.T) {
+	network := netip.MustParsePrefix("10.20.0.0/16")
+	var blocks []netip.Prefix
+	for id, r := range hooli.of("AWS::EC2::Subnet") {
+		block := netip.MustParsePrefix(fmt.Sprint(r.Properties["CidrBlock"]))
+		if !network.Overlaps(block) || block.Bits() < network.Bits() || r.Properties["MapPublicIpOnLaunch"] != false {
+			t.Errorf("%s has %v", id, r.Properties)
+		}
+		for _, other := range blocks {
+			if other.Overlaps(block) {
+				t.Errorf("%s of %s overlaps %s", block, id, other)
+			}
+		}
+		blocks = append(blocks, block)
+	}
+	if len(blocks) != 4 {
+		t.Errorf("there are the subnets %v", blocks)
+	}
+}
+
+func TestCallsOfAWSStayInItsNetwork(t *testing.T) {
+	var services []string
+	for id, r := range hooli.of("AWS::EC2::VPCEndpoint") {
+		name := strings.TrimPrefix(fmt.Sprint(r.Properties["ServiceName"]), "com.amazonaws.eu-west-1.")
+		services = append(services, name)
+		own := mentions(r.Properties["PolicyDocument"], "aws:PrincipalAccount")
+		if want := slices.Contains([]string{"dynamodb", "kms", "secretsmanager"}, name); own != want {
+			t.Errorf("%s is for this account alone: %v, want %v", id, own, want)
+		}
+	}
+	slices.Sort(services)
+	if want := []string{"bedrock-runtime", "dynamodb", "events", "kms", "s3", "secretsmanager", "sqs", "sts"}; !slices.Equal(services, want) {
+		t.Errorf("there are endpoints of %v, want %v", services, want)
+	}
+	for id, r := range hooli.of("AWS::EC2::SecurityGroup") {
+		for _, rule := range list(r.Properties["SecurityGroupEgress"]) {
+			if p, ok := rule.(map[string]any); ok && (p["FromPort"] != 443. || p["ToPort"] != 443.) && p["CidrIp"] != "255.255.255.255/32" {
+				t.Errorf("%s lets out %v", id, p)
+			}
+		}
+		if mentions(r.Properties["SecurityGroupIngress"], "0.0.0.0/0") {
+			t.Errorf("%s lets everyone in", id)
+		}
+	}
+	if len(hooli.of("AWS::EC2::FlowLog")) != 1 {
+		t.Error("the network has no flow log")
+	}
+}
+
+func TestAPrivateAPIAnswersItsEndpointsAlone(t *testing.T) {
+	for id, r := range private.of("AWS::ApiGateway::RestApi") {
+		if !slices.Equal(list(r.Properties.at("EndpointConfiguration", "Types")), []any{"PRIVATE"}) {
+			t.Errorf("%s is %v", id, r.Properties["EndpointConfiguration"])
+		}
+		effects := map[any]any{}
+		for _, statement := range list(r.Properties.at("Policy", "Statement")) {
+			s := properties(statement.(map[string]any))
+			effects[s["Effect"]] = s["Condition"]
+		}
+		const of = "map[aws:SourceVpce:vpce-0a1b2c3d4e5f67890]"
+		if got := fmt.Sprint(effects); got != "map[Allow:map[StringEquals:"+strings.ReplaceAll(of, "vpce-0a1b2c3d4e5f67890", "[vpce-0a1b2c3d4e5f67890]")+"] Deny:map[StringNotEquals:"+strings.ReplaceAll(of, "vpce-0a1b2c3d4e5f67890", "[vpce-0a1b2c3d4e5f67890]")+"]]" {
+			t.Errorf("%s permits %s", id, got)
+		}
+	}
+	for id, r := range acme.of("AWS::ApiGateway::RestApi") {
+		if r.Properties["Policy"] != nil || !slices.Equal(list(r.Properties.at("EndpointConfiguration", "Types")), []any{"REGIONAL"}) {
+			t.Errorf("%s of a shared customer: %v, %v", id, r.Properties["Policy"], r.Properties["EndpointConfiguration"])
+		}
+	}
+	if len(private.of("AWS::WAFv2::WebACLAssociation")) != 1 {
+		t.Error("a private API has no firewall")
+	}
+}
+
+func TestADomainHasCertificateRecordAndTruststore(t *testing.T) {
+	apiStack := hooli[hooliName+"api"]
+	_, domain := named(t, apiStack, "AWS::ApiGateway::DomainName", "ApiDomain")
+	if domain["DomainName"] != "api.hooli.example" || domain["SecurityPolicy"] != "TLS_1_2" {
+		t.Errorf("the domain is %v", domain)
+	}
+	if got := fmt.Sprint(domain["MutualTlsAuthentication"]); got != "map[TruststoreUri:s3://hooli-truststore/clients.pem TruststoreVersion:3HL4kqtJvjVBH40Nrjfkd]" {
+		t.Errorf("client certificates are checked by %s", got)
+	}
+	certificate, c := named(t, apiStack, "AWS::CertificateManager::Certificate", "Certificate")
+	if !pointsAt(domain["RegionalCertificateArn"], certificate) || !mentions(c["DomainValidationOptions"], "Z0123456789ABCDEFGHIJ") {
+		t.Errorf("the domain has the certificate %v; the new one is validated by %v", domain["RegionalCertificateArn"], c["DomainValidationOptions"])
+	}
+	_, record := named(t, apiStack, "AWS::Route53::RecordSet", "DomainRecord")
+	if record["Name"] != "api.hooli.example" || record["HostedZoneId"] != "Z0123456789ABCDEFGHIJ" || !mentions(record["AliasTarget"], "RegionalDomainName") {
+		t.Errorf("the record is %v", record)
+	}
+	for id, r := range hooli.of("AWS::ApiGateway::RestApi") {
+		// By the gateway's own name, no client certificate would be needed.
+		if r.Properties["DisableExecuteApiEndpoint"] != true {
+			t.Errorf("%s can be called by another name", id)
+		}
+	}
+	for kind, want := range map[string]int{"AWS::CertificateManager::Certificate": 0, "AWS::Route53::RecordSet": 0, "AWS::ApiGateway::DomainName": 1} {
+		if got := len(initech.of(kind)); got != want {
+			t.Errorf("with a certificate of its own, there are %d %s, want %d", got, kind, want)
+		}
+	}
+}
+
+func TestConcurrencyOfADedicatedCustomer(t *testing.T) {
+	apiStack := hooli[hooliName+"api"]
+	_, content := named(t, apiStack, "AWS::Lambda::Function", "ContentFunction")
+	if content["ReservedConcurrentExecutions"] != 200. {
+		t.Errorf("content reserves %v", content["ReservedConcurrentExecutions"])
+	}
+	targets := hooli.of("AWS::ApplicationAutoScaling::ScalableTarget")
+	if len(targets) != 2 {
+		t.Errorf("instances of %d functions are scheduled", len(targets))
+	}
+	_, target := named(t, apiStack, "AWS::ApplicationAutoScaling::ScalableTarget", "ContentInstances")
+	if target["ResourceId"] != "function:hooli-prod-content:live" {
+		t.Errorf("the schedule is of %v", target["ResourceId"])
+	}
+	var actions []string
+	for _, action := range list(target["ScheduledActions"]) {
+		p := properties(action.(map[string]any))
+		actions = append(actions, fmt.Sprint(p["Schedule"], p["Timezone"], p.at("ScalableTargetAction", "MinCapacity"), p.at("ScalableTargetAction", "MaxCapacity")))
+	}
+	if got := strings.Join(actions, "; "); got != "cron(0 7 ? * MON-FRI *)Europe/Dublin5 5; cron(30 19 ? * MON-FRI *)Europe/Dublin0 0" {
+		t.Errorf("the schedule is %s", got)
+	}
+}

@@ -1,0 +1,103 @@
+package stack_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// Every function but one is called by its alias: a release that fails is undone by moving
+// the alias back.
+func TestFunctionsAreCalledByTheirAliases(t *testing.T) {
+	aliases := acme.of("AWS::Lambda::Alias")
+	if len(aliases) != len(topology.Functions)-1 {
+		t.Errorf("%d of %d functions have an alias", len(aliases), len(topology.Functions))
+	}
+	for id, r := range acme.of("AWS::Lambda::Version") {
+		if r.DeletionPolicy != "Retain" {
+			t.Errorf("%s is deleted with the next release: nothing could be moved back to it", id)
+		}
+	}
+	for id, r := range acme.of("AWS::Lambda::EventSourceMapping") {
+		if !mentions(r.Properties["FunctionName"], "Alias") {
+			t.Errorf("%s calls %v", id, r.Properties["FunctionName"])
+		}
+	}
+	for id, r := range acme.of("AWS::Lambda::Permission") {
+		if name := id[strings.Index(id, "/")+1:]; !mentions(r.Properties["FunctionName"], "Alias") && !strings.HasPrefix(name, "RotateSeal") {
+			t.Errorf("%s permits to call %v", id, r.Properties["FunctionName"])
+		}
+	}
+	for id, r := range acme.of("AWS::ApiGateway::Authorizer") {
+		if !mentions(r.Properties["AuthorizerUri"], "AuthorizerAlias") {
+			t.Errorf("%s calls %v", id, r.Properties["AuthorizerUri"])
+		}
+	}
+	if n := len(local.of("AWS::Lambda::Alias")); n != 0 {
+		t.Errorf("the local system has %d aliases", n)
+	}
+}
+
+func TestReleasesAreCanariesThatAlarmsEnd(t *testing.T) {
+	groups := acme.of("AWS::CodeDeploy::DeploymentGroup")
+	for stack, in := range acme {
+		alarms := map[string]string{}
+		for id, r := range in.Resources {
+			if r.Type == "AWS::CloudWatch::Alarm" {
+				alarms[id] = fmt.Sprint(r.Properties["MetricName"])
+			}
+		}
+		for id, r := range in.Resources {
+			if r.Type != "AWS::Lambda::Alias" {
+				continue
+			}
+			title := id[:strings.Index(id, "Alias")]
+			groupID, group := named(t, in, "AWS::CodeDeploy::DeploymentGroup", title+"Release")
+			if !pointsAt(r.UpdatePolicy["CodeDeployLambdaAliasUpdate"], groupID) {
+				t.Errorf("%s moves by %v", id, r.UpdatePolicy)
+			}
+			if group["DeploymentConfigName"] != "CodeDeployDefault.LambdaCanary10Percent10Minutes" || group.at("AutoRollbackConfiguration", "Enabled") != true ||
+				!slices.Contains(list(group.at("AutoRollbackConfiguration", "Events")), any("DEPLOYMENT_STOP_ON_ALARM")) {
+				t.Errorf("%s: %v", groupID, group)
+			}
+			var watched []string
+			for alarm, metric := range alarms {
+				if pointsAt(group.at("AlarmConfiguration", "Alarms"), alarm) {
+					watched = append(watched, metric)
+				}
+			}
+			slices.Sort(watched)
+			want := []string{"Errors"}
+			if strings.HasSuffix(stack, "-api") {
+				want = []string{"5XXError", "Errors"}
+			}
+			if group.at("AlarmConfiguration", "Enabled") != true || !slices.Equal(watched, want) {
+				t.Errorf("%s is ended by alarms of %v, want %v", groupID, watched, want)
+			}
+		}
+	}
+	if len(groups) != len(acme.of("AWS::Lambda::Alias")) {
+		t.Errorf("there are %d deployment groups", len(groups))
+	}
+	atOnce := synthesise(t.TempDir(), map[string]any{"customer": "acme", "customers": map[string]any{
+		"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "canaryMinutes": 0}}})
+	if n := len(atOnce.of("AWS::CodeDeploy::DeploymentGroup")); n != 0 {
+		t.Errorf("releases at once have %d deployment groups", n)
+	}
+}
+
+func TestNoStackOfACustomerCanBeDeletedByMistake(t *testing.T) {
+	for name, c := range map[string]struct {
+		stacks stacks
+		want   bool
+	}{"acme": {acme, true}, "local": {local, false}} {
+		for stack, in := range c.stacks {
+			if in.Protected != c.want {
+				t.Errorf("%s: %s is protected: %v", name, stack, in.Protected)
+			}
+		}
+	}
+}
