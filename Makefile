@@ -172,6 +172,10 @@ deploy: tools ## Build and deploy a customer's stacks; APPROVAL=never does not a
 diff: tools ## Show what a deployment would change
 	@$(GO) run ./infra/deploy diff $(TARGET)
 
+.PHONY: drift
+drift: ## Show what was changed in a customer's stacks without a deployment
+	@$(GO) run ./infra/deploy drift $(TARGET)
+
 .PHONY: destroy
 destroy: tools ## Destroy a customer's stacks; DATA=yes that of the data too, CONFIRM=yes without a question
 	@$(GO) run ./infra/deploy destroy $(TARGET) $(if $(filter yes,$(CONFIRM)),-yes) $(if $(filter yes,$(DATA)),-data)

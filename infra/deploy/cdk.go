@@ -10,10 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 )
 
 // cdk runs a command of the CDK CLI on the stacks of the order.
@@ -60,10 +56,12 @@ func destroy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
 			return err
 		}
 	}
-	if o.data {
-		if err := unprotect(ctx, o); err != nil {
-			return err
-		}
+	s, err := connect(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := unprotect(ctx, s, stacks); err != nil {
+		return err
 	}
 	if err := cdk(ctx, o, append([]string{"destroy", "--force"}, stacks...)...); err != nil {
 		return err
@@ -72,7 +70,7 @@ func destroy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
 	if o.data {
 		kept = "The tables, the media bucket, the keys and the secrets are kept: delete them by hand, if you have to."
 	}
-	_, err := fmt.Fprintln(out, kept)
+	_, err = fmt.Fprintln(out, kept)
 	return err
 }
 
@@ -89,16 +87,4 @@ func confirm(o order, stacks []string, in io.Reader, out io.Writer) error {
 		return errors.New("nothing was destroyed")
 	}
 	return nil
-}
-
-// unprotect ends the protection of the data stack against deletion.
-func unprotect(ctx context.Context, o order) error {
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(o.Region))
-	if err != nil {
-		return err
-	}
-	_, err = cloudformation.NewFromConfig(cfg).UpdateTerminationProtection(ctx, &cloudformation.UpdateTerminationProtectionInput{
-		StackName: aws.String(o.Name() + "-data"), EnableTerminationProtection: aws.Bool(false),
-	})
-	return err
 }

@@ -1,5 +1,5 @@
 // Command deploy deploys the stacks of a customer (`make deploy`), shows what a deployment
-// would change (`make diff`), destroys the stacks (`make destroy`), and checks whether the
+// would change (`make diff`) and what was changed without one (`make drift`), destroys the stacks (`make destroy`), and checks whether the
 // account is ready (`make preflight`) after it was prepared (`make bootstrap`).
 package main
 
@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/config"
 
@@ -48,17 +49,31 @@ var actions = map[string]func(ctx context.Context, o order, in io.Reader, out io
 		if err := check(ctx, o, in, out); err != nil {
 			return err
 		}
-		return cdk(ctx, o, "deploy", "--all", "--require-approval", o.approval)
+		if err := cdk(ctx, o, "deploy", "--all", "--require-approval", o.approval); err != nil {
+			return err
+		}
+		s, err := connect(ctx, o)
+		if err != nil {
+			return err
+		}
+		return protect(ctx, o, s)
 	},
 	"diff": func(ctx context.Context, o order, _ io.Reader, _ io.Writer) error {
 		return cdk(ctx, o, "diff", "--all")
+	},
+	"drift": func(ctx context.Context, o order, _ io.Reader, out io.Writer) error {
+		s, err := connect(ctx, o)
+		if err != nil {
+			return err
+		}
+		return drift(ctx, o, s, time.Sleep, out)
 	},
 	"destroy": destroy,
 }
 
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	if len(args) == 0 || actions[args[0]] == nil {
-		return errors.New("say what to do: preflight, bootstrap, deploy, diff or destroy")
+		return errors.New("say what to do: preflight, bootstrap, deploy, diff, drift or destroy")
 	}
 	o, err := read(args[1:])
 	if err != nil {

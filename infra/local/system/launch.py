@@ -1,7 +1,8 @@
-"""Starts the local AWS (ministack) with eleven things set right for this project."""
+"""Starts the local AWS (ministack) with twelve things set right for this project."""
 
 import json
 import os
+import random
 import re
 import socketserver
 
@@ -154,9 +155,38 @@ sqs._dlq_sweep = sweep_dead
 sqs._delete_messages_for_esm = delete
 
 
+# Its aliases would send all calls to one version, whatever weight another one has.
+def version_by_weight(func, qualifier):
+    alias = (func or {}).get("aliases", {}).get(qualifier) or {}
+    for version, weight in ((alias.get("RoutingConfig") or {}).get("AdditionalVersionWeights") or {}).items():
+        if random.random() < float(weight):
+            return version
+    return qualifier
+
+
+invoke = lambda_svc._invoke
+record_of_qualifier = lambda_svc._effective_func_record_for_qualifier
+
+
+async def invoke_by_weight(name, event, headers, path_qualifier=None, query_params=None):
+    qualifier = path_qualifier or lambda_svc._qp_first(query_params or {}, "Qualifier")
+    return await invoke(name, event, headers, version_by_weight(lambda_svc._functions.get(name), qualifier), query_params)
+
+
+lambda_svc._invoke = invoke_by_weight
+lambda_svc._effective_func_record_for_qualifier = lambda func, qualifier: record_of_qualifier(
+    func, version_by_weight(func, qualifier)
+)
+
+
 # It would refuse a whole template for resources that it does not know. It neither rotates
-# secrets nor filters requests.
-for unknown in "AWS::SecretsManager::RotationSchedule", "AWS::WAFv2::WebACLAssociation":
+# secrets nor filters requests, and moves aliases at once.
+for unknown in (
+    "AWS::SecretsManager::RotationSchedule",
+    "AWS::WAFv2::WebACLAssociation",
+    "AWS::CodeDeploy::Application",
+    "AWS::CodeDeploy::DeploymentGroup",
+):
     provisioners._RESOURCE_HANDLERS[unknown] = {
         "create": lambda logical_id, _props, _stack_name: (logical_id, {}),
         "delete": lambda _physical_id, _props: None,

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+)
+
+// stacks is what protects stacks, and finds what was changed without them.
+type stacks interface {
+	SetStackPolicy(context.Context, *cloudformation.SetStackPolicyInput, ...func(*cloudformation.Options)) (*cloudformation.SetStackPolicyOutput, error)
+	UpdateTerminationProtection(context.Context, *cloudformation.UpdateTerminationProtectionInput, ...func(*cloudformation.Options)) (*cloudformation.UpdateTerminationProtectionOutput, error)
+	DetectStackDrift(context.Context, *cloudformation.DetectStackDriftInput, ...func(*cloudformation.Options)) (*cloudformation.DetectStackDriftOutput, error)
+	DescribeStackDriftDetectionStatus(context.Context, *cloudformation.DescribeStackDriftDetectionStatusInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStackDriftDetectionStatusOutput, error)
+	DescribeStackResourceDrifts(context.Context, *cloudformation.DescribeStackResourceDriftsInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStackResourceDriftsOutput, error)
+}
+
+// connect returns the stacks of the order's region.
+func connect(ctx context.Context, o order) (stacks, error) {
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(o.Region))
+	if err != nil {
+		return nil, err
+	}
+	return cloudformation.NewFromConfig(cfg), nil
+}
+
+// irreplaceable are the types of resources that hold what cannot be made again: data, keys,
+// secrets, and addresses that receivers permit.
+var irreplaceable = []string{
+	"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::SecretsManager::Secret", "AWS::EC2::EIP", "AWS::Backup::BackupVault",
+}
+
+// policy is the stack policy of the data: no update replaces or removes what is
+// irreplaceable.
+func policy() (string, error) {
+	type object = map[string]any
+	text, err := json.Marshal(object{"Statement": []object{
+		{"Effect": "Allow", "Action": "Update:*", "Principal": "*", "Resource": "*"},
+		{"Effect": "Deny", "Action": []string{"Update:Replace", "Update:Delete"}, "Principal": "*", "Resource": "*",
+			"Condition": object{"StringEquals": object{"ResourceType": irreplaceable}}},
+	}})
+	return string(text), err
+}
+
+// protect sets the policy of the stack of the data.
+func protect(ctx context.Context, o order, s stacks) error {
+	text, err := policy()
+	if err != nil {
+		return err
+	}
+	if _, err := s.SetStackPolicy(ctx, &cloudformation.SetStackPolicyInput{StackName: aws.String(o.Name() + "-data"), StackPolicyBody: &text}); err != nil {
+		return fmt.Errorf("set the policy of the stack %s-data: %w", o.Name(), err)
+	}
+	return nil
+}
+
+// unprotect ends the protection of stacks against deletion.
+func unprotect(ctx context.Context, s stacks, names []string) error {
+	for _, name := range names {
+		if _, err := s.UpdateTerminationProtection(ctx, &cloudformation.UpdateTerminationProtectionInput{
+			StackName: &name, EnableTerminationProtection: aws.Bool(false),
+		}); err != nil {
+			return fmt.Errorf("end the protection of the stack %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// drift names what was changed without the stacks, and returns an error if anything was.
+func drift(ctx context.Context, o order, s stacks, wait func(time.Duration), out io.Writer) error {
+	changed := 0
+	for _, part := range []string{"data", "work", "api"} {
+		name := o.Name() + "-" + part
+		found, err := drifted(ctx, s, name, wait)
+		if err != nil {
+			return fmt.Errorf("compare the stack %s: %w", name, err)
+		}
+		if _, err := fmt.Fprintf(out, "%s: %d changed\n", name, len(found)); err != nil {
+			return err
+		}
+		for _, r := range found {
+			changed++
+			if _, err := fmt.Fprintf(out, "  %s %s %s\n", r.StackResourceDriftStatus, aws.ToString(r.ResourceType), aws.ToString(r.LogicalResourceId)); err != nil {
+				return err
+			}
+			for _, p := range r.PropertyDifferences {
+				if _, err := fmt.Fprintf(out, "    %s is %s, not %s\n", aws.ToString(p.PropertyPath), aws.ToString(p.ActualValue), aws.ToString(p.ExpectedValue)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if changed > 0 {
+		return fmt.Errorf("%d resources differ from their stacks: undo the change, or make it in the code and deploy", changed)
+	}
+	return nil
+}
+
+// drifted compares the resources of a stack with its template.
+func drifted(ctx context.Context, s stacks, name string, wait func(time.Duration)) ([]types.StackResourceDrift, error) {
+	begun, err := s.DetectStackDrift(ctx, &cloudformation.DetectStackDriftInput{StackName: &name})
+	if err != nil {
+		return nil, err
+	}
+	for {
+		state, err := s.DescribeStackDriftDetectionStatus(ctx, &cloudformation.DescribeStackDriftDetectionStatusInput{StackDriftDetectionId: begun.StackDriftDetectionId})
+		if err != nil {
+			return nil, err
+		}
+		if state.DetectionStatus == types.StackDriftDetectionStatusDetectionFailed {
+			return nil, fmt.Errorf("AWS could not compare it: %s", aws.ToString(state.DetectionStatusReason))
+		}
+		if state.DetectionStatus == types.StackDriftDetectionStatusDetectionComplete {
+			break
+		}
+		if wait(2 * time.Second); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	in := &cloudformation.DescribeStackResourceDriftsInput{StackName: &name, StackResourceDriftStatusFilters: []types.StackResourceDriftStatus{
+		types.StackResourceDriftStatusModified, types.StackResourceDriftStatusDeleted,
+	}}
+	var all []types.StackResourceDrift
+	for {
+		page, err := s.DescribeStackResourceDrifts(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.StackResourceDrifts...)
+		if in.NextToken = page.NextToken; aws.ToString(in.NextToken) == "" {
+			return all, nil
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+)
+
+// double is a CloudFormation with what was changed in its stacks.
+type double struct {
+	stacks
+	policies    map[string]string
+	unprotected []string
+	asked       int
+	changed     map[string][]types.StackResourceDrift
+	fails       bool
+}
+
+func (d *double) SetStackPolicy(_ context.Context, in *cloudformation.SetStackPolicyInput, _ ...func(*cloudformation.Options)) (*cloudformation.SetStackPolicyOutput, error) {
+	d.policies = map[string]string{*in.StackName: *in.StackPolicyBody}
+	return nil, nil
+}
+
+func (d *double) UpdateTerminationProtection(_ context.Context, in *cloudformation.UpdateTerminationProtectionInput, _ ...func(*cloudformation.Options)) (*cloudformation.UpdateTerminationProtectionOutput, error) {
+	if !*in.EnableTerminationProtection {
+		d.unprotected = append(d.unprotected, *in.StackName)
+	}
+	return nil, nil
+}
+
+func (d *double) DetectStackDrift(_ context.Context, in *cloudformation.DetectStackDriftInput, _ ...func(*cloudformation.Options)) (*cloudformation.DetectStackDriftOutput, error) {
+	d.asked = 0
+	return &cloudformation.DetectStackDriftOutput{StackDriftDetectionId: in.StackName}, nil
+}
+
+func (d *double) DescribeStackDriftDetectionStatus(context.Context, *cloudformation.DescribeStackDriftDetectionStatusInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStackDriftDetectionStatusOutput, error) {
+	d.asked++
+	state := types.StackDriftDetectionStatusDetectionInProgress
+	switch {
+	case d.fails:
+		state = types.StackDriftDetectionStatusDetectionFailed
+	case d.asked > 2:
+		state = types.StackDriftDetectionStatusDetectionComplete
+	}
+	return &cloudformation.DescribeStackDriftDetectionStatusOutput{DetectionStatus: state, DetectionStatusReason: aws.String("no permission")}, nil
+}
+
+func (d *double) DescribeStackResourceDrifts(_ context.Context, in *cloudformation.DescribeStackResourceDriftsInput, _ ...func(*cloudformation.Options)) (*cloudformation.DescribeStackResourceDriftsOutput, error) {
+	all := d.changed[*in.StackName]
+	if in.NextToken == nil && len(all) > 1 { // two pages
+		return &cloudformation.DescribeStackResourceDriftsOutput{StackResourceDrifts: all[:1], NextToken: aws.String("1")}, nil
+	}
+	return &cloudformation.DescribeStackResourceDriftsOutput{StackResourceDrifts: all[max(0, len(all)-1):]}, nil
+}
+
+func acme(t *testing.T) order {
+	t.Helper()
+	o, err := read([]string{"-customer", "acme"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// No update replaces a table, a bucket, a key or a secret, whatever the code says.
+func TestThePolicyOfTheData(t *testing.T) {
+	d := &double{}
+	if err := protect(t.Context(), acme(t), d); err != nil {
+		t.Fatal(err)
+	}
+	var policy struct {
+		Statement []struct {
+			Effect    string
+			Action    any
+			Condition struct {
+				StringEquals struct{ ResourceType []string }
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(d.policies["acme-prod-eu-central-1-data"]), &policy); err != nil {
+		t.Fatalf("%v: %v", d.policies, err)
+	}
+	for _, s := range policy.Statement {
+		if s.Effect != "Deny" {
+			continue
+		}
+		for _, kind := range []string{"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::SecretsManager::Secret"} {
+			if !slices.Contains(s.Condition.StringEquals.ResourceType, kind) {
+				t.Errorf("%s may be replaced", kind)
+			}
+		}
+		if actions, _ := json.Marshal(s.Action); string(actions) != `["Update:Replace","Update:Delete"]` {
+			t.Errorf("it denies %s", actions)
+		}
+		return
+	}
+	t.Error("it denies nothing")
+}
+
+func TestDriftNamesWhatWasChanged(t *testing.T) {
+	waits := 0
+	wait := func(time.Duration) { waits++ }
+	d := &double{}
+	var out strings.Builder
+	if err := drift(t.Context(), acme(t), d, wait, &out); err != nil || !strings.Contains(out.String(), "acme-prod-eu-central-1-api: 0 changed") || waits == 0 {
+		t.Errorf("without changes: %v, %d waits\n%s", err, waits, out.String())
+	}
+	d.changed = map[string][]types.StackResourceDrift{"acme-prod-eu-central-1-work": {
+		{LogicalResourceId: aws.String("DeliverFunction"), ResourceType: aws.String("AWS::Lambda::Function"), StackResourceDriftStatus: types.StackResourceDriftStatusModified,
+			PropertyDifferences: []types.PropertyDifference{{PropertyPath: aws.String("/Timeout"), ActualValue: aws.String("60"), ExpectedValue: aws.String("20")}}},
+		{LogicalResourceId: aws.String("DeliverQueue"), ResourceType: aws.String("AWS::SQS::Queue"), StackResourceDriftStatus: types.StackResourceDriftStatusDeleted},
+	}}
+	out.Reset()
+	err := drift(t.Context(), acme(t), d, wait, &out)
+	if err == nil || !strings.Contains(err.Error(), "2 resources differ") {
+		t.Errorf("got %v", err)
+	}
+	for _, want := range []string{"MODIFIED AWS::Lambda::Function DeliverFunction", "/Timeout is 60, not 20", "DELETED AWS::SQS::Queue DeliverQueue"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, out.String())
+		}
+	}
+	if err := drift(t.Context(), acme(t), &double{fails: true}, wait, io.Discard); err == nil || !strings.Contains(err.Error(), "no permission") {
+		t.Errorf("where AWS cannot compare: %v", err)
+	}
+}
+
+func TestProtectionEndsStackByStack(t *testing.T) {
+	d := &double{}
+	if err := unprotect(t.Context(), d, []string{"acme-prod-eu-central-1-api", "acme-prod-eu-central-1-work"}); err != nil || len(d.unprotected) != 2 {
+		t.Errorf("%v, %v", d.unprotected, err)
+	}
+}

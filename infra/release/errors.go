@@ -1,0 +1,51 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+)
+
+// Open makes a Releaser for an account and region.
+func Open(cfg aws.Config) *Releaser {
+	metrics := cloudwatch.NewFromConfig(cfg)
+	return &Releaser{
+		Lambda: lambda.NewFromConfig(cfg), Now: time.Now, Wait: wait,
+		Errors: func(ctx context.Context, function string, since time.Time) (float64, error) {
+			return failed(ctx, metrics, function, since, time.Now())
+		},
+	}
+}
+
+// failed returns the sum of the metric that the alarm of the function watches.
+func failed(ctx context.Context, metrics *cloudwatch.Client, function string, from, to time.Time) (sum float64, err error) {
+	out, err := metrics.GetMetricStatistics(ctx, &cloudwatch.GetMetricStatisticsInput{
+		Namespace: aws.String("AWS/Lambda"), MetricName: aws.String("Errors"),
+		Dimensions: []types.Dimension{{Name: aws.String("FunctionName"), Value: &function}},
+		// A period that began before the release has its errors, too.
+		StartTime: aws.Time(from.Truncate(time.Minute)), EndTime: aws.Time(to.Add(time.Minute)), Period: aws.Int32(60), Statistics: []types.Statistic{types.StatisticSum},
+	})
+	if err != nil {
+		return 0, fmt.Errorf("read the errors of %s: %w", function, err)
+	}
+	for _, point := range out.Datapoints {
+		sum += aws.ToFloat64(point.Sum)
+	}
+	return sum, nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
