@@ -29,9 +29,20 @@ type Isolation struct {
 	PrivateEndpoints []string `json:"privateEndpoints"`
 	// Concurrency reserves and prepares instances of functions.
 	Concurrency *Concurrency `json:"concurrency"`
+	// Backup backs the data up every day, beside the recovery to any second of 35 days.
+	Backup *Backup `json:"backup"`
 	// GlobalProfiles lets Bedrock process calls anywhere in the world, where a model has
 	// no inference profile of the region's geography.
 	GlobalProfiles bool `json:"globalProfiles"`
+}
+
+// Backup is where backups are kept, and how long.
+type Backup struct {
+	KeepDays int `json:"keepDays"`
+	// Lock keeps everyone, AWS included, from deleting a backup before its time.
+	Lock bool `json:"lock"`
+	// CopyTo is the ARN of a vault in another account or region; empty: no copies.
+	CopyTo string `json:"copyTo"`
 }
 
 // Network is a VPC with a private and a public subnet in each availability zone.
@@ -95,13 +106,14 @@ var (
 	zoneIDShape   = regexp.MustCompile(`^Z[0-9A-Z]{5,31}$`)
 	truststore    = regexp.MustCompile(`^s3://[a-z0-9][a-z0-9.-]{2,62}/\S+\.pem$`)
 	certificate   = regexp.MustCompile(`^arn:aws[a-z-]*:acm:([a-z0-9-]+):\d{12}:certificate/\S+$`)
+	vaultShape    = regexp.MustCompile(`^arn:aws[a-z-]*:backup:([a-z0-9-]+):(\d{12}):backup-vault:[a-zA-Z0-9_-]{2,50}$`)
 	hostShape     = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$`)
 )
 
 // checkDedicated returns an error that names the first member that is wrong.
 func (s Settings) checkDedicated() error {
 	for _, check := range []func(Settings) error{
-		Settings.checkNetwork, Settings.checkEndpoints, Settings.checkConcurrency, Settings.checkProfiles, Settings.checkDomains,
+		Settings.checkNetwork, Settings.checkEndpoints, Settings.checkConcurrency, Settings.checkProfiles, Settings.checkDomains, Settings.checkBackup,
 	} {
 		if err := check(s); err != nil {
 			return err
@@ -209,6 +221,25 @@ func (c Concurrency) checkSchedule() error {
 func (s Settings) checkProfiles() error {
 	if s.GlobalProfiles && !slices.Contains(s.Providers, bedrock.Name) {
 		return errors.New("globalProfiles is for the provider bedrock, which providers does not have")
+	}
+	return nil
+}
+
+func (s Settings) checkBackup() error {
+	b := s.Backup
+	if b == nil {
+		return nil
+	}
+	vault := vaultShape.FindStringSubmatch(b.CopyTo)
+	switch {
+	case s.Local():
+		return errors.New("backup is not for the stage local, in which nothing is kept")
+	case b.KeepDays < 7 || b.KeepDays > 365:
+		return fmt.Errorf("backup.keepDays is 7 to 365, not %d", b.KeepDays)
+	case b.CopyTo != "" && vault == nil:
+		return fmt.Errorf("backup.copyTo is not the ARN of a vault of AWS Backup: %q", b.CopyTo)
+	case vault != nil && vault[1] == s.Region && vault[2] == s.Account:
+		return errors.New("backup.copyTo is a vault of the same account and region: what is lost with the data is lost with its copies")
 	}
 	return nil
 }

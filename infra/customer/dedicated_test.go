@@ -94,6 +94,9 @@ func TestRefusedSettingsOfADedicatedCustomer(t *testing.T) {
 		"a certificate of IAM":       {domain(object{"certificateArn": "arn:aws:iam::555566667777:server-certificate/x"}), "domains.eu-west-1.certificateArn is not the ARN of a certificate"},
 		"a zone by its name":         {domain(object{"hostedZoneId": "hooli.example"}), "domains.eu-west-1.hostedZoneId is the id of a zone of Route 53"},
 		"a truststore on the web":    {domain(object{"truststore": "https://hooli.example/clients.pem"}), "domains.eu-west-1.truststore is the address of an object"},
+		"a week is the least":        {object{"backup": object{"keepDays": 1}}, "backup.keepDays is 7 to 365, not 1"},
+		"a copy to a bucket":         {object{"backup": object{"keepDays": 35, "copyTo": "arn:aws:s3:::backups"}}, "backup.copyTo is not the ARN of a vault"},
+		"a copy beside the data":     {object{"backup": object{"keepDays": 35, "copyTo": "arn:aws:backup:eu-west-1:555566667777:backup-vault:x1"}}, "a vault of the same account and region"},
 		"a version of nothing":       {domain(object{"truststoreVersion": "1"}), "domains.eu-west-1.truststoreVersion is for a truststore, which is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +106,7 @@ func TestRefusedSettingsOfADedicatedCustomer(t *testing.T) {
 			}
 		})
 	}
-	for _, member := range []object{network("10.0.0.0/16", 2), {"privateEndpoints": []string{"vpce-0a1b2c3d"}}, {"concurrency": object{}}, {"dedicated": true}} {
+	for _, member := range []object{network("10.0.0.0/16", 2), {"privateEndpoints": []string{"vpce-0a1b2c3d"}}, {"concurrency": object{}}, {"dedicated": true}, {"backup": object{"keepDays": 7}}} {
 		entry := with(object{"region": "us-west-2", "stage": "local"}, member)
 		if _, err := read(map[string]any{"customer": "local", "customers": map[string]any{"local": entry}}); err == nil || !strings.Contains(err.Error(), "not for the stage local") {
 			t.Errorf("the local system with %v: %v", member, err)

@@ -46,6 +46,7 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 	d.bus = newBus(stack, s)
 	d.alarms = newAlarmTopic(stack, s, d.key)
 	d.network = newNetwork(stack, s, d.key)
+	d.backUp()
 	output(stack, "TableName", d.state.TableName())
 	output(stack, "AuditTableName", d.audit.TableName())
 	output(stack, "MediaBucket", d.media.BucketName())

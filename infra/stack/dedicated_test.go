@@ -211,3 +211,43 @@ func TestConcurrencyOfADedicatedCustomer(t *testing.T) {
 		t.Errorf("the schedule is %s", got)
 	}
 }
+
+func TestBackupsAreLockedAndCopied(t *testing.T) {
+	data := hooli[hooliName+"data"]
+	vaultID, vault := named(t, data, "AWS::Backup::BackupVault", "Vault")
+	if got := fmt.Sprint(vault["LockConfiguration"]); got != "map[ChangeableForDays:3 MaxRetentionDays:90 MinRetentionDays:90]" || !holdsKey(vault["EncryptionKeyArn"]) || data.Resources[vaultID].DeletionPolicy != "Retain" {
+		t.Errorf("the vault is %v", vault)
+	}
+	_, plan := named(t, data, "AWS::Backup::BackupPlan", "BackupPlan")
+	rules := list(plan.at("BackupPlan", "BackupPlanRule"))
+	if len(rules) != 1 {
+		t.Fatalf("the plan has the rules %v", rules)
+	}
+	rule := properties(rules[0].(map[string]any))
+	if !pointsAt(rule["TargetBackupVault"], vaultID) || rule.at("Lifecycle", "DeleteAfterDays") != 90. ||
+		fmt.Sprint(rule["CopyActions"]) != "[map[DestinationBackupVaultArn:arn:aws:backup:eu-central-1:666677778888:backup-vault:hooli Lifecycle:map[DeleteAfterDays:90]]]" {
+		t.Errorf("the rule is %v", rule)
+	}
+	_, selection := named(t, data, "AWS::Backup::BackupSelection", "BackupSelection")
+	for _, kept := range []struct{ kind, begins string }{{"AWS::DynamoDB::Table", "State"}, {"AWS::DynamoDB::Table", "Audit"}, {"AWS::S3::Bucket", "Media"}} {
+		id, _ := named(t, data, kept.kind, kept.begins)
+		if kept.begins == "Media" {
+			id = "Media"
+		}
+		if !mentions(selection.at("BackupSelection", "Resources"), id) {
+			t.Errorf("%s is not backed up: %v", kept.begins, selection)
+		}
+	}
+	failures := 0
+	for _, r := range data.Resources {
+		if r.Type == "AWS::CloudWatch::Alarm" && r.Properties["Namespace"] == "AWS/Backup" {
+			failures++
+		}
+	}
+	if failures != 2 {
+		t.Errorf("%d alarms watch the backups", failures)
+	}
+	if n := len(acme.of("AWS::Backup::BackupVault")); n != 0 {
+		t.Errorf("without the setting, there are %d vaults", n)
+	}
+}
