@@ -41,7 +41,7 @@ func newDeployment(t *testing.T) *deployment {
 	d.set(root, nil)
 	d.program = filepath.Join(d.dir, "deploy")
 	for _, command := range [][]string{
-		{"go", "build", "-o", d.dir + "/", "./infra", "./infra/deploy"},
+		{"go", "build", "-o", d.dir + "/", "./infra", "./infra/deploy", "./infra/admin"},
 		{"node", "infra/tools/media-tools.mjs", "layer", system.Machine().Architecture()},
 	} {
 		build := exec.CommandContext(t.Context(), command[0], command[1:]...)
@@ -141,6 +141,7 @@ func TestACustomerIsDeployedChangedAndDestroyed(t *testing.T) {
 		t.Fatalf("%d stacks, and a limit of %q", len(made), limit)
 	}
 	d.must("provider credentials", "preflight")
+	rehearse(t, d, made)
 
 	d.set(d.dir, map[string]any{"keylessLimit": 250})
 	d.must("KeylessLimit", "diff")
@@ -150,6 +151,7 @@ func TestACustomerIsDeployedChangedAndDestroyed(t *testing.T) {
 		t.Errorf("the limit is %q, and the table %q was %q", limit, changed[name+"-data"]["TableName"], made[name+"-data"]["TableName"])
 	}
 
+	d.must("-data: 0 changed", "drift")
 	d.must("-data is kept", "destroy", "-yes")
 	if left := d.stacks(); len(left) != 1 || left[name+"-data"] == nil {
 		t.Errorf("after destroying, %d stacks are left", len(left))

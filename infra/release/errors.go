@@ -24,17 +24,30 @@ func Open(cfg aws.Config) *Releaser {
 
 // failed returns the sum of the metric that the alarm of the function watches.
 func failed(ctx context.Context, metrics *cloudwatch.Client, function string, from, to time.Time) (sum float64, err error) {
-	out, err := metrics.GetMetricStatistics(ctx, &cloudwatch.GetMetricStatisticsInput{
-		Namespace: aws.String("AWS/Lambda"), MetricName: aws.String("Errors"),
-		Dimensions: []types.Dimension{{Name: aws.String("FunctionName"), Value: &function}},
+	in := &cloudwatch.GetMetricDataInput{
 		// A period that began before the release has its errors, too.
-		StartTime: aws.Time(from.Truncate(time.Minute)), EndTime: aws.Time(to.Add(time.Minute)), Period: aws.Int32(60), Statistics: []types.Statistic{types.StatisticSum},
-	})
-	if err != nil {
-		return 0, fmt.Errorf("read the errors of %s: %w", function, err)
+		StartTime: aws.Time(from.Truncate(time.Minute)), EndTime: aws.Time(to.Add(time.Minute)),
+		MetricDataQueries: []types.MetricDataQuery{{Id: aws.String("errors"), MetricStat: &types.MetricStat{
+			Metric: &types.Metric{
+				Namespace: aws.String("AWS/Lambda"), MetricName: aws.String("Errors"),
+				Dimensions: []types.Dimension{{Name: aws.String("FunctionName"), Value: &function}},
+			},
+			Period: aws.Int32(60), Stat: aws.String("Sum"),
+		}}},
 	}
-	for _, point := range out.Datapoints {
-		sum += aws.ToFloat64(point.Sum)
+	for {
+		page, err := metrics.GetMetricData(ctx, in)
+		if err != nil {
+			return 0, fmt.Errorf("read the errors of %s: %w", function, err)
+		}
+		for _, result := range page.MetricDataResults {
+			for _, value := range result.Values {
+				sum += value
+			}
+		}
+		if in.NextToken = page.NextToken; aws.ToString(in.NextToken) == "" {
+			break
+		}
 	}
 	return sum, nil
 }
