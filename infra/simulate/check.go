@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/content-automation/api/infra/recovery"
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
@@ -37,6 +38,7 @@ func (w *world) quiet() bool {
 	if !w.calm {
 		w.calm, w.calmed = true, time.Now()
 		w.note("calm")
+		w.torn = w.whole() // work is still under way
 	}
 	if !w.stopped && (len(w.pending()) == 0 || time.Since(w.calmed) > longest) {
 		w.stopped = true
@@ -205,6 +207,8 @@ func (w *world) check() (broken []string) {
 			fail("%s has paid %d, and its key counts %d", c.name, a.paid, a.spent)
 		}
 	}
+	broken = append(broken, w.torn...)
+	broken = append(broken, w.whole()...)
 	broken = append(broken, w.checkAnalytics(content)...)
 	w.checkApplied(fail)
 	w.checkPlans(fail)
@@ -224,6 +228,14 @@ func (w *world) check() (broken []string) {
 	}
 	slices.Sort(broken)
 	return broken
+}
+
+// whole returns what does not fit together in the table, by what operators check restored
+// tables with.
+func (w *world) whole() []string {
+	r, err := recovery.Check(context.Background(), w.engine, tableName)
+	must(err)
+	return r.Broken
 }
 
 // checkFiles checks that the files of a resource are stored, each once, and that what

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/gofrs/uuid/v5"
 
+	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
@@ -59,6 +60,7 @@ type world struct {
 	// calm reports that there are no more faults.
 	calm, stopped bool
 	calmed        time.Time
+	torn          []string // what did not fit together when the faults ended
 
 	events agenda
 	seq    int
@@ -218,8 +220,12 @@ func (w *world) makeCaller(n int) {
 	it, err := store.NewItem("api_key", tenant.Of(c.principal.Account, ""), k.ID, k)
 	must(err)
 	it.Key, it.Listed = credential.KeyOf(c.principal.Account, k.ID), store.Key{}
+	id := string(c.principal.Account)
+	self, err := store.NewItem(account.Kind, tenant.Of(c.principal.Account, ""), id, object{"id": id, "name": c.name})
+	must(err)
 	tx := &store.Tx{}
 	tx.Create(it, nil)
+	tx.Create(self, nil)
 	if err := ledger.Open(tx, c.principal.Account, 20, ledger.DefaultLostLimit, object{}); err != nil {
 		panic(err)
 	}
