@@ -70,7 +70,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 	log := &auditing{open: openAudit}
 	log.flags(cmd)
 	cmd.PersistentFlags().StringVar(&table, "table", os.Getenv("TABLE_NAME"), "name of the state table")
-	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork), providersCommand(out, keep), platformsCommand(out, keep), auditCommand(out, log), analyticsCommand(out, &s), releaseCommand(out, openReleases))
+	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork), providersCommand(out, keep), platformsCommand(out, keep), auditCommand(out, log), analyticsCommand(out, &s), releaseCommand(out, openReleases), restoreCheckCommand(out, openData))
 	log.record(cmd)
 	return cmd
 }
@@ -136,7 +136,7 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 	adjust.Flags().StringVar(&reason, "reason", "", "reason, for the log; the customer does not see it")
 	_ = adjust.MarkFlagRequired("credits")
 	_ = adjust.MarkFlagRequired("reason")
-	cmd.AddCommand(create, update, list, topUp, adjust)
+	cmd.AddCommand(append(dataCommands(out, openData), create, update, list, topUp, adjust)...)
 	return cmd
 }
 

@@ -3,7 +3,9 @@
 // state table that TABLE_NAME or --table names, with the usual AWS configuration. It
 // also lists and sends back the dead letters of the stacks that STACK_NAME or --stack
 // names, stores the credentials of providers and the applications at platforms in the
-// secrets that PROVIDER_SECRET, PLATFORM_SECRET or --secret name, and checks the audit log. What changes something is written to the
+// secrets that PROVIDER_SECRET, PLATFORM_SECRET or --secret name, moves functions
+// between versions, checks restored tables, exports and erases accounts, and checks the
+// audit log. What changes something is written to the
 // audit table that AUDIT_TABLE_NAME or --audit-table names. For the local system `make run` writes all of that into .local/aws-env.
 package main
 

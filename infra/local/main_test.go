@@ -66,14 +66,14 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, envFile), []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	running := &system.System{BaseURL: "http://localhost:8080", Endpoint: "http://127.0.0.1:4566", Region: "us-east-1", Table: "state", AuditTable: "audit", ProviderSecret: "arn:providers", PlatformSecret: "arn:platforms"}
+	running := &system.System{BaseURL: "http://localhost:8080", Endpoint: "http://127.0.0.1:4566", Region: "us-east-1", Table: "state", AuditTable: "audit", MediaBucket: "media", ProviderSecret: "arn:providers", PlatformSecret: "arn:platforms"}
 	files, err := writeFiles(dir, running, demo{test: "t", live: "l"})
 	if err != nil || len(files) != 2 {
 		t.Fatalf("got %v, %v", files, err)
 	}
 	for name, want := range map[string]string{
 		envFile: "BASE_URL=http://localhost:8080\nSVC_TEST_KEY=t\nSVC_LIVE_KEY=l\nSVC_API_KEY=$SVC_TEST_KEY\nexport BASE_URL SVC_API_KEY\n",
-		awsFile: "AWS_ENDPOINT_URL=http://127.0.0.1:4566\nAWS_REGION=us-east-1\nAWS_ACCESS_KEY_ID=test\nAWS_SECRET_ACCESS_KEY=test\nTABLE_NAME=state\nSTACK_NAME=local-local-us-east-1\nPROVIDER_SECRET=arn:providers\nPLATFORM_SECRET=arn:platforms\nAUDIT_TABLE_NAME=audit\n",
+		awsFile: "AWS_ENDPOINT_URL=http://127.0.0.1:4566\nAWS_REGION=us-east-1\nAWS_ACCESS_KEY_ID=test\nAWS_SECRET_ACCESS_KEY=test\nTABLE_NAME=state\nSTACK_NAME=local-local-us-east-1\nPROVIDER_SECRET=arn:providers\nPLATFORM_SECRET=arn:platforms\nAUDIT_TABLE_NAME=audit\nMEDIA_BUCKET=media\n",
 	} {
 		file := filepath.Join(dir, name)
 		info, err := os.Stat(file)

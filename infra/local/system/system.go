@@ -301,8 +301,8 @@ func (s *System) AWS() aws.Config {
 // Environment is what the operator's command reads to work on this system, as
 // lines of NAME=value.
 func (s *System) Environment() string {
-	return fmt.Sprintf("AWS_ENDPOINT_URL=%s\nAWS_REGION=%s\nAWS_ACCESS_KEY_ID=%[3]s\nAWS_SECRET_ACCESS_KEY=%[3]s\nTABLE_NAME=%[4]s\nSTACK_NAME=%[5]s\nPROVIDER_SECRET=%[6]s\nPLATFORM_SECRET=%[8]s\nAUDIT_TABLE_NAME=%[7]s\n",
-		s.Endpoint, s.Region, awsKey, s.Table, customer+"-"+stage+"-"+s.Region, s.ProviderSecret, s.AuditTable, s.PlatformSecret)
+	return fmt.Sprintf("AWS_ENDPOINT_URL=%s\nAWS_REGION=%s\nAWS_ACCESS_KEY_ID=%[3]s\nAWS_SECRET_ACCESS_KEY=%[3]s\nTABLE_NAME=%[4]s\nSTACK_NAME=%[5]s\nPROVIDER_SECRET=%[6]s\nPLATFORM_SECRET=%[8]s\nAUDIT_TABLE_NAME=%[7]s\nMEDIA_BUCKET=%[9]s\n",
+		s.Endpoint, s.Region, awsKey, s.Table, customer+"-"+stage+"-"+s.Region, s.ProviderSecret, s.AuditTable, s.PlatformSecret, s.MediaBucket)
 }
 
 func (o Options) complete() (Options, error) {

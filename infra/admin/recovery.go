@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/spf13/cobra"
+
+	"github.com/content-automation/api/infra/recovery"
+)
+
+// openData connects to where the data of accounts is. Its names are those of the flags.
+func openData(ctx context.Context) (recovery.Data, error) {
+	cfg, err := configuration(ctx)
+	if err != nil {
+		return recovery.Data{}, err
+	}
+	return recovery.Data{Table: dynamodb.NewFromConfig(cfg), Bucket: s3.NewFromConfig(cfg, func(o *s3.Options) {
+		o.UsePathStyle = cfg.BaseEndpoint != nil // of the local AWS
+	})}, nil
+}
+
+// restoreCheckCommand checks a table that was restored.
+func restoreCheckCommand(out io.Writer, open func(context.Context) (recovery.Data, error)) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "restore-check", Short: "Check whether the money of a restored table adds up, and all work in it goes on",
+		Long: "Read the table of --table, which nothing may write to meanwhile, and compare balances with their entries, and work and reservations with tasks. The command fails and names what does not fit together. It changes nothing.",
+		Args: cobra.NoArgs,
+	}
+	// In place of that of the root: the command reads whole items.
+	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		table, err := cmd.Flags().GetString("table")
+		if err != nil || table == "" {
+			return errors.New("name the restored table by --table")
+		}
+		d, err := open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		r, err := recovery.Check(cmd.Context(), d.Table, table)
+		if err != nil {
+			return err
+		}
+		if err := show(out, r); err != nil || len(r.Broken) == 0 {
+			return err
+		}
+		return fmt.Errorf("%d things do not fit together: see docs/recovery.md", len(r.Broken))
+	}
+	return cmd
+}
+
+// dataCommands export and erase accounts.
+func dataCommands(out io.Writer, open func(context.Context) (recovery.Data, error)) []*cobra.Command {
+	var bucket string
+	connect := func(cmd *cobra.Command) (d recovery.Data, err error) {
+		if d, err = open(cmd.Context()); err != nil {
+			return d, err
+		}
+		d.Media = bucket
+		if d.State, err = cmd.Flags().GetString("table"); err != nil {
+			return d, err
+		}
+		if d.Audit, err = cmd.Flags().GetString("audit-table"); err != nil {
+			return d, err
+		}
+		if d.State == "" || d.Audit == "" || d.Media == "" {
+			return d, errors.New("name the tables and the bucket by --table, --audit-table and --bucket: they are the outputs TableName, AuditTableName and MediaBucket of the data stack")
+		}
+		return d, nil
+	}
+	var file string
+	export := &cobra.Command{Use: "export ACCOUNT", Short: "Write all data of an account into a file, as lines of JSON", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) (err error) {
+		d, err := connect(cmd)
+		if err != nil {
+			return err
+		}
+		f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		lines, err := d.Export(cmd.Context(), args[0], f)
+		if err != nil {
+			return err
+		}
+		return show(out, map[string]int{"lines": lines})
+	}}
+	export.Flags().StringVar(&file, "file", "", "file that is made")
+	_ = export.MarkFlagRequired("file")
+	var name string
+	var keepLedger bool
+	erase := &cobra.Command{Use: "erase ACCOUNT", Short: "Delete an account with its files, for good", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		d, err := connect(cmd)
+		if err != nil {
+			return err
+		}
+		e, err := d.Erase(cmd.Context(), args[0], name, keepLedger)
+		return errors.Join(err, show(out, e))
+	}}
+	erase.Flags().StringVar(&name, "name", "", "name of the account, as a confirmation")
+	erase.Flags().BoolVar(&keepLedger, "keep-ledger", false, "keep the entries of the balance")
+	_ = erase.MarkFlagRequired("name")
+	for _, cmd := range []*cobra.Command{export, erase} {
+		cmd.Flags().StringVar(&bucket, "bucket", os.Getenv("MEDIA_BUCKET"), "name of the bucket of the media")
+	}
+	return []*cobra.Command{export, erase}
+}
