@@ -176,6 +176,10 @@ diff: tools ## Show what a deployment would change
 drift: ## Show what was changed in a customer's stacks without a deployment
 	@$(GO) run ./infra/deploy drift $(TARGET)
 
+.PHONY: residency
+residency: ## Show which data of a customer leaves its region, by model and operator; CUSTOMER=acme
+	@$(GO) run ./infra/residency $(CUSTOMER) $(REGION)
+
 .PHONY: destroy
 destroy: tools ## Destroy a customer's stacks; DATA=yes that of the data too, CONFIRM=yes without a question
 	@$(GO) run ./infra/deploy destroy $(TARGET) $(if $(filter yes,$(CONFIRM)),-yes) $(if $(filter yes,$(DATA)),-data)

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/pkg/catalog"
+)
+
+func TestMain(m *testing.M) {
+	if err := os.Chdir("../.."); err != nil { // where cdk.json is, as for make
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+func settings(region string, everywhere bool, providers ...string) customer.Settings {
+	return customer.Settings{Customer: "acme", Stage: "prod", Region: region, Providers: providers, Isolation: customer.Isolation{GlobalProfiles: everywhere}}
+}
+
+// where returns the place of a model in a table; "": it is in none.
+func where(t *testing.T, s customer.Settings, model string) string {
+	t.Helper()
+	found := ""
+	for _, r := range rows(s) {
+		for _, id := range r.models {
+			if id == model {
+				if found != "" {
+					t.Errorf("%s is in two rows", model)
+				}
+				found = r.place
+			}
+		}
+	}
+	return found
+}
+
+func TestWhereModelsProcessData(t *testing.T) {
+	for name, c := range map[string]struct {
+		of    customer.Settings
+		model string
+		want  string
+	}{
+		"in the region":           {settings("eu-central-1", false, "bedrock"), "gpt-oss-120b", "eu-central-1"},
+		"in the geography":        {settings("eu-central-1", true, "bedrock"), "claude-haiku-4.5", "AWS regions eu-*"},
+		"anywhere, by the opt-in": {settings("ap-southeast-2", true, "bedrock"), "claude-haiku-4.5", "any AWS region in the world"},
+		"nowhere without it":      {settings("ap-southeast-2", false, "bedrock"), "claude-haiku-4.5", ""},
+		"speech of AWS":           {settings("eu-central-1", false, "polly"), "polly-neural", "eu-central-1"},
+		"outside AWS":             {settings("eu-central-1", false, "fal"), "flux-pro-1.1", "as agreed with the operator; the API names no region"},
+		"not set up":              {settings("eu-central-1", false, "fal"), "nova-lite", ""},
+	} {
+		if got := where(t, c.of, c.model); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Each provider of the catalog is AWS or has an operator, and each kind says what it is given.
+func TestTheTableKnowsAllProviders(t *testing.T) {
+	for _, m := range catalog.Models(catalog.Filter{}) {
+		if _, external := operators[m.Provider]; !external && m.Provider != "bedrock" && m.Provider != "polly" {
+			t.Errorf("nothing is known of the provider %s", m.Provider)
+		}
+		if given[m.Kind] == "" {
+			t.Errorf("nothing says what models of the kind %s are given", m.Kind)
+		}
+	}
+}
+
+func TestTheTableOfACustomer(t *testing.T) {
+	var out strings.Builder
+	if err := run([]string{"hooli"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Data of hooli is stored in eu-west-1", "| AWS | AWS regions eu-* | yes |", "| AWS | eu-west-1 | no |", "Backups are copied to `arn:aws:backup:eu-central-1:"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, out.String())
+		}
+	}
+	if err := run([]string{"initech"}, &out); err == nil || !strings.Contains(err.Error(), "no customer") {
+		t.Errorf("a customer that is not there: %v", err)
+	}
+}
