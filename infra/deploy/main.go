@@ -66,7 +66,7 @@ var actions = map[string]func(ctx context.Context, o order, in io.Reader, out io
 		if err != nil {
 			return err
 		}
-		return drift(ctx, o, s, time.Sleep, out)
+		return drift(ctx, o, s, func(d time.Duration) { <-time.After(d) }, out)
 	},
 	"destroy": destroy,
 }

@@ -54,10 +54,11 @@ type exported struct {
 }
 
 // ofThePerson are the kinds that are the customer's data. Others are the service's own: work
-// in progress, counters, secrets and what is remembered for repeats.
+// in progress, counters, secrets and what is remembered for repeats. A new kind of resource
+// is added here.
 var ofThePerson = []string{
 	"account", "api_key", "audit_entry", "balance", "balance_entry", "content_item", "content_plan", "delivery", "diagnosis", "event",
-	"factory", "generation", "media", "proposal", "social_account", "trained_model", "training", "webhook",
+	"factory", "generation", "media", "product", "promotion", "proposal", "social_account", "trained_model", "training", "webhook",
 }
 
 // hidden are members of documents that hold secrets, sealed or not.
