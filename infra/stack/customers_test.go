@@ -25,9 +25,12 @@ func TestStacksAreNamedForCustomerStageAndRegion(t *testing.T) {
 
 func TestStacksAreFarBelowTheLimit(t *testing.T) {
 	const most = 400 // CloudFormation's limit is 500 resources.
-	for name, in := range acme {
-		if n := len(in.Resources); n == 0 || n > most {
-			t.Errorf("%s has %d resources", name, n)
+	for _, s := range []stacks{acme, hooli} {
+		for name, in := range s {
+			if n := len(in.Resources); n == 0 || n > most {
+				t.Errorf("%s has %d resources", name, n)
+			}
+			t.Logf("%s has %d resources", name, len(in.Resources))
 		}
 	}
 }
