@@ -14,9 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 )
 
+var _ stacks = (*double)(nil)
+
 // double is a CloudFormation with what was changed in its stacks.
 type double struct {
-	stacks
 	policies    map[string]string
 	unprotected []string
 	asked       int
