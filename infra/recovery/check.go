@@ -21,7 +21,7 @@ import (
 
 // unfinished are the states in which a task works on a resource, by its kind.
 var unfinished = map[string][]string{
-	item.ItemKind:       {string(item.Queued), string(item.Generating)},
+	item.ItemKind:       {string(item.Queued), string(item.Generating), string(item.Scheduled), string(item.Publishing)},
 	generation.ItemKind: {string(generation.Queued), string(generation.Generating)},
 	diagnosis.ItemKind:  {string(diagnosis.Queued), string(diagnosis.Running)},
 	plan.ItemKind:       {string(plan.Queued), string(plan.Planning), string(plan.Generating)},

@@ -137,6 +137,12 @@ func TestWhatDoesNotFitTogetherIsNamed(t *testing.T) {
 			w.put(r)
 		}, "is 100, and its entries add up to 93"},
 		"a task is lost": {func(w *world) { w.remove(w.rows(task.ItemKind)[0]) }, work1 + " is queued, and no task works on it"},
+		"the timer of a scheduled item is lost": {func(w *world) {
+			r := w.rows(item.ItemKind)[0]
+			r["doc"] = &types.AttributeValueMemberS{Value: strings.ReplaceAll(r.text("doc"), "queued", "scheduled")}
+			w.put(r)
+			w.remove(w.rows(task.ItemKind)[0])
+		}, work1 + " is scheduled, and no task works on it"},
 		"a task that is never due": {func(w *world) {
 			r := w.rows(task.ItemKind)[0]
 			delete(r, "due_pk")
