@@ -7,7 +7,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -169,14 +171,31 @@ func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) 
 		it.Filters["factory"] = about.Factory
 	}
 	it.ExpireAt = at.Add(keep)
-	it.Parent = store.Key{PK: HourPartition(at.Time), SK: it.PK}
+	it.Due = store.Key{PK: partition(shardOf(it.PK)), SK: it.PK}
 	return it, nil
 }
 
-// HourPartition is the partition of store.ByParent that lists the events of one
-// hour, of all accounts: the search for lost events covers every account.
-func HourPartition(at time.Time) string {
-	return "events#" + at.UTC().Format("2006010215")
+// Shards is how many partitions of store.ByDue the events of all accounts are spread
+// over: each takes 1,000 writes a second. To change it, see docs/scale.md.
+const Shards = 16
+
+// Partitions are the partitions of store.ByDue that list the events of all accounts by
+// id, so by time: the search for lost deliveries covers every account.
+func Partitions() []string {
+	all := make([]string, Shards)
+	for shard := range all {
+		all[shard] = partition(shard)
+	}
+	return all
+}
+
+func partition(shard int) string { return "event#" + strconv.Itoa(shard) }
+
+// shardOf returns the shard of an event.
+func shardOf(eventID string) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(eventID)) // returns no error
+	return int(h.Sum32() % Shards)
 }
 
 // Ref is what travels through the bus and the queues in place of an event, whose

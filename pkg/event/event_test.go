@@ -309,15 +309,34 @@ func TestAReferenceNamesAllThatRoutingNeeds(t *testing.T) {
 	}
 }
 
-func TestEventsOfAnHourAreFound(t *testing.T) {
+func TestEventsOfAllAccountsAreListedByTime(t *testing.T) {
 	w := newWorld(t)
-	at := w.clock.Now()
-	it := w.happen("test", event.BalanceLow, object{"id": "acc_1"})
-	w.clock.Add(time.Hour)
-	w.happen("live", event.BalanceLow, object{"id": "acc_1"})
-	page, err := w.db.List(t.Context(), store.Query{Index: store.ByParent, Partition: event.HourPartition(at), Limit: 10})
-	if err != nil || len(page.Items) != 1 || page.Items[0].PK != it.PK {
-		t.Errorf("%+v, %v", page, err)
+	var want []string
+	used := map[string]int{}
+	for i := range 200 {
+		it := w.happen([]tenant.Mode{tenant.Test, tenant.Live}[i%2], event.BalanceLow, object{"id": "acc_1"})
+		want = append(want, it.PK)
+		used[it.Due.PK]++
+	}
+	if len(used) != event.Shards || len(event.Partitions()) != event.Shards {
+		t.Errorf("200 events are in %v", used)
+	}
+	all := w.db.Merge(store.Query{Index: store.ByDue, From: want[10], To: want[189], Limit: 7}, event.Partitions())
+	var got []string
+	for {
+		items, err := all.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(items) == 0 {
+			break
+		}
+		for _, it := range items {
+			got = append(got, it.PK)
+		}
+	}
+	if !slices.Equal(got, want[10:190]) {
+		t.Errorf("got %v\nwant %v", got, want[10:190])
 	}
 }
 

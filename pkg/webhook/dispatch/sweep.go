@@ -84,35 +84,33 @@ func (s *Sweeper) Sweep(ctx context.Context, atOnce bool) (done Swept, err error
 	if from >= until {
 		return done, nil
 	}
-	begin, ok := id.Time(from)
-	if !ok {
+	if _, ok := id.Time(from); !ok {
 		return done, fmt.Errorf("webhook: the sweep's checkpoint %q is not an id", from)
 	}
+	all := s.db.Merge(store.Query{Index: store.ByDue, From: from, To: until, Limit: sweepPage}, event.Partitions())
 	var failed []error
-	for hour := begin.Truncate(time.Hour); !hour.After(now); hour = hour.Add(time.Hour) {
-		q := store.Query{
-			Index: store.ByParent, Partition: event.HourPartition(hour), From: from, To: until, Limit: sweepPage, OldestFirst: true,
+	for {
+		items, err := all.Next(work)
+		if err != nil {
+			return stopped(work, done, errors.Join(append(failed, err)...))
 		}
-		for more := true; more; {
-			page, err := s.db.List(work, q)
-			if err != nil {
-				return stopped(work, done, errors.Join(append(failed, err)...))
-			}
-			made, err := s.repair(work, page.Items)
-			done.Made += made
-			if err != nil && work.Err() != nil {
-				return stopped(work, done, errors.Join(append(failed, err)...))
-			}
-			done.Events += len(page.Items)
-			switch n := len(page.Items); {
-			case err != nil:
-				failed = append(failed, err)
-			case n > 0 && len(failed) == 0:
-				if err := m.Advance(ctx, min(page.Items[n-1].PK, settled)); err != nil {
-					return overtaken(done, err)
-				}
-			}
-			q.After, more = page.Next, page.Next != nil
+		if len(items) == 0 {
+			break
+		}
+		made, err := s.repair(work, items)
+		done.Made += made
+		if err != nil && work.Err() != nil {
+			return stopped(work, done, errors.Join(append(failed, err)...))
+		}
+		done.Events += len(items)
+		if err != nil {
+			failed = append(failed, err)
+		}
+		if len(failed) > 0 {
+			continue
+		}
+		if err := m.Advance(ctx, min(items[len(items)-1].PK, settled)); err != nil {
+			return overtaken(done, err)
 		}
 	}
 	if len(failed) > 0 {
