@@ -30,6 +30,21 @@ type Written struct {
 	New bool
 }
 
+// Place is what write units are counted for: the items of a kind, in the table or, where
+// it is named, in an index.
+type Place struct{ Index, Kind string }
+
+// Places are write units by what they are for.
+type Places map[Place]float64
+
+// Sum returns all of them.
+func (p Places) Sum() (sum float64) {
+	for _, n := range p {
+		sum += n
+	}
+	return sum
+}
+
 // Meter reads what the calls of a client of DynamoDB cost. It is for one
 // goroutine at a time.
 type Meter struct {
@@ -40,6 +55,9 @@ type Meter struct {
 	Weigh bool
 	// Written are the items that weighed calls have written, as they are then.
 	Written []Written
+	// Places are the write units of weighed calls, by what they were for. Whoever wants
+	// them sets it to an empty map.
+	Places Places
 	// err is why the units are not known.
 	err error
 }
@@ -71,7 +89,12 @@ func (m *Meter) handle(ctx context.Context, s *scale, in middleware.InitializeIn
 		m.err = errors.Join(m.err, err)
 		m.Written = append(m.Written, written...)
 		m.Used.Reads += reads
-		m.Used.Writes += writes
+		m.Used.Writes += writes.Sum()
+		if m.Places != nil {
+			for place, n := range writes {
+				m.Places[place] += n
+			}
+		}
 	}
 	return out, metadata, failure
 }

@@ -115,21 +115,42 @@ func (s *scale) item(ctx context.Context, c change) (attributes, error) {
 // larger of its sizes before and after, and the same for each index that changed.
 // An index is written later and not as a part of the transaction. Beside them it
 // gives the items that were not there before.
-func (s *scale) written(ctx context.Context, all []change) (units float64, there []Written, err error) {
+func (s *scale) written(ctx context.Context, all []change) (units Places, there []Written, err error) {
+	units = Places{}
 	for _, c := range all {
 		after, err := s.item(ctx, c)
 		if err != nil {
-			return 0, nil, err
+			return nil, nil, err
 		}
 		if after != nil {
 			there = append(there, Written{after, c.before == nil})
 		}
-		units += c.times * blocks(max(size(c.before), size(after)), writeUnit)
+		kind := kindOf(c.before, after)
+		units[Place{"", kind}] += c.times * blocks(max(size(c.before), size(after)), writeUnit)
 		for _, index := range c.table.GlobalSecondaryIndexes {
-			units += indexUnits(c.table.KeySchema, index, c.before, after)
+			if n := indexUnits(c.table.KeySchema, index, c.before, after); n > 0 {
+				units[Place{*index.IndexName, kind}] += n
+			}
 		}
 	}
 	return units, there, nil
+}
+
+// kindOf returns the kind of an item, of which one version may be nil. Counters that
+// were never created as resources have none: it is then what their key begins with.
+func kindOf(before, after attributes) string {
+	for _, it := range []attributes{after, before} {
+		if kind, ok := it["kind"].(*types.AttributeValueMemberS); ok {
+			return kind.Value
+		}
+	}
+	for _, it := range []attributes{after, before} {
+		if pk, ok := it["pk"].(*types.AttributeValueMemberS); ok {
+			name, _, _ := strings.Cut(pk.Value, "#")
+			return name
+		}
+	}
+	return ""
 }
 
 // projected returns what an index holds of an item.

@@ -28,7 +28,7 @@ var fixed = []struct {
 	from *regexp.Regexp
 	to   string
 }{
-	{regexp.MustCompile(`"request_id":"[^"]*"`), `"request_id":"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`},
+	{regexp.MustCompile(`"request_id":"[^"]*"`), `"request_id":"1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`},
 	{regexp.MustCompile(`"next_cursor":"[^"]*"`), `"next_cursor":"EXAMPLEcursorEXAMPLEcursorEXAMPLEcursorEXAMPLE"`},
 	{regexp.MustCompile(`"prefix":"svc_(live|test)_\w{4}"`), `"prefix":"svc_${1}_EXAM"`},
 	{regexp.MustCompile(`"last4":"\w{4}"`), `"last4":"MPLE"`},

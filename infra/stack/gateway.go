@@ -79,7 +79,7 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *ga
 }
 
 // accessLogFormat is one JSON object a call. It holds no header, so no key.
-const accessLogFormat = `{"request_id":"$context.requestId","at":"$context.requestTime","ip":"$context.identity.sourceIp",` +
+const accessLogFormat = `{"request_id":"$context.requestTimeEpoch-$context.requestId","at":"$context.requestTime","ip":"$context.identity.sourceIp",` +
 	`"method":"$context.httpMethod","path":"$context.path","resource":"$context.resourcePath","status":"$context.status",` +
 	`"latency_ms":"$context.responseLatency","integration_ms":"$context.integrationLatency","authorizer_ms":"$context.authorizer.latency",` +
 	`"bytes":"$context.responseLength","error":"$context.error.responseType","trace_id":"$context.xrayTraceId"}`

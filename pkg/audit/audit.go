@@ -159,9 +159,8 @@ func (l *Log) append(ctx context.Context, owner tenant.Owner, by auth.Actor, e E
 	// an index.
 	it.Key = store.Key{PK: owner.String(), SK: e.ID}
 	it.Listed = store.Key{}
-	it.Request = e.RequestID
 	it.Filters = map[string]string{
-		"key_id": keyID, "operation_id": e.OperationID, "status": strconv.Itoa(e.Status), "owner": it.PK,
+		"key_id": keyID, "operation_id": e.OperationID, "status": strconv.Itoa(e.Status), "request": e.RequestID,
 	}
 	it.ExpireAt = e.At.Add(Keep)
 	tx := &store.Tx{}

@@ -30,10 +30,11 @@ type world struct {
 	faults *storetest.Faults
 	clock  *apitest.Clock
 	log    *audit.Log
+	made   map[string]string // ids of requests by their names
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), made: map[string]string{}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.log = audit.New(w.db, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, w.log)
@@ -45,7 +46,7 @@ func (w *world) record(requestID string, change func(*httpapi.Call)) {
 	w.t.Helper()
 	p := w.Principal
 	c := httpapi.Call{
-		RequestID: requestID, Principal: &p, OperationID: "getMe", Method: "GET", Path: "/v1/me", Status: 200,
+		RequestID: w.requestID(requestID), Principal: &p, OperationID: "getMe", Method: "GET", Path: "/v1/me", Status: 200,
 		IP: "203.0.113.9", UserAgent: "curl/8", At: w.clock.Now(), Latency: 12*time.Millisecond + 700*time.Microsecond,
 	}
 	if change != nil {
@@ -57,10 +58,23 @@ func (w *world) record(requestID string, change func(*httpapi.Call)) {
 	w.clock.Add(time.Minute)
 }
 
+// requestID returns the id of a request that was received now.
+func (w *world) requestID(name string) string {
+	id := fmt.Sprint(w.clock.Now().UnixMilli(), "-", name)
+	w.made[name] = id
+	return id
+}
+
+// nameOf returns the name that a test gave to a request.
+func nameOf(requestID string) string {
+	_, name, _ := strings.Cut(requestID, "-")
+	return name
+}
+
 func (w *world) list(query string) (requests []string) {
 	w.t.Helper()
 	for _, e := range apitest.All[audit.Entry](w.Caller, "/v1/audit-log?"+query, 2) {
-		requests = append(requests, e.RequestID)
+		requests = append(requests, nameOf(e.RequestID))
 	}
 	return requests
 }
@@ -77,7 +91,7 @@ func TestAnEntryHasAllOfACall(t *testing.T) {
 	got := apitest.All[audit.Entry](w.Caller, "/v1/audit-log", 10)
 	code, keyID := "rate_limited", w.Principal.KeyID()
 	want := audit.Entry{
-		At: resource.Instant(at.Add(time.Millisecond)), RequestID: "r-1", Actor: audit.Actor{Kind: "api_key", ID: keyID}, KeyID: &keyID, Count: 1, OperationID: "getMe", Method: "GET", Path: "/v1/me",
+		At: resource.Instant(at.Add(time.Millisecond)), RequestID: w.made["r-1"], Actor: audit.Actor{Kind: "api_key", ID: keyID}, KeyID: &keyID, Count: 1, OperationID: "getMe", Method: "GET", Path: "/v1/me",
 		Status: 429, ErrorCode: &code, IP: "203.0.113.9", UserAgent: "curl/8", LatencyMS: 12,
 	}
 	if len(got) != 1 || !id.Valid(id.AuditEntry, got[0].ID) {
@@ -130,6 +144,7 @@ func TestFilters(t *testing.T) {
 	at := func(i int) string {
 		return url.QueryEscape(start.Add(time.Duration(i) * time.Minute).Format(time.RFC3339))
 	}
+	r3, r9 := w.made["r-3"], fmt.Sprint(start.UnixMilli(), "-r-9")
 	for query, want := range map[string]string{
 		"":                              "r-7 r-6 r-5 r-4 r-3 r-2 r-1 r-0",
 		"key_id=" + w.Principal.KeyID(): "r-5 r-4 r-3 r-2 r-1 r-0",
@@ -142,15 +157,15 @@ func TestFilters(t *testing.T) {
 		"from=" + at(5):                         "r-7 r-6 r-5",
 		"to=" + at(2):                           "r-1 r-0",
 		"from=" + at(2) + "&to=" + at(4):        "r-3 r-2",
-		"request_id=r-3":                        "r-3",
-		"request_id=r-9":                        "",
-		"request_id=r-3&status=422":             "r-3",
-		"request_id=r-3&status=200":             "",
-		"request_id=r-3&key_id=key_2":           "",
-		"request_id=r-3&from=" + at(3):          "r-3",
-		"request_id=r-3&from=" + at(4):          "",
-		"request_id=r-3&to=" + at(3):            "",
-		"request_id=r-3&to=" + at(4):            "r-3",
+		"request_id=" + r3:                      "r-3",
+		"request_id=" + r9:                      "",
+		"request_id=" + r3 + "&status=422":      "r-3",
+		"request_id=" + r3 + "&status=200":      "",
+		"request_id=" + r3 + "&key_id=key_2":    "",
+		"request_id=" + r3 + "&from=" + at(3):   "r-3",
+		"request_id=" + r3 + "&from=" + at(4):   "",
+		"request_id=" + r3 + "&to=" + at(3):     "",
+		"request_id=" + r3 + "&to=" + at(4):     "r-3",
 		"from=2020-01-01T00:00:00Z&to=" + at(1): "r-0",
 	} {
 		if got := w.list(query); !slices.Equal(got, strings.Fields(want)) {
@@ -172,8 +187,8 @@ func TestNothingOfOthersIsSeen(t *testing.T) {
 	for name, c := range map[string]*apitest.Caller{"theirs": w.Stranger(), "live": w.Live()} {
 		p := c.Principal
 		w.record(name, func(c *httpapi.Call) { c.Principal = &p })
-		for query, want := range map[string]int{"": 1, "request_id=mine": 0, "request_id=" + name: 1, "key_id=" + w.Principal.KeyID(): 1} {
-			if got := apitest.All[audit.Entry](c, "/v1/audit-log?"+query, 10); len(got) != want || want == 1 && got[0].RequestID != name {
+		for query, want := range map[string]int{"": 1, "request_id=" + w.made["mine"]: 0, "request_id=" + w.made[name]: 1, "key_id=" + w.Principal.KeyID(): 1} {
+			if got := apitest.All[audit.Entry](c, "/v1/audit-log?"+query, 10); len(got) != want || want == 1 && nameOf(got[0].RequestID) != name {
 				t.Errorf("%s sees with %q %+v", name, query, got)
 			}
 		}
@@ -182,7 +197,7 @@ func TestNothingOfOthersIsSeen(t *testing.T) {
 		t.Errorf("we see %v", got)
 	}
 	for _, theirs := range []string{"theirs", "live"} {
-		if got := w.list("request_id=" + theirs); got != nil {
+		if got := w.list("request_id=" + w.made[theirs]); got != nil {
 			t.Errorf("we see %v", got)
 		}
 	}
@@ -204,7 +219,7 @@ func TestNothingOlderThan90DaysIsShown(t *testing.T) {
 			t.Errorf("90 days later with %q: %v", query, got)
 		}
 	}
-	if got := w.list("request_id=old"); got != nil {
+	if got := w.list("request_id=" + w.made["old"]); got != nil {
 		t.Errorf("by its request: %v", got)
 	}
 }

@@ -3,7 +3,7 @@ package audit
 import (
 	"context"
 	"net/http"
-	"slices"
+	"time"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
@@ -55,12 +55,14 @@ func (l *Log) list(ctx context.Context, in *listInput) (httpapi.Page[Entry], err
 		Filters: map[string]string{"key_id": in.KeyID, "operation_id": in.OperationID, "status": in.Status},
 	}
 	if in.RequestID != "" {
-		// The index has no order of its own. One request has one entry, so that the
-		// period can be looked at afterwards.
-		q.Index, q.Partition, q.From, q.To = store.ByRequest, in.RequestID, "", ""
-		q.Filters["owner"] = p.Owner.String()
+		at, ok := httpapi.RequestTime(in.RequestID)
+		if !ok || !in.Contains(at) {
+			return httpapi.Page[Entry]{Items: []Entry{}}, nil
+		}
+		// The id of an entry begins with the time of its request, which that of the request
+		// has, too: no index is needed.
+		q.From, q.To = id.First(id.AuditEntry, at), id.First(id.AuditEntry, at.Add(time.Millisecond))
+		q.Filters["request"] = in.RequestID
 	}
-	page, err := httpapi.ListItems(ctx, l.db, q, in.PageInput, entryOf)
-	page.Items = slices.DeleteFunc(page.Items, func(e Entry) bool { return !in.Contains(e.At.Time) })
-	return page, err
+	return httpapi.ListItems(ctx, l.db, q, in.PageInput, entryOf)
 }

@@ -17,7 +17,7 @@ import (
 type Envelope[T any] struct {
 	Data      T      `json:"data" doc:"Result of the request"`
 	Error     Null   `json:"error" doc:"Always null in a successful response"`
-	RequestID string `json:"request_id" doc:"Id of the request; the same as the header X-Request-Id, except in a replayed response, which has the id of the first request" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+	RequestID string `json:"request_id" doc:"Id of the request; the same as the header X-Request-Id, except in a replayed response, which has the id of the first request" example:"1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -30,7 +30,7 @@ type ListEnvelope[T any] struct {
 	Data       []T     `json:"data" nullable:"false" doc:"Results of this page, newest first"`
 	Error      Null    `json:"error" doc:"Always null in a successful response"`
 	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page. Null at the end of the list"`
-	RequestID  string  `json:"request_id" doc:"Id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+	RequestID  string  `json:"request_id" doc:"Id of the request; the same as the header X-Request-Id" example:"1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -51,7 +51,7 @@ func (Null) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "null
 type ErrorResponse struct {
 	Data      Null      `json:"data" doc:"Always null in an error response"`
 	Err       ErrorBody `json:"error" doc:"The error"`
-	RequestID string    `json:"request_id" doc:"Id of the request; the same as the header X-Request-Id" example:"6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
+	RequestID string    `json:"request_id" doc:"Id of the request; the same as the header X-Request-Id" example:"1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
 
 	status int
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -86,11 +87,30 @@ func gatewayOf(ctx context.Context) Gateway {
 	}
 	// SAM gives all calls the same id and the same time.
 	if lc, ok := lambdacontext.FromContext(ctx); ok && os.Getenv("AWS_SAM_LOCAL") == "true" {
-		g.RequestID = lc.AwsRequestID
+		g.RequestID = requestID(time.Now(), lc.AwsRequestID)
 		return g
 	}
 	if rc.RequestTimeEpoch > 0 {
 		g.ReceivedAt = time.UnixMilli(rc.RequestTimeEpoch)
+		g.RequestID = requestID(g.ReceivedAt, rc.RequestID)
 	}
 	return g
+}
+
+// requestID returns the id of a request: its time in milliseconds and the id that the
+// gateway gave it. By the time its audit entry is found without an index. The gateway's
+// access log has the same id.
+func requestID(at time.Time, gatewayID string) string {
+	return strconv.FormatInt(at.UnixMilli(), 10) + "-" + gatewayID
+}
+
+// RequestTime returns the time in the id of a request. Responses that the gateway made on
+// its own have ids without it.
+func RequestTime(requestID string) (time.Time, bool) {
+	text, _, found := strings.Cut(requestID, "-")
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if !found || err != nil || len(text) != len("1763812345678") {
+		return time.Time{}, false
+	}
+	return time.UnixMilli(ms), true
 }

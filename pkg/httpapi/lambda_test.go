@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -38,6 +39,10 @@ func TestACallOfTheGateway(t *testing.T) {
 	f := newFixture(t)
 	handle := httpapi.Lambda(f.router)
 	e := f.gatewayEvent("POST", "/v1/things")
+	made := fmt.Sprint(e.RequestContext.RequestTimeEpoch, "-gw-1")
+	if at, ok := httpapi.RequestTime(made); !ok || at.UnixMilli() != e.RequestContext.RequestTimeEpoch {
+		t.Errorf("%s has the time %v, %v", made, at, ok)
+	}
 	e.Body = `{"name":"ümläut"}`
 	e.Headers["idempotency-key"] = "order-17"
 	first, err := handle(t.Context(), e)
@@ -47,18 +52,18 @@ func TestACallOfTheGateway(t *testing.T) {
 	header := func(r events.APIGatewayProxyResponse, name string) string {
 		return http.Header(r.MultiValueHeaders).Get(name)
 	}
-	if header(first, "X-Request-Id") != "gw-1" || header(first, "ETag") != `"1"` || header(first, "RateLimit") == "" || header(first, "Content-Type") != "application/json" {
+	if header(first, "X-Request-Id") != made || header(first, "ETag") != `"1"` || header(first, "RateLimit") == "" || header(first, "Content-Type") != "application/json" {
 		t.Errorf("headers %v", first.MultiValueHeaders)
 	}
 	var body struct {
 		Data      thing
 		RequestID string `json:"request_id"`
 	}
-	if err := json.Unmarshal([]byte(first.Body), &body); err != nil || body.Data.Name != "ümläut" || body.RequestID != "gw-1" {
+	if err := json.Unmarshal([]byte(first.Body), &body); err != nil || body.Data.Name != "ümläut" || body.RequestID != made {
 		t.Errorf("%s, %v", first.Body, err)
 	}
 	call := f.log.calls[0]
-	if call.RequestID != "gw-1" || call.IP != "203.0.113.9" || call.UserAgent != "curl/8" || call.Latency != 25*time.Millisecond || call.OperationID != "createThing" || call.Principal.KeyID() != "key_1" {
+	if call.RequestID != made || call.IP != "203.0.113.9" || call.UserAgent != "curl/8" || call.Latency != 25*time.Millisecond || call.OperationID != "createThing" || call.Principal.KeyID() != "key_1" {
 		t.Errorf("recorded %+v", call)
 	}
 	// The same with an encoded body is the same call.
@@ -107,10 +112,10 @@ func TestACallThroughSAMHasAnIDOfItsOwn(t *testing.T) {
 		e := f.gatewayEvent("GET", "/v1/things")
 		e.RequestContext.RequestTimeEpoch = noon.Unix()
 		out, err := httpapi.Lambda(f.router)(lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: requestID}), e)
-		if err != nil || http.Header(out.MultiValueHeaders).Get("X-Request-Id") != requestID {
+		if err != nil || !strings.HasSuffix(http.Header(out.MultiValueHeaders).Get("X-Request-Id"), "-"+requestID) {
 			t.Errorf("%+v, %v", out, err)
 		}
-		if call := f.log.calls[len(f.log.calls)-1]; call.RequestID != requestID || call.Latency > time.Minute || call.IP != "203.0.113.9" {
+		if call := f.log.calls[len(f.log.calls)-1]; !strings.HasSuffix(call.RequestID, "-"+requestID) || call.Latency > time.Minute || call.IP != "203.0.113.9" {
 			t.Errorf("recorded %+v", call)
 		}
 	}

@@ -20,7 +20,6 @@ func TestAnItemIsReadAsItWasWritten(t *testing.T) {
 	want := thing(t, "thing_1", "äöü 😀 \"quoted\"")
 	want.Parent = store.Key{PK: "parent", SK: "thing_1"}
 	want.Due = store.Key{PK: "due", SK: "2026"}
-	want.Request = "request"
 	want.Filters = map[string]string{"state": "queued", "empty": ""}
 	want.Attributes = map[string]string{"secret": "hash"}
 	want.Numbers = map[string]int64{"credits": -5}

@@ -51,8 +51,6 @@ type Item struct {
 	// Listed, Parent and Due are the item's keys in ByOwner, ByParent and ByDue. With
 	// an empty partition the item is not in that index.
 	Listed, Parent, Due Key
-	// Request is the item's key in ByRequest.
-	Request string
 	// Filters are the values that a list may be filtered by.
 	Filters map[string]string
 	// Attributes are texts that change without the document, such as when a key was
@@ -121,7 +119,6 @@ func (it *Item) marshal() attributes {
 		ByOwner.pk: it.Listed.PK, ByOwner.sk: it.Listed.SK,
 		ByParent.pk: it.Parent.PK, ByParent.sk: it.Parent.SK,
 		ByDue.pk: it.Due.PK, ByDue.sk: it.Due.SK,
-		ByRequest.pk: it.Request,
 	} {
 		if value != "" {
 			a[name] = str(value)
@@ -152,7 +149,6 @@ func unmarshal(a attributes) Item {
 		Listed:     Key{text(a[ByOwner.pk]), text(a[ByOwner.sk])},
 		Parent:     Key{text(a[ByParent.pk]), text(a[ByParent.sk])},
 		Due:        Key{text(a[ByDue.pk]), text(a[ByDue.sk])},
-		Request:    text(a[ByRequest.pk]),
 		Filters:    map[string]string{},
 		Attributes: map[string]string{},
 		Numbers:    map[string]int64{},

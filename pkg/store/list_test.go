@@ -54,7 +54,7 @@ func fill(t testing.TB, db *store.DB, n int, change func(i int, it *store.Item))
 	t.Helper()
 	for i, id := range ids(n) {
 		it := thing(t, id, "made")
-		it.Parent, it.Due, it.Request = store.Key{PK: "parent", SK: id}, store.Key{PK: "due", SK: id}, "request"
+		it.Parent, it.Due = store.Key{PK: "parent", SK: id}, store.Key{PK: "due", SK: id}
 		if change != nil {
 			change(i, &it)
 		}
@@ -89,19 +89,13 @@ func TestListsAreReadPageByPage(t *testing.T) {
 			t.Errorf("%s, oldest first: got %v, want %v", name, got, want)
 		}
 	}
-	// The audit table's index has no order of its own, but pages all the same.
-	got := slices.Concat(pages(t, db, store.Query{Index: store.ByRequest, Partition: "request", Limit: 2})...)
-	slices.Sort(got)
-	if !slices.Equal(got, ids(7)) {
-		t.Errorf("by request: got %v", got)
-	}
 }
 
 func equal(a, b [][]string) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 func TestAnEmptyListHasAnEnd(t *testing.T) {
 	db := storetest.Open(t, time.Now)
-	for _, index := range []store.Index{store.Table, store.ByOwner, store.ByParent, store.ByDue, store.ByRequest} {
+	for _, index := range []store.Index{store.Table, store.ByOwner, store.ByParent, store.ByDue} {
 		page, err := db.List(t.Context(), store.Query{Index: index, Partition: "nobody", Limit: 10})
 		if err != nil || len(page.Items) != 0 || page.Next != nil {
 			t.Errorf("%v: %+v, %v", index, page, err)

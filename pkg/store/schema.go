@@ -23,8 +23,6 @@ var (
 	// accounts by time, whose deliveries may be missing. Partitions of what a busy stack
 	// writes are shards: one partition takes 1,000 writes a second.
 	ByDue = Index{"by_due", "due_pk", "due_sk", true}
-	// ByRequest lists the audit entries of one request.
-	ByRequest = Index{"by_request", "request_id", attrSK, false}
 )
 
 // Name returns the index's name in DynamoDB; empty for Table.
@@ -39,7 +37,7 @@ func (x Index) KeysOnly() bool { return x.keysOnly }
 // The indexes of each table, from which the stacks and the tests make them.
 var (
 	StateIndexes = []Index{ByOwner, ByParent, ByDue}
-	AuditIndexes = []Index{ByRequest}
+	AuditIndexes = []Index{}
 )
 
 // ExpiryAttribute is the attribute by which DynamoDB removes expired items.

@@ -17,7 +17,7 @@ func TestEachTestHasATableOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	it.Parent, it.Due, it.Request = store.Key{PK: "parent", SK: "thing_1"}, store.Key{PK: "due", SK: "1"}, "req"
+	it.Parent, it.Due = store.Key{PK: "parent", SK: "thing_1"}, store.Key{PK: "due", SK: "1"}
 	tx := &store.Tx{}
 	tx.Create(it, nil)
 	if err := one.Commit(ctx, tx); err != nil {
@@ -27,7 +27,7 @@ func TestEachTestHasATableOfItsOwn(t *testing.T) {
 		t.Errorf("the other table gives %v, want ErrNotFound", err)
 	}
 	for index, partition := range map[store.Index]string{
-		store.Table: "thing_1", store.ByOwner: "acc#test#thing", store.ByParent: "parent", store.ByDue: "due", store.ByRequest: "req",
+		store.Table: "thing_1", store.ByOwner: "acc#test#thing", store.ByParent: "parent", store.ByDue: "due",
 	} {
 		page, err := one.List(ctx, store.Query{Index: index, Partition: partition, Limit: 10})
 		if err != nil || len(page.Items) != 1 || page.Items[0].PK != "thing_1" {
