@@ -67,7 +67,11 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 		Environment:  l.environment(f),
 		Role:         role,
 		LogGroup:     logs,
-		Tracing:      awslambda.Tracing_ACTIVE,
+		// Of each run, the functions write what matters themselves; Lambda adds only what
+		// went wrong.
+		LoggingFormat:    awslambda.LoggingFormat_JSON,
+		SystemLogLevelV2: awslambda.SystemLogLevel_WARN,
+		Tracing:          awslambda.Tracing_ACTIVE,
 		// Lambda would end a chain of about 16 steps, which a long generation has.
 		RecursiveLoop:                loop,
 		EphemeralStorageSize:         awscdk.Size_Mebibytes(jsii.Number(float64(max(f.Storage, leastStorage)))),

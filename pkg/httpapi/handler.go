@@ -43,6 +43,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			}
 		}
 		r.record(ctx, c, p, out.status)
+		r.report(c, p, out.status)
 	}()
 	setRateLimit(w.Header(), p)
 	if err := r.admit(c, p, req); err != nil {
@@ -198,6 +199,15 @@ func (r *Router) record(ctx context.Context, c *call, p *auth.Principal, status 
 	if err != nil {
 		slog.Error("audit entry lost", "request_id", c.RequestID, "operation_id", c.operation, "status", status, "key_id", p.KeyID(), "error", err)
 	}
+}
+
+// report writes the one line of the log that each call has: what happened, to whom, and
+// how long it took. It has no personal data: neither address nor path, which may name
+// anything.
+func (r *Router) report(c *call, p *auth.Principal, status int) {
+	now := r.now()
+	slog.Info("call", "request_id", c.RequestID, "account_id", p.Account, "mode", p.Mode, "key_id", p.KeyID(), "operation_id", c.operation,
+		"status", status, "code", c.code, "ms", now.Sub(c.ReceivedAt).Milliseconds(), "function_ms", now.Sub(c.began).Milliseconds())
 }
 
 // recorder notes the status that is answered.

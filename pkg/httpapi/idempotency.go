@@ -5,7 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -225,10 +225,11 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 }
 
 // answerKey is the key of the record of an Idempotency-Key, which belongs to its caller
-// alone: another caller's repeat is a new call.
+// alone: another caller's repeat is a new call. It is short, as is all of the record: most
+// then take one kilobyte, which is what a write unit is for.
 func answerKey(p *auth.Principal, key string) store.Key {
-	sum := sha256.Sum256([]byte(key))
-	return store.IDKey(strings.Join([]string{"answer", p.Owner.String(), string(p.Actor.Kind), p.Actor.ID, hex.EncodeToString(sum[:])}, "#"))
+	sum := sha256.Sum256([]byte(strings.Join([]string{p.Owner.String(), string(p.Actor.Kind), p.Actor.ID, key}, "#")))
+	return store.IDKey("answer#" + base64.RawURLEncoding.EncodeToString(sum[:]))
 }
 
 // partsOf names the parts of an answer: each run has its own, so that those of two
@@ -241,5 +242,5 @@ func callFingerprint(c *call) string {
 	h := hmac.New(sha256.New, []byte(c.idempotencyKey))
 	fmt.Fprintf(h, "%s %s\n", c.method, c.path)
 	h.Write(c.body)
-	return hex.EncodeToString(h.Sum(nil))
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
