@@ -111,8 +111,8 @@ contact-sheet: media-tools ## Compose every kind in six scripts; writes docs/med
 	$(GO) run ./pkg/compose/measure -sheet docs/media
 
 .PHONY: cost
-cost: tools explorer-assets ## Count what generations use and cost on AWS; writes docs/cost.md
-	$(GO) run ./infra/cost -o docs/cost.md
+cost: tools explorer-assets ## Count what calls and generations use and cost on AWS, and what limits them; writes docs/cost.md and docs/scale.md
+	$(GO) run ./infra/cost -o docs/cost.md -scale docs/scale.md
 
 .PHONY: chaos
 chaos: tools explorer-assets media-tools ## Kill, wipe, refuse and repeat while events are on their way; writes docs/chaos.md

@@ -60,6 +60,8 @@ func scenarios(factory string) []scenario {
 type counted struct {
 	scenario
 	create, whole usage
+	// places are the write units of all.
+	places metered.Places
 }
 
 // course carries one generation to its end, through all functions that take part,
@@ -106,8 +108,8 @@ func count(ctx context.Context, w *metered.World, s scenario) (counted, error) {
 	if _, err := w.Call(ctx, metered.Request{Operation: "getMe", Live: true}); err != nil {
 		return counted{}, err
 	}
-	w.Meter.Weigh, w.Meter.Written = true, nil
-	defer func() { w.Meter.Weigh, w.Meter.Written = false, nil }()
+	w.Meter.Weigh, w.Meter.Written, w.Meter.Places = true, nil, metered.Places{}
+	defer func() { w.Meter.Weigh, w.Meter.Written, w.Meter.Places = false, nil, nil }()
 	before, err := w.Meter.Read()
 	if err != nil {
 		return counted{}, err
@@ -117,7 +119,7 @@ func count(ctx context.Context, w *metered.World, s scenario) (counted, error) {
 	if err != nil {
 		return counted{}, err
 	}
-	done := counted{scenario: s}
+	done := counted{scenario: s, places: w.Meter.Places}
 	take := func(into *usage) error {
 		now, err := w.Meter.Read()
 		*into = c.used.copied()

@@ -29,6 +29,7 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("cost", flag.ContinueOnError)
 	path := flags.String("o", "", "the document whose tables are written anew")
+	scale := flags.String("scale", "", "the document whose table of limits is written anew")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -39,14 +40,26 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close(context.WithoutCancel(ctx))) }()
+	calls, err := weighCalls(ctx, w, single)
+	if err != nil {
+		return err
+	}
 	all, err := generations(ctx, w)
 	if err != nil {
 		return err
 	}
-	tables := generationsMarkdown(all)
-	fmt.Fprintln(out, tables)
-	if *path == "" {
-		return nil
+	ways, err := limits(mixOf(calls, all))
+	if err != nil {
+		return err
 	}
-	return document.Rewrite(*path, document.WrittenBy("make cost"), tables)
+	tables := callsMarkdown(calls) + "\n" + generationsMarkdown(all, monthsMarkdown(calls, all))
+	fmt.Fprintln(out, tables)
+	fmt.Fprintln(out, limitsMarkdown(ways))
+	if *path != "" {
+		err = document.Rewrite(*path, document.WrittenBy("make cost"), tables)
+	}
+	if *scale != "" {
+		err = errors.Join(err, document.Rewrite(*scale, document.WrittenBy("make cost"), limitsMarkdown(ways)))
+	}
+	return err
 }

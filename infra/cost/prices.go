@@ -53,7 +53,7 @@ var prices = []price{
 	{"Secrets Manager", "read of a secret", million, 5.00, 5.00,
 		func(u *usage) float64 { return float64(u.credentials) }, "https://aws.amazon.com/secrets-manager/pricing/"},
 	{"CloudWatch Logs", "GB taken in", 1, 0.50, 0.63,
-		func(u *usage) float64 { return float64(logged*(u.functionRuns()+u.calls)) / gigabyte }, "https://aws.amazon.com/cloudwatch/pricing/"},
+		func(u *usage) float64 { return u.logBytes() / gigabyte }, "https://aws.amazon.com/cloudwatch/pricing/"},
 	{"X-Ray", "trace recorded", million, 5.00, 5.00,
 		func(u *usage) float64 { return traced * float64(u.functionRuns()) }, "https://aws.amazon.com/xray/pricing/"},
 }

@@ -56,12 +56,12 @@ func TestABillAddsUp(t *testing.T) {
 		"us-east-1": {inVirginia, map[string]float64{
 			"API Gateway": 2 * 3.5e-3, "Lambda": 3*0.2e-3 + 3.25*13.3334e-3, "DynamoDB": 16*0.625e-3 + 8*0.125e-3, "SQS": 12*0.4e-3 + 10*0.1e-3,
 			"EventBridge": 4e-3, "S3": 3*5e-3 + 1000*12e6/(1<<30)*0.023, "KMS": 2 * 3e-3, "Secrets Manager": 5e-3,
-			"CloudWatch Logs": 1000 * 5e3 / (1 << 30) * 0.5, "X-Ray": 3 * 0.05 * 5e-3,
+			"CloudWatch Logs": 1000 * (2*500 + 3*450) / float64(1<<30) * 0.5, "X-Ray": 3 * 0.01 * 5e-3,
 		}},
 		"eu-central-1": {inFrankfurt, map[string]float64{
 			"API Gateway": 2 * 3.7e-3, "Lambda": 3*0.2e-3 + 3.25*13.3334e-3, "DynamoDB": 16*0.7625e-3 + 8*0.1525e-3, "SQS": 12*0.4e-3 + 10*0.1e-3,
 			"EventBridge": 4e-3, "S3": 3*5.4e-3 + 1000*12e6/(1<<30)*0.0245, "KMS": 2 * 3e-3, "Secrets Manager": 5e-3,
-			"CloudWatch Logs": 1000 * 5e3 / (1 << 30) * 0.63, "X-Ray": 3 * 0.05 * 5e-3,
+			"CloudWatch Logs": 1000 * (2*500 + 3*450) / float64(1<<30) * 0.63, "X-Ray": 3 * 0.01 * 5e-3,
 		}},
 	} {
 		b := billOf(&u, 1000, c.of)
@@ -91,12 +91,12 @@ func TestTheTablesOfGenerations(t *testing.T) {
 	create := usage{table: metered.Reading{Trips: 4, Reads: 1, Writes: 6}, calls: 1}
 	create.ran("authorizer", time.Second)
 	u := some()
-	text := generationsMarkdown([]counted{{scenario: scenario{name: "one"}, create: create, whole: u}, {scenario: scenario{name: "two"}, whole: u}})
+	text := generationsMarkdown([]counted{{scenario: scenario{name: "one"}, create: create, whole: u}, {scenario: scenario{name: "two"}, whole: u}}, "")
 	for _, want := range []string{
 		"| one | 4 + 3 | 1 + 7 | 6 + 10 | 1 + 2 | 3 | 12 | 4 | 2 | 1 + 2 + 3 + 4 |\n",
 		"| | one | two |\n|---|---|---|\n", "| EventBridge | 0.0040 | 0.0040 |\n",
 		"| DynamoDB | write unit, on demand | 1,000,000 | $0.625 | $0.7625 | <https://aws.amazon.com/dynamodb/pricing/on-demand/> |\n",
-		"An image has 2 MB, a clip 10 MB", "polled 3 times", "takes 10 ms", "4s (a provider that returns a text)", "5 of 100 runs are traced",
+		"An image has 2 MB, a clip 10 MB", "polled 3 times", "takes 10 ms", "4s (a provider that returns a text)", "1 of 100 runs are traced",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// generationsMarkdown writes what generations use and cost.
-func generationsMarkdown(all []counted) string {
+// generationsMarkdown writes what generations use and cost, then the months of customers,
+// and what all of that rests on.
+func generationsMarkdown(all []counted, months string) string {
 	var b strings.Builder
 	b.WriteString("### Generations\n\nCounted from the request with a live key to the settlement of its credits: authorizer, function of the area, audit entry, stream, relay, queues, worker, event and analytics. The event is dispatched to an account without webhooks. With two figures, the first is for the request, the second for everything after it.\n\n")
 	b.WriteString("| Generation | Round trips | Read units | Write units | Runs of functions | Stream records | Queue requests | Events | Files stored | Provider: submit + poll + fetch + cancel |\n|---|---|---|---|---|---|---|---|---|---|\n")
@@ -38,6 +39,7 @@ func generationsMarkdown(all []counted) string {
 		bills[i] = billOf(&c.whole, thousand, inFrankfurt)
 	}
 	row(&b, "Sum in eu-central-1", bills, func(b bill) float64 { return b.sum })
+	b.WriteString("\n" + months)
 	b.WriteString(assumptions())
 	fmt.Fprintf(&b, "\nThe prices, as of %s\n\n| Service | | For | us-east-1 | eu-central-1 | Source |\n|---|---|---|---|---|---|\n", pricesAsOf)
 	for _, p := range prices {
@@ -73,7 +75,8 @@ func assumptions() string {
 	fmt.Fprintf(&b, "- An image is polled %d times, a clip %d times. Texts and speech are returned at once.\n", slow["image"], slow["video"])
 	b.WriteString("- Each message is sent, received and deleted singly. Its visibility is extended at the start of its run and every second. All generation queues are fair queues.\n")
 	b.WriteString("- Each file that is stored or composed of makes a request to KMS, although the bucket key avoids most of them. Tables and logs share their requests over minutes. Each generation reads the secret once, although a function caches it for five minutes.\n")
-	fmt.Fprintf(&b, "- Each run of a function, and each call in the gateway's log, logs %d bytes; %g of 100 runs are traced.\n", logged, traced*100)
-	b.WriteString("- Not included: free tiers, fixed costs of a stack (keys, secrets, alarms, polling of empty queues), storage of items, deliveries to webhooks, traffic to customers, and taxes.\n")
+	fmt.Fprintf(&b, "- Each run of a function logs %d bytes, but for the authorizer, and each call in the gateway's log %d; %g of 100 runs are traced.\n", logged, accessLogged, traced*100)
+	b.WriteString("- Assumed of a delivery to a webhook: four round trips, 3 read units and 6 write units, and a receiver that answers in 300 ms. Of the month of a stack: each queue is polled by five pollers every 20 seconds.\n")
+	b.WriteString("- Not included: free tiers, storage of items and backups, traffic to customers, and taxes.\n")
 	return b.String()
 }

@@ -54,10 +54,12 @@ const (
 	// beatEvery is how often a function that works on messages hides them anew: see
 	// pkg/queue.
 	beatEvery = time.Second
-	// logged is what the log gets of one run: its own lines and those of Lambda.
-	logged = 1_000
-	// traced is the part of runs that are traced, as X-Ray does by default.
-	traced = 0.05
+	// logged is the line of a run in the log, with what the log adds to each; the
+	// authorizer writes none. accessLogged is that of the gateway's log.
+	logged       = 450
+	accessLogged = 500
+	// traced is the part of runs that are traced: see infra/stack/tracing.go.
+	traced = 0.01
 )
 
 // sizes are assumed of the files: those of the bench are real, but small.
@@ -86,6 +88,11 @@ func (u *usage) gigabyteSeconds() (sum float64) {
 		sum += float64(topology.Named(name).Memory) / 1024 * r.took.Seconds()
 	}
 	return sum
+}
+
+// logBytes is what the logs take in.
+func (u *usage) logBytes() float64 {
+	return float64(accessLogged*u.calls + logged*(u.functionRuns()-u.runs["authorizer"].times))
 }
 
 // queueRequests counts the requests of queues.

@@ -101,6 +101,10 @@ var Retentions = []int{7, 14, 30, 60, 90, 180, 365}
 // what the alarms look at.
 var canaries = []int{0, 10, 15, 30}
 
+// CallsPerSecond is the throttle of the stage: how many calls a stack takes. The
+// authorizer needs a tenth of it as reserved concurrency.
+const CallsPerSecond = 2000
+
 // leastLimit is the lowest limit of a firewall rule that AWS takes.
 const leastLimit = 10
 

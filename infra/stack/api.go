@@ -46,6 +46,7 @@ func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	g.respond()
 	g.name(d.settings)
 	g.protect(d.settings)
+	trace(stack, d.settings)
 	functions.releases.guard(watch.serverErrors(g.api))
 	watch.refused()
 	output(stack, "ApiId", g.api.RestApiId())

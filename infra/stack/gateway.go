@@ -47,8 +47,8 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *ga
 			// under AWS's key; the access log has the errors.
 			MetricsEnabled:       jsii.Bool(false),
 			LoggingLevel:         awsapigateway.MethodLoggingLevel_OFF,
-			ThrottlingRateLimit:  jsii.Number(2000),
-			ThrottlingBurstLimit: jsii.Number(1000),
+			ThrottlingRateLimit:  jsii.Number(customer.CallsPerSecond),
+			ThrottlingBurstLimit: jsii.Number(customer.CallsPerSecond / 2),
 			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(newLogGroup(stack, s, d.key, "AccessLog")),
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLogFormat)),
 		},

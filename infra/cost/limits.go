@@ -1,0 +1,204 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/webhook/hook"
+)
+
+// The load of the model: a shared stack with so many customers, which call it so often a
+// second all together.
+const (
+	customers     = 100
+	callsASecond  = 10_000
+	largestShare  = 0.10 // of all calls, by the largest customer, with one key
+	changesShare  = 0.10 // of the calls, as updateContentItem
+	createsShare  = 0.10 // of the calls, as a post with all that follows
+	eventWebhooks = 1    // webhooks that get each event
+)
+
+// partition is how many write units a second one partition of DynamoDB takes.
+const partition = 1000
+
+// scope is what a partition is shared by.
+type scope int
+
+const (
+	// ofItem: each item has a partition to itself, and no load that grows.
+	ofItem scope = iota
+	// ofAccount: the items of one account, in one mode; the largest customer has most.
+	ofAccount
+	// ofKey: one API key; the largest customer has one.
+	ofKey
+	// ofShard: one of the shards of a set that all accounts share.
+	ofShard
+)
+
+// home is where the writes of a place go.
+type home struct {
+	scope  scope
+	shards int
+	what   string
+	remedy string
+}
+
+const fewer = "Nothing for most customers. A customer that needs more gets a stack of its own, or several accounts"
+
+// homes are those of all places that the load writes. A new place must be added: the
+// question is whether its partition can take what a busy stack writes.
+var homes = map[metered.Place]home{
+	{Index: "by_due", Kind: task.ItemKind}:        {ofShard, task.Tasks.Shards, "Tasks that are due, in shards", "Raise `task.Tasks.Shards`"},
+	{Index: "by_due", Kind: event.Kind}:           {ofShard, event.Shards, "Events of all accounts, in shards", "Raise `event.Shards`"},
+	{Index: "", Kind: "secret"}:                   {ofKey, 1, "Calls of one key: the authorizer's counter", "Several keys for one customer"},
+	{Index: "", Kind: "audit_entry"}:              {ofAccount, 1, "Audit entries of one account", "Add the hour to the partition of entries; lists then merge hours"},
+	{Index: "", Kind: "balance"}:                  {ofAccount, 1, "The balance of one account", fewer},
+	{Index: "", Kind: "waiting"}:                  {ofAccount, 1, "The counter of one account's waiting work", fewer},
+	{Index: "", Kind: "spend"}:                    {ofKey, 1, "The spending of one key", "Several keys for one customer"},
+	{Index: "", Kind: "analytics"}:                {ofAccount, 1, "Analytics of one factory", "Several factories"},
+	{Index: "by_owner", Kind: "content_item"}:     {ofAccount, 1, "The list of one account's content", fewer},
+	{Index: "by_owner", Kind: event.Kind}:         {ofAccount, 1, "The list of one account's events", fewer},
+	{Index: "by_owner", Kind: "balance_entry"}:    {ofAccount, 1, "The list of one account's ledger", fewer},
+	{Index: "by_parent", Kind: "content_item"}:    {ofAccount, 1, "The list of one factory's content", "Several factories"},
+	{Index: "by_parent", Kind: "balance_entry"}:   {},
+	{Index: "", Kind: "balance_entry"}:            {},
+	{Index: "", Kind: task.ItemKind}:              {},
+	{Index: "", Kind: event.Kind}:                 {},
+	{Index: "", Kind: "content_item"}:             {},
+	{Index: "", Kind: "answer"}:                   {},
+	{Index: "by_due", Kind: hook.DeliveryKind}:    {ofShard, hook.Due.Shards, "Deliveries that are due, in shards", "Raise `hook.Due.Shards`"},
+	{Index: "by_parent", Kind: hook.DeliveryKind}: {ofAccount, 1, "The list of one webhook's deliveries", fewer},
+	{Index: "", Kind: hook.DeliveryKind}:          {},
+}
+
+// limit is what gives way at some number of calls a second.
+type limit struct {
+	what string
+	// takes is how much there is of it, and used how much one call a second uses.
+	takes, used float64
+	unit        string
+	// ours reports that no quota of AWS has to be raised: a constant or a key of ours.
+	ours   bool
+	remedy string
+}
+
+// at returns the calls a second of the whole stack at which it gives way.
+func (l limit) at() float64 { return l.takes / l.used }
+
+// mix is what one call uses on average.
+type mix struct {
+	used   usage
+	places metered.Places
+	// took is the time of the runs of functions, by function.
+	took, runs map[string]float64
+	reads      float64
+	writes     float64
+	audit      float64
+	events     float64
+}
+
+// mixOf mixes the calls of the load.
+func mixOf(calls []weighed, all []counted) mix {
+	m := mix{places: metered.Places{}, took: map[string]float64{}, runs: map[string]float64{}}
+	add := func(u *usage, places metered.Places, share float64) {
+		for place, n := range places {
+			m.places[place] += share * n
+			if place.Kind == "audit_entry" {
+				m.audit += share * n
+			} else {
+				m.writes += share * n
+			}
+		}
+		m.reads += share * u.table.Reads
+		m.events += share * float64(u.events)
+		for name, r := range u.runs {
+			m.runs[name] += share * float64(r.times)
+			m.took[name] += share * r.took.Seconds()
+		}
+	}
+	for _, c := range calls {
+		switch c.name {
+		case "getFactory":
+			add(&c.used, c.places, 1-changesShare-createsShare)
+		case "updateContentItem":
+			add(&c.used, c.places, changesShare)
+		}
+	}
+	for _, c := range all {
+		if c.name == "post" {
+			add(&c.whole, c.places, createsShare)
+		}
+	}
+	sent := delivery()
+	add(&sent, metered.Places{
+		{Index: "", Kind: hook.DeliveryKind}: 3, {Index: "by_due", Kind: hook.DeliveryKind}: 2, {Index: "by_parent", Kind: hook.DeliveryKind}: 1,
+	}, createsShare*eventWebhooks)
+	return m
+}
+
+// leastRun is the time that Lambda counts a run for at least, when it limits how many
+// there are a second: ten for each unit of concurrency.
+const leastRun = 100 * time.Millisecond
+
+// limits returns all limits, the first to give way first.
+func limits(m mix) (all []limit, err error) {
+	concurrency := 0.0
+	for name, took := range m.took {
+		concurrency += max(took, m.runs[name]*leastRun.Seconds())
+	}
+	generate, authorizer := topology.Named("generate"), topology.Named("authorizer")
+	all = []limit{
+		{"The throttle of the gateway's stage", customer.CallsPerSecond, 1, "calls", true, "Raise `customer.CallsPerSecond`, and with it what is reserved for the authorizer"},
+		{"The concurrency reserved for the authorizer", float64(authorizer.Reserved), max(m.took["authorizer"], leastRun.Seconds()), "runs at a time, ten a second each", true, "Raise `Reserved` in `pkg/topology/functions.go`: a tenth of the calls a second"},
+		{"The concurrency of one queue of generation", float64(generate.Concurrency * generate.Batch), m.took["generate"], "messages at a time", true, "Work waits longer. Raise `Concurrency` of `generate` with the account's quota, and the quotas of providers"},
+		{"Lambda: concurrency of the region", 1000, concurrency, "runs at a time, ten a second each", false, "Ask for the quota `Concurrent executions`"},
+		{"API Gateway: calls of the region", 10_000, 1, "calls", false, "Ask for the quota `Throttle rate`"},
+		{"DynamoDB: writes of the state table", 40_000, m.writes, "write units", false, "Ask for the quota `Table-level write throughput limit`; set the warm throughput before the load comes"},
+		{"DynamoDB: reads of the state table", 40_000, m.reads, "read units", false, "Ask for the quota `Table-level read throughput limit`"},
+		{"DynamoDB: writes of the audit table", 40_000, m.audit, "write units", false, "As for the state table"},
+		{"EventBridge: PutEvents in eu-central-1", 2_400, m.events, "events", false, "Ask for the quota `PutEvents throttle limit`. In us-east-1 it is 10,000"},
+		{"EventBridge: invocations in eu-central-1", 4_500, m.events, "invocations", false, "Ask for the quota `Invocations throttle limit`. In us-east-1 it is 18,750"},
+		{"KMS: cryptographic requests in eu-central-1", 20_000, createsShare * 2, "requests", false, "Ask for the quota; the bucket's own key already saves most requests"},
+	}
+	for _, place := range slices.SortedFunc(maps.Keys(m.places), func(a, b metered.Place) int { return strings.Compare(a.Index+a.Kind, b.Index+b.Kind) }) {
+		h, known := homes[place]
+		if !known {
+			return nil, fmt.Errorf("it is not known what shares the partition of %+v: add it to homes", place)
+		}
+		used := m.places[place]
+		switch h.scope {
+		case ofItem:
+			continue
+		case ofAccount, ofKey:
+			used *= largestShare
+		case ofShard:
+		}
+		all = append(all, limit{h.what, float64(partition * max(h.shards, 1)), used, "write units", true, h.remedy})
+	}
+	slices.SortStableFunc(all, func(a, b limit) int { return int(a.at() - b.at()) })
+	return all, nil
+}
+
+// limitsMarkdown writes the limits in the order in which they give way.
+func limitsMarkdown(all []limit) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The load: %d customers; %s calls a second all together, of which the largest customer makes %g of 100 with one key. Of 100 calls %g change an item, %g create a post, which is generated and delivered to %d webhook, and the others read.\n\n",
+		customers, number(callsASecond), largestShare*100, changesShare*100, createsShare*100, eventWebhooks)
+	fmt.Fprintf(&b, "| What gives way | At calls a second | It takes, a second | Used at %s calls a second | What to do |\n|---|---|---|---|---|\n", number(callsASecond))
+	for _, l := range all {
+		mark := ""
+		if l.at() < callsASecond {
+			mark = "**"
+		}
+		fmt.Fprintf(&b, "| %s | %s%.0f%s | %s %s | %.0f | %s |\n", l.what, mark, l.at(), mark, number(l.takes), l.unit, l.used*callsASecond, l.remedy)
+	}
+	return b.String()
+}
