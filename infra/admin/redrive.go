@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -16,8 +15,6 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
-
-	"github.com/content-automation/api/pkg/audit/chain"
 )
 
 // redrive sends each dead letter back to where it came from, and then deletes it.
@@ -71,8 +68,15 @@ func (w *work) redrive(ctx context.Context, out io.Writer, url string, most int)
 // sendBack sends a letter to where it came from, which it returns; url is its queue.
 func (w *work) sendBack(ctx context.Context, url string, l letter) (string, error) {
 	if l.body.Records != nil {
-		if url == w.dead["rollup"] {
+		switch url {
+		case w.dead["rollup"]:
 			return "counted", w.replay(ctx, *l.body.Records, w.keeper.Handle)
+		case w.dead["levels"]:
+			return "counted", w.replay(ctx, *l.body.Records, w.levels.Handle)
+		case w.dead["chain"]:
+			return "relayed", w.replay(ctx, *l.body.Records, func(ctx context.Context, batch events.DynamoDBEvent) (out events.DynamoDBEventResponse, err error) {
+				return out, w.chain.Redrive(ctx, batch)
+			})
 		}
 		return "relayed", w.replay(ctx, *l.body.Records, w.relay.Handle)
 	}
@@ -115,8 +119,7 @@ type position struct {
 // mostPages bounds the reading of a stream: records of one batch are on few pages.
 const mostPages = 100
 
-// replay reads records once more, and hands them to the function that failed; those of
-// the audit log are appended to their chains.
+// replay reads records once more, and hands them to the function that failed.
 func (w *work) replay(ctx context.Context, p position, handle func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)) error {
 	last, ok := new(big.Int).SetString(p.Last, 10)
 	if !ok {
@@ -152,9 +155,6 @@ func (w *work) replay(ctx context.Context, p position, handle func(context.Conte
 	if len(batch.Records) == 0 {
 		return errors.New("the stream has no records at its position")
 	}
-	if slices.ContainsFunc(batch.Records, ofAudit) {
-		return w.chain.Redrive(ctx, batch)
-	}
 	answer, err := handle(ctx, batch)
 	if err != nil {
 		return err
@@ -163,12 +163,6 @@ func (w *work) replay(ctx context.Context, p position, handle func(context.Conte
 		return fmt.Errorf("the record %s fails again: mend the cause first", answer.BatchItemFailures[0].ItemIdentifier)
 	}
 	return nil
-}
-
-// ofAudit reports whether a record is of an entry of the audit log.
-func ofAudit(r events.DynamoDBEventRecord) bool {
-	kind, ok := r.Change.NewImage["kind"]
-	return ok && kind.String() == chain.EntryKind
 }
 
 // record returns what the relay and the chain read of a record.

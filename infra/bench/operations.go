@@ -73,13 +73,17 @@ const (
 
 // beside are the round trips that operations take on top. startTraining reads the content
 // that it learns from, which fits into one page of a query here. listProposals reads the
-// factory at the same time as the list, so that it takes as long as one. updatePromotion
-// reads the products of the promotion, which it keeps the ids of. connectSocialAccount
-// connects a channel here that is connected already, which is found by its id at the platform.
+// factory at the same time as the list, and getServiceLevels the probes at the same time as
+// the counts, so that they take as long as one. updatePromotion reads the products of the
+// promotion, which it keeps the ids of. connectSocialAccount connects a channel here that is
+// connected already, which is found by its id at the platform.
 //
 // sendMessage commits twice, and its answer here reads the factory. A draft is read before
 // what it is for, which is not known earlier.
-var beside = map[string]int{"sendMessage": 3, "updateDraft": 1, "applyDraft": 1, "startTraining": 1, "listProposals": 1, "updatePromotion": 1, "connectSocialAccount": 1}
+var beside = map[string]int{
+	"sendMessage": 3, "updateDraft": 1, "applyDraft": 1, "startTraining": 1, "listProposals": 1,
+	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1,
+}
 
 // broken returns in one line each which bounds an operation does not keep.
 func (m measured) broken() (faults []string) {

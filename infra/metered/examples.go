@@ -104,6 +104,7 @@ func (w *World) Examples() map[string]Example {
 	}
 	return map[string]Example{
 		"getMe":              {},
+		"getServiceLevels":   {},
 		"listBalanceEntries": {Live: true},
 		"listAuditEntries":   {},
 		"listEvents":         {},

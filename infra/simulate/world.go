@@ -192,6 +192,9 @@ func (w *world) makeFunctions() {
 				w.queues[q] = &messages{world: w, name: q, function: m}
 			}
 		case topology.BySchedule:
+			if f.Probes {
+				continue // it calls the API from outside
+			}
 			w.every(made(f), scheduled[f.Name])
 		}
 	}

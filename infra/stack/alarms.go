@@ -79,7 +79,7 @@ func (a alarms) errors(f topology.Function, fn awslambda.IFunction) awscloudwatc
 // loops is the alarm of messages that Lambda dropped because it took a chain of calls for
 // an endless loop.
 func (a alarms) loops(f topology.Function, fn awslambda.IFunction) {
-	if f.Trigger != topology.ByQueue && !f.Follows() {
+	if f.Trigger != topology.ByQueue && !f.Follows() && f.Trigger != topology.ByLevelStream {
 		return
 	}
 	a.add(topology.Title(f.Name)+"LoopsAlarm", alarm{

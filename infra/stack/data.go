@@ -27,6 +27,7 @@ type data struct {
 	seal      awssecretsmanager.Secret
 	providers awssecretsmanager.Secret
 	platforms awssecretsmanager.Secret
+	canary    awssecretsmanager.Secret
 	bus       awsevents.EventBus
 	alarms    awssns.Topic
 	network   *network // nil: the functions are in none
@@ -43,6 +44,7 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 	d.seal = newSealSecret(stack, s, d.key)
 	d.providers = newProviderSecret(stack, s, d.key)
 	d.platforms = newPlatformSecret(stack, s, d.key)
+	d.canary = newCanarySecret(stack, s, d.key)
 	d.bus = newBus(stack, s)
 	d.alarms = newAlarmTopic(stack, s, d.key)
 	d.network = newNetwork(stack, s, d.key)
@@ -53,6 +55,7 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 	output(stack, "BusName", d.bus.EventBusName())
 	output(stack, "ProviderSecretArn", arnOf(d.providers))
 	output(stack, "PlatformSecretArn", arnOf(d.platforms))
+	output(stack, "CanarySecretArn", arnOf(d.canary))
 	output(stack, "SealSecretArn", arnOf(d.seal))
 	output(stack, "AlarmTopicArn", d.alarms.TopicArn())
 	return d

@@ -172,6 +172,9 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 			env["PLATFORM_ENDPOINT"] = jsii.String(s.PlatformEndpoint)
 		}
 	}
+	if f.Probes {
+		env["CANARY_SECRET"] = arnOf(l.data.canary)
+	}
 	if (f.Generates || f.Writes) && s.ProviderEndpoint != "" {
 		env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
 	}

@@ -52,7 +52,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.Keeps {
 		all = append(all, allow([]string{"s3:PutObject"}, d.media.ArnForObjects(jsii.String(media.Inputs+"*"))))
 	}
-	for trigger, table := range map[topology.Trigger]awsdynamodb.Table{topology.ByStream: d.state, topology.ByRollupStream: d.state, topology.ByAuditStream: d.audit} {
+	for trigger, table := range map[topology.Trigger]awsdynamodb.Table{topology.ByStream: d.state, topology.ByRollupStream: d.state, topology.ByAuditStream: d.audit, topology.ByLevelStream: d.audit} {
 		if f.Trigger == trigger {
 			all = append(all, allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"},
 				table.TableStreamArn()))
@@ -89,6 +89,9 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.Trigger == topology.ByRotation {
 		all = append(all, allow([]string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue", "secretsmanager:UpdateSecretVersionStage"}, arnOf(d.seal)))
 	}
+	if f.Probes {
+		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.canary)))
+	}
 	if f.Seals {
 		all = append(all, l.forPurpose(hook.SealPurpose, "kms:GenerateDataKey"))
 	}
@@ -102,7 +105,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	switch {
 	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write || f.Trigger == topology.ByRotation || f.Keeps || f.Uploads || l.trains(f):
 		all = append(all, through(allow(keyWrites, d.key.KeyArn())))
-	case f.State != nil || f.Audit != nil || f.Media == topology.Read || f.Follows():
+	case f.State != nil || f.Audit != nil || f.Media == topology.Read || f.Follows() || f.FollowsAudit():
 		all = append(all, through(allow(keyReads, d.key.KeyArn())))
 	}
 	return all
@@ -138,9 +141,9 @@ func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 func (l lambdas) through(f topology.Function) []string {
 	var services []string
 	for name, uses := range map[string]bool{
-		"dynamodb":       f.State != nil || f.Audit != nil || f.Follows(),
+		"dynamodb":       f.State != nil || f.Audit != nil || f.Follows() || f.FollowsAudit(),
 		"s3":             f.Media != topology.None || f.Keeps || l.trains(f),
-		"secretsmanager": f.Generates || f.Connects || readsSeal(f) || f.Trigger == topology.ByRotation,
+		"secretsmanager": f.Generates || f.Connects || f.Probes || readsSeal(f) || f.Trigger == topology.ByRotation,
 	} {
 		if uses {
 			services = append(services, name+"."+l.data.settings.Region+".amazonaws.com")

@@ -44,6 +44,19 @@ func newPlatformSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) 
 	return secret
 }
 
+// newCanarySecret makes the secret with the address and the key that the canary calls the
+// API by. An operator puts them there; until then the canary does nothing.
+func newCanarySecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) awssecretsmanager.Secret {
+	secret := awssecretsmanager.NewSecret(stack, jsii.String("CanarySecret"), &awssecretsmanager.SecretProps{
+		Description:       jsii.String("Address and test key of the canary of " + s.Customer),
+		EncryptionKey:     key,
+		SecretStringValue: awscdk.SecretValue_UnsafePlainText(jsii.String("{}")),
+		RemovalPolicy:     kept(s),
+	})
+	accept(secret, finding{"AwsSolutions-SMG4", "The operator rotates this key of the API with the others of its account."})
+	return secret
+}
+
 // arnOf returns the ARN of a secret. A reference would be the same on AWS; on the local
 // system it is a name, which no permission holds for.
 func arnOf(secret awssecretsmanager.Secret) *string {

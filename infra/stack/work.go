@@ -44,6 +44,8 @@ func newWork(app constructs.Construct, d *data) *work {
 		case topology.ByAuditStream:
 			w.feedFromStream(functions.new(f), f, d.audit, newItems(chain.EntryKind), map[string]any{"eventName": []string{"MODIFY", "REMOVE"}})
 			w.alarms.altered()
+		case topology.ByLevelStream:
+			w.feedFromStream(functions.new(f), f, d.audit, newItems(chain.EntryKind))
 		case topology.ByQueue:
 			w.feedFromQueue(functions.new(f), f)
 		case topology.BySchedule:

@@ -119,7 +119,7 @@ func TestConsumersAnswerWhichMessagesFailed(t *testing.T) {
 	want := 0
 	for _, f := range topology.Functions {
 		want += len(f.Consumes)
-		if f.Follows() || f.Trigger == topology.ByAuditStream {
+		if f.Follows() || f.FollowsAudit() {
 			want++
 		}
 	}

@@ -5,9 +5,11 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// Mount registers the operations of the area: the account, its audit log and its events.
+// Mount registers the operations of the area: the account, its audit log, its events and
+// its service levels.
 func Mount(r *httpapi.Router, e function.Env) {
 	NewService(e.DB, e.Now).Register(r)
 	e.Audit.Register(r)
 	NewEvents(e.DB, e.Media).Register(r)
+	NewLevels(e.DB, e.Now).Register(r)
 }

@@ -29,7 +29,12 @@ func Wait(ctx context.Context, repeat int, first, most time.Duration) error {
 	if n := repeat - 1; first <= most>>n {
 		limit = first << n
 	}
-	t := time.NewTimer(time.Duration(Chance() * float64(limit)))
+	return Sleep(ctx, time.Duration(Chance()*float64(limit)))
+}
+
+// Sleep waits for a time. It returns the context's error if that ends before.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():

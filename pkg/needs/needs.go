@@ -152,6 +152,12 @@ type Generate struct {
 	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
 }
 
+// Canary is what the function canary needs.
+type Canary struct {
+	State
+	CanarySecret string `env:"CANARY_SECRET,notEmpty"`
+}
+
 // Compose is what the function compose needs: FFmpeg is the program, and Fonts the folder
 // of the fonts.
 type Compose struct {
@@ -194,7 +200,7 @@ func Of() map[string]any {
 		"relay": Relay{}, "rollup": State{}, "chain": Audit{}, "generate": Generate{}, "compose": Compose{}, "import-media": Import{}, "diagnose": Diagnose{}, "train": Train{}, "publish": Publish{}, "dispatch": State{},
 		"product": Library{},
 		"deliver": Deliver{}, "deliver-slow": Deliver{}, "replay": State{}, "due": State{},
-		"rotate-seal": Seal{},
-		"architect":   Architect{}, "settle": Settle{},
+		"rotate-seal": Seal{}, "levels": State{}, "canary": Canary{},
+		"architect": Architect{}, "settle": Settle{},
 	}
 }

@@ -54,6 +54,8 @@ const (
 	ByRollupStream
 	// ByAuditStream: the changes of the audit table.
 	ByAuditStream
+	// ByLevelStream: the new entries of the audit table, too, for the service levels.
+	ByLevelStream
 	// ByQueue: the messages of the queues in Consumes.
 	ByQueue
 	// BySchedule: a schedule with the period in Every.
@@ -130,6 +132,8 @@ type Function struct {
 	Offers, Generates bool
 	// Writes marks the functions that call text models and no other provider.
 	Writes bool
+	// Probes lets it read the secret with the address and the key that it calls the API by.
+	Probes bool
 	// Composes adds the layer with ffmpeg and the fonts.
 	Composes bool
 	// Trains lets it train models, where the stack can: it puts samples into the bucket, and
@@ -139,6 +143,11 @@ type Function struct {
 
 // Follows reports whether the changes of the state table call the function.
 func (f Function) Follows() bool { return f.Trigger == ByStream || f.Trigger == ByRollupStream }
+
+// FollowsAudit reports whether the changes of the audit table call the function.
+func (f Function) FollowsAudit() bool {
+	return f.Trigger == ByAuditStream || f.Trigger == ByLevelStream
+}
 
 // Knows returns the queues whose addresses it needs: to send, or to hold messages.
 func (f Function) Knows() []Queue {

@@ -32,6 +32,7 @@ var Functions = []Function{
 	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100, Sends: Outbox, Publishes: true},
 	{Name: "rollup", Trigger: ByRollupStream, Memory: 256, Timeout: time.Minute, Batch: 100, State: []Use{GetAll, Put, Update}},
 	{Name: "chain", Trigger: ByAuditStream, Memory: 256, Timeout: time.Minute, Batch: 100, Audit: []Use{List, Put}},
+	{Name: "levels", Trigger: ByLevelStream, Memory: 256, Timeout: time.Minute, Batch: 100, State: []Use{Update}},
 	// Each message of a batch may store a file of up to 256 MiB.
 	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Storage: 2048, Consumes: Generation, Batch: 5, Holds: true, Concurrency: 50,
 		State: use(Put, Update, Delete), Media: Write, Sends: append([]Queue{Compose}, Generation...), Offers: true, Generates: true},
@@ -63,5 +64,7 @@ var Functions = []Function{
 		State: use(Put, Update, UpdateAll, Delete), Media: Read, Sends: []Queue{DeliverSlow}, Webhooks: true, Unseals: true},
 	// What is scheduled starts within a minute. It ends before it is called again.
 	{Name: "due", Trigger: BySchedule, Memory: 512, Timeout: 55 * time.Second, Every: time.Minute, State: use(Put), Sends: Outbox},
+	// It makes what a customer would, and waits for it.
+	{Name: "canary", Trigger: BySchedule, Memory: 256, Timeout: 2 * time.Minute, Every: 5 * time.Minute, State: []Use{Update}, Probes: true},
 	{Name: "rotate-seal", Trigger: ByRotation, Memory: 256, Timeout: 30 * time.Second, Every: 30 * 24 * time.Hour},
 }

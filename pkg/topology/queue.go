@@ -108,7 +108,7 @@ func DeadLetters() []string {
 		all = append(all, string(q))
 	}
 	for _, f := range Functions {
-		if f.Follows() || f.Trigger == ByAuditStream || f.Trigger == BySchedule {
+		if f.Follows() || f.FollowsAudit() || f.Trigger == BySchedule {
 			all = append(all, f.Name)
 		}
 	}

@@ -1,0 +1,27 @@
+// Command canary is the Lambda function that probes the service by its public API.
+package main
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/backoff"
+	"github.com/content-automation/api/pkg/canary"
+	"github.com/content-automation/api/pkg/logging"
+	"github.com/content-automation/api/pkg/needs"
+	"github.com/content-automation/api/pkg/secret"
+	"github.com/content-automation/api/pkg/store"
+)
+
+func main() {
+	logging.Setup()
+	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Canary]()
+	c := canary.Canary{
+		Target: secret.Manager(cfg, n.CanarySecret), HTTP: &http.Client{Timeout: 30 * time.Second}, DB: store.Open(cfg, n.Table),
+		Now: time.Now, Wait: backoff.Sleep,
+	}
+	lambda.Start(c.Run)
+}

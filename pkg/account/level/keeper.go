@@ -1,0 +1,132 @@
+package level
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/content-automation/api/pkg/audit/chain"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// Keeper is the handler of the audit table's stream. It counts each entry once, however
+// often its record comes: a count remembers the position of the last record in it, and
+// the records of one account come in the order of their positions.
+type Keeper struct{ db *store.DB }
+
+// NewKeeper returns the handler, which writes into the state table.
+func NewKeeper(db *store.DB) *Keeper { return &Keeper{db} }
+
+// record is one entry of the audit log.
+type record struct {
+	place    int // in the batch
+	position string
+	at       time.Time
+	failed   bool
+	ms       int64
+	stands   int64 // for so many calls
+}
+
+// Handle counts a batch. It returns the first record that was not counted: the stream
+// then delivers that record and all later ones again.
+func (k *Keeper) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+	var order []store.Key
+	groups := map[store.Key][]record{}
+	for i, r := range batch.Records {
+		key, entry, ok := readRecord(r)
+		if !ok {
+			continue
+		}
+		entry.place = i
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], entry)
+	}
+	uncounted := len(batch.Records)
+	for _, key := range order {
+		if err := k.count(ctx, key, groups[key]); err != nil {
+			slog.Error("calls not counted", "partition", key.PK, "operation", key.SK, "error", err)
+			uncounted = min(uncounted, groups[key][0].place)
+		}
+	}
+	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+	if uncounted < len(batch.Records) {
+		out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: batch.Records[uncounted].Change.SequenceNumber})
+	}
+	return out, nil
+}
+
+// readRecord reads the record of a new entry, with the key of the count that it belongs to. It
+// returns false for what is no call of an operation.
+func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok bool) {
+	text := func(name string) string {
+		if v, has := r.Change.NewImage[name]; has && v.DataType() == events.DataTypeString {
+			return v.String()
+		}
+		return ""
+	}
+	if r.EventName != string(events.DynamoDBOperationTypeInsert) || text("kind") != chain.EntryKind {
+		return key, entry, false
+	}
+	var e struct {
+		At        time.Time
+		Operation string `json:"operation_id"`
+		Status    int
+		MS        int64 `json:"latency_ms"`
+		Count     int64
+	}
+	if err := json.Unmarshal([]byte(text("doc")), &e); err != nil {
+		slog.Error("audit entry not read", "id", text("sk"), "error", err)
+		return key, entry, false
+	}
+	// Changes by operators are no calls, and requests of unknown paths none of an operation.
+	if e.Operation == "" || strings.HasPrefix(e.Operation, "admin.") {
+		return key, entry, false
+	}
+	owner := tenant.Of(tenant.Account(text("acc")), tenant.Mode(text("mode")))
+	// Positions are decimal numbers of up to 40 digits. With zeros before them they
+	// compare as texts.
+	at := fmt.Sprintf("%040s", r.Change.SequenceNumber)
+	return keyOf(partition(owner), e.At, e.Operation), record{position: at, at: e.At, failed: e.Status >= 500, ms: e.MS, stands: max(e.Count, 1)}, true
+}
+
+// maxTries is how often a count is tried that has seen some of its records.
+const maxTries = 3
+
+// count adds records, which are in the order of their positions, to a count.
+func (k *Keeper) count(ctx context.Context, key store.Key, records []record) error {
+	for range maxTries {
+		sum := Counts{Classes: make([]int64, len(Bounds)+1)}
+		for _, r := range records {
+			sum.Calls += r.stands
+			sum.Classes[classOf(r.ms)] += r.stands
+			if r.failed {
+				sum.Failed += r.stands
+			}
+		}
+		seen := store.Attribute(position)
+		u := sum.update(records[0].at).Set(seen, expression.Value(records[len(records)-1].position))
+		_, err := k.db.Update(ctx, key, u, expression.Or(seen.AttributeNotExists(), seen.LessThan(expression.Value(records[0].position))))
+		met, known := store.ConflictOf(err)
+		if !known {
+			return err
+		}
+		last := met.Attributes[position]
+		for len(records) > 0 && records[0].position <= last {
+			records = records[1:]
+		}
+		if len(records) == 0 {
+			return nil
+		}
+	}
+	return errors.New("level: another function counts the same records")
+}

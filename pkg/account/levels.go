@@ -1,0 +1,164 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/pkg/account/level"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Targets are what a plan promises.
+type Targets struct {
+	Availability float64 `json:"availability_percent" doc:"Least part of the calls that the service answers without an error of its own, in percent" example:"99.9"`
+	ErrorRate    float64 `json:"error_rate_percent" doc:"Most of the calls that end with a status from 500, in percent" example:"0.1"`
+	LatencyP95   int64   `json:"latency_p95_ms" doc:"Most that 95 of 100 calls take, in milliseconds" example:"1000"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Targets) SchemaName() string { return "ServiceLevelTargets" }
+
+// targets are the promises by plan. Only plans that may use the API have any.
+var targets = map[string]Targets{auth.EnterprisePlan: {Availability: 99.9, ErrorRate: 0.1, LatencyP95: 1000}}
+
+// Measured are the service levels of some calls.
+type Measured struct {
+	Calls        int64    `json:"calls" doc:"Calls that were answered, refused ones included"`
+	Failed       int64    `json:"failed" doc:"Calls that were answered with a status from 500"`
+	Availability *float64 `json:"availability_percent" doc:"Part of the calls that did not fail, in percent. Null without calls" example:"99.98"`
+	ErrorRate    *float64 `json:"error_rate_percent" doc:"Part of the calls that failed, in percent. Null without calls" example:"0.02"`
+	LatencyP50   *int64   `json:"latency_p50_ms" doc:"Most that 50 of 100 calls took, in milliseconds, rounded up to 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000 or 30000. Null without calls" example:"50"`
+	LatencyP95   *int64   `json:"latency_p95_ms" doc:"The same of 95 of 100 calls" example:"250"`
+	LatencyP99   *int64   `json:"latency_p99_ms" doc:"The same of 99 of 100 calls" example:"500"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Measured) SchemaName() string { return "ServiceLevelMeasured" }
+
+// OperationLevels are the service levels of one operation.
+type OperationLevels struct {
+	OperationID string `json:"operation_id" doc:"operationId" example:"createContentItem"`
+	Measured
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (OperationLevels) SchemaName() string { return "OperationServiceLevels" }
+
+// ProbeLevels are the results of the service's own probes.
+type ProbeLevels struct {
+	Count        int64    `json:"count" doc:"Probes in the month. Every five minutes one creates a content item in a sandbox and waits for its media"`
+	Failed       int64    `json:"failed" doc:"Probes that did not get their media in time"`
+	Availability *float64 `json:"availability_percent" doc:"Part of the probes that succeeded, in percent. Null without probes" example:"100"`
+	LatencyP95   *int64   `json:"latency_p95_ms" doc:"Most that 95 of 100 probes took from the call to the media, in milliseconds. Null without probes" example:"10000"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (ProbeLevels) SchemaName() string { return "ServiceLevelProbes" }
+
+// ServiceLevels are how well the service worked for an account in a month.
+type ServiceLevels struct {
+	Month      string            `json:"month" doc:"Month, UTC" example:"2026-11"`
+	Targets    Targets           `json:"targets" doc:"What the plan of the account promises"`
+	Met        *bool             `json:"met" doc:"Whether the targets are met so far. Null without calls"`
+	All        Measured          `json:"all" doc:"All calls of the account in the mode of the key"`
+	Operations []OperationLevels `json:"operations" nullable:"false" doc:"The calls by operation, in the order of their ids"`
+	Probes     ProbeLevels       `json:"probes" doc:"Probes by the service itself, which count calls that never reach it, too"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (ServiceLevels) SchemaName() string { return "ServiceLevels" }
+
+// Levels serves the service levels.
+type Levels struct {
+	db  *store.DB
+	now func() time.Time
+}
+
+// NewLevels returns the operation that reads service levels.
+func NewLevels(db *store.DB, now func() time.Time) *Levels { return &Levels{db, now} }
+
+// monthsKept is how many months can be read, the running one included.
+const monthsKept = 13
+
+type levelsInput struct {
+	Month string `query:"month" pattern:"^[0-9]{4}-(0[1-9]|1[0-2])$" doc:"Month, such as 2026-11; the running one without it. The last 12 months and the running one can be read" example:"2026-11"`
+}
+
+// Register puts the operation into the router.
+func (s *Levels) Register(r *httpapi.Router) {
+	httpapi.Read(r, httpapi.Op{
+		ID: "getServiceLevels", Method: http.MethodGet, Path: "/v1/service-levels", Scope: auth.AccountRead, Function: "account", Tag: "Account",
+		Summary: "Get the service levels of a month",
+		Description: "Shows availability, error rate and latency of the account's calls in a month, beside what its plan promises. A live key shows live calls, a test key those of the sandbox. " +
+			"Calls are counted about a minute after they were made. A call that the gateway answers on its own reaches no operation and is not counted; `probes` shows whether the service could be reached.",
+	}, s.get)
+}
+
+func (s *Levels) get(ctx context.Context, in *levelsInput) (ServiceLevels, error) {
+	now := s.now().UTC()
+	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	if in.Month != "" {
+		asked, err := time.Parse("2006-01", in.Month)
+		if err != nil || asked.After(month) || asked.Before(month.AddDate(0, 1-monthsKept, 0)) {
+			return ServiceLevels{}, errs.Invalid("month", "must be one of the last 12 months or the running one")
+		}
+		month = asked
+	}
+	var counts []level.Counts
+	var probes level.Counts
+	var failed, probesFailed error
+	var both sync.WaitGroup
+	both.Go(func() { counts, failed = level.Month(ctx, s.db, auth.FromContext(ctx).Owner, month) })
+	both.Go(func() { probes, probesFailed = level.Probes(ctx, s.db, month) })
+	both.Wait()
+	if err := cmp.Or(failed, probesFailed); err != nil {
+		return ServiceLevels{}, err
+	}
+	// No other plan may use the API.
+	out := ServiceLevels{Month: month.Format("2006-01"), Targets: targets[auth.EnterprisePlan], Operations: []OperationLevels{}}
+	var all level.Counts
+	for _, c := range counts {
+		all.Add(c)
+		out.Operations = append(out.Operations, OperationLevels{c.Operation, measured(c)})
+	}
+	slices.SortFunc(out.Operations, func(a, b OperationLevels) int { return cmp.Compare(a.OperationID, b.OperationID) })
+	out.All = measured(all)
+	if all.Calls > 0 {
+		met := *out.All.Availability >= out.Targets.Availability && *out.All.ErrorRate <= out.Targets.ErrorRate && *out.All.LatencyP95 <= out.Targets.LatencyP95
+		out.Met = &met
+	}
+	shown := measured(probes)
+	out.Probes = ProbeLevels{Count: probes.Calls, Failed: probes.Failed, Availability: shown.Availability, LatencyP95: shown.LatencyP95}
+	return out, nil
+}
+
+// measured shows counts.
+func measured(c level.Counts) Measured {
+	m := Measured{Calls: c.Calls, Failed: c.Failed}
+	if c.Calls == 0 {
+		return m
+	}
+	failed := percent(c.Failed, c.Calls)
+	available := percent(c.Calls-c.Failed, c.Calls)
+	m.ErrorRate, m.Availability = &failed, &available
+	for p, to := range map[int64]**int64{50: &m.LatencyP50, 95: &m.LatencyP95, 99: &m.LatencyP99} {
+		if ms, ok := c.Percentile(p); ok {
+			*to = &ms
+		}
+	}
+	return m
+}
+
+// percent returns a part in percent with four digits, rounded down: a target of 99.9 is not
+// met by 99.89999.
+func percent(part, all int64) float64 {
+	return math.Floor(float64(part)*1e6/float64(all)) / 1e4
+}

@@ -1,0 +1,227 @@
+// Package canary does the main job of the service as a customer would, by the public API
+// and with a test key: it creates a content item, waits for its media and fetches them. So
+// it also notices what no function sees, such as a gateway that does not answer.
+package canary
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/account/level"
+	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// The metrics of probes.
+const (
+	Failed = "ProbesFailed"
+	Took   = "ProbeMilliseconds"
+)
+
+// Target is what is probed: the value of the canary's secret.
+type Target struct {
+	BaseURL string `json:"base_url"`
+	// Key is a test key with the scopes content:read, content:write, factories:read and
+	// factories:write.
+	Key string `json:"key"`
+}
+
+// Parse reads the value of the secret. An empty target is not probed.
+func Parse(value string) (t Target, err error) {
+	d := json.NewDecoder(strings.NewReader(value))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&t); err != nil {
+		return t, errors.New(`the target is no JSON such as {"base_url": "https://…", "key": "svc_test_…"}`)
+	}
+	if (t.BaseURL == "") != (t.Key == "") || t.Key != "" && !strings.HasPrefix(t.Key, "svc_test_") {
+		return t, errors.New("the target needs base_url and key, which must be a test key")
+	}
+	return t, nil
+}
+
+// Canary probes the service.
+type Canary struct {
+	// Target reads the target.
+	Target func(context.Context) (string, error)
+	HTTP   *http.Client
+	DB     *store.DB
+	Now    func() time.Time
+	// Wait waits between two looks at the item.
+	Wait func(context.Context, time.Duration) error
+}
+
+// Result is what a probe found.
+type Result struct {
+	// Idle reports that there is no target.
+	Idle  bool   `json:"idle,omitempty"`
+	MS    int64  `json:"ms"`
+	Error string `json:"error,omitempty"`
+}
+
+const (
+	// mostTime is how long the job may take.
+	mostTime = 90 * time.Second
+	// lookEvery is the time between two looks at the item.
+	lookEvery = 2 * time.Second
+	// mostBytes bounds what is read of a response.
+	mostBytes = 16 << 20
+)
+
+// Run probes once. A failed probe is no error of the function: it is counted, and an alarm
+// watches the count.
+func (c *Canary) Run(ctx context.Context) (Result, error) {
+	value, err := c.Target(ctx)
+	if err != nil {
+		return Result{}, fmt.Errorf("canary: read the target: %w", err)
+	}
+	t, err := Parse(value)
+	if err != nil {
+		return Result{}, fmt.Errorf("canary: %w", err)
+	}
+	if t.Key == "" {
+		return Result{Idle: true}, nil
+	}
+	began := c.Now()
+	work, cancel := context.WithTimeout(ctx, mostTime)
+	defer cancel()
+	failure := c.job(work, t)
+	took := c.Now().Sub(began)
+	r := Result{MS: took.Milliseconds()}
+	failed := int64(0)
+	if failure != nil {
+		r.Error, failed = failure.Error(), 1
+		slog.Error("probe failed", "ms", r.MS, "error", failure)
+	}
+	metric.Add(Failed, failed)
+	metric.Add(Took, r.MS)
+	return r, level.Probed(ctx, c.DB, began, took, failure == nil)
+}
+
+// job creates an item, waits for its media, fetches the first of them, and deletes the item.
+func (c *Canary) job(ctx context.Context, t Target) error {
+	factory, err := c.factory(ctx, t)
+	if err != nil {
+		return err
+	}
+	var made item
+	body := map[string]any{"factory_id": factory, "kind": "post", "prompt": "A probe of the service"}
+	if err := c.call(ctx, t, http.MethodPost, "/v1/content-items", body, &made); err != nil {
+		return err
+	}
+	for made.State == "queued" || made.State == "generating" {
+		if err := c.Wait(ctx, lookEvery); err != nil {
+			return fmt.Errorf("%s is still %s: %w", made.ID, made.State, err)
+		}
+		if err := c.call(ctx, t, http.MethodGet, "/v1/content-items/"+made.ID, nil, &made); err != nil {
+			return err
+		}
+	}
+	if made.State != "generated" || len(made.Media) == 0 {
+		return fmt.Errorf("%s is %s and has %d media", made.ID, made.State, len(made.Media))
+	}
+	if err := c.fetch(ctx, made.Media[0].URL); err != nil {
+		return err
+	}
+	return c.call(ctx, t, http.MethodDelete, "/v1/content-items/"+made.ID, nil, nil)
+}
+
+// item is what the canary reads of a content item.
+type item struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
+	Media []struct {
+		URL string `json:"url"`
+	} `json:"media"`
+}
+
+// factory returns a factory of the sandbox, and creates one where there is none.
+func (c *Canary) factory(ctx context.Context, t Target) (string, error) {
+	var there []struct{ ID string }
+	if err := c.call(ctx, t, http.MethodGet, "/v1/factories?limit=1", nil, &there); err != nil {
+		return "", err
+	}
+	if len(there) > 0 {
+		return there[0].ID, nil
+	}
+	var made struct{ ID string }
+	body := map[string]any{"type": "brand", "name": "Canary", "settings": map[string]any{"brand_name": "Canary"}}
+	err := c.call(ctx, t, http.MethodPost, "/v1/factories", body, &made)
+	return made.ID, err
+}
+
+// call calls the API, and reads the data of the answer.
+func (c *Canary) call(ctx context.Context, t Target, method, path string, body, into any) error {
+	var sent io.Reader = http.NoBody
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		sent = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(t.BaseURL, "/")+path, sent)
+	if err != nil {
+		return errors.New("the base URL of the target is no URL")
+	}
+	req.Header.Set("Authorization", "Bearer "+t.Key)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := c.send(req)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	var envelope struct{ Data json.RawMessage }
+	if err := json.Unmarshal(answer, &envelope); err != nil {
+		return fmt.Errorf("%s %s: the answer is no JSON", method, path)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(envelope.Data, into)
+}
+
+// fetch fetches a file.
+func (c *Canary) fetch(ctx context.Context, address string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return errors.New("the address of the media is no URL")
+	}
+	file, err := c.send(req)
+	if err == nil && len(file) == 0 {
+		err = errors.New("the file is empty")
+	}
+	if err != nil {
+		return fmt.Errorf("fetch the media: %w", err)
+	}
+	return nil
+}
+
+// send returns the body of a successful response. Its errors have no address: that of a
+// file is signed.
+func (c *Canary) send(req *http.Request) ([]byte, error) {
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		if cause := errors.Unwrap(err); cause != nil {
+			err = cause
+		}
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, mostBytes))
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, fmt.Errorf("status %d, request %s", resp.StatusCode, resp.Header.Get("X-Request-Id"))
+	}
+	return body, nil
+}
