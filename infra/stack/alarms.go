@@ -61,18 +61,20 @@ func (d *data) watch(stack awscdk.Stack) alarms {
 // deadLetters is the alarm of messages in a dead-letter queue.
 func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 	a.add(topology.Title(of)+"DeadLettersAlarm", alarm{
-		says:   "There are dead letters of " + of + ". List them with `admin dead-letters list`, fix the cause, and send them back with `admin dead-letters redrive --queue " + of + "`.",
-		metric: queue.MetricApproximateNumberOfMessagesVisible(metric("Maximum")),
-		above:  0,
+		says:    "There are dead letters of " + of + ". List them with `admin dead-letters list`, fix the cause, and send them back with `admin dead-letters redrive --queue " + of + "`.",
+		runbook: "dead-letters",
+		metric:  queue.MetricApproximateNumberOfMessagesVisible(metric("Maximum")),
+		above:   0,
 	})
 }
 
 // errors is the alarm of a function that fails.
 func (a alarms) errors(f topology.Function, fn awslambda.IFunction) awscloudwatch.Alarm {
 	return a.add(topology.Title(f.Name)+"ErrorsAlarm", alarm{
-		says:   "The function " + f.Name + " reports errors. Read its log.",
-		metric: fn.MetricErrors(metric("Sum")),
-		above:  0,
+		says:    "The function " + f.Name + " reports errors. Read its log.",
+		runbook: "errors-of-a-function",
+		metric:  fn.MetricErrors(metric("Sum")),
+		above:   0,
 	})
 }
 
@@ -83,9 +85,10 @@ func (a alarms) loops(f topology.Function, fn awslambda.IFunction) {
 		return
 	}
 	a.add(topology.Title(f.Name)+"LoopsAlarm", alarm{
-		says:   "Lambda has dropped messages of " + f.Name + ", because it takes its steps for an endless loop. The function needs RecursiveLoop: Allow.",
-		metric: fn.Metric(jsii.String("RecursiveInvocationsDropped"), metric("Sum")),
-		above:  0,
+		says:    "Lambda has dropped messages of " + f.Name + ", because it takes its steps for an endless loop. The function needs RecursiveLoop: Allow.",
+		runbook: "messages-dropped-as-a-loop",
+		metric:  fn.Metric(jsii.String("RecursiveInvocationsDropped"), metric("Sum")),
+		above:   0,
 	})
 }
 
@@ -93,27 +96,30 @@ func (a alarms) loops(f topology.Function, fn awslambda.IFunction) {
 // is late.
 func (a alarms) age(f topology.Function, fn awslambda.IFunction) {
 	a.add(topology.Title(f.Name)+"AgeAlarm", alarm{
-		says:   "The function " + f.Name + " is more than a minute behind the stream of its table.",
-		metric: fn.Metric(jsii.String("IteratorAge"), metric("Maximum")),
-		above:  60_000,
+		says:    "The function " + f.Name + " is more than a minute behind the stream of its table.",
+		runbook: "a-function-is-behind-its-stream",
+		metric:  fn.Metric(jsii.String("IteratorAge"), metric("Maximum")),
+		above:   60_000,
 	})
 }
 
 // serverErrors is the alarm of 5xx answers.
 func (a alarms) serverErrors(api awsapigateway.RestApi) awscloudwatch.Alarm {
 	return a.add("ServerErrorsAlarm", alarm{
-		says:   "Callers receive 5xx responses.",
-		metric: api.MetricServerError(metric("Sum")),
-		above:  4,
+		says:    "Callers receive 5xx responses.",
+		runbook: "5xx-responses",
+		metric:  api.MetricServerError(metric("Sum")),
+		above:   4,
 	})
 }
 
 // lostSpend is the alarm of work that cost providers money and was not charged.
 func (a alarms) lostSpend() {
 	a.add("LostSpendAlarm", alarm{
-		says:   "Work that failed or was canceled has cost more than 2,000 credits in five minutes without being charged. Find the account by the log of the function generate, and lower its limit with `admin account update --lost-spend-limit`.",
-		metric: a.counted(ledger.LostSpend),
-		above:  2000,
+		says:    "Work that failed or was canceled has cost more than 2,000 credits in five minutes without being charged. Find the account by the log of the function generate, and lower its limit with `admin account update --lost-spend-limit`.",
+		runbook: "lost-spend",
+		metric:  a.counted(ledger.LostSpend),
+		above:   2000,
 	})
 }
 
@@ -122,7 +128,8 @@ func (a alarms) altered() {
 	for _, change := range []string{"MODIFY", "REMOVE"} {
 		options := metric("Sum")
 		a.add("AuditLog"+topology.Title(strings.ToLower(change))+"Alarm", alarm{
-			says: "An entry of the audit log was changed or removed (" + change + "). The log of the function chain names it; check the account with `admin audit verify`.",
+			says:    "An entry of the audit log was changed or removed (" + change + "). The log of the function chain names it; check the account with `admin audit verify`.",
+			runbook: "audit-log-altered",
 			metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 				Namespace: jsii.String(a.namespace), MetricName: jsii.String(chain.AlteredMetric),
 				DimensionsMap: &map[string]*string{chain.ChangeDimension: jsii.String(change)},
@@ -137,14 +144,16 @@ func (a alarms) altered() {
 // keys, or does with a key what it may not.
 func (a alarms) refused() {
 	a.add("AuthenticationRefusedAlarm", alarm{
-		says:   "More than 500 requests in five minutes had an unknown, expired or revoked API key. Find their addresses in the access log.",
-		metric: a.counted(authorizer.AuthenticationRefused),
-		above:  500,
+		says:    "More than 500 requests in five minutes had an unknown, expired or revoked API key. Find their addresses in the access log.",
+		runbook: "requests-with-unknown-keys",
+		metric:  a.counted(authorizer.AuthenticationRefused),
+		above:   500,
 	})
 	a.add("PermissionRefusedAlarm", alarm{
-		says:   "More than 500 requests in five minutes had an API key that may not make them. Find the keys in the audit log; revoke one that was stolen with `admin key revoke`.",
-		metric: a.counted(authorizer.PermissionRefused),
-		above:  500,
+		says:    "More than 500 requests in five minutes had an API key that may not make them. Find the keys in the audit log; revoke one that was stolen with `admin key revoke`.",
+		runbook: "requests-that-keys-may-not-make",
+		metric:  a.counted(authorizer.PermissionRefused),
+		above:   500,
 	})
 }
 
@@ -155,23 +164,38 @@ func (a alarms) counted(name string) awscloudwatch.Metric {
 }
 
 type alarm struct {
-	says   string
-	metric awscloudwatch.Metric
-	above  float64
+	says string
+	// runbook is the heading in docs/runbooks.md that says what to do.
+	runbook string
+	metric  awscloudwatch.IMetric
+	above   float64
+	// periods is how many of the metric's periods must be above it; 0: one.
+	periods int
 }
 
+// add adds an alarm that goes to the topic.
 func (a alarms) add(id string, of alarm) awscloudwatch.Alarm {
-	alarm := awscloudwatch.NewAlarm(a.stack, jsii.String(id), &awscloudwatch.AlarmProps{
-		AlarmDescription:   jsii.String(of.says),
+	alarm := a.make(id, of)
+	alarm.AddAlarmAction(awscloudwatchactions.NewSnsAction(a.topic))
+	return alarm
+}
+
+// make adds an alarm that goes nowhere by itself.
+func (a alarms) make(id string, of alarm) awscloudwatch.Alarm {
+	return awscloudwatch.NewAlarm(a.stack, jsii.String(id), &awscloudwatch.AlarmProps{
+		AlarmDescription:   describe(of.says, of.runbook),
 		Metric:             of.metric,
 		Threshold:          jsii.Number(of.above),
 		ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_THRESHOLD,
-		EvaluationPeriods:  jsii.Number(1),
+		EvaluationPeriods:  jsii.Number(float64(max(of.periods, 1))),
 		// No figure means that nothing happened.
 		TreatMissingData: awscloudwatch.TreatMissingData_NOT_BREACHING,
 	})
-	alarm.AddAlarmAction(awscloudwatchactions.NewSnsAction(a.topic))
-	return alarm
+}
+
+// describe returns the description of an alarm, with where its runbook is.
+func describe(says, runbook string) *string {
+	return jsii.String(says + " Runbook: docs/runbooks.md#" + runbook)
 }
 
 func metric(statistic string) *awscloudwatch.MetricOptions {

@@ -48,6 +48,7 @@ func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	g.protect(d.settings)
 	trace(stack, d.settings)
 	functions.releases.guard(watch.serverErrors(g.api))
+	watch.burns(g.api)
 	watch.refused()
 	output(stack, "ApiId", g.api.RestApiId())
 	output(stack, "ApiUrl", g.api.Url())

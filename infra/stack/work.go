@@ -30,6 +30,9 @@ func newWork(app constructs.Construct, d *data) *work {
 		w.queues[q] = w.newQueue(q)
 		output(stack, q.Output(), w.queues[q].QueueUrl())
 	}
+	w.alarms.waiting(w.queues)
+	w.alarms.probes()
+	w.dashboard(d)
 	w.route(d.bus)
 	w.announce(d.media)
 	w.alarms.lostSpend()
