@@ -163,6 +163,7 @@ func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) 
 	if err := json.Unmarshal(doc, &about); err != nil {
 		return store.Item{}, fmt.Errorf("event: read the object of %s: %w", t, err)
 	}
+	it.Traced = true
 	it.Filters = map[string]string{"type": string(t)}
 	if about.ID != "" {
 		it.Filters["object"] = about.ID
@@ -206,11 +207,13 @@ type Ref struct {
 	tenant.Owner
 	// Factory is the factory that the event is about; empty: none.
 	Factory string `json:"factory,omitempty"`
+	// Request is the request that the event follows from; empty: none.
+	Request string `json:"request_id,omitempty"`
 }
 
 // RefOf returns the reference of an event's item.
 func RefOf(it store.Item) Ref {
-	return Ref{ID: it.PK, Type: Type(it.Filters["type"]), Owner: it.Owner, Factory: it.Filters["factory"]}
+	return Ref{ID: it.PK, Type: Type(it.Filters["type"]), Owner: it.Owner, Factory: it.Filters["factory"], Request: it.Attributes[store.OriginAttribute]}
 }
 
 // Body returns the event of an item as it is sent, with its media signed.

@@ -86,7 +86,7 @@ func (a Action[I, P, R, T]) serve(ctx context.Context, r *Router, op Op, in *I) 
 		if err = backoff.Wait(ctx, again, 5*time.Millisecond, 640*time.Millisecond); err != nil {
 			break
 		}
-		tx := &store.Tx{}
+		tx := &store.Tx{Origin: h.record.Claim.RequestID}
 		tx.Until(h.record.Claim.Until)
 		var out *answer
 		if out, err = a.end(ctx, r, op, tx, h, p, result, failure); err == nil {

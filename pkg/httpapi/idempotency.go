@@ -66,7 +66,7 @@ func (r *Router) once(ctx context.Context, key string, run func(tx *store.Tx, to
 		if err := backoff.Wait(ctx, again, 5*time.Millisecond, 80*time.Millisecond); err != nil {
 			return nil, err
 		}
-		tx, token := &store.Tx{}, rand.Text()
+		tx, token := &store.Tx{Origin: callFrom(ctx).RequestID}, rand.Text()
 		err := run(tx, token)
 		if err == nil {
 			err = r.db.Commit(ctx, tx)

@@ -33,6 +33,12 @@ func Count(name, dimension, value string) {
 // Add counts n of something, without a dimension.
 func Add(name string, n int64) { write(name, map[string]any{name: n}, []string{}) }
 
+// Measure notes how much of something there was in one case, with a dimension as Count
+// has it.
+func Measure(name, dimension, value string, n int64) {
+	write(name, map[string]any{name: n, dimension: value}, []string{dimension})
+}
+
 // write writes a line with the members, and how CloudWatch is to read them.
 func write(name string, members map[string]any, dimensions []string) {
 	members["_aws"] = map[string]any{

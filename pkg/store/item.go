@@ -57,6 +57,8 @@ type Item struct {
 	// last used, and Numbers are counters. A write of the item writes them too.
 	Attributes map[string]string
 	Numbers    map[string]int64
+	// Traced asks the transaction that creates the item to note its origin.
+	Traced bool
 	// ExpireAt is when the item expires; zero means never.
 	ExpireAt time.Time
 }

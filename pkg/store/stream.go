@@ -7,7 +7,7 @@ import (
 )
 
 // FromStream returns the item of a record of the table's stream, with its key, kind,
-// owner, document and the filters of events. Text returns a string attribute of the
+// owner, document the filters of events and its origin. Text returns a string attribute of the
 // record's image.
 func FromStream(text func(name string) (string, bool)) Item {
 	get := func(name string) string {
@@ -23,6 +23,9 @@ func FromStream(text func(name string) (string, bool)) Item {
 		if v := get(filterPrefix + name); v != "" {
 			it.Filters[name] = v
 		}
+	}
+	if v := get(textPrefix + OriginAttribute); v != "" {
+		it.Attributes = map[string]string{OriginAttribute: v}
 	}
 	return it
 }

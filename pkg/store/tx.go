@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -30,7 +31,10 @@ var errBusy = errs.New(errs.ProviderUnavailable, "Other requests are changing th
 
 // Tx collects writes that commit atomically. The zero value is ready to use.
 type Tx struct {
-	ops []op
+	// Origin is the id of the request that all of it follows from; empty: none. Work that
+	// the transaction creates, and events, carry it.
+	Origin string
+	ops    []op
 	// until is the deadline for sending the last attempt; zero means none.
 	until time.Time
 }
@@ -46,12 +50,23 @@ type op struct {
 	judge func(Item) error
 }
 
+// OriginAttribute is the attribute of items that are traced that has the origin of the
+// transaction that created them.
+const OriginAttribute = "request"
+
 // Len returns the number of writes.
 func (tx *Tx) Len() int { return len(tx.ops) }
 
 // Create writes an item that must not exist yet. If it does, the commit returns
 // failed, or ErrConflict where that is nil.
 func (tx *Tx) Create(it Item, failed error) {
+	if it.Traced && tx.Origin != "" {
+		it.Attributes = maps.Clone(it.Attributes)
+		if it.Attributes == nil {
+			it.Attributes = map[string]string{}
+		}
+		it.Attributes[OriginAttribute] = tx.Origin
+	}
 	tx.put(it, condition{cond: "attribute_not_exists(#pk)", names: map[string]string{"#pk": attrPK}}, failed)
 }
 

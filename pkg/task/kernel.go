@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -111,6 +113,7 @@ func (k *Kernel) read(ctx context.Context, id string) (*Step, error) {
 // step takes the step that is due.
 func (k *Kernel) step(ctx context.Context, h Handler, s *Step) (*Next, error) {
 	defer s.release()
+	number, began := s.Step, k.Now()
 	o, err := h.Step(ctx, s)
 	switch {
 	case err == nil:
@@ -118,8 +121,10 @@ func (k *Kernel) step(ctx context.Context, h Handler, s *Step) (*Next, error) {
 			return nil, err
 		}
 		if o.Done {
+			k.report(s, number, began, "done")
 			return nil, nil
 		}
+		k.report(s, number, began, "next")
 		return s.next(k.Now()), nil
 	case errors.Is(err, ErrMoved) || ctx.Err() != nil:
 		return nil, err
@@ -131,7 +136,7 @@ func (k *Kernel) step(ctx context.Context, h Handler, s *Step) (*Next, error) {
 	if final {
 		return nil, k.fail(ctx, h, s, err)
 	}
-	slog.Warn("step failed", "task", s.ID, "step", s.Step, "failures", failures, "wait", wait.String(), "error", err)
+	slog.Warn("step failed", "task", s.ID, "step", s.Step, "request_id", s.Request, "account_id", s.Account, "failures", failures, "wait", wait.String(), "error", err)
 	if err := s.commit(ctx, Outcome{Payload: o.Payload, Wait: wait}, failures); err != nil {
 		return nil, err
 	}
@@ -140,13 +145,32 @@ func (k *Kernel) step(ctx context.Context, h Handler, s *Step) (*Next, error) {
 
 // fail ends a task without success.
 func (k *Kernel) fail(ctx context.Context, h Handler, s *Step, cause error) error {
-	slog.Warn("task failed", "task", s.ID, "step", s.Step, "error", cause)
+	slog.Warn("task failed", "task", s.ID, "step", s.Step, "request_id", s.Request, "account_id", s.Account, "error", cause)
+	number, began := s.Step, k.Now()
 	o, err := h.Fail(ctx, s, cause)
 	if err != nil {
 		return err
 	}
 	o.Done = true
-	return s.commit(ctx, o, 0)
+	if err := s.commit(ctx, o, 0); err != nil {
+		return err
+	}
+	k.report(s, number, began, "failed")
+	return nil
+}
+
+// TaskMilliseconds measures the time from the creation of a task to its success, by kind.
+const TaskMilliseconds = "TaskMilliseconds"
+
+// report writes the line of the log that each step has that was taken: what it led to, and
+// how long it took.
+func (k *Kernel) report(s *Step, number int, began time.Time, outcome string) {
+	now := k.Now()
+	slog.Info("step", "request_id", s.Request, "account_id", s.Account, "mode", s.Mode, "kind", s.Kind, "subject", s.Subject, "step", number,
+		"outcome", outcome, "ms", now.Sub(began).Milliseconds(), "age_ms", now.Sub(s.Began).Milliseconds())
+	if outcome == "done" && !s.Began.IsZero() {
+		metric.Measure(TaskMilliseconds, "kind", strings.TrimSuffix(string(s.Kind)+"-"+s.Label, "-"), now.Sub(s.Began).Milliseconds())
+	}
 }
 
 // abandon ends a task that was canceled.

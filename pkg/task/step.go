@@ -144,7 +144,7 @@ func (s *Step) write(ctx context.Context, t Task, state string, o Outcome) error
 // try writes the task once, with what the outcome joins. After store.ErrConflict it
 // returns the task's item as it is.
 func (s *Step) try(ctx context.Context, it *store.Item, t *Task, state string, o Outcome) (now store.Item, err error) {
-	tx := &store.Tx{}
+	tx := &store.Tx{Origin: t.Request}
 	if o.Join != nil {
 		if err := o.Join(ctx, tx); err != nil {
 			return now, err

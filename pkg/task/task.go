@@ -47,12 +47,19 @@ type Message struct {
 	// handler waits for may happen twice, or be something else: a step that is taken
 	// early must do no harm.
 	Wake bool `json:"early,omitempty"`
+	// Request is the id of the request that the work follows from; empty: none.
+	Request string `json:"request_id,omitempty"`
 }
 
 // Task is work on one subject. Its document begins with the message of its next
 // step.
 type Task struct {
 	Message
+	// Label names what the task makes, where its kind makes several things: the time that
+	// it took is measured apart.
+	Label string `json:"label,omitempty"`
+	// Began is when the task was created.
+	Began time.Time `json:"began,omitzero"`
 	// DueAt is when the next step is due.
 	DueAt time.Time `json:"due_at"`
 	// Deadline is when the task fails with ErrDeadline; zero: never.
@@ -100,7 +107,7 @@ func ID(kind Kind, subject string, attempt int) string {
 // Create adds a task to the transaction. The caller sets ID, Kind, Queue, Subject
 // and Owner, and Deadline and DueAt where they differ from none and now.
 func Create(tx *store.Tx, now time.Time, t Task, payload any) error {
-	t.Step = 1
+	t.Step, t.Began, t.Request = 1, now, tx.Origin
 	if t.DueAt.IsZero() {
 		t.DueAt = now
 	}

@@ -80,7 +80,11 @@ func (b *batch) step(ctx context.Context, a *attempt) error {
 			return b.ask(a, a.delivery.Lease.Until)
 		case end:
 			a.delivery.Fail(reason, now)
-			return b.update(a, a.delivery.Update())
+			err := b.update(a, a.delivery.Update())
+			if err == nil {
+				b.lost.Add(1)
+			}
+			return err
 		}
 		if !a.probe {
 			admission, err := a.receiver.Admit(ctx, a.urgent)
@@ -229,8 +233,10 @@ func (b *batch) settle(ctx context.Context, a *attempt, o hook.Outcome) error {
 		err = b.update(a, update)
 		switch {
 		case err == nil && a.delivery.State == hook.DeliveryPending:
+			b.report(a, o)
 			return b.askNext(a)
 		case err == nil:
+			b.report(a, o)
 			return nil
 		case isTransient(err):
 			a.delivery = before // if it was written all the same, the next try meets that

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -34,6 +35,9 @@ type batch struct {
 	asks      *batcher[hook.Ask]
 	// impatient is closed when no attempt waits for its receiver any more.
 	impatient chan struct{}
+
+	// delivered and lost count the deliveries that have ended.
+	delivered, lost atomic.Int64
 
 	mu     sync.Mutex
 	failed []error // at the places of the messages
