@@ -57,7 +57,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 	var table string
 	var s services
 	cmd := &cobra.Command{
-		Use: "admin", Short: "Manage the accounts, the dead letters, the providers, the platforms, the releases, the analytics and the audit log of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
+		Use: "admin", Short: "Manage the accounts, the dead letters, the providers, the platforms, the canary, the releases, the analytics and the audit log of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if !cmd.HasSubCommands() { // which only show their help
@@ -70,7 +70,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 	log := &auditing{open: openAudit}
 	log.flags(cmd)
 	cmd.PersistentFlags().StringVar(&table, "table", os.Getenv("TABLE_NAME"), "name of the state table")
-	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork), providersCommand(out, keep), platformsCommand(out, keep), auditCommand(out, log), analyticsCommand(out, &s), releaseCommand(out, openReleases), restoreCheckCommand(out, openData))
+	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork), providersCommand(out, keep), platformsCommand(out, keep), canaryCommand(out, keep), auditCommand(out, log), analyticsCommand(out, &s), releaseCommand(out, openReleases), restoreCheckCommand(out, openData))
 	log.record(cmd)
 	return cmd
 }

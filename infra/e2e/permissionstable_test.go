@@ -120,6 +120,8 @@ func kinds(s statement) string {
 			kind = "secret of the platforms"
 		case arn == running.Outputs["SealSecretArn"]:
 			kind = "sealing secret"
+		case arn == running.Outputs["CanarySecretArn"]:
+			kind = "secret of the canary"
 		case strings.HasPrefix(arn, account+"kms:"):
 			kind = "customer's key"
 			if strings.Contains(s.id(), "kms:EncryptionContext") {
