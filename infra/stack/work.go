@@ -21,11 +21,12 @@ type work struct {
 	stack  awscdk.Stack
 	queues map[topology.Queue]awssqs.Queue
 	alarms alarms
+	local  bool // a developer waits for what follows
 }
 
 func newWork(app constructs.Construct, d *data) *work {
 	stack := newStack(app, d.settings, "work", "the asynchronous path: queues and the functions behind them")
-	w := &work{stack: stack, queues: map[topology.Queue]awssqs.Queue{}, alarms: d.watch(stack)}
+	w := &work{stack: stack, queues: map[topology.Queue]awssqs.Queue{}, alarms: d.watch(stack), local: d.settings.Local()}
 	for _, q := range topology.Queues {
 		w.queues[q] = w.newQueue(q)
 		output(stack, q.Output(), w.queues[q].QueueUrl())
@@ -70,11 +71,16 @@ func (w *work) feedFromStream(fn awslambda.IFunction, f topology.Function, table
 		filters = append(filters, awslambda.FilterCriteria_Filter(&pattern))
 	}
 	dead := w.newDeadLetterQueue(f.Name)
+	var window awscdk.Duration
+	if f.Window > 0 && !w.local {
+		window = seconds(f.Window)
+	}
 	awslambda.NewEventSourceMapping(w.stack, jsii.String(topology.Title(f.Name)+"Source"), &awslambda.EventSourceMappingProps{
 		Target:                  fn,
 		EventSourceArn:          table.TableStreamArn(),
 		StartingPosition:        awslambda.StartingPosition_TRIM_HORIZON,
 		BatchSize:               jsii.Number(float64(f.Batch)),
+		MaxBatchingWindow:       window,
 		BisectBatchOnError:      jsii.Bool(true),
 		ReportBatchItemFailures: jsii.Bool(true),
 		RetryAttempts:           jsii.Number(100),

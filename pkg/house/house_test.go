@@ -146,7 +146,7 @@ func TestImports(t *testing.T) {
 		tests        bool // whether tests must keep to it, too
 	}{
 		{sdk + "dynamodb", "pkg/store is the only place that knows the shape of the tables", []string{"pkg/store", "infra"}, true},
-		{"github.com/aws/aws-sdk-go-v2/feature/dynamodb", "conditions are for the rules of credits, credentials and work alone", []string{"pkg/store", "pkg/ledger", "pkg/auth/credential", "pkg/task"}, true},
+		{"github.com/aws/aws-sdk-go-v2/feature/dynamodb", "conditions are for the rules of credits, credentials, counts of calls and work alone", []string{"pkg/store", "pkg/ledger", "pkg/auth/credential", "pkg/account/level", "pkg/task"}, true},
 		{sdk + "s3", "pkg/media/objects is the only place that stores files", []string{"pkg/media/objects", "infra"}, false},
 		{"log", "log/slog is the log", []string{"infra/bench/baseline"}, false},
 		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: pkg/awsenv", []string{"infra"}, false},

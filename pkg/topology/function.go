@@ -77,6 +77,8 @@ type Function struct {
 	// Consumes are the queues that call it; Batch is how many messages or records at most.
 	Consumes []Queue
 	Batch    int
+	// Window is how long the records of a stream are collected for a batch; 0: not at all.
+	Window time.Duration
 	// Holds marks the functions that extend the visibility of their messages while they
 	// work on them: if one dies, its messages are visible again within seconds. So what
 	// fails returns soon, and more often. If it dies before the first extension, they

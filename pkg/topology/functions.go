@@ -32,7 +32,8 @@ var Functions = []Function{
 	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100, Sends: Outbox, Publishes: true},
 	{Name: "rollup", Trigger: ByRollupStream, Memory: 256, Timeout: time.Minute, Batch: 100, State: []Use{GetAll, Put, Update}},
 	{Name: "chain", Trigger: ByAuditStream, Memory: 256, Timeout: time.Minute, Batch: 100, Audit: []Use{List, Put}},
-	{Name: "levels", Trigger: ByLevelStream, Memory: 256, Timeout: time.Minute, Batch: 100, State: []Use{Update}},
+	// It collects, because each batch writes once for each operation in it.
+	{Name: "levels", Trigger: ByLevelStream, Memory: 256, Timeout: time.Minute, Batch: 100, Window: 30 * time.Second, State: []Use{Update}},
 	// Each message of a batch may store a file of up to 256 MiB.
 	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Storage: 2048, Consumes: Generation, Batch: 5, Holds: true, Concurrency: 50,
 		State: use(Put, Update, Delete), Media: Write, Sends: append([]Queue{Compose}, Generation...), Offers: true, Generates: true},
