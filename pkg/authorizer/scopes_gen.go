@@ -70,6 +70,7 @@ var Scopes = map[string]auth.Scope{
 	"POST /v1/promotions":                                               "products:write",
 	"PATCH /v1/promotions/{promotion_id}":                               "products:write",
 	"POST /v1/sandbox/reset":                                            "account:manage",
+	"GET /v1/service-levels":                                            "account:read",
 	"GET /v1/social/accounts":                                           "social:manage",
 	"POST /v1/social/accounts":                                          "social:manage",
 	"DELETE /v1/social/accounts/{social_account_id}":                    "social:manage",

@@ -50,6 +50,7 @@ var Paths = []string{
 	"/v1/promotions",
 	"/v1/promotions/{promotion_id}",
 	"/v1/sandbox/reset",
+	"/v1/service-levels",
 	"/v1/social/accounts",
 	"/v1/social/accounts/{social_account_id}",
 	"/v1/social/platforms",
