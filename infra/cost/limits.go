@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -154,11 +156,10 @@ func limits(m mix) (all []limit, err error) {
 	for name, took := range m.took {
 		concurrency += max(took, m.runs[name]*leastRun.Seconds())
 	}
-	generate, authorizer := topology.Named("generate"), topology.Named("authorizer")
+	authorizer := topology.Named("authorizer")
 	all = []limit{
 		{"The throttle of the gateway's stage", customer.CallsPerSecond, 1, "calls", true, "Raise `customer.CallsPerSecond`, and with it what is reserved for the authorizer"},
 		{"The concurrency reserved for the authorizer", float64(authorizer.Reserved), max(m.took["authorizer"], leastRun.Seconds()), "runs at a time, ten a second each", true, "Raise `Reserved` in `pkg/topology/functions.go`: a tenth of the calls a second"},
-		{"The concurrency of one queue of generation", float64(generate.Concurrency * generate.Batch), m.took["generate"], "messages at a time", true, "Work waits longer. Raise `Concurrency` of `generate` with the account's quota, and the quotas of providers"},
 		{"Lambda: concurrency of the region", 1000, concurrency, "runs at a time, ten a second each", false, "Ask for the quota `Concurrent executions`"},
 		{"API Gateway: calls of the region", 10_000, 1, "calls", false, "Ask for the quota `Throttle rate`"},
 		{"DynamoDB: writes of the state table", 40_000, m.writes, "write units", false, "Ask for the quota `Table-level write throughput limit`; set the warm throughput before the load comes"},
@@ -167,6 +168,12 @@ func limits(m mix) (all []limit, err error) {
 		{"EventBridge: PutEvents in eu-central-1", 2_400, m.events, "events", false, "Ask for the quota `PutEvents throttle limit`. In us-east-1 it is 10,000"},
 		{"EventBridge: invocations in eu-central-1", 4_500, m.events, "invocations", false, "Ask for the quota `Invocations throttle limit`. In us-east-1 it is 18,750"},
 		{"KMS: cryptographic requests in eu-central-1", 20_000, createsShare * 2, "requests", false, "Ask for the quota; the bucket's own key already saves most requests"},
+	}
+	for _, f := range topology.Functions {
+		if took := m.took[f.Name]; f.Trigger == topology.ByQueue && took > 0 {
+			all = append(all, limit{"The concurrency of a queue of `" + f.Name + "`", float64(f.Concurrency * f.Batch), took, "messages at a time", true,
+				"Work waits longer. Raise `Concurrency` of the function with the account's quota, and the quotas of providers"})
+		}
 	}
 	for _, place := range slices.SortedFunc(maps.Keys(m.places), func(a, b metered.Place) int { return strings.Compare(a.Index+a.Kind, b.Index+b.Kind) }) {
 		h, known := homes[place]
@@ -183,7 +190,9 @@ func limits(m mix) (all []limit, err error) {
 		}
 		all = append(all, limit{h.what, float64(partition * max(h.shards, 1)), used, "write units", true, h.remedy})
 	}
-	slices.SortStableFunc(all, func(a, b limit) int { return int(a.at() - b.at()) })
+	slices.SortStableFunc(all, func(a, b limit) int {
+		return cmp.Or(cmp.Compare(math.Round(a.at()), math.Round(b.at())), strings.Compare(a.what, b.what))
+	})
 	return all, nil
 }
 

@@ -58,7 +58,7 @@ func unsealBody(keys [][]byte, data []byte) ([]byte, error) {
 
 // compressors are kept, because each takes more memory than most answers.
 var compressors = sync.Pool{New: func() any {
-	w, err := flate.NewWriter(nil, flate.BestSpeed)
+	w, err := flate.NewWriter(nil, flate.BestCompression)
 	if err != nil {
 		panic(err) // the level is a constant
 	}
