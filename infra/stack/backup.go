@@ -60,7 +60,8 @@ func (a alarms) backups(vault string) {
 	for _, job := range []string{"Backup", "Copy"} {
 		options := metric("Sum")
 		a.add(job+"sAlarm", alarm{
-			says: "A " + map[string]string{"Backup": "backup", "Copy": "copy of a backup"}[job] + " has failed. Read the reason at AWS Backup, in the jobs of the vault " + vault + ".",
+			says:    "A " + map[string]string{"Backup": "backup", "Copy": "copy of a backup"}[job] + " has failed. Read the reason at AWS Backup, in the jobs of the vault " + vault + ".",
+			runbook: "a-backup-failed",
 			metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 				Namespace: jsii.String("AWS/Backup"), MetricName: jsii.String("NumberOf" + job + "JobsFailed"),
 				DimensionsMap: &map[string]*string{"BackupVaultName": jsii.String(vault)}, Statistic: options.Statistic, Period: options.Period,
