@@ -3,12 +3,19 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/infra/metered"
 	"github.com/content-automation/api/pkg/queue"
 )
+
+// TestMain keeps the log of the functions out of the tests' output.
+func TestMain(m *testing.M) {
+	metered.Quiet()
+	os.Exit(m.Run())
+}
 
 // filled makes a world that ends with the test.
 func filled(t *testing.T) *metered.World {

@@ -3,6 +3,7 @@ package metered
 import (
 	"context"
 	"maps"
+	"os"
 	"strings"
 	"testing"
 
@@ -10,6 +11,12 @@ import (
 
 	"github.com/content-automation/api/pkg/api"
 )
+
+// TestMain keeps the log of the functions out of the tests' output.
+func TestMain(m *testing.M) {
+	Quiet()
+	os.Exit(m.Run())
+}
 
 // filled makes a world that ends with the test.
 func filled(t *testing.T, with ...func(*aws.Config)) *World {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -22,15 +23,19 @@ import (
 const target = "pkg/api/examples.json"
 
 func main() {
-	// Injected faults are not worth a log line or a metric.
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	metric.SetOutput(&bytes.Buffer{})
+	quiet()
 	storetest.UseMemory()
 	debug.SetGCPercent(1000) // much is made and thrown away, and little kept
 	if err := run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// quiet discards the log and the metrics: injected faults are not worth a line.
+func quiet() {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	metric.SetOutput(io.Discard)
 }
 
 func run(ctx context.Context) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,12 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/tenant"
 )
+
+// TestMain keeps the log of injected faults out of the tests' output.
+func TestMain(m *testing.M) {
+	quiet()
+	os.Exit(m.Run())
+}
 
 func TestWhatDiffersIsTidied(t *testing.T) {
 	key, err := auth.NewKey(tenant.Live, rand.Reader)

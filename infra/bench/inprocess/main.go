@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/pprof"
@@ -17,6 +18,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook/deliver/run"
@@ -42,6 +44,7 @@ func main() {
 		}
 		defer pprof.StopCPUProfile()
 	}
+	metric.SetOutput(io.Discard) // the output is for what is measured
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for _, batch := range batches {
