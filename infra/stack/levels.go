@@ -35,8 +35,8 @@ func (a alarms) burns(api awsapigateway.RestApi) {
 	for _, b := range burns {
 		above := b.times * errorBudget
 		var windows []awscloudwatch.IAlarmRule
-		for name, minutes := range map[string]int{"Long": b.long, "Short": b.short} {
-			windows = append(windows, awscloudwatch.AlarmRule_FromAlarm(a.make(b.name+"Burn"+name, alarm{
+		for _, minutes := range []int{b.long, b.short} {
+			windows = append(windows, awscloudwatch.AlarmRule_FromAlarm(a.make(fmt.Sprintf("%sBurn%dMinutes", b.name, minutes), alarm{
 				says:    fmt.Sprintf("More than %.2f of 100 calls failed in %d minutes. It is a part of the alarm %sBurn.", above, minutes, b.name),
 				runbook: "errors-use-up-the-budget", metric: errorRate(api, minutes), above: above,
 			}), awscloudwatch.AlarmState_ALARM))

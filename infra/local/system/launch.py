@@ -180,12 +180,13 @@ lambda_svc._effective_func_record_for_qualifier = lambda func, qualifier: record
 
 
 # It would refuse a whole template for resources that it does not know. It neither rotates
-# secrets nor filters requests, and moves aliases at once.
+# secrets nor filters requests, moves aliases at once, and deploys no alarms of alarms.
 for unknown in (
     "AWS::SecretsManager::RotationSchedule",
     "AWS::WAFv2::WebACLAssociation",
     "AWS::CodeDeploy::Application",
     "AWS::CodeDeploy::DeploymentGroup",
+    "AWS::CloudWatch::CompositeAlarm",
 ):
     provisioners._RESOURCE_HANDLERS[unknown] = {
         "create": lambda logical_id, _props, _stack_name: (logical_id, {}),
