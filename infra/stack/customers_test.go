@@ -24,7 +24,7 @@ func TestStacksAreNamedForCustomerStageAndRegion(t *testing.T) {
 }
 
 func TestStacksAreFarBelowTheLimit(t *testing.T) {
-	const most = 400 // CloudFormation's limit is 500 resources.
+	const most = 430 // CloudFormation's limit is 500 resources, and an operation needs about three.
 	for _, s := range []stacks{acme, hooli} {
 		for name, in := range s {
 			if n := len(in.Resources); n == 0 || n > most {

@@ -14,9 +14,9 @@ import (
 	"github.com/content-automation/api/pkg/topology"
 )
 
-// errorBudget is the part of the calls that may fail in a month, in percent: what the
-// target of availability leaves.
-const errorBudget = 0.1
+// errorBudget is the part of the calls that may fail in a month: what the target of
+// availability leaves.
+const errorBudget = 0.001
 
 // burn is a rate at which the month's budget of errors is used up, as a multiple of the
 // even one. The short window ends the alarm soon after the errors end.
@@ -37,7 +37,7 @@ func (a alarms) burns(api awsapigateway.RestApi) {
 		var windows []awscloudwatch.IAlarmRule
 		for _, minutes := range []int{b.long, b.short} {
 			windows = append(windows, awscloudwatch.AlarmRule_FromAlarm(a.make(fmt.Sprintf("%sBurn%dMinutes", b.name, minutes), alarm{
-				says:    fmt.Sprintf("More than %.2f of 100 calls failed in %d minutes. It is a part of the alarm %sBurn.", above, minutes, b.name),
+				says:    fmt.Sprintf("More than %.2f of 100 calls failed in %d minutes. It is a part of the alarm %sBurn.", 100*above, minutes, b.name),
 				runbook: "errors-use-up-the-budget", metric: errorRate(api, minutes), above: above,
 			}), awscloudwatch.AlarmState_ALARM))
 		}
@@ -48,14 +48,10 @@ func (a alarms) burns(api awsapigateway.RestApi) {
 	}
 }
 
-// errorRate is the part of the calls that failed, in percent.
+// errorRate is the part of the calls that failed: each call counts as 0 or 1.
 func errorRate(api awsapigateway.RestApi, minutes int) awscloudwatch.IMetric {
-	period := awscdk.Duration_Minutes(jsii.Number(float64(minutes)))
-	sum := &awscloudwatch.MetricOptions{Statistic: jsii.String("Sum"), Period: period}
-	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-		Expression:   jsii.String("IF(calls > 0, 100 * errors / calls, 0)"),
-		UsingMetrics: &map[string]awscloudwatch.IMetric{"errors": api.MetricServerError(sum), "calls": api.MetricCount(sum)},
-		Period:       period, Label: jsii.String("Errors, percent"),
+	return api.MetricServerError(&awscloudwatch.MetricOptions{
+		Statistic: jsii.String("Average"), Period: awscdk.Duration_Minutes(jsii.Number(float64(minutes))),
 	})
 }
 

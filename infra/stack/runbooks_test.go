@@ -1,6 +1,7 @@
 package stack_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,8 +21,11 @@ func TestEveryAlarmHasARunbook(t *testing.T) {
 		unused[strings.ReplaceAll(strings.ToLower(m[1]), " ", "-")] = true
 	}
 	headings := maps.Clone(unused)
-	all := acme.of("AWS::CloudWatch::Alarm")
-	maps.Copy(all, acme.of("AWS::CloudWatch::CompositeAlarm"))
+	all := map[string]resource{}
+	for _, of := range []stacks{acme, hooli} {
+		maps.Copy(all, of.of("AWS::CloudWatch::Alarm"))
+		maps.Copy(all, of.of("AWS::CloudWatch::CompositeAlarm"))
+	}
 	named := regexp.MustCompile(`Runbook: docs/runbooks\.md#([a-z0-9-]+)$`)
 	for id, r := range all {
 		says, _ := r.Properties["AlarmDescription"].(string)
@@ -38,21 +42,21 @@ func TestEveryAlarmHasARunbook(t *testing.T) {
 }
 
 func TestErrorsThatUseUpTheBudgetRaiseAnAlarm(t *testing.T) {
-	parts := map[string]float64{}
+	parts := map[string]bool{}
 	for id, r := range acme.of("AWS::CloudWatch::Alarm") {
 		if !strings.Contains(id, "Burn") {
 			continue
 		}
-		for _, m := range list(r.Properties["Metrics"]) {
-			stat, _ := m.(map[string]any)["MetricStat"].(map[string]any)
-			if period, ok := stat["Period"].(float64); ok {
-				threshold, _ := r.Properties["Threshold"].(float64)
-				parts[id] = threshold * period
-			}
+		if r.Properties["MetricName"] != "5XXError" || r.Properties["Statistic"] != "Average" {
+			t.Errorf("%s: %v", id, r.Properties)
 		}
+		threshold, _ := r.Properties["Threshold"].(float64)
+		period, _ := r.Properties["Period"].(float64)
+		parts[fmt.Sprintf("%.4f in %v s", threshold, period)] = true
 	}
-	if len(parts) != 4 {
-		t.Errorf("the parts are %v", parts)
+	want := []string{"0.0060 in 1800 s", "0.0060 in 21600 s", "0.0144 in 300 s", "0.0144 in 3600 s"}
+	if got := slices.Sorted(maps.Keys(parts)); !slices.Equal(got, want) {
+		t.Errorf("the parts are %q, want %q", got, want)
 	}
 	composites := acme.of("AWS::CloudWatch::CompositeAlarm")
 	for id, r := range composites {
