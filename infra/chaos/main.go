@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	sz := size{}
 	flags.IntVar(&sz.events, "events", 200, "how many events each row of webhooks has")
-	flags.IntVar(&sz.jobs, "jobs", 40, "how many pieces of work each row of generations, plans and diagnoses has")
+	flags.IntVar(&sz.jobs, "jobs", 40, "how many pieces of work each row of generations, plans, diagnoses and publications has")
 	flags.DurationVar(&sz.every, "every", 100*time.Millisecond, "from one event or piece of work to the next")
 	flags.IntVar(&sz.kills, "kills", 3, "how often a function is killed in a row")
 	flags.DurationVar(&sz.outage, "outage", 10*time.Second, "how long a service refuses")
@@ -65,6 +65,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		jobs:     w.playJobs(ctx, wanted(jobRows(sz), names), sz, out),
 		plans:    w.playPlans(ctx, wanted(planRows(sz), names), sz, out),
 		reviews:  w.playReviews(ctx, wanted(reviewRows(sz), names), sz, out),
+		posts:    w.playPublications(ctx, wanted(publishRows(sz), names), sz, out),
 	}
 	table := r.markdown()
 	fmt.Fprintf(out, "\n%s\n", table)

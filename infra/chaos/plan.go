@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // planPlaces are the steps on the way of a content plan from its acceptance to its end.
@@ -41,31 +39,9 @@ const (
 
 // newPlanScene makes a scene for content plans of a live key, each of a factory of its own.
 func (w *world) newPlanScene(ctx context.Context, name string, sz size) (*scene, error) {
-	key, err := w.newKey(ctx, name, tenant.Live)
-	if err != nil {
-		return nil, err
-	}
-	s := &scene{world: w, client: &client{&http.Client{}, w.system.BaseURL, key}}
-	n := min(sz.jobs, mostPlans)
-	for range n {
-		factory, err := s.client.newFactory(ctx)
-		if err != nil {
-			return nil, err
-		}
-		s.factories = append(s.factories, factory)
-	}
-	s.load = &load{client: s.client, events: n, every: sz.every, callers: callers, ask: func(i int) (string, map[string]any) {
-		return "/v1/factories/" + s.factories[i%n] + "/content-plan", map[string]any{"days": 1, "posts_per_day": planItems, "content_types": []string{"post"}}
-	}}
-	s.through = func(ctx context.Context) (bool, error) {
-		if err := pause(ctx, time.Second/2); err != nil {
-			return false, err
-		}
-		done, _ := s.load.accepted()
-		ended, err := list[struct{}](ctx, s.client, "/v1/events", "type", "content_plan.completed")
-		return len(ended) >= len(done), err
-	}
-	return s, w.fakes(ctx, http.MethodDelete, "", nil, nil)
+	return w.newFactoriesScene(ctx, name, sz, min(sz.jobs, mostPlans), "content_plan.completed", func(factory string) (string, map[string]any) {
+		return "/v1/factories/" + factory + "/content-plan", map[string]any{"days": 1, "posts_per_day": planItems, "content_types": []string{"post"}}
+	})
 }
 
 // shownPlan is a plan as the API shows it.

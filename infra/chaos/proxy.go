@@ -71,7 +71,7 @@ func ofAWS(r *http.Request) string {
 	return r.Method
 }
 
-// ofProvider names what a call asks a provider for: by method and provider.
+// ofProvider names what a call asks a provider or a platform for: by method and its name.
 func ofProvider(r *http.Request) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	return r.Method + " " + name

@@ -18,6 +18,7 @@ type report struct {
 	jobs     []verdict
 	plans    []planned
 	reviews  []reviewed
+	posts    []published
 }
 
 // markdown writes the table.
@@ -44,6 +45,10 @@ func (r *report) markdown() string {
 	}
 	b.WriteString("\n### Diagnoses\n\n| Fault | Happened | Accepted | Completed | Wrong events | Proposals | Wrong proposals | Asked | Last end, s | Kept |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.reviews {
+		b.WriteString(row.markdown())
+	}
+	b.WriteString("\n### Publications\n\n| Fault | Happened | Accepted | Published | Outcome unknown | Posted twice | Other ends | Last end, s | Kept |\n|---|---|---|---|---|---|---|---|---|\n")
+	for _, row := range r.posts {
 		b.WriteString(row.markdown())
 	}
 	return b.String()
@@ -77,6 +82,9 @@ func (r *report) broken() error {
 		all = append(all, row.broken())
 	}
 	for _, row := range r.reviews {
+		all = append(all, row.broken())
+	}
+	for _, row := range r.posts {
 		all = append(all, row.broken())
 	}
 	return errors.Join(all...)

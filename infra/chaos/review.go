@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // reviewPlaces are the steps on the way of a diagnosis from its acceptance to its end.
@@ -40,32 +37,10 @@ const mostReviews = 40
 // newReviewScene makes a scene for diagnoses of a live key, each of a factory of its own,
 // as long as there are some.
 func (w *world) newReviewScene(ctx context.Context, name string, sz size) (*scene, error) {
-	key, err := w.newKey(ctx, name, tenant.Live)
-	if err != nil {
-		return nil, err
-	}
-	s := &scene{world: w, client: &client{&http.Client{}, w.system.BaseURL, key}}
-	n := min(sz.jobs, mostReviews)
-	for range n {
-		factory, err := s.client.newFactory(ctx)
-		if err != nil {
-			return nil, err
-		}
-		s.factories = append(s.factories, factory)
-	}
 	// A factory that is being diagnosed refuses another one until that has ended.
-	s.load = &load{client: s.client, events: n, every: sz.every, callers: callers, ask: func(i int) (string, map[string]any) {
-		return "/v1/factories/" + s.factories[i%n] + "/diagnose", map[string]any{}
-	}}
-	s.through = func(ctx context.Context) (bool, error) {
-		if err := pause(ctx, time.Second/2); err != nil {
-			return false, err
-		}
-		done, _ := s.load.accepted()
-		ended, err := list[struct{}](ctx, s.client, "/v1/events", "type", "diagnosis.completed")
-		return len(ended) >= len(done), err
-	}
-	return s, w.fakes(ctx, http.MethodDelete, "", nil, nil)
+	return w.newFactoriesScene(ctx, name, sz, min(sz.jobs, mostReviews), "diagnosis.completed", func(factory string) (string, map[string]any) {
+		return "/v1/factories/" + factory + "/diagnose", map[string]any{}
+	})
 }
 
 // reviewEvent is an event of a diagnosis or of a proposal.

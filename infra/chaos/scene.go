@@ -169,7 +169,7 @@ func (s *scene) during(ctx context.Context, until func(context.Context) error, f
 			defer s.happenedNow() // killing ends in a panic
 			do(c, w, pass)
 		}
-		for _, g := range []*gate{&s.aws.gate, &s.providers.gate, &s.receiver.gate} {
+		for _, g := range []*gate{&s.aws.gate, &s.providers.gate, &s.platforms.gate, &s.receiver.gate} {
 			g.add(f)
 			defer g.remove(f)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -23,12 +24,13 @@ import (
 // plenty is a rate limit that is never reached.
 const plenty = 1_000_000
 
-// world is a system of its own, whose functions reach AWS and the fakes of the
-// providers through proxies, and a receiver of webhooks.
+// world is a system of its own, whose functions reach AWS and the fakes of the providers
+// and platforms through proxies, and a receiver of webhooks.
 type world struct {
 	system    *system.System
 	aws       *proxy
 	providers *proxy
+	platforms *proxy
 	receiver  *receiver
 	queues    *sqs.Client
 }
@@ -47,6 +49,9 @@ func newWorld(ctx context.Context, dir string, say func(string)) (_ *world, err 
 	if w.providers, err = newProxy(ctx, w.aws.address, ofProvider); err != nil {
 		return nil, err
 	}
+	if w.platforms, err = newProxy(ctx, w.aws.address, ofProvider); err != nil {
+		return nil, err
+	}
 	if w.receiver, err = newReceiver(ctx, w.aws.address); err != nil {
 		return nil, err
 	}
@@ -56,8 +61,10 @@ func newWorld(ctx context.Context, dir string, say func(string)) (_ *world, err 
 			return w.aws.through(endpoint)
 		case system.Providers:
 			return w.providers.through(endpoint)
+		case system.Platforms:
+			return w.platforms.through(endpoint)
 		default:
-			return endpoint, nil // nothing of it is disturbed
+			return "", fmt.Errorf("no proxy for %s", service)
 		}
 	}
 	if w.system, err = system.Start(ctx, system.Options{Dir: dir, Say: say, Through: through}); err != nil {
@@ -76,7 +83,7 @@ func (w *world) close() error {
 	if w.receiver != nil {
 		all = w.receiver.Close()
 	}
-	for _, p := range []*proxy{w.aws, w.providers} {
+	for _, p := range []*proxy{w.aws, w.providers, w.platforms} {
 		if p != nil {
 			all = errors.Join(all, p.Close())
 		}
