@@ -66,7 +66,7 @@ func TestCreateEachKind(t *testing.T) {
 		if read := w.get(got.ID); !reflect.DeepEqual(read, want) {
 			t.Errorf("read as %+v", read)
 		}
-		wanted := task.Message{ID: "task#generate#" + got.ID + "#1", Kind: generate.Generate, Queue: topology.GenerateText, Subject: got.ID, Owner: tenant.Of(w.Principal.Account, tenant.Test), Step: 1}
+		wanted := task.Message{ID: "task#generate#" + got.ID + "#1", Kind: generate.Generate, Queue: topology.GenerateText, Subject: got.ID, Owner: tenant.Of(w.Principal.Account, tenant.Test), Step: 1, Request: "req-1"}
 		if j := w.message(generate.Generate, got.ID, 1); j != wanted {
 			t.Errorf("the message is %+v", j)
 		}

@@ -116,7 +116,7 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	if !p.waits(r) {
 		return task.Outcome{Done: true}, nil
 	}
-	if wait := r.PublishAt.Sub(w.Now()); wait > time.Second {
+	if wait := r.PublishAt.Sub(w.Now()); wait > 0 {
 		return task.Outcome{Wait: wait}, nil
 	}
 	ids := make([]string, len(r.Publications))
