@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -20,9 +21,20 @@ func openData(ctx context.Context) (recovery.Data, error) {
 	if err != nil {
 		return recovery.Data{}, err
 	}
-	return recovery.Data{Table: dynamodb.NewFromConfig(cfg), Bucket: s3.NewFromConfig(cfg, func(o *s3.Options) {
-		o.UsePathStyle = cfg.BaseEndpoint != nil // of the local AWS
-	})}, nil
+	files := func(region string) recovery.Bucket {
+		return s3.NewFromConfig(cfg, func(o *s3.Options) {
+			o.Region, o.UsePathStyle = region, cfg.BaseEndpoint != nil // of the local AWS
+		})
+	}
+	d := recovery.Data{Table: dynamodb.NewFromConfig(cfg), Bucket: files(cfg.Region)}
+	if copies := os.Getenv("MEDIA_COPIES"); copies != "" {
+		region, name, ok := strings.Cut(copies, "/")
+		if !ok {
+			return d, errors.New("MEDIA_COPIES is the region and the name of a bucket, such as eu-central-1/hooli-media")
+		}
+		d.Copies, d.CopiesName = files(region), name
+	}
+	return d, nil
 }
 
 // restoreCheckCommand checks a table that was restored.

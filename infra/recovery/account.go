@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,9 +21,10 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Table is a table that items are deleted from.
+// Table is a table whose items are changed.
 type Table interface {
 	Scanner
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
@@ -39,6 +41,10 @@ type Data struct {
 	Audit  string
 	Bucket Bucket
 	Media  string
+	// Copies is the bucket in the replica's region that files are copied to: their versions
+	// are deleted there by themselves. Its name is empty without a replica.
+	Copies     Bucket
+	CopiesName string
 }
 
 // folders hold the objects of accounts: each begins with the id of one.
@@ -51,18 +57,11 @@ type exported struct {
 	Mode    string            `json:"mode,omitempty"`
 	Data    json.RawMessage   `json:"data,omitempty"`
 	Numbers map[string]string `json:"numbers,omitempty"`
+	Texts   map[string]string `json:"texts,omitempty"`
 }
 
-// ofThePerson are the kinds that are the customer's data. Others are the service's own: work
-// in progress, counters, secrets and what is remembered for repeats. A new kind of resource
-// is added here.
-var ofThePerson = []string{
-	"account", "api_key", "audit_entry", "balance", "balance_entry", "content_item", "content_plan", "delivery", "diagnosis", "event",
-	"factory", "generation", "media", "product", "promotion", "proposal", "social_account", "trained_model", "training", "webhook",
-}
-
-// hidden are members of documents that hold secrets, sealed or not.
-var hidden = []string{"sealed", "secret", "secrets"}
+// hidden are members of documents that hold secrets, sealed or hashed, or that open something.
+var hidden = []string{"authorization_url", "hash", "nonce", "sealed", "secret", "secrets"}
 
 // Export writes an account's data as lines of JSON, without secrets, then the keys of its
 // files. It returns the number of lines.
@@ -72,14 +71,16 @@ func (d Data) Export(ctx context.Context, id string, out io.Writer) (lines int, 
 	found := false
 	for _, table := range []string{d.State, d.Audit} {
 		err := each(ctx, d.Table, table, func(r row) error {
-			if !belongs(r, id) || !slices.Contains(ofThePerson, r.text("kind")) {
+			if r.account() != id || !kinds[r.text("kind")].own {
 				return nil
 			}
 			found = found || r.text("kind") == account.Kind
-			e := exported{Kind: r.text("kind"), ID: r.text("pk"), Mode: r.text("mode"), Numbers: map[string]string{}}
-			for name, value := range r {
-				if n, ok := value.(*types.AttributeValueMemberN); ok && strings.HasPrefix(name, "n_") {
+			e := exported{Kind: r.text("kind"), ID: r.text("pk"), Mode: r.text("mode"), Numbers: map[string]string{}, Texts: map[string]string{}}
+			for name := range r {
+				if n, ok := r[name].(*types.AttributeValueMemberN); ok && strings.HasPrefix(name, "n_") {
 					e.Numbers[strings.TrimPrefix(name, "n_")] = n.Value
+				} else if text, ok := strings.CutPrefix(name, "x_"); ok && !slices.Contains(hidden, text) {
+					e.Texts[text] = r.text(name)
 				}
 			}
 			if doc := r.text("doc"); doc != "" {
@@ -102,7 +103,7 @@ func (d Data) Export(ctx context.Context, id string, out io.Writer) (lines int, 
 	if !found {
 		return lines, fmt.Errorf("there is no account %s", id)
 	}
-	err = d.objects(ctx, id, func(all []s3types.ObjectIdentifier) error {
+	err = objects(ctx, d.Bucket, d.Media, id, func(all []s3types.ObjectIdentifier) error {
 		for _, o := range all {
 			lines++
 			if err := encoder.Encode(exported{Kind: "file", ID: *o.Key}); err != nil {
@@ -132,11 +133,6 @@ func hide(value any) {
 	}
 }
 
-// belongs reports whether an item is of the account.
-func belongs(r row, id string) bool {
-	return r.account() == id || r.text("pk") == id || slices.Contains(strings.FieldsFunc(r.text("pk"), func(c rune) bool { return c == '#' || c == '/' }), id)
-}
-
 // Erased is what was erased of an account.
 type Erased struct {
 	Items int `json:"items"`
@@ -152,8 +148,20 @@ func (d Data) Erase(ctx context.Context, id, name string, keepLedger bool) (e Er
 	if err := d.mayErase(ctx, id, name); err != nil {
 		return e, err
 	}
-	err = d.objects(ctx, id, func(all []s3types.ObjectIdentifier) error {
-		out, err := d.Bucket.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &d.Media, Delete: &s3types.Delete{Objects: all, Quiet: aws.Bool(true)}})
+	err = d.eraseFiles(ctx, d.Bucket, d.Media, id, &e)
+	if err == nil && d.CopiesName != "" {
+		err = d.eraseFiles(ctx, d.Copies, d.CopiesName, id, &e)
+	}
+	if err != nil {
+		return e, err
+	}
+	return e, d.eraseItems(ctx, id, keepLedger, &e)
+}
+
+// eraseFiles deletes all versions of the files of an account from a bucket.
+func (d Data) eraseFiles(ctx context.Context, bucket Bucket, name, id string, e *Erased) error {
+	return objects(ctx, bucket, name, id, func(all []s3types.ObjectIdentifier) error {
+		out, err := bucket.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &name, Delete: &s3types.Delete{Objects: all, Quiet: aws.Bool(true)}})
 		if err != nil {
 			return fmt.Errorf("delete files: %w", err)
 		}
@@ -163,32 +171,70 @@ func (d Data) Erase(ctx context.Context, id, name string, keepLedger bool) (e Er
 		e.Files += len(all)
 		return nil
 	})
-	if err != nil {
-		return e, err
-	}
+}
+
+// eraseItems deletes the items of an account. Counters have no owner: they are found by the
+// ids of what they count, and so go before it.
+func (d Data) eraseItems(ctx context.Context, id string, keepLedger bool, e *Erased) error {
+	ids := map[string]bool{id: true}
 	var last []row
-	err = each(ctx, d.Table, d.State, func(r row) error {
-		switch kind := r.text("kind"); {
-		case !belongs(r, id):
-			return nil
-		case kind == account.Kind:
-			last = append(last, r)
-			return nil
-		case keepLedger && kind == ledger.Kind:
-			e.Kept++
-			return nil
-		default:
+	err := each(ctx, d.Table, d.State, func(r row) error {
+		if r.account() == id {
+			ids[r.text("pk")], ids[r.text("sk")] = true, true
+		}
+		return nil
+	})
+	delete(ids, "#") // the sort key of items that are alone
+	for _, counters := range []bool{true, false} {
+		if err != nil {
+			break
+		}
+		err = each(ctx, d.Table, d.State, func(r row) error {
+			switch kind := r.text("kind"); {
+			case counters && !counts(r, ids), !counters && r.account() != id:
+				return nil
+			case kind == account.Kind:
+				last = append(last, r)
+				return nil
+			case keepLedger && kind == ledger.Kind:
+				e.Kept++
+				return d.strip(ctx, r)
+			}
 			e.Items++
 			return d.delete(ctx, r)
-		}
-	})
+		})
+	}
 	for _, r := range last {
 		if err == nil {
 			e.Items++
 			err = d.delete(ctx, r)
 		}
 	}
-	return e, err
+	return err
+}
+
+// counts reports whether an item without an owner is about one of the ids.
+func counts(r row, ids map[string]bool) bool {
+	return r.account() == "" && slices.ContainsFunc(strings.FieldsFunc(r.text("pk"), func(c rune) bool { return c == '#' || c == '/' }), func(part string) bool { return ids[part] })
+}
+
+// strip takes what the customer has written out of an entry of the ledger.
+func (d Data) strip(ctx context.Context, r row) error {
+	var doc map[string]any
+	if err := r.decode(&doc); err != nil {
+		return err
+	}
+	doc["metadata"] = map[string]string{}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	stripped := maps.Clone(r)
+	stripped["doc"] = &types.AttributeValueMemberS{Value: string(text)}
+	if _, err := d.Table.PutItem(ctx, &dynamodb.PutItemInput{TableName: &d.State, Item: stripped}); err != nil {
+		return fmt.Errorf("change %s: %w", r.text("pk"), err)
+	}
+	return nil
 }
 
 func (d Data) delete(ctx context.Context, r row) error {
@@ -204,7 +250,7 @@ func (d Data) delete(ctx context.Context, r row) error {
 func (d Data) mayErase(ctx context.Context, id, name string) error {
 	found, keys, tasks := "", 0, 0
 	err := each(ctx, d.Table, d.State, func(r row) error {
-		if !belongs(r, id) {
+		if r.account() != id {
 			return nil
 		}
 		var doc struct{ Name, State string }
@@ -242,11 +288,11 @@ func (d Data) mayErase(ctx context.Context, id, name string) error {
 }
 
 // objects calls f with all versions of the objects of an account, a page at a time.
-func (d Data) objects(ctx context.Context, id string, f func([]s3types.ObjectIdentifier) error) error {
+func objects(ctx context.Context, bucket Bucket, name, id string, f func([]s3types.ObjectIdentifier) error) error {
 	for _, folder := range folders {
-		in := &s3.ListObjectVersionsInput{Bucket: &d.Media, Prefix: aws.String(folder + id + "/")}
+		in := &s3.ListObjectVersionsInput{Bucket: &name, Prefix: aws.String(folder + id + "/")}
 		for {
-			page, err := d.Bucket.ListObjectVersions(ctx, in)
+			page, err := bucket.ListObjectVersions(ctx, in)
 			if err != nil {
 				return fmt.Errorf("list the files in %s: %w", folder, err)
 			}

@@ -115,8 +115,10 @@ func TestAnErasedAccountLeavesNothing(t *testing.T) {
 		w, b, d, other := data(t)
 		w.end()
 		before := len(w.rows(""))
+		copies := &bucket{keys: slices.Clone(b.keys)} // in the region of a replica
+		d.Copies, d.CopiesName = copies, "copies"
 		e, err := d.Erase(t.Context(), w.id, "Acme", keep)
-		if err != nil || e.Files != 3 || e.Kept != kept {
+		if err != nil || e.Files != 6 || e.Kept != kept {
 			t.Fatalf("%+v, %v", e, err)
 		}
 		left := 0
@@ -130,8 +132,8 @@ func TestAnErasedAccountLeavesNothing(t *testing.T) {
 		if others := len(w.rows("")); left != kept || others != before-e.Items {
 			t.Errorf("%d items of the account are left, and %d of %d in all", left, others, before)
 		}
-		if len(b.keys) != 1 || !strings.Contains(b.keys[0], other) {
-			t.Errorf("the files %v are left", b.keys)
+		if len(b.keys) != 1 || !strings.Contains(b.keys[0], other) || !slices.Equal(b.keys, copies.keys) {
+			t.Errorf("the files %v and the copies %v are left", b.keys, copies.keys)
 		}
 		if _, err := d.Export(t.Context(), other, &bytes.Buffer{}); err != nil {
 			t.Errorf("the other account: %v", err)

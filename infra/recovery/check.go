@@ -2,32 +2,18 @@ package recovery
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/plan"
-	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/ledger"
-	"github.com/content-automation/api/pkg/media/incoming"
-	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/task"
 )
-
-// unfinished are the states in which a task works on a resource, by its kind.
-var unfinished = map[string][]string{
-	item.ItemKind:       {string(item.Queued), string(item.Generating), string(item.Scheduled), string(item.Publishing)},
-	generation.ItemKind: {string(generation.Queued), string(generation.Generating)},
-	diagnosis.ItemKind:  {string(diagnosis.Queued), string(diagnosis.Running)},
-	plan.ItemKind:       {string(plan.Queued), string(plan.Planning), string(plan.Generating)},
-	job.ItemKind:        {string(job.Queued), string(job.Running)},
-	incoming.ItemKind:   {string(incoming.Pending)},
-}
 
 // Report is what is in a table, and what does not fit together.
 type Report struct {
@@ -52,11 +38,17 @@ type open struct {
 
 // names reports whether a task works on what has the id.
 func (o *open) names(id string) bool {
-	return o != nil && (o.starts || o.subjects[id] || slices.ContainsFunc(o.docs, func(doc string) bool { return strings.Contains(doc, id) }))
+	return o != nil && (o.subjects[id] || slices.ContainsFunc(o.docs, func(doc string) bool { return strings.Contains(doc, id) }))
 }
 
-// work is something that needs a task.
-type work struct{ account, id, parent, what string }
+// begins reports whether a task is to begin the work of several resources.
+func (o *open) begins() bool { return o != nil && o.starts }
+
+// work is something that needs a task. A part has one of its own from its beginning.
+type work struct {
+	account, id, parent, what string
+	part                      bool
+}
 
 // check is what a pass over a table has found.
 type check struct {
@@ -68,6 +60,7 @@ type check struct {
 	tasks        map[string]*open
 	works        []work
 	reservations []work
+	unknown      map[string]int // items of kinds that are not in the list
 }
 
 // Check reads a table, which nothing writes to meanwhile, and reports whether the money adds
@@ -75,7 +68,7 @@ type check struct {
 // transaction, as AWS restores items and not transactions.
 func Check(ctx context.Context, s Scanner, table string) (Report, error) {
 	c := &check{
-		accounts: map[string]bool{}, owners: map[string]string{}, balances: map[string]int64{}, entries: map[string]int64{}, tasks: map[string]*open{},
+		accounts: map[string]bool{}, owners: map[string]string{}, balances: map[string]int64{}, entries: map[string]int64{}, tasks: map[string]*open{}, unknown: map[string]int{},
 	}
 	c.Broken = []string{}
 	if err := each(ctx, s, table, c.read); err != nil {
@@ -88,6 +81,9 @@ func Check(ctx context.Context, s Scanner, table string) (Report, error) {
 			c.fail("%s belongs to the account %s, which is missing", c.owners[owner], owner)
 		}
 	}
+	for name, n := range c.unknown {
+		c.fail("%d items are of the kind %s, which this check does not know", n, name)
+	}
 	slices.Sort(c.Broken)
 	return c.Report, nil
 }
@@ -99,11 +95,11 @@ func (c *check) fail(format string, args ...any) {
 // read notes an item.
 func (c *check) read(r row) error {
 	c.Items++
-	kind, pk, owner := r.text("kind"), r.text("pk"), r.account()
-	if owner != "" && kind != account.Kind {
+	name, pk, owner := r.text("kind"), r.text("pk"), r.account()
+	if owner != "" && name != account.Kind {
 		c.owners[owner] = pk
 	}
-	switch kind {
+	switch name {
 	case account.Kind:
 		c.Accounts++
 		c.accounts[pk] = true
@@ -118,25 +114,54 @@ func (c *check) read(r row) error {
 		c.entries[owner] += e.Credits
 		if r.text("x_state") == "held" {
 			c.Held++
-			c.reservations = append(c.reservations, work{owner, e.Subject, e.Subject, "the credits of " + pk + " are held for " + e.Subject})
+			c.reservations = append(c.reservations, work{account: owner, id: e.Subject, what: "the credits of " + pk + " are held for " + e.Subject})
 		}
 	case task.ItemKind:
 		if r.text("f_state") != "ended" {
 			return c.readTask(r)
 		}
 	}
-	if states := unfinished[kind]; states != nil {
-		var doc struct {
-			ID        string `json:"id"`
-			State     string `json:"state"`
-			FactoryID string `json:"factory_id"`
+	if of, known := kinds[name]; known {
+		return c.readWork(of, r)
+	} else if name != "" {
+		c.unknown[name]++
+	}
+	return nil
+}
+
+// readWork notes an item, or parts of it, that a task works on.
+func (c *check) readWork(of kind, r row) error {
+	if len(of.unfinished) == 0 && of.parts == "" {
+		return nil
+	}
+	var doc struct {
+		ID        string `json:"id"`
+		State     string `json:"state"`
+		FactoryID string `json:"factory_id"`
+	}
+	if err := r.decode(&doc); err != nil {
+		return err
+	}
+	if slices.Contains(of.unfinished, doc.State) {
+		c.Unfinished++
+		c.works = append(c.works, work{account: r.account(), id: doc.ID, parent: doc.FactoryID, what: doc.ID + " is " + doc.State})
+	}
+	if of.parts == "" {
+		return nil
+	}
+	var all map[string]json.RawMessage
+	if err := r.decode(&all); err != nil {
+		return err
+	}
+	var parts []struct{ ID, State string }
+	if data := all[of.parts]; data != nil {
+		if err := json.Unmarshal(data, &parts); err != nil {
+			return fmt.Errorf("%s of %s cannot be read: %w", of.parts, doc.ID, err)
 		}
-		if err := r.decode(&doc); err != nil {
-			return err
-		}
-		if slices.Contains(states, doc.State) {
-			c.Unfinished++
-			c.works = append(c.works, work{owner, doc.ID, doc.FactoryID, doc.ID + " is " + doc.State})
+	}
+	for _, p := range parts {
+		if p.State == of.working {
+			c.works = append(c.works, work{account: r.account(), id: p.ID, what: p.ID + " of " + doc.ID + " is " + p.State, part: true})
 		}
 	}
 	return nil
@@ -180,13 +205,9 @@ func (c *check) money() {
 
 // workGoesOn looks for work and reservations that no task will end.
 func (c *check) workGoesOn() {
-	for _, w := range c.works {
-		if of := c.tasks[w.account]; !of.names(w.id) && (w.parent == "" || of == nil || !of.subjects[w.parent]) {
-			c.fail("%s, and no task works on it", w.what)
-		}
-	}
-	for _, w := range c.reservations {
-		if !c.tasks[w.account].names(w.id) {
+	for _, w := range append(c.works, c.reservations...) {
+		of := c.tasks[w.account]
+		if !of.names(w.id) && (w.part || !of.begins()) && (w.parent == "" || of == nil || !of.subjects[w.parent]) {
 			c.fail("%s, and no task works on it", w.what)
 		}
 	}

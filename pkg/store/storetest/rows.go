@@ -21,17 +21,24 @@ type raw struct {
 // opened has the raw side of each open table.
 var opened sync.Map // *store.DB to raw
 
+// Raw returns a client of the table's engine, and the name of the table.
+func Raw(t testing.TB, db *store.DB) (client *dynamodb.Client, name string) {
+	t.Helper()
+	v, ok := opened.Load(db)
+	if !ok {
+		t.Fatal("storetest: the table was not opened by Open")
+	}
+	return v.(raw).client, v.(raw).name
+}
+
 // Row is an item as it lies in the table: each attribute as text.
 type Row map[string]string
 
 // Rows reads the whole table, what pkg/store would hide included.
 func Rows(t testing.TB, db *store.DB) []Row {
 	t.Helper()
-	v, ok := opened.Load(db)
-	if !ok {
-		t.Fatal("storetest: the table was not opened by Open")
-	}
-	table := v.(raw)
+	client, name := Raw(t, db)
+	table := raw{client, name}
 	var rows []Row
 	pages := dynamodb.NewScanPaginator(table.client, &dynamodb.ScanInput{TableName: &table.name})
 	for pages.HasMorePages() {

@@ -1,0 +1,240 @@
+package recovery
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/api"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// used is a table after calls of all operations, with the accounts that made them.
+type used struct {
+	t     *testing.T
+	data  Data
+	names map[string]string // of the accounts, by their ids
+}
+
+func everyOperation(t *testing.T) used {
+	t.Helper()
+	w, err := metered.New(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, route := range api.Routes() {
+		if route.OperationID == "resetSandbox" {
+			continue // Its task would delete what the others have made.
+		}
+		if _, err := w.Try(t.Context(), route.OperationID, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// What was used last is there still, not undone.
+	for _, operation := range []string{"connectSocialAccount", "createContentItem", "addProductPhoto", "publishContentItem", "createMedia", "createImage", "applyDraft"} {
+		r, err := w.Prepare(t.Context(), operation)
+		if err == nil {
+			_, err = w.Call(t.Context(), r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	client, table := storetest.Raw(t, w.State)
+	u := used{t: t, data: Data{Table: client, State: table, Audit: table, Bucket: &bucket{}, Media: "media"}, names: map[string]string{}}
+	for _, r := range u.rows(account.Kind) {
+		var doc struct{ Name string }
+		if err := r.decode(&doc); err != nil {
+			t.Fatal(err)
+		}
+		u.names[r.text("pk")] = doc.Name
+	}
+	return u
+}
+
+// rows are the items of a kind; all, if there is none.
+func (u used) rows(kind string) (all []row) {
+	u.t.Helper()
+	if err := each(u.t.Context(), u.data.Table, u.data.State, func(r row) error {
+		if kind == "" || r.text("kind") == kind {
+			all = append(all, r)
+		}
+		return nil
+	}); err != nil {
+		u.t.Fatal(err)
+	}
+	return all
+}
+
+// set sets a text of an item: an attribute, or in its document.
+func (u used) set(r row, name string, edit func(string) string) {
+	u.t.Helper()
+	r[name] = &types.AttributeValueMemberS{Value: edit(r.text(name))}
+	if _, err := u.data.Table.PutItem(u.t.Context(), &dynamodb.PutItemInput{TableName: &u.data.State, Item: r}); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
+func (u used) check() string {
+	u.t.Helper()
+	r, err := Check(u.t.Context(), u.data.Table, u.data.State)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return strings.Join(r.Broken, "\n")
+}
+
+// Each kind of items that an operation writes is classified, and all work of accepted calls
+// has its task.
+func TestTheCheckKnowsWhatAllOperationsWrite(t *testing.T) {
+	u := everyOperation(t)
+	if broken := u.check(); broken != "" {
+		t.Errorf("after a call of each operation:\n%s", broken)
+	}
+	for _, r := range u.rows(ledger.Kind)[:1] {
+		u.set(r, "kind", func(string) string { return "novelty" })
+	}
+	if broken := u.check(); !strings.Contains(broken, "1 items are of the kind novelty, which this check does not know") {
+		t.Errorf("with a kind that is in no list:\n%s", broken)
+	}
+	// A publication and a photo have tasks of their own.
+	for _, r := range u.rows(task.ItemKind) {
+		if pk := r.text("pk"); strings.Contains(pk, "#publish#") || strings.Contains(pk, "#photo#") {
+			u.set(r, "f_state", func(string) string { return "ended" })
+		}
+	}
+	broken := u.check()
+	for _, says := range []string{" is publishing, and no task works on it", "pub_", "pho_", " is pending, and no task works on it"} {
+		if !strings.Contains(broken, says) {
+			t.Errorf("it does not say %q:\n%s", says, broken)
+		}
+	}
+}
+
+// An account that has called every operation is exported with all that it reads back, without
+// secrets, and erased without a trace.
+func TestAnAccountThatUsedEverything(t *testing.T) {
+	u := everyOperation(t)
+	for id, name := range u.names {
+		var out bytes.Buffer
+		lines, err := u.data.Export(t.Context(), id, &out)
+		if err != nil || lines == 0 {
+			t.Fatalf("%d lines, %v", lines, err)
+		}
+		exports := map[string]bool{}
+		for line := range strings.Lines(out.String()) {
+			var e exported
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
+				t.Fatal(err)
+			}
+			exports[e.ID] = true
+		}
+		for _, r := range u.rows("") {
+			if r.account() != id {
+				continue
+			}
+			if own := kinds[r.text("kind")].own; exports[r.text("pk")] != own && r.text("sk") == "#" {
+				t.Errorf("%s %s is in the export: %v", r.text("kind"), r.text("pk"), !own)
+			}
+			for _, name := range []string{"x_secret"} {
+				if secret := r.text(name); secret != "" && strings.Contains(out.String(), secret) {
+					t.Errorf("the export has %s of %s", name, r.text("pk"))
+				}
+			}
+			for _, secret := range secretsOf(r) {
+				if strings.Contains(out.String(), secret) {
+					t.Errorf("the export has the secret %.12s… of %s", secret, r.text("pk"))
+				}
+			}
+		}
+		u.end(id)
+		if _, err := u.data.Erase(t.Context(), id, name, false); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range u.rows("") {
+			if text, err := json.Marshal(r); err != nil || bytes.Contains(text, []byte(id)) {
+				t.Errorf("%s %s is left, %v", r.text("kind"), r.text("pk"), err)
+			}
+		}
+	}
+	for _, r := range u.rows("") {
+		t.Errorf("%s %s is left of an account", r.text("kind"), r.text("pk"))
+	}
+}
+
+// secretsOf returns the values of the members of a document that are secrets.
+func secretsOf(r row) (all []string) {
+	var walk func(value any, secret bool)
+	walk = func(value any, secret bool) {
+		switch v := value.(type) {
+		case map[string]any:
+			for name, member := range v {
+				walk(member, secret || name == "sealed" || name == "hash" || name == "nonce")
+			}
+		case []any:
+			for _, one := range v {
+				walk(one, secret)
+			}
+		case string:
+			if secret && v != "" {
+				all = append(all, v)
+			}
+		}
+	}
+	var doc any
+	if r.text("doc") != "" && r.decode(&doc) == nil {
+		walk(doc, false)
+	}
+	return all
+}
+
+// end ends the work of an account, and revokes its keys.
+func (u used) end(id string) {
+	u.t.Helper()
+	for _, r := range u.rows("") {
+		switch {
+		case r.account() != id:
+		case r.text("kind") == task.ItemKind:
+			u.set(r, "f_state", func(string) string { return "ended" })
+		case r.text("kind") == "api_key":
+			u.set(r, "doc", func(doc string) string { return strings.ReplaceAll(doc, `"active"`, `"revoked"`) })
+		}
+	}
+}
+
+// The entries of the ledger that are kept hold nothing that the customer has written.
+func TestKeptEntriesHaveNoMetadata(t *testing.T) {
+	w, _, d, _ := data(t)
+	w.end()
+	r := w.rows(ledger.Kind)[0]
+	r["doc"] = &types.AttributeValueMemberS{Value: strings.Replace(r.text("doc"), `"metadata":{}`, `"metadata":{"client":"Jane Doe"}`, 1)}
+	w.put(r)
+	if !strings.Contains(w.rows(ledger.Kind)[0].text("doc")+w.rows(ledger.Kind)[1].text("doc"), "Jane Doe") {
+		t.Fatalf("no entry has metadata: %v", aws.ToString(nil)+r.text("doc"))
+	}
+	if _, err := d.Erase(t.Context(), w.id, "Acme", true); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range w.rows(ledger.Kind) {
+		var e ledger.Entry
+		w.must(r.decode(&e))
+		if len(e.Metadata) > 0 || e.ID == "" || e.Credits == 0 {
+			t.Errorf("kept is %+v", e)
+		}
+	}
+}

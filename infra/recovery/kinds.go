@@ -1,0 +1,86 @@
+package recovery
+
+import (
+	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/analytics/rollup"
+	"github.com/content-automation/api/pkg/architect/chat"
+	"github.com/content-automation/api/pkg/audit/chain"
+	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/factory/plan"
+	"github.com/content-automation/api/pkg/factory/plan/tally"
+	"github.com/content-automation/api/pkg/factory/proposal"
+	"github.com/content-automation/api/pkg/factory/ref"
+	"github.com/content-automation/api/pkg/factory/training/job"
+	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/media/incoming"
+	"github.com/content-automation/api/pkg/product/goods"
+	social "github.com/content-automation/api/pkg/social/account"
+	"github.com/content-automation/api/pkg/studio/generation"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/webhook/hook"
+)
+
+// kind is what recovery knows of a kind of items.
+type kind struct {
+	// own marks the customer's data, which an export has. Other kinds are the service's own:
+	// work in progress, notes for look-ups, secrets, and what is remembered for repeats.
+	own bool
+	// unfinished are the states in which a task works on the item.
+	unfinished []string
+	// parts is the member of the document whose elements have tasks of their own, while they
+	// are in the state working.
+	parts, working string
+}
+
+// kinds are all kinds of items of both tables. Counters have none. A new kind is added here:
+// the check names items of kinds that are not.
+var kinds = map[string]kind{
+	account.Kind:          {own: true},
+	rollup.Kind:           {own: true},
+	"api_key":             {own: true},
+	chain.EntryKind:       {own: true},
+	"balance":             {own: true},
+	ledger.Kind:           {own: true},
+	chat.Kind:             {own: true},
+	chat.DraftKind:        {own: true},
+	item.EndKind:          {own: true},
+	"content_plan_recipe": {own: true},
+	event.Kind:            {own: true},
+	"sample_event":        {own: true},
+	ref.Kind:              {own: true},
+	goods.PromotionKind:   {own: true},
+	proposal.ItemKind:     {own: true},
+	social.Kind:           {own: true},
+	catalog.TrainedKind:   {own: true},
+	hook.Kind:             {own: true},
+	hook.DeliveryKind:     {own: true},
+
+	item.ItemKind: {
+		own: true, unfinished: []string{string(item.Queued), string(item.Generating), string(item.Scheduled), string(item.Publishing)},
+		parts: "publications", working: string(item.PublicationPublishing),
+	},
+	generation.ItemKind: {own: true, unfinished: []string{string(generation.Queued), string(generation.Generating)}},
+	diagnosis.ItemKind:  {own: true, unfinished: []string{string(diagnosis.Queued), string(diagnosis.Running)}},
+	plan.ItemKind:       {own: true, unfinished: []string{string(plan.Queued), string(plan.Planning), string(plan.Generating)}},
+	job.ItemKind:        {own: true, unfinished: []string{string(job.Queued), string(job.Running)}},
+	incoming.ItemKind:   {own: true, unfinished: []string{string(incoming.Pending)}},
+	goods.ItemKind:      {own: true, parts: "photos", working: string(incoming.Pending)},
+
+	task.ItemKind:        {},
+	task.OutboxKind:      {},
+	tally.Kind:           {},
+	"answer":             {},
+	"audit_link":         {},
+	"breaker":            {},
+	"checkpoint":         {},
+	"content_plan_book":  {},
+	"content_plan_items": {},
+	"inflight":           {},
+	"publication_slot":   {},
+	"secret":             {},
+	"sku":                {},
+	"social_identity":    {},
+}
