@@ -29,6 +29,7 @@ func NewKeeper(db *store.DB) *Keeper { return &Keeper{db} }
 type record struct {
 	place    int // in the batch
 	position string
+	seen     string // the attribute with the position of the last record
 	at       time.Time
 	failed   bool
 	ms       int64
@@ -96,7 +97,16 @@ func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok b
 	// Positions are decimal numbers of up to 40 digits. With zeros before them they
 	// compare as texts.
 	at := fmt.Sprintf("%040s", r.Change.SequenceNumber)
-	return keyOf(partition(owner), e.At, e.Operation), record{position: at, at: e.At, failed: e.Status >= 500, ms: e.MS, stands: max(e.Count, 1)}, true
+	return keyOf(partition(owner), e.At, e.Operation), record{position: at, seen: seenIn(r.AWSRegion), at: e.At, failed: e.Status >= 500, ms: e.MS, stands: max(e.Count, 1)}, true
+}
+
+// seenIn returns the attribute of a count for the stream of a region: each replica of the
+// table has a stream of its own, with positions of its own.
+func seenIn(region string) string {
+	if region == "" {
+		return position
+	}
+	return position + "_" + region
 }
 
 // maxTries is how often a count is tried that has seen some of its records.
@@ -113,14 +123,14 @@ func (k *Keeper) count(ctx context.Context, key store.Key, records []record) err
 				sum.Failed += r.stands
 			}
 		}
-		seen := store.Attribute(position)
+		seen := store.Attribute(records[0].seen)
 		u := sum.update(records[0].at).Set(seen, expression.Value(records[len(records)-1].position))
 		_, err := k.db.Update(ctx, key, u, expression.Or(seen.AttributeNotExists(), seen.LessThan(expression.Value(records[0].position))))
 		met, known := store.ConflictOf(err)
 		if !known {
 			return err
 		}
-		last := met.Attributes[position]
+		last := met.Attributes[records[0].seen]
 		for len(records) > 0 && records[0].position <= last {
 			records = records[1:]
 		}

@@ -135,6 +135,16 @@ func TestRecordsThatComeAgainCountOnce(t *testing.T) {
 		}
 	}
 	w.is(w.month(acme, at), "getMe 3 0 10", "listEvents 3 0 10")
+
+	// The stream of a replica has lower positions.
+	next := w.call(acme, "getMe", 200, 0)
+	next.AWSRegion, next.Change.SequenceNumber = "eu-central-1", "7"
+	for range 2 {
+		if again := w.handle(next); again != "" {
+			t.Errorf("it wants %s again", again)
+		}
+	}
+	w.is(w.month(acme, at), "getMe 4 0 10", "listEvents 3 0 10")
 }
 
 func TestWhatFailsComesAgain(t *testing.T) {

@@ -63,7 +63,7 @@ type link struct {
 	At      time.Time `json:"at"`
 	Entries []covered `json:"entries"`
 	// Positions are the places in the stream up to which the chain is complete, by the
-	// partition of the entries. The records of a partition are in the order of their
+	// region of the stream and the partition of the entries. The records of a partition are in the order of their
 	// writes.
 	Positions map[string]string `json:"positions"`
 }

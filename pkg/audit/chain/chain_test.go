@@ -337,6 +337,49 @@ func TestExpiredEntriesAreNotMissing(t *testing.T) {
 	}
 }
 
+// The stream of a replica has positions of its own, and at first the entries that the other
+// region has chained: they are left out, and those that are new are not.
+func TestAChainGoesOnInAnotherRegion(t *testing.T) {
+	w := newWorld(t)
+	day := w.clock.Now()
+	w.calls(acme, 3)
+	w.calls(tenant.Of("acc_1", tenant.Test), 1)
+	first := w.stream()
+	w.handle(first)
+	w.calls(acme, 2)
+	w.calls(tenant.Of("acc_1", tenant.Test), 1)
+	all := append(first, w.stream()...)
+	for i := range all { // lower positions than in the other region
+		all[i].AWSRegion, all[i].Change.SequenceNumber = "eu-central-1", fmt.Sprint(i+1)
+	}
+	if w.handle(all[:2]); len(w.rows("audit_link")) != 1 {
+		t.Errorf("there are %d links", len(w.rows("audit_link")))
+	}
+	w.handle(all[2:6])
+	w.handle(all[2:])
+	w.handle(all)
+	w.intact(day, 7, 3)
+}
+
+// Which replica removes what has expired is not shown to the others.
+func TestTheRemovalOfWhatHasExpiredIsNoAlteration(t *testing.T) {
+	w := newWorld(t)
+	w.calls(acme, 1)
+	old := image(w.rows(chain.EntryKind)[0])
+	var counts bytes.Buffer
+	defer metric.SetOutput(metric.SetOutput(&counts))
+	removed := []events.DynamoDBEventRecord{{EventName: "REMOVE", Change: events.DynamoDBStreamRecord{OldImage: old, SequenceNumber: "1"}}}
+	w.handle(removed)
+	if !strings.Contains(counts.String(), "AuditEntriesAltered") {
+		t.Error("a removal before the entry has expired is not counted")
+	}
+	counts.Reset()
+	w.clock.Add(91 * 24 * time.Hour)
+	if w.handle(removed); counts.Len() > 0 {
+		t.Errorf("after it has expired, its removal is counted: %s", counts.String())
+	}
+}
+
 func TestAlterationsAreCounted(t *testing.T) {
 	w := newWorld(t)
 	w.calls(acme, 1)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -36,6 +37,8 @@ type record struct {
 	store.Item
 	place    int // in the batch
 	position string
+	// stream is where the position holds: a replica of the table has a stream of its own.
+	stream string
 }
 
 // Handle appends the new entries of a batch to their chains, one link for each chain. It
@@ -44,7 +47,7 @@ type record struct {
 func (c *Chain) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	for _, r := range batch.Records {
 		if r.EventName != string(events.DynamoDBOperationTypeInsert) {
-			reportAltered(r)
+			c.reportAltered(r)
 		}
 	}
 	failed := len(batch.Records)
@@ -99,16 +102,21 @@ func byChain(batch events.DynamoDBEvent) (order []Name, chains map[Name][]record
 		if chains[n] == nil {
 			order = append(order, n)
 		}
-		chains[n] = append(chains[n], record{entry, i, r.Change.SequenceNumber})
+		chains[n] = append(chains[n], record{entry, i, r.Change.SequenceNumber, r.AWSRegion + "/" + entry.PK})
 	}
 	return order, chains
 }
 
 // reportAltered reports a change or removal, but for the table's own removal of what
-// has expired.
-func reportAltered(r events.DynamoDBEventRecord) {
+// has expired. The stream does not show that a replica has removed it.
+func (c *Chain) reportAltered(r events.DynamoDBEventRecord) {
 	if by := r.UserIdentity; by != nil && by.Type == "Service" && by.PrincipalID == "dynamodb.amazonaws.com" {
 		return
+	}
+	if r.EventName == string(events.DynamoDBOperationTypeRemove) {
+		if expires := itemOf(r.Change.OldImage).ExpireAt; !expires.IsZero() && expires.Before(c.now()) {
+			return
+		}
 	}
 	metric.Count(AlteredMetric, ChangeDimension, r.EventName)
 	it := itemOf(r.Change.OldImage)
@@ -162,8 +170,15 @@ func (c *Chain) tryExtend(ctx context.Context, n Name, records []record, known m
 			next.Positions[partition] = position
 		}
 	}
+	// The positions of another region's stream say nothing of this one.
+	elsewhere := func(r record) bool { return next.Positions[r.stream] == "" }
+	if known == nil && len(last.Items) > 0 && slices.ContainsFunc(records, elsewhere) {
+		if known, err = (&Report{}).links(ctx, c.db, n); err != nil {
+			return err
+		}
+	}
 	for _, r := range records {
-		past := comparePositions(r.position, next.Positions[r.PK]) > 0
+		past := comparePositions(r.position, next.Positions[r.stream]) > 0
 		if known == nil && !past || known[r.PK][r.SK] != "" {
 			continue
 		}
@@ -173,7 +188,7 @@ func (c *Chain) tryExtend(ctx context.Context, n Name, records []record, known m
 		}
 		next.Entries = append(next.Entries, covered{r.PK, r.SK, hash})
 		if past {
-			next.Positions[r.PK] = r.position
+			next.Positions[r.stream] = r.position
 		}
 	}
 	if len(next.Entries) == 0 {
