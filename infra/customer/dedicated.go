@@ -31,6 +31,10 @@ type Isolation struct {
 	Concurrency *Concurrency `json:"concurrency"`
 	// Backup backs the data up every day, beside the recovery to any second of 35 days.
 	Backup *Backup `json:"backup"`
+	// Replica keeps a copy of the data in a second region, as it changes.
+	Replica *Replica `json:"replica"`
+	// Found is what was looked up of the replica; it is no setting.
+	Found Found `json:"-"`
 	// GlobalProfiles lets Bedrock process calls anywhere in the world, where a model has
 	// no inference profile of the region's geography.
 	GlobalProfiles bool `json:"globalProfiles"`
@@ -113,7 +117,7 @@ var (
 // checkDedicated returns an error that names the first member that is wrong.
 func (s Settings) checkDedicated() error {
 	for _, check := range []func(Settings) error{
-		Settings.checkNetwork, Settings.checkEndpoints, Settings.checkConcurrency, Settings.checkProfiles, Settings.checkDomains, Settings.checkBackup,
+		Settings.checkNetwork, Settings.checkEndpoints, Settings.checkConcurrency, Settings.checkProfiles, Settings.checkDomains, Settings.checkBackup, Settings.checkReplica,
 	} {
 		if err := check(s); err != nil {
 			return err

@@ -97,6 +97,11 @@ func TestRefusedSettingsOfADedicatedCustomer(t *testing.T) {
 		"a week is the least":        {object{"backup": object{"keepDays": 1}}, "backup.keepDays is 7 to 365, not 1"},
 		"a copy to a bucket":         {object{"backup": object{"keepDays": 35, "copyTo": "arn:aws:s3:::backups"}}, "backup.copyTo is not the ARN of a vault"},
 		"a copy beside the data":     {object{"backup": object{"keepDays": 35, "copyTo": "arn:aws:backup:eu-west-1:555566667777:backup-vault:x1"}}, "a vault of the same account and region"},
+		"a replica of nothing":       {object{"replica": object{"region": "eu-west-1"}}, "replica.region is eu-west-1, the customer's own region"},
+		"a replica in a continent":   {object{"replica": object{"region": "europe"}}, `replica.region is an AWS region such as eu-central-1, not "europe"`},
+		"a replica of two members":   {object{"replica": object{"region": "eu-central-1", "zone": "a"}}, `replica cannot be read (unknown field "zone")`},
+		"a replica in China":         {object{"replica": object{"region": "cn-north-1"}}, "replica.region is not in the same partition of AWS as eu-west-1"},
+		"a replica with a long name": {object{"replica": object{"region": "ap-southeast-1"}, "stage": "areallylongnameofastages"}, "the bucket hooli-areallylongnameofastages-ap-southeast-1-555566667777-media would have more than 63 characters"},
 		"a version of nothing":       {domain(object{"truststoreVersion": "1"}), "domains.eu-west-1.truststoreVersion is for a truststore, which is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +111,7 @@ func TestRefusedSettingsOfADedicatedCustomer(t *testing.T) {
 			}
 		})
 	}
-	for _, member := range []object{network("10.0.0.0/16", 2), {"privateEndpoints": []string{"vpce-0a1b2c3d"}}, {"concurrency": object{}}, {"dedicated": true}, {"backup": object{"keepDays": 7}}} {
+	for _, member := range []object{network("10.0.0.0/16", 2), {"privateEndpoints": []string{"vpce-0a1b2c3d"}}, {"concurrency": object{}}, {"dedicated": true}, {"backup": object{"keepDays": 7}}, {"replica": object{"region": "eu-west-1"}}} {
 		entry := with(object{"region": "us-west-2", "stage": "local"}, member)
 		if _, err := read(map[string]any{"customer": "local", "customers": map[string]any{"local": entry}}); err == nil || !strings.Contains(err.Error(), "not for the stage local") {
 			t.Errorf("the local system with %v: %v", member, err)
@@ -127,5 +132,21 @@ func TestNobodyJoinsADedicatedAccount(t *testing.T) {
 	}})
 	if err == nil || !strings.Contains(err.Error(), "account 444455556666 is that of the customer hooli alone") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The region on the command line says which stacks are meant: those of the customer's region,
+// those of the replica's, or others, which have nothing to do with the replica.
+func TestTheRegionsOfAReplica(t *testing.T) {
+	for region, want := range map[string]struct{ replicated, standby bool }{"": {true, false}, "eu-central-1": {false, true}, "us-east-1": {false, false}} {
+		s, err := read(object{"customer": "hooli", "region": region, "found": `{"secretsKey": "arn"}`, "customers": object{
+			"hooli": object{"account": "555566667777", "region": "eu-west-1", "replica": object{"region": "eu-central-1"}},
+		}})
+		if err != nil || s.Replicated() != want.replicated || s.Standby() != want.standby || s.Found.SecretsKey != "arn" {
+			t.Errorf("%q: %v, %v, %+v, %v", region, s.Replicated(), s.Standby(), s.Found, err)
+		}
+		if s.There().Name() != "hooli-prod-eu-central-1" || s.StandbyBucket() != "hooli-prod-eu-central-1-555566667777-media" {
+			t.Errorf("%q: the replica is %s with %s", region, s.There().Name(), s.StandbyBucket())
+		}
 	}
 }

@@ -30,6 +30,8 @@ type Settings struct {
 	Customer string `json:"-"`
 	// Region is where the stacks live.
 	Region string `json:"region"`
+	// Home is the region of the entry in cdk.json.
+	Home string `json:"-"`
 	// Account is the AWS account. Only the local system may leave it out.
 	Account string `json:"account"`
 	// Stage is the gateway's stage, and what the functions see as STAGE.
@@ -148,6 +150,7 @@ func Read(context func(key string) any) (Settings, error) {
 	if err := s.take(entry); err != nil {
 		return Settings{}, err
 	}
+	s.Home = s.Region
 	if err := s.override(context); err != nil {
 		return Settings{}, err
 	}
@@ -171,6 +174,11 @@ func (s *Settings) override(context func(key string) any) error {
 	}
 	if list, ok := context("providers").(string); ok {
 		s.Providers = slices.DeleteFunc(strings.Split(list, ","), func(name string) bool { return name == "" })
+	}
+	if text, ok := context("found").(string); ok && text != "" {
+		if err := json.Unmarshal([]byte(text), &s.Found); err != nil {
+			return fmt.Errorf("found is what `make deploy` finds of the replica: %w", err)
+		}
 	}
 	if text, ok := context("keylessLimit").(string); ok {
 		limit, err := strconv.Atoi(text)

@@ -14,7 +14,11 @@ import (
 
 // cdk runs a command of the CDK CLI on the stacks of the order.
 func cdk(ctx context.Context, o order, args ...string) error {
-	cmd, err := command(ctx, append(args, o.context...)...)
+	known, err := lookUp(ctx, o)
+	if err != nil {
+		return err
+	}
+	cmd, err := command(ctx, append(append(args, o.context...), known...)...)
 	if err != nil {
 		return err
 	}
@@ -35,7 +39,11 @@ func command(ctx context.Context, args ...string) (*exec.Cmd, error) {
 
 // bootstrap prepares the account for the CDK.
 func bootstrap(ctx context.Context, o order, _ io.Reader, _ io.Writer) error {
-	cmd, err := command(ctx, "bootstrap", "aws://"+o.Account+"/"+o.Region)
+	args := []string{"bootstrap"}
+	for _, of := range o.regions() {
+		args = append(args, "aws://"+of.Account+"/"+of.Region)
+	}
+	cmd, err := command(ctx, args...)
 	if err != nil {
 		return err
 	}

@@ -52,11 +52,19 @@ var actions = map[string]func(ctx context.Context, o order, in io.Reader, out io
 		if err := cdk(ctx, o, "deploy", "--all", "--require-approval", o.approval); err != nil {
 			return err
 		}
-		s, err := connect(ctx, o)
-		if err != nil {
+		if err := shareKey(ctx, o); err != nil {
 			return err
 		}
-		return protect(ctx, o, s)
+		for _, of := range o.regions() {
+			s, err := connect(ctx, of)
+			if err != nil {
+				return err
+			}
+			if err := protect(ctx, of, s); err != nil {
+				return err
+			}
+		}
+		return nil
 	},
 	"diff": func(ctx context.Context, o order, _ io.Reader, _ io.Writer) error {
 		return cdk(ctx, o, "diff", "--all")
@@ -116,15 +124,22 @@ func read(args []string) (o order, err error) {
 	return o, err
 }
 
-// check makes the checks of the account.
+// check makes the checks of the account, in both regions of a customer with a replica.
 func check(ctx context.Context, o order, _ io.Reader, out io.Writer) error {
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(o.Region))
-	if err != nil {
-		return err
+	var failed []error
+	for _, of := range o.regions() {
+		if _, err := fmt.Fprintln(out, of.Region); err != nil {
+			return err
+		}
+		cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(of.Region))
+		if err != nil {
+			return err
+		}
+		results, err := preflight.Run(ctx, preflight.AWS{Config: cfg}, of.Settings)
+		if err != nil {
+			return err
+		}
+		failed = append(failed, preflight.Report(out, results))
 	}
-	results, err := preflight.Run(ctx, preflight.AWS{Config: cfg}, o.Settings)
-	if err != nil {
-		return err
-	}
-	return preflight.Report(out, results)
+	return errors.Join(failed...)
 }

@@ -34,7 +34,7 @@ func connect(ctx context.Context, o order) (stacks, error) {
 // irreplaceable are the types of resources that hold what cannot be made again: data, keys,
 // secrets, and addresses that receivers permit.
 var irreplaceable = []string{
-	"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::SecretsManager::Secret", "AWS::EC2::EIP", "AWS::Backup::BackupVault",
+	"AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::SecretsManager::Secret", "AWS::EC2::EIP", "AWS::Backup::BackupVault",
 }
 
 // policy is the stack policy of the data: no update replaces or removes what is

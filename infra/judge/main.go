@@ -32,13 +32,26 @@ type deployment struct {
 	customer, region string
 	// private gives it a private API in place of its domain.
 	private bool
+	// found is what was looked up of its replica.
+	found string
 }
 
 // deployments are of customers of shared and of dedicated infrastructure.
 var deployments = map[string]deployment{
 	"acme": {customer: "acme", region: "eu-central-1"}, "globex": {customer: "globex", region: "us-east-1"},
-	"hooli": {customer: "hooli", region: "eu-west-1"}, "hooli-private": {customer: "hooli", region: "eu-west-1", private: true},
+	"hooli": {customer: "hooli", region: "eu-west-1", found: replica}, "hooli-private": {customer: "hooli", region: "eu-west-1", private: true},
+	// after the loss of its region
+	"hooli-replica": {customer: "hooli", region: "eu-central-1", found: replica},
 }
+
+// replica stands in for what `make deploy` looks up of hooli's.
+const replica = `{"secretsKey": "arn:aws:kms:eu-west-1:555566667777:key/mrk-1234abcd12ab34cd56ef1234567890ab",
+	"stateStream": "arn:aws:dynamodb:eu-central-1:555566667777:table/hooli-prod-state/stream/2026-11-22T00:00:00.000",
+	"auditStream": "arn:aws:dynamodb:eu-central-1:555566667777:table/hooli-prod-audit/stream/2026-11-22T00:00:00.000",
+	"secrets": {"seal": "arn:aws:secretsmanager:eu-central-1:555566667777:secret:hooli/prod/seal-AbCdEf",
+		"provider": "arn:aws:secretsmanager:eu-central-1:555566667777:secret:hooli/prod/provider-AbCdEf",
+		"platform": "arn:aws:secretsmanager:eu-central-1:555566667777:secret:hooli/prod/platform-AbCdEf",
+		"canary": "arn:aws:secretsmanager:eu-central-1:555566667777:secret:hooli/prod/canary-AbCdEf"}}`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -106,7 +119,7 @@ func synthesise(out, assets string, of deployment) ([]string, error) {
 	if err := json.Unmarshal(data, &config); err != nil {
 		return nil, fmt.Errorf("reading cdk.json: %w", err)
 	}
-	maps.Copy(config.Context, map[string]any{"customer": of.customer, "region": of.region, "assets": assets})
+	maps.Copy(config.Context, map[string]any{"customer": of.customer, "region": of.region, "found": of.found, "assets": assets})
 	if of.private {
 		entry := config.Context["customers"].(map[string]any)[of.customer].(map[string]any)
 		delete(entry, "domains")

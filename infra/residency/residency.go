@@ -129,6 +129,9 @@ func table(s customer.Settings) string {
 	if len(s.Providers) == 0 {
 		b.WriteString("| none | | no | | |\n")
 	}
+	if s.Replicated() {
+		fmt.Fprintf(&b, "\nAll data is copied to %s (%s), as it changes.\n", s.Replica.Region, s.There().Name())
+	}
 	if s.Backup != nil && s.Backup.CopyTo != "" {
 		fmt.Fprintf(&b, "\nBackups are copied to `%s`.\n", s.Backup.CopyTo)
 	}

@@ -74,7 +74,7 @@ func TestTheTableOfACustomer(t *testing.T) {
 	if err := run([]string{"hooli"}, &out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Data of hooli is stored in eu-west-1", "| AWS | AWS regions eu-* | yes |", "| AWS | eu-west-1 | no |", "Backups are copied to `arn:aws:backup:eu-central-1:"} {
+	for _, want := range []string{"Data of hooli is stored in eu-west-1", "| AWS | AWS regions eu-* | yes |", "| AWS | eu-west-1 | no |", "Backups are copied to `arn:aws:backup:eu-central-1:", "All data is copied to eu-central-1 (hooli-prod-eu-central-1)"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, out.String())
 		}

@@ -18,7 +18,14 @@ func Add(app constructs.Construct, s customer.Settings, routes []httpapi.Route) 
 	if err := s.Built(); err != nil {
 		return err
 	}
+	if err := s.Ready(); err != nil {
+		return err
+	}
 	d := newData(app, s)
+	if s.Replicated() {
+		// The replicas of the tables and files are encrypted with its key.
+		d.stack.AddDependency(newData(app, s.There()).stack, nil)
+	}
 	newWork(app, d)
 	return newAPI(app, d, routes)
 }

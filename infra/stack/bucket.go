@@ -26,7 +26,12 @@ func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) aws
 		LifecycleRules: &[]*awss3.LifecycleRule{{Expiration: days(90), NoncurrentVersionExpiration: days(1)}},
 	})
 	accept(log, finding{"AwsSolutions-S1", "It is the log."}, finding{"CKV_AWS_18", "It is the log."})
+	var name *string
+	if s.Standby() {
+		name = jsii.String(s.StandbyBucket()) // The other region names it.
+	}
 	bucket := awss3.NewBucket(stack, jsii.String("Media"), &awss3.BucketProps{
+		BucketName:        name,
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
 		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
 		Encryption:        awss3.BucketEncryption_KMS,

@@ -20,14 +20,14 @@ type data struct {
 	stack     awscdk.Stack
 	settings  customer.Settings
 	key       awskms.Key
-	secrets   awskms.Key // of what customers' secrets are sealed with
-	state     awsdynamodb.Table
-	audit     awsdynamodb.Table
+	secrets   awskms.IKey // of what customers' secrets are sealed with
+	state     awsdynamodb.ITable
+	audit     awsdynamodb.ITable
 	media     awss3.Bucket
-	seal      awssecretsmanager.Secret
-	providers awssecretsmanager.Secret
-	platforms awssecretsmanager.Secret
-	canary    awssecretsmanager.Secret
+	seal      awssecretsmanager.ISecret
+	providers awssecretsmanager.ISecret
+	platforms awssecretsmanager.ISecret
+	canary    awssecretsmanager.ISecret
 	bus       awsevents.EventBus
 	alarms    awssns.Topic
 	network   *network // nil: the functions are in none
@@ -37,28 +37,43 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 	stack := newStack(app, s, "data", "what is kept: tables, media, the customer's event bus")
 	d := &data{stack: stack, settings: s}
 	d.key = newKey(stack, s)
-	d.secrets = newSecretsKey(stack, s)
-	d.state = newStateTable(stack, s, d.key)
-	d.audit = newAuditTable(stack, s, d.key)
 	d.media = newMediaBucket(stack, s, d.key)
-	d.seal = newSealSecret(stack, s, d.key)
-	d.providers = newProviderSecret(stack, s, d.key)
-	d.platforms = newPlatformSecret(stack, s, d.key)
-	d.canary = newCanarySecret(stack, s, d.key)
+	if s.Standby() {
+		d.refer()
+	} else {
+		d.hold()
+	}
 	d.bus = newBus(stack, s)
 	d.alarms = newAlarmTopic(stack, s, d.key)
 	d.network = newNetwork(stack, s, d.key)
-	d.backUp()
 	output(stack, "TableName", d.state.TableName())
 	output(stack, "AuditTableName", d.audit.TableName())
 	output(stack, "MediaBucket", d.media.BucketName())
 	output(stack, "BusName", d.bus.EventBusName())
-	output(stack, "ProviderSecretArn", arnOf(d.providers))
-	output(stack, "PlatformSecretArn", arnOf(d.platforms))
-	output(stack, "CanarySecretArn", arnOf(d.canary))
-	output(stack, "SealSecretArn", arnOf(d.seal))
 	output(stack, "AlarmTopicArn", d.alarms.TopicArn())
+	if d.seal != nil { // Replicas that were not looked up are not known.
+		output(stack, "ProviderSecretArn", arnOf(d.providers))
+		output(stack, "PlatformSecretArn", arnOf(d.platforms))
+		output(stack, "CanarySecretArn", arnOf(d.canary))
+		output(stack, "SealSecretArn", arnOf(d.seal))
+	}
+	if !s.Standby() {
+		d.backUp()
+		d.replicate()
+	}
 	return d
+}
+
+// hold makes the tables, the secrets, and the key of customers' secrets.
+func (d *data) hold() {
+	s, key := d.settings, d.key
+	d.secrets = newSecretsKey(d.stack, s)
+	d.state = newStateTable(d.stack, s, key)
+	d.audit = newAuditTable(d.stack, s, key)
+	d.seal = newSealSecret(d.stack, s, key)
+	d.providers = newProviderSecret(d.stack, s, key)
+	d.platforms = newPlatformSecret(d.stack, s, key)
+	d.canary = newCanarySecret(d.stack, s, key)
 }
 
 func newStack(app constructs.Construct, s customer.Settings, part, holds string) awscdk.Stack {

@@ -229,7 +229,7 @@ func TestBackupsAreLockedAndCopied(t *testing.T) {
 		t.Errorf("the rule is %v", rule)
 	}
 	_, selection := named(t, data, "AWS::Backup::BackupSelection", "BackupSelection")
-	for _, kept := range []struct{ kind, begins string }{{"AWS::DynamoDB::Table", "State"}, {"AWS::DynamoDB::Table", "Audit"}, {"AWS::S3::Bucket", "Media"}} {
+	for _, kept := range []struct{ kind, begins string }{{"AWS::DynamoDB::GlobalTable", "State"}, {"AWS::DynamoDB::GlobalTable", "Audit"}, {"AWS::S3::Bucket", "Media"}} {
 		id, _ := named(t, data, kept.kind, kept.begins)
 		if kept.begins == "Media" {
 			id = "Media"

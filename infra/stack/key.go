@@ -20,7 +20,7 @@ var (
 func newKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 	key := awskms.NewKey(stack, jsii.String("Key"), &awskms.KeyProps{
 		Description:       jsii.String("Data of " + s.Customer + " in " + s.Region),
-		Alias:             jsii.String("alias/" + s.Customer + "-" + s.Stage),
+		Alias:             jsii.String(s.KeyAlias()),
 		EnableKeyRotation: jsii.Bool(true),
 		RemovalPolicy:     kept(s),
 	})
@@ -61,8 +61,9 @@ func newKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 func newSecretsKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 	return awskms.NewKey(stack, jsii.String("SecretsKey"), &awskms.KeyProps{
 		Description:       jsii.String("Secrets of " + s.Customer + " in " + s.Region),
-		Alias:             jsii.String("alias/" + s.Customer + "-" + s.Stage + "-secrets"),
+		Alias:             jsii.String(s.SecretsKeyAlias()),
 		EnableKeyRotation: jsii.Bool(true),
+		MultiRegion:       replicated(s),
 		RemovalPolicy:     kept(s),
 	})
 }

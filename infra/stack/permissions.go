@@ -52,7 +52,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.Keeps {
 		all = append(all, allow([]string{"s3:PutObject"}, d.media.ArnForObjects(jsii.String(media.Inputs+"*"))))
 	}
-	for trigger, table := range map[topology.Trigger]awsdynamodb.Table{topology.ByStream: d.state, topology.ByRollupStream: d.state, topology.ByAuditStream: d.audit, topology.ByLevelStream: d.audit} {
+	for trigger, table := range map[topology.Trigger]awsdynamodb.ITable{topology.ByStream: d.state, topology.ByRollupStream: d.state, topology.ByAuditStream: d.audit, topology.ByLevelStream: d.audit} {
 		if f.Trigger == trigger {
 			all = append(all, allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"},
 				table.TableStreamArn()))
@@ -184,7 +184,7 @@ func (l lambdas) auditLog(f topology.Function) []awsiam.PolicyStatement {
 }
 
 // uses permits uses of a table. Only lists go by indexes.
-func uses(of []topology.Use, table awsdynamodb.Table, indexes []store.Index) []awsiam.PolicyStatement {
+func uses(of []topology.Use, table awsdynamodb.ITable, indexes []store.Index) []awsiam.PolicyStatement {
 	var all []awsiam.PolicyStatement
 	var items []string
 	arns := []*string{table.TableArn()}

@@ -59,7 +59,10 @@ func newCanarySecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) aw
 
 // arnOf returns the ARN of a secret. A reference would be the same on AWS; on the local
 // system it is a name, which no permission holds for.
-func arnOf(secret awssecretsmanager.Secret) *string {
+func arnOf(secret awssecretsmanager.ISecret) *string {
+	if secret.Node().DefaultChild() == nil { // a replica
+		return secret.SecretArn()
+	}
 	return secret.Node().DefaultChild().(awssecretsmanager.CfnSecret).AttrId()
 }
 

@@ -101,3 +101,60 @@ func TestNoStackOfACustomerCanBeDeletedByMistake(t *testing.T) {
 		}
 	}
 }
+
+// CodeDeploy needs a role that it may assume, and that may move the aliases of the stack's
+// functions and read the alarms of its deployment groups: ten at most.
+func TestCodeDeployMayMoveTheAliases(t *testing.T) {
+	for name, in := range acme {
+		applications := 0
+		for id, r := range in.Resources {
+			switch r.Type {
+			case "AWS::CodeDeploy::Application":
+				if applications++; r.Properties["ComputePlatform"] != "Lambda" {
+					t.Errorf("%s deploys to %v", id, r.Properties)
+				}
+			case "AWS::CodeDeploy::DeploymentGroup":
+				role, _ := named(t, in, "AWS::IAM::Role", "ReleaseRole")
+				style := fmt.Sprint(r.Properties["DeploymentStyle"])
+				if !pointsAt(r.Properties["ServiceRoleArn"], role) || style != "map[DeploymentOption:WITH_TRAFFIC_CONTROL DeploymentType:BLUE_GREEN]" {
+					t.Errorf("%s has the role %v and the style %s", id, r.Properties["ServiceRoleArn"], style)
+				}
+				if alarms := list(r.Properties.at("AlarmConfiguration", "Alarms")); len(alarms) == 0 || len(alarms) > 10 {
+					t.Errorf("%s looks at %d alarms", id, len(alarms))
+				}
+			case "AWS::Lambda::Alias":
+				// A weight here would undo what CodeDeploy has done.
+				if r.Properties["RoutingConfig"] != nil || !mentions(r.Properties["FunctionVersion"], "Version") {
+					t.Errorf("%s is at %v with %v", id, r.Properties["FunctionVersion"], r.Properties["RoutingConfig"])
+				}
+			}
+		}
+		if applications == 0 {
+			continue
+		}
+		_, role := named(t, in, "AWS::IAM::Role", "ReleaseRole")
+		if !mentions(role["AssumeRolePolicyDocument"], "codedeploy.amazonaws.com") {
+			t.Errorf("%s: the role is assumed by %v", name, role["AssumeRolePolicyDocument"])
+		}
+		_, policy := named(t, in, "AWS::IAM::Policy", "ReleaseRole")
+		allowed := map[any]any{}
+		for _, statement := range list(policy.at("PolicyDocument", "Statement")) {
+			s := properties(statement.(map[string]any))
+			actions := list(s["Action"])
+			if actions == nil {
+				actions = []any{s["Action"]}
+			}
+			for _, action := range actions {
+				allowed[action] = fmt.Sprint(s["Resource"])
+			}
+		}
+		for action, resource := range map[string]string{
+			"lambda:UpdateAlias": "function:acme-prod-*", "lambda:GetAlias": "function:acme-prod-*",
+			"lambda:GetProvisionedConcurrencyConfig": "function:acme-prod-*", "cloudwatch:DescribeAlarms": "alarm:*",
+		} {
+			if !strings.Contains(fmt.Sprint(allowed[action]), resource) {
+				t.Errorf("%s: %s is permitted of %v, not of %s", name, action, allowed[action], resource)
+			}
+		}
+	}
+}

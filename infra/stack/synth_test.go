@@ -68,8 +68,9 @@ func (s stacks) of(kind string) map[string]resource {
 
 // The deployments that the tests look at: two customers in two regions, one with
 // a name of its own for its API, a dedicated one with a public and with a private API, and
-// the local system.
-var acme, globex, initech, hooli, private, local stacks
+// the local system. Of the dedicated one there is the stack in the region of its replica, and
+// all stacks there after the loss of its own.
+var acme, globex, initech, hooli, standby, failover, private, local stacks
 
 func TestMain(m *testing.M) {
 	code := func() int {
@@ -87,8 +88,13 @@ func TestMain(m *testing.M) {
 				"eu-west-1": map[string]any{"name": "api.initech.example", "certificateArn": "arn:aws:acm:eu-west-1:111122223333:certificate/x"},
 			},
 		}}})
-		hooli = synthesise(filepath.Join(dir, "public"), map[string]any{"customer": "hooli"})
+		both := synthesise(filepath.Join(dir, "public"), map[string]any{"customer": "hooli", "found": `{"secretsKey": "` + secretsKey + `"}`})
+		standby = stacks{standbyName + "data": both[standbyName+"data"]}
+		hooli = both
+		delete(hooli, standbyName+"data")
+		failover = synthesise(filepath.Join(dir, "failover"), map[string]any{"customer": "hooli", "region": "eu-central-1", "found": found})
 		private = synthesise(filepath.Join(dir, "private"), map[string]any{"customer": "hooli", "customers": privately("hooli")})
+		delete(private, standbyName+"data")
 		local = synthesise(dir, map[string]any{"customer": "local"})
 		return m.Run()
 	}()

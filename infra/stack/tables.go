@@ -10,14 +10,20 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-func newStateTable(stack awscdk.Stack, s customer.Settings, key awskms.Key) awsdynamodb.Table {
+func newStateTable(stack awscdk.Stack, s customer.Settings, key awskms.Key) awsdynamodb.ITable {
+	if s.Replicated() {
+		return newGlobalTable(stack, s, key, "State", store.StateIndexes)
+	}
 	props := tableProps(s, key)
 	// The stream drives everything asynchronous; the relay needs new images alone.
 	props.Stream = awsdynamodb.StreamViewType_NEW_IMAGE
 	return newTable(stack, "State", props, store.StateIndexes)
 }
 
-func newAuditTable(stack awscdk.Stack, s customer.Settings, key awskms.Key) awsdynamodb.Table {
+func newAuditTable(stack awscdk.Stack, s customer.Settings, key awskms.Key) awsdynamodb.ITable {
+	if s.Replicated() {
+		return newGlobalTable(stack, s, key, "Audit", store.AuditIndexes)
+	}
 	props := tableProps(s, key)
 	// The stream makes the hash chains, and shows what was altered.
 	props.Stream = awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES
@@ -28,18 +34,21 @@ func newTable(stack awscdk.Stack, id string, props *awsdynamodb.TableProps, inde
 	table := awsdynamodb.NewTable(stack, jsii.String(id), props)
 	for _, x := range indexes {
 		partition, sort := x.Key()
-		projection := awsdynamodb.ProjectionType_ALL
-		if x.KeysOnly() {
-			projection = awsdynamodb.ProjectionType_KEYS_ONLY
-		}
 		table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
 			IndexName:      jsii.String(x.Name()),
 			PartitionKey:   text(partition),
 			SortKey:        text(sort),
-			ProjectionType: projection,
+			ProjectionType: projection(x),
 		})
 	}
 	return table
+}
+
+func projection(x store.Index) awsdynamodb.ProjectionType {
+	if x.KeysOnly() {
+		return awsdynamodb.ProjectionType_KEYS_ONLY
+	}
+	return awsdynamodb.ProjectionType_ALL
 }
 
 // tableProps are what both tables share: on demand, encrypted with the

@@ -22,11 +22,13 @@ type work struct {
 	queues map[topology.Queue]awssqs.Queue
 	alarms alarms
 	local  bool // a developer waits for what follows
+	// standby reports that the streams have what was done in another region.
+	standby bool
 }
 
 func newWork(app constructs.Construct, d *data) *work {
 	stack := newStack(app, d.settings, "work", "the asynchronous path: queues and the functions behind them")
-	w := &work{stack: stack, queues: map[topology.Queue]awssqs.Queue{}, alarms: d.watch(stack), local: d.settings.Local()}
+	w := &work{stack: stack, queues: map[topology.Queue]awssqs.Queue{}, alarms: d.watch(stack), local: d.settings.Local(), standby: d.settings.Standby()}
 	for _, q := range topology.Queues {
 		w.queues[q] = w.newQueue(q)
 		output(stack, q.Output(), w.queues[q].QueueUrl())
@@ -65,7 +67,7 @@ func newWork(app constructs.Construct, d *data) *work {
 // feedFromStream calls the function with the records that it acts on. A record
 // that fails is tried apart from the others until the stream forgets it or it
 // has failed for good; then a dead letter says where it was.
-func (w *work) feedFromStream(fn awslambda.IFunction, f topology.Function, table awsdynamodb.Table, patterns ...map[string]any) {
+func (w *work) feedFromStream(fn awslambda.IFunction, f topology.Function, table awsdynamodb.ITable, patterns ...map[string]any) {
 	var filters []*map[string]any
 	for _, pattern := range patterns {
 		filters = append(filters, awslambda.FilterCriteria_Filter(&pattern))
@@ -78,7 +80,7 @@ func (w *work) feedFromStream(fn awslambda.IFunction, f topology.Function, table
 	awslambda.NewEventSourceMapping(w.stack, jsii.String(topology.Title(f.Name)+"Source"), &awslambda.EventSourceMappingProps{
 		Target:                  fn,
 		EventSourceArn:          table.TableStreamArn(),
-		StartingPosition:        awslambda.StartingPosition_TRIM_HORIZON,
+		StartingPosition:        w.start(f),
 		BatchSize:               jsii.Number(float64(f.Batch)),
 		MaxBatchingWindow:       window,
 		BisectBatchOnError:      jsii.Bool(true),
@@ -89,6 +91,16 @@ func (w *work) feedFromStream(fn awslambda.IFunction, f topology.Function, table
 		Filters:                 &filters,
 	})
 	w.alarms.age(f, fn)
+}
+
+// start is where a function begins in a stream. In the region of a replica, the messages of
+// what the stream has were sent in the other region, and its calls counted; the function due
+// sends what was missed.
+func (w *work) start(f topology.Function) awslambda.StartingPosition {
+	if w.standby && (f.Trigger == topology.ByStream || f.Trigger == topology.ByLevelStream) {
+		return awslambda.StartingPosition_LATEST
+	}
+	return awslambda.StartingPosition_TRIM_HORIZON
 }
 
 // newItems is the pattern of the records of new items of some kinds.

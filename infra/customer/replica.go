@@ -1,0 +1,99 @@
+package customer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Replica is a second region with a copy of the data, from which the service can run when
+// the region of the customer is lost.
+type Replica struct {
+	Region string `json:"region"`
+}
+
+// Found is what exists of a replica, with names that AWS has given. `make deploy` looks it up.
+type Found struct {
+	// SecretsKey is the ARN of the primary key of customers' secrets.
+	SecretsKey string `json:"secretsKey,omitempty"`
+	// StateStream and AuditStream are the ARNs of the streams of the replica tables.
+	StateStream string `json:"stateStream,omitempty"`
+	AuditStream string `json:"auditStream,omitempty"`
+	// Secrets are the ARNs of the replica secrets by the last part of their names.
+	Secrets map[string]string `json:"secrets,omitempty"`
+}
+
+// SharedSecrets are the last parts of the names of the secrets that the regions share.
+var SharedSecrets = []string{"seal", "provider", "platform", "canary"}
+
+// Replicated reports whether the stacks are those of the customer's region, which keeps a
+// replica in another one.
+func (s Settings) Replicated() bool { return s.Replica != nil && s.Region == s.Home }
+
+// Standby reports whether the stacks are those of the replica's region.
+func (s Settings) Standby() bool { return s.Replica != nil && s.Region == s.Replica.Region }
+
+// There returns the settings of the replica's region.
+func (s Settings) There() Settings {
+	s.Region = s.Replica.Region
+	return s
+}
+
+// SharedTable is the name that a table has in both regions.
+func (s Settings) SharedTable(name string) string { return s.Customer + "-" + s.Stage + "-" + name }
+
+// SharedSecret is the name that a secret has in both regions.
+func (s Settings) SharedSecret(name string) string { return s.Customer + "/" + s.Stage + "/" + name }
+
+// KeyAlias is the alias of the key of the data in each region.
+func (s Settings) KeyAlias() string { return "alias/" + s.Customer + "-" + s.Stage }
+
+// SecretsKeyAlias is the alias of the key of customers' secrets in each region.
+func (s Settings) SecretsKeyAlias() string { return s.KeyAlias() + "-secrets" }
+
+// StandbyBucket is the name of the bucket of the media in the replica's region. Buckets of
+// all AWS accounts have different names.
+func (s Settings) StandbyBucket() string { return s.There().Name() + "-" + s.Account + "-media" }
+
+// Ready returns an error if the service cannot run in the region of the replica, because it
+// is not known what there is.
+func (s Settings) Ready() error {
+	if s.Standby() && (s.Found.SecretsKey == "" || s.Found.StateStream == "" || s.Found.AuditStream == "" || len(s.Found.Secrets) < len(SharedSecrets)) {
+		return fmt.Errorf("%s is the region of the replica of %s, and the context value found lacks a part of it: deploy with `make deploy`, which looks it up", s.Region, s.Customer)
+	}
+	return nil
+}
+
+// longestBucketName is the most that S3 takes.
+const longestBucketName = 63
+
+func (s Settings) checkReplica() error {
+	r := s.Replica
+	switch {
+	case r == nil:
+		return nil
+	case s.Local():
+		return errors.New("replica is not for the stage local, in which nothing is kept")
+	case !regionShape.MatchString(r.Region):
+		return fmt.Errorf("replica.region is an AWS region such as eu-central-1, not %q", r.Region)
+	case s.Home == "":
+		return errors.New("replica needs the member region: the region that it is a copy of")
+	case r.Region == s.Home:
+		return fmt.Errorf("replica.region is %s, the customer's own region: what is lost with the data is lost with its copy", r.Region)
+	case partition(r.Region) != partition(s.Home):
+		return fmt.Errorf("replica.region is not in the same partition of AWS as %s: %s", s.Home, r.Region)
+	case len(s.StandbyBucket()) > longestBucketName:
+		return fmt.Errorf("replica: the names of the customer and the stage are too long: the bucket %s would have more than %d characters", s.StandbyBucket(), longestBucketName)
+	}
+	return nil
+}
+
+// partition returns what tells apart regions that share nothing, such as cn and us-gov.
+func partition(region string) string {
+	for _, apart := range []string{"cn-", "us-gov-"} {
+		if strings.HasPrefix(region, apart) {
+			return apart
+		}
+	}
+	return ""
+}
