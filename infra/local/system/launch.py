@@ -1,4 +1,4 @@
-"""Starts the local AWS (ministack) with twelve things set right for this project."""
+"""Starts the local AWS (ministack) with thirteen things set right for this project."""
 
 import json
 import os
@@ -8,8 +8,8 @@ import socketserver
 
 from hypercorn.config import Config
 from ministack import app
-from ministack.core import iam_actions, iam_evaluator, lambda_runtime
-from ministack.services import lambda_svc, sqs
+from ministack.core import iam_actions, iam_evaluator, lambda_runtime, responses
+from ministack.services import kms, lambda_svc, sqs
 from ministack.services.cloudformation import provisioners
 
 # Its Lambda writes each event to a function in two small pieces. With Nagle's
@@ -180,18 +180,44 @@ lambda_svc._effective_func_record_for_qualifier = lambda func, qualifier: record
 
 
 # It would refuse a whole template for resources that it does not know. It neither rotates
-# secrets nor filters requests, moves aliases at once, and deploys no alarms of alarms.
-for unknown in (
-    "AWS::SecretsManager::RotationSchedule",
-    "AWS::WAFv2::WebACLAssociation",
-    "AWS::CodeDeploy::Application",
-    "AWS::CodeDeploy::DeploymentGroup",
-    "AWS::CloudWatch::CompositeAlarm",
-):
+# secrets nor filters requests or traces, moves aliases at once, and has no public addresses.
+for unknown, attributes in {
+    "AWS::ApplicationAutoScaling::ScalableTarget": {},
+    "AWS::Backup::BackupSelection": {},
+    "AWS::CloudWatch::CompositeAlarm": {},
+    "AWS::CodeDeploy::Application": {},
+    "AWS::CodeDeploy::DeploymentGroup": {},
+    "AWS::EC2::EIP": {"AllocationId": "eipalloc-0", "PublicIp": "192.0.2.1"},
+    "AWS::EC2::FlowLog": {},
+    "AWS::EC2::NatGateway": {"NatGatewayId": "nat-0"},
+    "AWS::SecretsManager::RotationSchedule": {},
+    "AWS::WAFv2::WebACLAssociation": {},
+    "AWS::XRay::SamplingRule": {},
+}.items():
     provisioners._RESOURCE_HANDLERS[unknown] = {
-        "create": lambda logical_id, _props, _stack_name: (logical_id, {}),
+        "create": lambda logical_id, _props, _stack_name, attributes=attributes: (logical_id, attributes),
         "delete": lambda _physical_id, _props: None,
     }
+
+
+def replicate_key(_logical_id, props, _stack_name):
+    """It has replicas of keys, but no resources of them."""
+    primary, here = props["PrimaryKeyArn"], responses.get_region()
+    parts = primary.split(":")
+    with responses.request_scope(parts[4], parts[3]):
+        status, _headers, body = kms._replicate_key({"KeyId": primary, "ReplicaRegion": here})
+    if status != 200:
+        raise ValueError(body)
+    return parts[5].removeprefix("key/"), {
+        "Arn": ":".join([*parts[:3], here, *parts[4:]]),
+        "KeyId": parts[5].removeprefix("key/"),
+    }
+
+
+provisioners._RESOURCE_HANDLERS["AWS::KMS::ReplicaKey"] = {
+    "create": replicate_key,
+    "delete": lambda _physical_id, _props: None,
+}
 
 
 class Tee:
