@@ -3,6 +3,10 @@
 SHELL := /bin/sh
 
 GO ?= go
+# All is compiled as the functions are, so that nothing is compiled twice, here or in
+# another checkout of the same sources.
+export CGO_ENABLED := 0
+export GOFLAGS := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS 2>/dev/null)) -trimpath
 PORT ?= 8080
 # Who generates for live keys of the local system: fakes, or the real providers.
 PROVIDERS ?= fake
@@ -74,12 +78,36 @@ media-tools: ## Install ffmpeg, ffprobe and the fonts into .tools/media, at pinn
 layer: ## Make the Lambda layer with ffmpeg and the fonts, into build/layer/<arch>; ARCH=arm64 or x86_64
 	@node infra/tools/media-tools.mjs layer $(ARCH)
 
+# The tests of the local system wait for most of their time: the other checks run beside
+# them, and give way. What a check prints is shown when it has ended. The compiler and the
+# tests may use more memory, and take less time.
 .PHONY: test
-test: explorer-assets media-tools generate-check lint vuln ## Run everything that must pass: generated files, static analysis, known vulnerabilities, all tests
-	$(GO) test $$($(GO) list $(PACKAGES) | grep -v '$(DEPLOYED)')
-	@for table in pkg/platform/*/testdata/duplicates.md; do echo; echo "$$table, as the tests found it:"; cat $$table; done
-	$(GO) test -count=1 -p 1 -timeout 25m $$($(GO) list $(PACKAGES) | grep '$(DEPLOYED)')
+test: export GOGC := 300
+test: explorer-assets ## Run everything that must pass: generated files, static analysis, known vulnerabilities, all tests
+	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget) test-deployed test-beside
 	@$(MAKE) --no-print-directory test-sam
+
+.PHONY: test-beside
+test-beside: generate-check
+	@nice -n 10 $(MAKE) --no-print-directory lint-code
+	@nice -n 10 $(MAKE) --no-print-directory lint-stacks
+	@nice -n 10 $(MAKE) --no-print-directory vuln
+	@nice -n 10 $(MAKE) --no-print-directory test-units
+
+# Without vet: make lint runs all of it.
+.PHONY: test-units
+test-units: explorer-assets test-tools ## Run all tests but those of the local system
+	$(GO) test -vet=off -timeout 25m $$($(GO) list $(PACKAGES) | grep -v '$(DEPLOYED)')
+	@for table in pkg/platform/*/testdata/duplicates.md; do echo; echo "$$table, as the tests found it:"; cat $$table; done
+
+.PHONY: test-deployed
+test-deployed: explorer-assets generate-check test-tools ## Run the tests of the local system: end-to-end tests and chaos
+	$(GO) test -vet=off -count=1 -p 1 -parallel 3 -timeout 25m $$($(GO) list $(PACKAGES) | grep '$(DEPLOYED)')
+
+# All that the tests and lint need.
+.PHONY: test-tools
+test-tools: media-tools .local/bin/local
+	@.local/bin/local tools all
 
 .PHONY: test-sam
 test-sam: explorer-assets media-tools ## Run end-to-end tests through AWS SAM, where a Docker engine runs
@@ -129,9 +157,15 @@ generate-check:
 		{ echo "The generated files were out of date. They are not any more: commit $(GENERATED)."; exit 1; }
 
 .PHONY: lint
-lint: tools explorer-assets ## Analyse the code and the stacks, and lint the OpenAPI document
+lint: lint-code lint-stacks ## Analyse the code and the stacks, and lint the OpenAPI document
+
+.PHONY: lint-code
+lint-code: explorer-assets
 	$(GO) vet $(PACKAGES)
 	$(GO) tool staticcheck $(PACKAGES)
+
+.PHONY: lint-stacks
+lint-stacks: tools explorer-assets
 	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(REDOCLY) lint --config infra/tools/redocly.yaml clients/openapi.json
 	$(GO) run ./infra/judge
 	@$(SPECTRAL) lint --ruleset infra/tools/spectral/ruleset.yaml --fail-severity hint clients/openapi.json

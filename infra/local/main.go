@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -55,7 +56,7 @@ func command(ctx context.Context, args []string) error {
 		}
 		return build(ctx, *arch)
 	case "tools":
-		return install(ctx)
+		return install(ctx, slices.Equal(args, []string{"all"}))
 	default:
 		return fmt.Errorf("there is no command %q: run, sam, build or tools", name)
 	}
@@ -69,11 +70,16 @@ func build(ctx context.Context, arch string) error {
 	return system.Build(ctx, ".", target)
 }
 
-func install(ctx context.Context) error {
+// install installs the tools that the local system needs, or all that tests and lint need.
+func install(ctx context.Context, all bool) error {
 	if err := system.CheckTools(ctx); err != nil {
 		return err
 	}
-	return system.Install(ctx, ".", func(what string) { fmt.Println(what) }, system.Base)
+	sets := system.Base
+	if all {
+		sets = slices.Concat(sets, system.Judges, system.Clients)
+	}
+	return system.Install(ctx, ".", func(what string) { fmt.Println(what) }, sets)
 }
 
 const defaultPort = 8080

@@ -50,5 +50,9 @@ func run(ctx context.Context) error {
 	if err := e.Encode(all); err != nil {
 		return err
 	}
+	// An unchanged file is left alone: pkg/api may be compiled meanwhile.
+	if old, err := os.ReadFile(target); err == nil && bytes.Equal(old, out.Bytes()) {
+		return nil
+	}
 	return os.WriteFile(target, out.Bytes(), 0o644)
 }
