@@ -21,6 +21,7 @@ type analytics struct {
 }
 
 func TestAnalyticsFollowTheContent(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	c.topUp(1000)
 	key := c.test.Secret

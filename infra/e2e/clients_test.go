@@ -15,6 +15,7 @@ import (
 // TestGeneratedClients generates a client from the committed document with each
 // generator, checks the types of a program that uses it, and runs the program.
 func TestGeneratedClients(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

@@ -88,6 +88,7 @@ func TestChangesOfContent(t *testing.T) {
 
 // Content of live keys is made of parts of several providers, and paid for as one.
 func TestLiveContent(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	const credits = 2000
 	c.topUp(credits)

@@ -164,6 +164,7 @@ func sample(t *testing.T, key, hook string) func() logged {
 // TestAQueueOfTheCustomersOwn has a webhook for a queue before there is the role,
 // mends that, and verifies what comes as receivers of requests do.
 func TestAQueueOfTheCustomersOwn(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	key := c.test.Secret
 	queue := newInbox(t, "content-events")

@@ -95,6 +95,7 @@ func checkFinal(t *testing.T, got contentItem, width, height, seconds int) {
 
 // Every kind ends with media that can be posted, with a test key as a draft.
 func TestFinishedMedia(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	const credits = 2000
 	c.topUp(credits)

@@ -124,6 +124,7 @@ func (r *receiver) subscribe(t *testing.T, key string, types ...string) string {
 // TestMainJob is what a caller does first: a factory, a webhook, one content
 // item of each kind, and the signed events with media that play.
 func TestMainJob(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	key := c.test.Secret
 	hooks := newReceiver(t)

@@ -12,6 +12,7 @@ import (
 // TestReceiversThatMisbehave sends one event to receivers that never answer, drip
 // bytes, send 100 MB or close midway, and to a healthy one beside them.
 func TestReceiversThatMisbehave(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	key := c.test.Secret
 	stop := make(chan struct{})

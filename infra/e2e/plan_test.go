@@ -39,6 +39,7 @@ func itemsOf(t *testing.T, key, planID string) []plannedItem {
 // A plan makes its items: with a test key by the sandbox, with a live key by a model of
 // Bedrock, whose first answer repeats a topic.
 func TestContentPlan(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	c.topUp(1000)
 	for mode, key := range map[string]string{"test": c.test.Secret, "live": c.live.Secret} {

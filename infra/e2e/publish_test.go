@@ -98,6 +98,7 @@ func (c *customer) wake(mode tenant.Mode, kind task.Kind, subject, of string) {
 // An item is scheduled, published at its time, and its metrics are read, with a test key
 // in the sandbox and with a live key on the fakes of the platforms.
 func TestPublishing(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	c.topUp(1000)
 	for mode, secret := range map[tenant.Mode]string{tenant.Test: c.test.Secret, tenant.Live: c.live.Secret} {
@@ -142,6 +143,7 @@ func TestPublishing(t *testing.T) {
 // What an account has taken is not posted again where another one has failed, and the
 // metrics of posts are read.
 func TestPublishingAgain(t *testing.T) {
+	t.Parallel()
 	c := newCustomer(t)
 	secret := c.test.Secret
 	factory := c.factory(secret)

@@ -80,6 +80,7 @@ func allow(t *testing.T, page string) string {
 }
 
 func TestSocialAccountsAreConnectedAtThePlatforms(t *testing.T) {
+	t.Parallel()
 	noteSecret(telegram.Token, rutube.Password, "access-token-0", "refresh-token-0")
 	c := newCustomer(t, returning)
 	secret := c.live.Secret
