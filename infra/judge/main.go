@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -90,15 +91,56 @@ func run(ctx context.Context) error {
 			return err
 		}
 	}
-	var findings []error
+	tools, err := judges(root, dir, assets)
+	if err != nil {
+		return err
+	}
+	return analyse(ctx, dir, tools)
+}
+
+// judges synthesises all deployments, and returns the tools with the templates that they
+// are to analyse: a template that two deployments share, once.
+func judges(root, dir, assets string) (tools []tool, err error) {
+	python := filepath.Join(root, ".tools", "judges-python", "bin")
+	nag := filepath.Join(root, "infra", "tools", "judges", "nag.mjs")
+	var all []string
+	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(deployments)) {
 		templates, err := synthesise(filepath.Join(dir, name), assets, deployments[name])
 		if err != nil {
-			return err
+			return nil, err
 		}
-		findings = append(findings, analyse(ctx, root, dir, name, templates))
+		if templates, err = unseen(seen, deployments[name].region, templates); err != nil {
+			return nil, err
+		}
+		if len(templates) == 0 {
+			continue
+		}
+		all = append(all, templates...)
+		tools = append(tools,
+			// The CDK lets functions wait for their roles, although each names its own.
+			tool{"cfn-lint of " + name, append([]string{filepath.Join(python, "cfn-lint"), "--regions", deployments[name].region, "--ignore-checks", "W3005", "--"}, templates...)},
+			tool{"cdk-nag of " + name, append([]string{"node", nag, filepath.Join(root, ".tools", "judges-node", "node_modules"), filepath.Join(dir, name+"-nag")}, templates...)},
+		)
 	}
-	return errors.Join(findings...)
+	// It takes longer to start than for a template.
+	checkov := tool{"checkov", append([]string{filepath.Join(python, "checkov"), "--framework", "cloudformation", "--compact", "--quiet", "--skip-download", "--file"}, all...)}
+	return append([]tool{checkov}, tools...), nil
+}
+
+// unseen returns the templates whose content has not been seen in the region yet.
+func unseen(seen map[string]bool, region string, templates []string) (fresh []string, err error) {
+	for _, name := range templates {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		if key := region + string(content); !seen[key] {
+			seen[key] = true
+			fresh = append(fresh, name)
+		}
+	}
+	return fresh, nil
 }
 
 // placeholder stands in for what is built: what it does is not analysed.
@@ -143,25 +185,19 @@ type tool struct {
 	command []string
 }
 
-// analyse runs the tools over the templates of a deployment, side by side.
-func analyse(ctx context.Context, root, dir, name string, templates []string) error {
-	python := filepath.Join(root, ".tools", "judges-python", "bin")
-	nag := filepath.Join(root, "infra", "tools", "judges", "nag.mjs")
-	tools := []tool{
-		// The CDK lets functions wait for their roles, although each names its own.
-		{"cfn-lint", append([]string{filepath.Join(python, "cfn-lint"), "--regions", deployments[name].region, "--ignore-checks", "W3005", "--"}, templates...)},
-		{"checkov", append([]string{filepath.Join(python, "checkov"), "--framework", "cloudformation", "--compact", "--quiet", "--skip-download", "--file"}, templates...)},
-		{"cdk-nag", append([]string{"node", nag, filepath.Join(root, ".tools", "judges-node", "node_modules"), filepath.Join(dir, name+"-nag")}, templates...)},
-	}
-	findings := make([]error, len(tools))
+// analyse runs the tools, as many at a time as there are processors.
+func analyse(ctx context.Context, dir string, tools []tool) error {
+	findings, slots := make([]error, len(tools)), make(chan struct{}, runtime.NumCPU())
 	var all sync.WaitGroup
 	for i, t := range tools {
 		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
 			if err := t.run(ctx, dir); err != nil {
-				findings[i] = fmt.Errorf("%s of %s: %w", t.name, name, err)
+				findings[i] = fmt.Errorf("%s: %w", t.name, err)
 				return
 			}
-			fmt.Printf("%s of %s: no findings\n", t.name, name)
+			fmt.Printf("%s: no findings\n", t.name)
 		})
 	}
 	all.Wait()
