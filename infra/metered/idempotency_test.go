@@ -67,6 +67,7 @@ type repeater struct {
 	faults *storetest.Faults
 	route  httpapi.Route
 	event  events.APIGatewayProxyRequest
+	before string // the table
 }
 
 func newRepeater(t *testing.T, w *World, faults *storetest.Faults, route httpapi.Route, r Request) *repeater {
@@ -81,7 +82,7 @@ func newRepeater(t *testing.T, w *World, faults *storetest.Faults, route httpapi
 	e.RequestContext.Authorizer = admitted.Context
 	faults.Reset()
 	t.Cleanup(faults.Reset)
-	return &repeater{t, w, faults, route, e}
+	return &repeater{t: t, w: w, faults: faults, route: route, event: e, before: storetest.Snapshot(t, w.State)}
 }
 
 // send makes the call, with its event changed.
@@ -102,12 +103,11 @@ func (r *repeater) send(ctx context.Context, requestID string, change func(*even
 // refused checks a refusal, and that nothing came of the call.
 func (r *repeater) refused(what string, status int, code errs.Code, change func(*events.APIGatewayProxyRequest)) {
 	r.t.Helper()
-	before := storetest.Snapshot(r.t, r.w.State)
 	out := r.send(r.t.Context(), what, change)
 	if out.StatusCode != status || !strings.Contains(out.Body, `"code":"`+string(code)+`"`) {
 		r.t.Errorf("%s: %d %s, want %d %s", what, out.StatusCode, out.Body, status, code)
 	}
-	if storetest.Snapshot(r.t, r.w.State) != before {
+	if storetest.Snapshot(r.t, r.w.State) != r.before {
 		r.t.Errorf("%s: the table has changed", what)
 	}
 }
@@ -157,7 +157,7 @@ func (r *repeater) replays() string {
 	if commits != 1 || out.StatusCode < http.StatusInternalServerError {
 		r.t.Errorf("after %d commits of records the dying function answers %d %s", commits, out.StatusCode, out.Body)
 	}
-	before := storetest.Snapshot(r.t, r.w.State)
+	r.before = storetest.Snapshot(r.t, r.w.State)
 	var answers, tags [2]string
 	for i, requestID := range []string{"second", "third"} {
 		out := r.send(r.t.Context(), requestID, nil)
@@ -169,9 +169,6 @@ func (r *repeater) replays() string {
 	}
 	if answers[0] != answers[1] || tags[0] != tags[1] {
 		r.t.Errorf("the answers differ:\n%s\n%s", answers[0], answers[1])
-	}
-	if storetest.Snapshot(r.t, r.w.State) != before {
-		r.t.Error("a repeat has changed something")
 	}
 	r.refused("another body", http.StatusUnprocessableEntity, errs.IdempotencyKeyReused, func(e *events.APIGatewayProxyRequest) { e.Body += " " })
 	return answers[0]
