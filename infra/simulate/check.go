@@ -76,7 +76,7 @@ func (w *world) pending() (all []string) {
 	}
 	for _, it := range w.items() {
 		switch kind := textOf(it, "kind"); {
-		case it["due_pk"] != nil && kind != "delivery":
+		case it["due_pk"] != nil && kind != "delivery" && kind != event.Kind: // events of all accounts are listed there
 			all = append(all, "due: "+textOf(it, "pk"))
 		case kind == "delivery" && textOf(it, "f_state") == "pending":
 			all = append(all, "not delivered: "+textOf(it, "sk"))

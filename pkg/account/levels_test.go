@@ -25,7 +25,7 @@ func TestServiceLevels(t *testing.T) {
 		c.Call(http.MethodGet, "/v1/service-levels"+query, nil).Into(t, http.StatusOK, &l)
 		return l
 	}
-	if raw := c.Call(http.MethodGet, "/v1/service-levels", nil).Raw; !strings.Contains(raw, `"met":null`) || !strings.Contains(raw, `"operations":[]`) || !strings.Contains(raw, `"latency_p95_ms":1000`) || strings.Count(raw, `"availability_percent":null`) != 2 {
+	if raw := c.Call(http.MethodGet, "/v1/service-levels", nil).Raw; !strings.Contains(raw, `"met":null`) || !strings.Contains(raw, `"operations":[]`) || !strings.Contains(raw, `"latency_p95_ms":1000`) || strings.Count(raw, `"availability_percent":null`) != 2 || !strings.Contains(raw, `"generations":[]`) || !strings.Contains(raw, `"success_percent":null`) || !strings.Contains(raw, `"oldest_ms":null`) {
 		t.Errorf("without calls: %s", raw)
 	}
 	first := clock.Now()
@@ -68,6 +68,32 @@ func TestServiceLevels(t *testing.T) {
 	}
 	if p := levels(c, "").Probes; p.Count != 1 || p.Failed != 1 || *p.Availability != 0 || *p.LatencyP95 != 5000 {
 		t.Errorf("%+v", p)
+	}
+	owner := c.Principal.Owner
+	for _, err := range []error{
+		level.Generated(t.Context(), db, owner, clock.Now(), "content_item.post", 25*time.Second, true),
+		level.Generated(t.Context(), db, owner, clock.Now(), "generation.video", 25*time.Second, false),
+		level.Delivered(t.Context(), db, owner, clock.Now(), 3, 1), level.Waited(t.Context(), db, clock.Now(), 0),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got = levels(c, "")
+	if g := got.Generations; len(g) != 2 || g[0].Resource != "content_item" || g[0].Kind != "post" || *g[0].TimeP99 != 30_000 || g[1].Resource != "generation" || g[1].Failed != 1 || g[1].TimeP50 != nil {
+		t.Errorf("%+v", got.Generations)
+	}
+	if d, w := got.Deliveries, got.Waiting; d.Count != 4 || d.Failed != 1 || *d.Success != 75 || w.Checks != 1 || w.Late != 0 || *w.Oldest != 0 || *w.OldestP99 != 0 || w.CheckedAt == nil {
+		t.Errorf("%+v, %+v", d, w)
+	}
+	if got := levels(c.Stranger(), ""); len(got.Generations) != 0 || got.Deliveries.Count != 0 || got.Waiting.Checks != 1 {
+		t.Errorf("another account sees %+v", got)
+	}
+	if err := level.Waited(t.Context(), db, clock.Now(), 3*time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if w := levels(c, "").Waiting; w.Late != 1 || *w.Oldest != 180_000 || *w.OldestP99 != 300_000 {
+		t.Errorf("%+v", w)
 	}
 	clock.Add(40 * 24 * time.Hour)
 	if got := levels(c, ""); got.All.Calls != 0 || got.Month == first.Format("2006-01") {

@@ -104,11 +104,11 @@ func (w *world) target() string {
 // probes returns how many probes were counted, and how many failed.
 func (w *world) probes() (all, failed int64) {
 	w.Helper()
-	c, err := level.Probes(w.Context(), w.db, w.clock.Now())
+	c, err := level.ReadStack(w.Context(), w.db, w.clock.Now())
 	if err != nil {
 		w.Fatal(err)
 	}
-	return c.Calls, c.Failed
+	return c.Probes.Calls, c.Probes.Failed
 }
 
 func TestAProbeDoesTheWholeJob(t *testing.T) {

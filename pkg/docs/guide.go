@@ -57,6 +57,7 @@ var guides = []struct{ name, title string }{
 	{"analytics", "Analytics"},
 	{"credits", "Credits"},
 	{"limits", "Limits"},
+	{"service-levels", "Service levels"},
 	{"changelog", "Changelog"},
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/apikey/expiry"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
@@ -61,5 +62,6 @@ func (s *Search) Run(ctx context.Context, in Request) (r Result, err error) {
 	all.Go(func() { r.Events, failed[2] = s.events.Sweep(ctx, in.Now) })
 	all.Go(func() { r.Warned, failed[3] = expiry.Warn(ctx, s.db, s.now()) })
 	all.Wait()
-	return r, errors.Join(failed[:]...)
+	counted := level.Waited(ctx, s.db, s.now(), max(r.Tasks.Oldest, r.Deliveries.Oldest))
+	return r, errors.Join(append(failed[:], counted)...)
 }

@@ -31,6 +31,8 @@ type Order struct {
 	About ledger.About `json:"-"`
 	// Parts are what is to be made, in order; at least one.
 	Parts []Part `json:"parts"`
+	// Makes is what the caller asked for, such as content_item.post.
+	Makes string `json:"makes,omitempty"`
 	// Delay is how much longer than usual the work may take: a rehearsed wait.
 	Delay time.Duration `json:"delay,omitempty"`
 }

@@ -2,7 +2,6 @@ package generate
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/media"
@@ -55,18 +54,8 @@ func begin(tx *store.Tx, now time.Time, o Order) error {
 		Message: task.Message{
 			ID: task.ID(Generate, o.Subject, o.Attempt), Kind: Generate, Queue: kinds[o.Parts[0].Kind].queue, Subject: o.Subject, Owner: o.Owner,
 		},
-		Deadline: now.Add(o.longest()), Label: string(o.makes()),
+		Deadline: now.Add(o.longest()), Label: o.Makes,
 	}, r)
-}
-
-// makes is the kind of what an order makes: that of its parts which takes longest.
-func (o Order) makes() (kind provider.Kind) {
-	for _, p := range o.Parts {
-		if p.Kind == provider.KindVideo || kind != provider.KindVideo && slices.Contains(provider.Kinds(), p.Kind) {
-			kind = p.Kind
-		}
-	}
-	return kind
 }
 
 // current is the number of the part that is not done; len(Parts) where all are.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -39,13 +40,18 @@ func Measure(name, dimension, value string, n int64) {
 	write(name, map[string]any{name: n, dimension: value}, []string{dimension})
 }
 
-// write writes a line with the members, and how CloudWatch is to read them.
+// write writes a line with the members, and how CloudWatch is to read them. The name of a
+// time ends in its unit.
 func write(name string, members map[string]any, dimensions []string) {
+	unit := "Count"
+	if strings.HasSuffix(name, "Milliseconds") {
+		unit = "Milliseconds"
+	}
 	members["_aws"] = map[string]any{
 		"Timestamp": time.Now().UnixMilli(),
 		"CloudWatchMetrics": []any{map[string]any{
 			"Namespace": Namespace(os.Getenv("CUSTOMER"), os.Getenv("STAGE")), "Dimensions": [][]string{dimensions},
-			"Metrics": []any{map[string]string{"Name": name, "Unit": "Count"}},
+			"Metrics": []any{map[string]string{"Name": name, "Unit": unit}},
 		}},
 	}
 	line, err := json.Marshal(members)

@@ -53,3 +53,13 @@ func TestCountIsALineThatCloudWatchReads(t *testing.T) {
 		t.Errorf("%s", b.Bytes())
 	}
 }
+
+func TestTimesHaveTheirUnit(t *testing.T) {
+	var b bytes.Buffer
+	defer SetOutput(SetOutput(&b))
+	Measure("TaskMilliseconds", "kind", "generate", 1200)
+	Add("ProbeMilliseconds", 900)
+	if n := bytes.Count(b.Bytes(), []byte(`"Unit":"Milliseconds"`)); n != 2 {
+		t.Errorf("%s", b.Bytes())
+	}
+}

@@ -205,7 +205,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **reco
 		r.Given[generation.AudioMember] = file
 	}
 	a := generate.Order{
-		Owner: p.Owner, Subject: r.ID, Attempt: generation.Attempt, About: r.About(),
+		Owner: p.Owner, Subject: r.ID, Attempt: generation.Attempt, About: r.About(), Makes: "generation." + string(kind),
 		Parts: []generate.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider}},
 	}
 	if c.Sandbox != nil {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/store"
@@ -121,10 +122,10 @@ func (k *Kernel) step(ctx context.Context, h Handler, s *Step) (*Next, error) {
 			return nil, err
 		}
 		if o.Done {
-			k.report(s, number, began, "done")
+			k.report(ctx, s, number, began, "done")
 			return nil, nil
 		}
-		k.report(s, number, began, "next")
+		k.report(ctx, s, number, began, "next")
 		return s.next(k.Now()), nil
 	case errors.Is(err, ErrMoved) || ctx.Err() != nil:
 		return nil, err
@@ -140,6 +141,7 @@ func (k *Kernel) step(ctx context.Context, h Handler, s *Step) (*Next, error) {
 	if err := s.commit(ctx, Outcome{Payload: o.Payload, Wait: wait}, failures); err != nil {
 		return nil, err
 	}
+	k.report(ctx, s, number, began, "again")
 	return s.next(k.Now()), nil
 }
 
@@ -155,7 +157,7 @@ func (k *Kernel) fail(ctx context.Context, h Handler, s *Step, cause error) erro
 	if err := s.commit(ctx, o, 0); err != nil {
 		return err
 	}
-	k.report(s, number, began, "failed")
+	k.report(ctx, s, number, began, "failed")
 	return nil
 }
 
@@ -163,13 +165,24 @@ func (k *Kernel) fail(ctx context.Context, h Handler, s *Step, cause error) erro
 const TaskMilliseconds = "TaskMilliseconds"
 
 // report writes the line of the log that each step has that was taken: what it led to, and
-// how long it took.
-func (k *Kernel) report(s *Step, number int, began time.Time, outcome string) {
+// how long it took. It counts what was made.
+func (k *Kernel) report(ctx context.Context, s *Step, number int, began time.Time, outcome string) {
 	now := k.Now()
 	slog.Info("step", "request_id", s.Request, "account_id", s.Account, "mode", s.Mode, "kind", s.Kind, "subject", s.Subject, "step", number,
 		"outcome", outcome, "ms", now.Sub(began).Milliseconds(), "age_ms", now.Sub(s.Began).Milliseconds())
-	if outcome == "done" && !s.Began.IsZero() {
-		metric.Measure(TaskMilliseconds, "kind", strings.TrimSuffix(string(s.Kind)+"-"+s.Label, "-"), now.Sub(s.Began).Milliseconds())
+	done := outcome == "done"
+	if !done && outcome != "failed" || s.Began.IsZero() {
+		return
+	}
+	took := now.Sub(s.Began)
+	if done {
+		metric.Measure(TaskMilliseconds, "kind", strings.TrimSuffix(string(s.Kind)+"-"+s.Label, "-"), took.Milliseconds())
+	}
+	if s.Label == "" {
+		return
+	}
+	if err := level.Generated(ctx, k.DB, s.Owner, now, s.Label, took, done); err != nil {
+		slog.Error("generation not counted", "task", s.ID, "error", err) // its work is done
 	}
 }
 

@@ -394,11 +394,11 @@ func TestWhatIsOverdueIsSentAgain(t *testing.T) {
 	run(false, task.Found{})
 	run(true, task.Found{Overdue: 1, Resent: 1})
 	w.clock.Add(2*time.Minute + time.Second)
-	run(false, task.Found{Overdue: 1, Resent: 1})
+	run(false, task.Found{Overdue: 1, Resent: 1, Oldest: 2*time.Minute + time.Second})
 	w.clock.Add(time.Minute)
-	run(false, task.Found{Overdue: 1}) // reminded once
+	run(false, task.Found{Overdue: 1, Oldest: 3*time.Minute + time.Second}) // reminded once
 	w.clock.Add(time.Minute)
-	run(false, task.Found{Overdue: 1, Resent: 1}) // twice as late
+	run(false, task.Found{Overdue: 1, Resent: 1, Oldest: 4*time.Minute + time.Second}) // twice as late
 	var m task.Message
 	if err := json.Unmarshal([]byte(text.messages[2].Body), &m); err != nil || m.ID != "task#1" || m.Step != 1 || m.Owner != owner || text.messages[2].Group != "acc_1" {
 		t.Errorf("%+v, %v", text.messages, err)

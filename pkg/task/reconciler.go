@@ -45,6 +45,8 @@ type Found struct {
 	// sent again, or for the first time if they were parked.
 	Overdue int `json:"overdue"`
 	Resent  int `json:"resent"`
+	// Oldest is by how much that member was late which was latest.
+	Oldest time.Duration `json:"oldest_ns"`
 	// Unfinished reports that the time did not suffice: the next run goes on.
 	Unfinished bool `json:"unfinished"`
 }
@@ -60,6 +62,7 @@ func (r *Reconciler) Run(ctx context.Context, atOnce bool) (all Found, err error
 		found, err := r.set(ctx, set, atOnce)
 		all.Overdue += found.Overdue
 		all.Resent += found.Resent
+		all.Oldest = max(all.Oldest, found.Oldest)
 		if err != nil && ctx.Err() != nil {
 			all.Unfinished = true
 			break
@@ -107,6 +110,7 @@ func (r *Reconciler) set(ctx context.Context, set Overdue, atOnce bool) (found F
 				}
 				if atOnce || !due.After(now.Add(-set.Grace)) {
 					found.Overdue++
+					found.Oldest = max(found.Oldest, now.Sub(due))
 				}
 				if due = due.Add(-set.Ahead); atOnce || set.reminders(now.Sub(due)) > set.reminders(last.Sub(due)) {
 					lost = append(lost, it)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/store"
@@ -72,6 +73,10 @@ func TestStepsAreLoggedWithTheRequestThatBeganThem(t *testing.T) {
 	}
 	if !strings.Contains(counts.String(), `"TaskMilliseconds":14`) || !strings.Contains(counts.String(), `"kind":"count-video"`) {
 		t.Errorf("measured %s", counts.String())
+	}
+	month, err := level.Read(t.Context(), w.db, owner, w.clock.Now())
+	if err != nil || len(month.Generations) != 1 || month.Generations[0].Of != "video" || month.Generations[0].Calls != 1 || month.Generations[0].Failed != 0 {
+		t.Errorf("counted %+v, %v", month, err)
 	}
 	found := 0
 	for _, row := range storetest.Rows(t, w.db) {

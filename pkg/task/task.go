@@ -55,8 +55,8 @@ type Message struct {
 // step.
 type Task struct {
 	Message
-	// Label names what the task makes, where its kind makes several things: the time that
-	// it took is measured apart.
+	// Label names what the task makes, such as content_item.post: the service levels count
+	// it, with the time that it took. Empty: nothing that they count.
 	Label string `json:"label,omitempty"`
 	// Began is when the task was created.
 	Began time.Time `json:"began,omitzero"`

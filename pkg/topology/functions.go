@@ -64,7 +64,7 @@ var Functions = []Function{
 	{Name: "deliver-slow", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{DeliverSlow}, Batch: 10, Holds: true, Concurrency: 50,
 		State: use(Put, Update, UpdateAll, Delete), Media: Read, Sends: []Queue{DeliverSlow}, Webhooks: true, Unseals: true},
 	// What is scheduled starts within a minute. It ends before it is called again.
-	{Name: "due", Trigger: BySchedule, Memory: 512, Timeout: 55 * time.Second, Every: time.Minute, State: use(Put), Sends: Outbox},
+	{Name: "due", Trigger: BySchedule, Memory: 512, Timeout: 55 * time.Second, Every: time.Minute, State: use(Put, Update), Sends: Outbox},
 	// It makes what a customer would, and waits for it.
 	{Name: "canary", Trigger: BySchedule, Memory: 256, Timeout: 2 * time.Minute, Every: 5 * time.Minute, State: []Use{Update}, Probes: true},
 	{Name: "rotate-seal", Trigger: ByRotation, Memory: 256, Timeout: 30 * time.Second, Every: 30 * 24 * time.Hour},

@@ -1,6 +1,7 @@
-// Package level counts the calls of accounts by month and operation, from the stream of
-// the audit log: how many there were, how many failed by the service's fault, and how long
-// they took. It links no HTTP framework.
+// Package level counts by month how well the service works for an account: its calls by
+// operation, from the stream of the audit log; what was generated, by kind; and deliveries
+// to webhooks. Probes and the age of waiting work are counted for all accounts together. It
+// links no HTTP framework.
 package level
 
 import (
@@ -15,9 +16,9 @@ import (
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// Bounds are the upper bounds of the histogram of latencies, in milliseconds. Their
-// places are stored: new ones follow. What takes longer is in one class more.
-var Bounds = []int64{10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000}
+// Bounds are the upper bounds of the histograms, in milliseconds. Their places are
+// stored: new ones follow. What takes longer is in one class more. Calls end within 30 s.
+var Bounds = []int64{10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 86_400_000}
 
 // keep is how long a month is kept after its begin: a year, and what is left of the
 // running month.
@@ -31,6 +32,8 @@ const (
 	calls    = "calls"
 	failed   = "failed"
 	position = "position"
+	oldest   = "oldest"
+	looked   = "looked"
 )
 
 func class(n int) string { return "class_" + strconv.Itoa(n) }
@@ -45,8 +48,16 @@ func classOf(ms int64) int {
 	return len(Bounds)
 }
 
-// probes is the partition of the service's own probes.
-const probes = "levels#probes"
+// stack is the partition of what is counted for all accounts together.
+const stack = "levels#stack"
+
+// What is counted beside calls. No operation has such an id.
+const (
+	delivery   = "/delivery"
+	generation = "/generation/"
+	probe      = "/probe"
+	waiting    = "/waiting"
+)
 
 // partition is that of an account's counts. Each operation has an item for each month, so
 // that an update is small.
@@ -56,17 +67,18 @@ func keyOf(partition string, at time.Time, operation string) store.Key {
 	return store.Key{PK: partition, SK: at.UTC().Format(monthLayout) + "#" + operation}
 }
 
-// Counts are the calls of one operation in a month.
+// Counts are how often something was done in a month.
 type Counts struct {
-	Operation string
-	// Calls are those that were answered, refused ones included, and Failed those that
-	// were answered with a status from 500.
+	// Of is what was done: an operation, or what a generation made.
+	Of string
+	// Calls are how often it was tried, and Failed how often it failed. A call fails by a
+	// status from 500.
 	Calls, Failed int64
-	// Classes is the histogram of latencies.
+	// Classes is the histogram of how long it took.
 	Classes []int64
 }
 
-// Add adds the counts of another operation.
+// Add adds the counts of something else.
 func (c *Counts) Add(o Counts) {
 	c.Calls += o.Calls
 	c.Failed += o.Failed
@@ -78,8 +90,8 @@ func (c *Counts) Add(o Counts) {
 	}
 }
 
-// Percentile returns the bound that the latency of so many of a hundred calls did not
-// exceed; false where there were none. It is the last bound for what took longer.
+// Percentile returns the bound that so many of a hundred times did not exceed; false where
+// there were none. It is the last bound for what took longer.
 func (c Counts) Percentile(p int64) (ms int64, ok bool) {
 	var all, seen int64
 	for _, n := range c.Classes {
@@ -96,37 +108,71 @@ func (c Counts) Percentile(p int64) (ms int64, ok bool) {
 	return Bounds[len(Bounds)-1], true
 }
 
-// Month reads the counts of an account in a month, by operation.
-func Month(ctx context.Context, db *store.DB, o tenant.Owner, at time.Time) ([]Counts, error) {
-	return read(ctx, db, partition(o), at)
+// Month is what was counted of an account in a month.
+type Month struct {
+	// Operations and Generations are in the order of their names.
+	Operations, Generations []Counts
+	Deliveries              Counts
 }
 
-// Probes reads the probes of a month: Calls is their number, and Failed how many did not
-// get what they asked for.
-func Probes(ctx context.Context, db *store.DB, at time.Time) (sum Counts, err error) {
-	all, err := read(ctx, db, probes, at)
-	for _, c := range all {
-		sum.Add(c)
-	}
-	return sum, err
+// Read reads the counts of an account in a month.
+func Read(ctx context.Context, db *store.DB, o tenant.Owner, at time.Time) (m Month, err error) {
+	err = read(ctx, db, partition(o), at, func(c Counts, _ store.Item) {
+		switch made, ok := strings.CutPrefix(c.Of, generation); {
+		case ok:
+			c.Of = made
+			m.Generations = append(m.Generations, c)
+		case c.Of == delivery:
+			m.Deliveries = c
+		default:
+			m.Operations = append(m.Operations, c)
+		}
+	})
+	return m, err
 }
 
-// mostOperations bounds how many operations one month lists.
-const mostOperations = 500
+// Stack is what was counted of all accounts together in a month.
+type Stack struct {
+	// Probes failed if they did not get what they asked for.
+	Probes Counts
+	// Waiting are the looks for work that waits: they failed if they found some, and their
+	// time is the age of the oldest.
+	Waiting Counts
+	// Oldest is what the last look found, and Looked when that was; zero: never.
+	Oldest time.Duration
+	Looked time.Time
+}
 
-func read(ctx context.Context, db *store.DB, partition string, at time.Time) (all []Counts, err error) {
+// ReadStack reads the counts of all accounts together in a month.
+func ReadStack(ctx context.Context, db *store.DB, at time.Time) (s Stack, err error) {
+	err = read(ctx, db, stack, at, func(c Counts, it store.Item) {
+		switch c.Of {
+		case probe:
+			s.Probes = c
+		case waiting:
+			s.Waiting = c
+			s.Oldest = time.Duration(it.Numbers[oldest]) * time.Millisecond
+			s.Looked = time.Unix(it.Numbers[looked], 0).UTC()
+		}
+	})
+	return s, err
+}
+
+// mostCounts bounds how many counts one month lists.
+const mostCounts = 500
+
+func read(ctx context.Context, db *store.DB, partition string, at time.Time, each func(Counts, store.Item)) error {
 	month := at.UTC().Format(monthLayout)
-	q := store.Query{Index: store.Table, Partition: partition, From: month + "#", To: month + "#~", Limit: mostOperations, OldestFirst: true}
-	err = db.Each(ctx, q, func(it store.Item) error {
-		_, operation, _ := strings.Cut(it.SK, "#")
-		c := Counts{Operation: operation, Calls: it.Numbers[calls], Failed: it.Numbers[failed], Classes: make([]int64, len(Bounds)+1)}
+	q := store.Query{Index: store.Table, Partition: partition, From: month + "#", To: month + "#~", Limit: mostCounts, OldestFirst: true}
+	return db.Each(ctx, q, func(it store.Item) error {
+		_, of, _ := strings.Cut(it.SK, "#")
+		c := Counts{Of: of, Calls: it.Numbers[calls], Failed: it.Numbers[failed], Classes: make([]int64, len(Bounds)+1)}
 		for n := range c.Classes {
 			c.Classes[n] = it.Numbers[class(n)]
 		}
-		all = append(all, c)
+		each(c, it)
 		return nil
 	})
-	return all, err
 }
 
 // update is the update that adds counts to an item.
@@ -144,15 +190,47 @@ func (c Counts) update(at time.Time) expression.UpdateBuilder {
 	return store.Expires(u, time.Date(y, m, 1, 0, 0, 0, 0, time.UTC).Add(keep))
 }
 
-// Probed counts a probe of the service.
-func Probed(ctx context.Context, db *store.DB, at time.Time, took time.Duration, ok bool) error {
+// once returns the counts of one that took so long.
+func once(took time.Duration, ok bool) Counts {
 	c := Counts{Calls: 1, Classes: make([]int64, len(Bounds)+1)}
 	c.Classes[classOf(took.Milliseconds())] = 1
 	if !ok {
 		c.Failed = 1
 	}
+	return c
+}
+
+// add adds to an update what is counted, and writes it.
+func add(ctx context.Context, db *store.DB, key store.Key, u expression.UpdateBuilder) error {
 	counted := store.Number(calls)
 	always := expression.Or(counted.AttributeNotExists(), counted.GreaterThanEqual(expression.Value(0)))
-	_, err := db.Update(ctx, keyOf(probes, at, "job"), c.update(at), always)
+	_, err := db.Update(ctx, key, u, always)
 	return err
+}
+
+// Probed counts a probe of the service.
+func Probed(ctx context.Context, db *store.DB, at time.Time, took time.Duration, ok bool) error {
+	return add(ctx, db, keyOf(stack, at, probe), once(took, ok).update(at))
+}
+
+// Waited counts a look for work that waits, and keeps the age of the oldest; zero: none.
+func Waited(ctx context.Context, db *store.DB, at time.Time, age time.Duration) error {
+	u := once(age, age == 0).update(at).
+		Set(store.Number(oldest), expression.Value(age.Milliseconds())).Set(store.Number(looked), expression.Value(at.Unix()))
+	return add(ctx, db, keyOf(stack, at, waiting), u)
+}
+
+// Generated counts something that was made, with the time from its order to its end. What
+// failed has no time.
+func Generated(ctx context.Context, db *store.DB, o tenant.Owner, at time.Time, what string, took time.Duration, ok bool) error {
+	c := once(took, ok)
+	if !ok {
+		c.Classes = nil
+	}
+	return add(ctx, db, keyOf(partition(o), at, generation+what), c.update(at))
+}
+
+// Delivered counts deliveries to webhooks that have ended.
+func Delivered(ctx context.Context, db *store.DB, o tenant.Owner, at time.Time, delivered, lost int64) error {
+	return add(ctx, db, keyOf(partition(o), at, delivery), Counts{Calls: delivered + lost, Failed: lost}.update(at))
 }

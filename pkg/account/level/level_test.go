@@ -82,13 +82,13 @@ func (w *world) handle(records ...events.DynamoDBEventRecord) string {
 // latency of half of them.
 func (w *world) month(o tenant.Owner, at time.Time) (all []string) {
 	w.Helper()
-	counts, err := level.Month(w.Context(), w.db, o, at)
+	month, err := level.Read(w.Context(), w.db, o, at)
 	if err != nil {
 		w.Fatal(err)
 	}
-	for _, c := range counts {
+	for _, c := range month.Operations {
 		half, _ := c.Percentile(50)
-		all = append(all, fmt.Sprint(c.Operation, " ", c.Calls, " ", c.Failed, " ", half))
+		all = append(all, fmt.Sprint(c.Of, " ", c.Calls, " ", c.Failed, " ", half))
 	}
 	return all
 }
@@ -196,16 +196,56 @@ func TestProbes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := level.Probes(t.Context(), w.db, at)
-	half, _ := got.Percentile(50)
-	most, _ := got.Percentile(100)
-	if err != nil || got.Calls != 3 || got.Failed != 1 || half != 10000 || most != 30000 {
+	got, err := level.ReadStack(t.Context(), w.db, at)
+	half, _ := got.Probes.Percentile(50)
+	most, _ := got.Probes.Percentile(100)
+	if err != nil || got.Probes.Calls != 3 || got.Probes.Failed != 1 || half != 10000 || most != 60000 || got.Waiting.Calls != 0 || !got.Looked.IsZero() {
 		t.Errorf("%+v, %d, %d, %v", got, half, most, err)
 	}
-	if none, err := level.Probes(t.Context(), w.db, at.AddDate(0, 1, 0)); err != nil || none.Calls != 0 {
+	if none, err := level.ReadStack(t.Context(), w.db, at.AddDate(0, 1, 0)); err != nil || none.Probes.Calls != 0 {
 		t.Errorf("%+v, %v", none, err)
 	}
 	if _, ok := (level.Counts{}).Percentile(50); ok {
 		t.Error("no calls have a latency")
+	}
+}
+
+// What was looked at is what the month shows at its end: the last look, and how many
+// found work that was late.
+func TestWaitingWork(t *testing.T) {
+	w := newWorld(t)
+	at := w.clock.Now()
+	for n, age := range []time.Duration{0, 3 * time.Minute, 0} {
+		if err := level.Waited(t.Context(), w.db, at.Add(time.Duration(n)*time.Minute), age); err != nil {
+			t.Fatal(err)
+		}
+		got, err := level.ReadStack(t.Context(), w.db, at)
+		if err != nil || got.Oldest != age || !got.Looked.Equal(at.Add(time.Duration(n)*time.Minute).Truncate(time.Second)) || got.Waiting.Calls != int64(n+1) || got.Waiting.Failed != int64(min(n, 1)) {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+}
+
+func TestGenerationsAndDeliveries(t *testing.T) {
+	w := newWorld(t)
+	at := w.clock.Now()
+	other := tenant.Of(acme.Account, tenant.Test)
+	for n, o := range []tenant.Owner{acme, acme, acme, other} {
+		if err := level.Generated(t.Context(), w.db, o, at, "content_item.video", time.Duration(n+1)*time.Minute, n != 2); err != nil {
+			t.Fatal(err)
+		}
+		if err := level.Delivered(t.Context(), w.db, o, at, 5, int64(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.handle(w.call(acme, "getMe", 200, 0))
+	m, err := level.Read(t.Context(), w.db, acme, at)
+	if err != nil || len(m.Operations) != 1 || len(m.Generations) != 1 || m.Deliveries.Calls != 18 || m.Deliveries.Failed != 3 {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	video := m.Generations[0]
+	most, _ := video.Percentile(100) // that of those which succeeded
+	if video.Of != "content_item.video" || video.Calls != 3 || video.Failed != 1 || most != 120_000 {
+		t.Errorf("%+v, %d", video, most)
 	}
 }

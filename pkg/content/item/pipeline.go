@@ -333,7 +333,7 @@ func (r *Record) LivePrice() (credits int64) {
 
 // Order returns the order of the record's current attempt.
 func (r *Record) Order(o tenant.Owner) generate.Order {
-	a := generate.Order{Owner: o, Subject: r.ID, Attempt: r.Attempt, About: r.About()}
+	a := generate.Order{Owner: o, Subject: r.ID, Attempt: r.Attempt, About: r.About(), Makes: "content_item." + string(r.Kind)}
 	for _, planned := range r.Parts {
 		a.Parts = append(a.Parts, planned.Part)
 	}

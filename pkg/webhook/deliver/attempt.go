@@ -82,7 +82,7 @@ func (b *batch) step(ctx context.Context, a *attempt) error {
 			a.delivery.Fail(reason, now)
 			err := b.update(a, a.delivery.Update())
 			if err == nil {
-				b.lost.Add(1)
+				b.note(a)
 			}
 			return err
 		}

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook/health"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
@@ -36,16 +36,14 @@ type batch struct {
 	// impatient is closed when no attempt waits for its receiver any more.
 	impatient chan struct{}
 
-	// delivered and lost count the deliveries that have ended.
-	delivered, lost atomic.Int64
-
 	mu     sync.Mutex
 	failed []error // at the places of the messages
+	ended  map[tenant.Owner]ended
 }
 
 func newBatch(d *Deliverer, records []events.SQSMessage) *batch {
 	return &batch{
-		Deliverer: d, by: d.Name(), records: records, messages: make([]hook.Message, len(records)), failed: make([]error, len(records)),
+		Deliverer: d, by: d.Name(), records: records, messages: make([]hook.Message, len(records)), failed: make([]error, len(records)), ended: map[tenant.Owner]ended{},
 		receivers: map[hook.Ref]*receiver{}, payloads: map[string]*payload{}, leases: leases{held: map[*attempt]bool{}},
 		impatient: make(chan struct{}),
 	}

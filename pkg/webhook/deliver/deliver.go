@@ -101,7 +101,7 @@ func (d *Deliverer) Handle(ctx context.Context, in events.SQSEvent) (events.SQSE
 	})
 	b.deliver(ctx, held, due)
 	others.Wait()
-	b.count()
+	b.count(ctx)
 	held.End(answer, b.failed)
 	return queue.Response(in.Records, b.failed), nil
 }

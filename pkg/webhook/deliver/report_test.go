@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/store"
@@ -60,6 +61,9 @@ func TestADeliveryHasALineInTheLog(t *testing.T) {
 		if strings.Contains(log.String(), private) {
 			t.Errorf("the log has %q", private)
 		}
+	}
+	if month, err := level.Read(t.Context(), w.DB, w.Owner(), w.Clock.Now()); err != nil || month.Deliveries.Calls != 1 || month.Deliveries.Failed != 0 {
+		t.Errorf("counted %+v, %v", month, err)
 	}
 	if n := strings.Count(counts.String(), `"DeliveriesSucceeded":1`); n != 1 || strings.Contains(counts.String(), "DeliveriesFailed") {
 		t.Errorf("counted %s", counts.String())
