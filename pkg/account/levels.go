@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -78,11 +79,11 @@ func (DeliveryLevels) SchemaName() string { return "DeliveryServiceLevels" }
 
 // WaitingLevels are how long work waits, of all accounts together.
 type WaitingLevels struct {
-	Checks    int64      `json:"checks" doc:"Checks in the month. Every minute the service looks for work that should have begun"`
-	Late      int64      `json:"late" doc:"Checks that found work more than two minutes late"`
-	Oldest    *int64     `json:"oldest_ms" doc:"By how much the oldest work was late at the last check of the month, in milliseconds; 0 where none was late. Null without checks" example:"0"`
-	OldestP99 *int64     `json:"oldest_p99_ms" doc:"The same of 99 of 100 checks, rounded up as times of generations, and 0 where none was late. Null without checks" example:"0"`
-	CheckedAt *time.Time `json:"checked_at" doc:"When the last check was. Null without checks" example:"2026-11-22T09:30:00Z"`
+	Checks    int64          `json:"checks" doc:"Checks in the month. Every minute the service looks for work that should have begun"`
+	Late      int64          `json:"late" doc:"Checks that found work more than two minutes late"`
+	Oldest    *int64         `json:"oldest_ms" doc:"By how much the oldest work was late at the last check of the month, in milliseconds; 0 where none was late. Null without checks" example:"0"`
+	OldestP99 *int64         `json:"oldest_p99_ms" doc:"The same of 99 of 100 checks, rounded up as times of generations, and 0 where none was late. Null without checks" example:"0"`
+	CheckedAt *resource.Time `json:"checked_at" doc:"When the last check was. Null without checks" example:"2026-11-22T09:30:00Z"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -196,7 +197,8 @@ func waiting(s level.Stack) WaitingLevels {
 		return w
 	}
 	oldest := s.Oldest.Milliseconds()
-	w.Oldest, w.CheckedAt, w.OldestP99 = &oldest, &s.Looked, percentile(s.Waiting, 99)
+	looked := resource.Instant(s.Looked)
+	w.Oldest, w.CheckedAt, w.OldestP99 = &oldest, &looked, percentile(s.Waiting, 99)
 	// What is not late has the time 0, which the histogram rounds up.
 	if *w.OldestP99 == level.Bounds[0] {
 		*w.OldestP99 = 0
