@@ -64,6 +64,7 @@ var homes = map[metered.Place]home{
 	{Index: "", Kind: "audit_entry"}:              {ofAccount, 1, "Audit entries of one account", "Add the hour to the partition of entries; lists then merge hours"},
 	{Index: "", Kind: "balance"}:                  {ofAccount, 1, "The balance of one account", fewer},
 	{Index: "", Kind: "waiting"}:                  {ofAccount, 1, "The counter of one account's waiting work", fewer},
+	{Index: "", Kind: "levels"}:                   {ofAccount, 1, "The service levels of one account", fewer},
 	{Index: "", Kind: "spend"}:                    {ofKey, 1, "The spending of one key", "Several keys for one customer"},
 	{Index: "", Kind: "analytics"}:                {ofAccount, 1, "Analytics of one factory", "Several factories"},
 	{Index: "by_owner", Kind: "content_item"}:     {ofAccount, 1, "The list of one account's content", fewer},
