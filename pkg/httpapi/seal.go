@@ -1,12 +1,9 @@
 package httpapi
 
 import (
-	"bytes"
-	"compress/flate"
 	"context"
-	"io"
-	"sync"
 
+	"github.com/content-automation/api/pkg/deflate"
 	"github.com/content-automation/api/pkg/seal"
 )
 
@@ -36,11 +33,7 @@ func sealBody(keys [][]byte, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	small, err := compress(body)
-	if err != nil {
-		return nil, err
-	}
-	return box.Seal(small, ""), nil
+	return box.Seal(deflate.Pack(body), ""), nil
 }
 
 // unsealBody decrypts what was stored by one of the keys, and expands it.
@@ -53,26 +46,5 @@ func unsealBody(keys [][]byte, data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(flate.NewReader(bytes.NewReader(small)))
-}
-
-// compressors are kept, because each takes more memory than most answers.
-var compressors = sync.Pool{New: func() any {
-	w, err := flate.NewWriter(nil, flate.BestCompression)
-	if err != nil {
-		panic(err) // the level is a constant
-	}
-	return w
-}}
-
-func compress(data []byte) ([]byte, error) {
-	var b bytes.Buffer
-	w := compressors.Get().(*flate.Writer)
-	defer compressors.Put(w)
-	w.Reset(&b)
-	if _, err := w.Write(data); err != nil {
-		return nil, err
-	}
-	err := w.Close()
-	return b.Bytes(), err
+	return deflate.Unpack(small)
 }
