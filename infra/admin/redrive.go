@@ -174,6 +174,8 @@ func record(r streams.Record) events.DynamoDBEventRecord {
 			image[name] = events.NewStringAttribute(v.Value)
 		case *streams.AttributeValueMemberN:
 			image[name] = events.NewNumberAttribute(v.Value)
+		case *streams.AttributeValueMemberB:
+			image[name] = events.NewBinaryAttribute(v.Value)
 		}
 	}
 	return events.DynamoDBEventRecord{

@@ -3,14 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"maps"
 	"net"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/content-automation/api/pkg/deflate"
 )
 
 // call is one thing that a function is seen to do: a call of AWS, or a request to
@@ -33,7 +37,29 @@ type step struct {
 
 func (s step) of(c call) bool {
 	return (s.function == "" || s.function == c.function) && (s.operation == "" || s.operation == c.operation) &&
-		(s.process == 0 || s.process == c.pid()) && strings.Contains(string(c.body), s.with)
+		(s.process == 0 || s.process == c.pid()) && strings.Contains(readable(c.body), s.with)
+}
+
+// packed is a compressed document in a call of DynamoDB.
+var packed = regexp.MustCompile(`"packed":(\{"B":"[^"]*"\})`)
+
+// readable returns the body of a call, with its documents as texts.
+func readable(body []byte) string {
+	return string(packed.ReplaceAllFunc(body, func(member []byte) []byte {
+		var of struct{ B []byte }
+		if err := json.Unmarshal(packed.FindSubmatch(member)[1], &of); err != nil {
+			return member
+		}
+		doc, err := deflate.Unpack(of.B)
+		if err != nil {
+			return member
+		}
+		text, err := json.Marshal(map[string]string{"S": string(doc)})
+		if err != nil {
+			return member
+		}
+		return slices.Concat([]byte(`"doc":`), text)
+	}))
 }
 
 // fault is done to some of the calls that pass a gate.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/pkg/deflate"
 )
 
 // behindProxy is a proxy to a server that notes what reaches it.
@@ -208,5 +211,17 @@ func within(t *testing.T, so func() bool) {
 			t.Fatalf("not within %v", patience)
 		case <-tick.C:
 		}
+	}
+}
+
+func TestStepsSeeCompressedDocuments(t *testing.T) {
+	doc := deflate.Pack([]byte(`{"id":"task#1","lease":{"holder":"1"}}`))
+	body := fmt.Sprintf(`{"Item":{"packed":{"B":"%s"},"kind":{"S":"task"}}}`, base64.StdEncoding.EncodeToString(doc))
+	leases := step{operation: "PutItem", with: `\"lease\":{`}
+	if c := (call{operation: "PutItem", body: []byte(body)}); !leases.of(c) || !(step{with: `{"S":"task"}`}).of(c) {
+		t.Errorf("%s is not seen as %s", body, readable(c.body))
+	}
+	if odd := `{"Item":{"packed":{"B":"eA=="}}}`; readable([]byte(odd)) != odd {
+		t.Errorf("%s became %s", odd, readable([]byte(odd)))
 	}
 }

@@ -224,9 +224,12 @@ func (c *course) streamed(ctx context.Context) error {
 		r := events.DynamoDBEventRecord{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{NewImage: map[string]events.DynamoDBAttributeValue{}}}
 		text := map[string]string{}
 		for name, v := range w.Item {
-			if s, ok := v.(*types.AttributeValueMemberS); ok {
-				text[name] = s.Value
-				r.Change.NewImage[name] = events.NewStringAttribute(s.Value)
+			switch v := v.(type) {
+			case *types.AttributeValueMemberS:
+				text[name] = v.Value
+				r.Change.NewImage[name] = events.NewStringAttribute(v.Value)
+			case *types.AttributeValueMemberB:
+				r.Change.NewImage[name] = events.NewBinaryAttribute(v.Value)
 			}
 		}
 		if w.New {

@@ -23,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/provider/credentials"
 	"github.com/content-automation/api/pkg/seal/stored"
 	"github.com/content-automation/api/pkg/social/apps"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // seen are the secrets that the tests were shown, each of them once.
@@ -193,6 +194,10 @@ func (s *search) tables(ctx context.Context) (found []string, err error) {
 			}
 			items += len(page.Items)
 			for _, item := range page.Items {
+				item, err := store.Unpack(item)
+				if err != nil {
+					return nil, err
+				}
 				text, err := textOf(item)
 				if err != nil {
 					return nil, err

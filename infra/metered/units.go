@@ -261,6 +261,8 @@ func valueSize(value types.AttributeValue) int {
 	switch v := value.(type) {
 	case *types.AttributeValueMemberS:
 		return len(v.Value)
+	case *types.AttributeValueMemberB:
+		return len(v.Value)
 	case *types.AttributeValueMemberN:
 		digits := strings.Trim(strings.NewReplacer("-", "", ".", "").Replace(v.Value), "0")
 		return 1 + (len(digits)+1)/2

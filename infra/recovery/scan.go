@@ -11,6 +11,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/content-automation/api/pkg/store"
 )
 
 // Scanner reads a table.
@@ -56,7 +58,11 @@ func each(ctx context.Context, s Scanner, table string, f func(row) error) error
 			return fmt.Errorf("read the table %s: %w", table, err)
 		}
 		for _, item := range page.Items {
-			if err := f(item); err != nil {
+			item, err := store.Unpack(item)
+			if err == nil {
+				err = f(item)
+			}
+			if err != nil {
 				return err
 			}
 		}

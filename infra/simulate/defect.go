@@ -34,6 +34,7 @@ func hideLease(it attributes) {
 	delete(doc, "lease")
 	b, err := json.Marshal(doc)
 	must(err)
+	delete(it, "packed")
 	it["doc"] = &types.AttributeValueMemberS{Value: string(b)}
 }
 

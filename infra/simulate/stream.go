@@ -23,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/factory/proposal"
 	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/relay"
+	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/memtable"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/topology"
@@ -79,8 +80,11 @@ func (w *world) follow() {
 func recordOf(c memtable.Change, position int) events.DynamoDBEventRecord {
 	image := map[string]events.DynamoDBAttributeValue{}
 	for name, v := range c.New {
-		if text, ok := v.(*types.AttributeValueMemberS); ok {
-			image[name] = events.NewStringAttribute(text.Value)
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			image[name] = events.NewStringAttribute(v.Value)
+		case *types.AttributeValueMemberB:
+			image[name] = events.NewBinaryAttribute(v.Value)
 		}
 	}
 	return events.DynamoDBEventRecord{EventName: c.Event, Change: events.DynamoDBStreamRecord{NewImage: image, SequenceNumber: strconv.Itoa(position)}}
@@ -115,7 +119,13 @@ func (w *world) feed(f *follower, s *shard, after time.Duration) {
 	})
 }
 
+// textOf returns a text of an item; that of "doc" is its document, however it is stored.
 func textOf(a attributes, name string) string {
+	if name == "doc" {
+		var err error
+		a, err = store.Unpack(a)
+		must(err)
+	}
 	s, _ := a[name].(*types.AttributeValueMemberS)
 	if s == nil {
 		return ""

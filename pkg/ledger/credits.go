@@ -39,8 +39,8 @@ func notified(u expression.UpdateBuilder) expression.UpdateBuilder {
 // the move does that and the credits are those that were read. Without notify, it
 // returns store.ErrConflict if the move does it.
 func setThreshold(tx *store.Tx, key store.Key, threshold, lostLimit int64, doc json.RawMessage, notify bool, read int64) {
-	u := expression.Set(above, expression.Minus(credits.IfNotExists(value(0)), value(threshold))).
-		Set(store.Number(lostLimitNumber), value(lostLimit)).Set(store.Document, expression.Value(string(doc)))
+	u := store.SetDocument(expression.Set(above, expression.Minus(credits.IfNotExists(value(0)), value(threshold))).
+		Set(store.Number(lostLimitNumber), value(lostLimit)), doc)
 	c := expression.Or(above.AttributeNotExists(), above.LessThan(value(0)), credits.GreaterThanEqual(value(threshold)))
 	if notify {
 		u = notified(u)

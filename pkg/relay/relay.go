@@ -65,7 +65,10 @@ func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 	jobs := map[topology.Queue]*bundle[queue.Message]{}
 	published := &bundle[types.PutEventsRequestEntry]{}
 	for i, record := range batch.Records {
-		it, ok := created(record)
+		it, ok, err := created(record)
+		if err != nil {
+			failed[i] = err
+		}
 		if !ok {
 			continue
 		}
@@ -122,18 +125,12 @@ func (b *bundle[T]) report(failed, sent []error) {
 
 // created returns the item of a record of an insertion of one of Kinds, and false
 // for all other records.
-func created(record events.DynamoDBEventRecord) (store.Item, bool) {
+func created(record events.DynamoDBEventRecord) (it store.Item, ok bool, err error) {
 	if record.EventName != string(events.DynamoDBOperationTypeInsert) {
-		return store.Item{}, false
+		return it, false, nil
 	}
-	it := store.FromStream(func(name string) (string, bool) {
-		v, ok := record.Change.NewImage[name]
-		if !ok || v.DataType() != events.DataTypeString {
-			return "", false
-		}
-		return v.String(), true
-	})
-	return it, slices.Contains(Kinds, it.Kind)
+	it, err = store.FromRecord(record.Change.NewImage)
+	return it, slices.Contains(Kinds, it.Kind), err
 }
 
 // message returns the message of an item, and the name of its queue; empty where it is

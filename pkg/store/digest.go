@@ -8,24 +8,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// FromImage returns the item of an image in the table's stream, of which the texts and
-// the numbers are given by the names of their attributes.
-func FromImage(texts, numbers map[string]string) Item {
-	a := attributes{}
-	for name, value := range texts {
-		a[name] = str(value)
-	}
-	for name, value := range numbers {
-		a[name] = &types.AttributeValueMemberN{Value: value}
-	}
-	return unmarshal(a)
-}
-
 // Digest returns a hash of the item as it was read, with its key and all attributes
-// that have an effect.
+// that have an effect. How the document is stored does not change it.
 func (it *Item) Digest() (string, error) {
 	all := map[string]string{}
-	for name, v := range it.marshal() {
+	for name, v := range it.plain() {
 		switch v := v.(type) {
 		case *types.AttributeValueMemberS:
 			all[name] = "S" + v.Value

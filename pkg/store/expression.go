@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -15,8 +16,6 @@ import (
 var (
 	// Account is the account of the item's owner.
 	Account = expression.Name(attrAccount)
-	// Document is the item's document.
-	Document = expression.Name(attrDoc)
 	// Expiry is when the item ends, in seconds since 1970.
 	Expiry = expression.Name(attrTTL)
 	// Exists is the condition that there is an item.
@@ -36,6 +35,11 @@ func Number(name string) expression.NameBuilder { return expression.Name(numberP
 // an earlier read fails with a conflict.
 func Written(u expression.UpdateBuilder) expression.UpdateBuilder {
 	return u.Add(expression.Name(attrVersion), expression.Value(1))
+}
+
+// SetDocument adds to an update that it replaces the item's document.
+func SetDocument(u expression.UpdateBuilder, doc json.RawMessage) expression.UpdateBuilder {
+	return u.Set(expression.Name(attrDoc), expression.Value(string(doc))).Remove(expression.Name(attrPacked))
 }
 
 // Expires adds to an update that the item expires at a time.
@@ -101,9 +105,9 @@ func (db *DB) Update(ctx context.Context, key Key, u expression.UpdateBuilder, c
 		var check *types.ConditionalCheckFailedException
 		switch {
 		case err == nil:
-			return unmarshal(out.Attributes), nil
+			return unmarshal(out.Attributes)
 		case errors.As(err, &check):
-			return Item{}, &ConflictError{unmarshal(check.Item)}
+			return Item{}, conflict(check.Item)
 		case !isContention(err):
 			return Item{}, failure(err, "store: update %s", key.PK)
 		}

@@ -1,6 +1,7 @@
 // Package store is the only place that knows the shape of the DynamoDB tables:
 // their keys and indexes, transactions, optimistic versions and cursors. An area
-// keeps each of its resources as one JSON document in one item.
+// keeps each of its resources as one JSON document in one item: as the text attribute
+// "doc", or compressed as the binary attribute "packed" where that saves a write unit.
 package store
 
 import (
@@ -24,6 +25,7 @@ const (
 	attrMode    = "mode"
 	attrVersion = "ver"
 	attrDoc     = "doc"
+	attrPacked  = "packed" // the document, compressed; such an item has no attrDoc
 	attrTTL     = "ttl"
 	// The prefixes of the attributes beside the document: those that a list may be
 	// filtered by, texts, and numbers.
@@ -110,7 +112,10 @@ func (k Key) attributes() attributes {
 }
 
 // marshal returns the item as attributes, with its version incremented.
-func (it *Item) marshal() attributes {
+func (it *Item) marshal() attributes { return pack(it.plain()) }
+
+// plain is marshal without compression.
+func (it *Item) plain() attributes {
 	a := it.Key.attributes()
 	a[attrKind] = str(it.Kind)
 	a[attrVersion] = num(it.Version + 1)
@@ -141,13 +146,18 @@ func (it *Item) marshal() attributes {
 	return a
 }
 
-func unmarshal(a attributes) Item {
+// unmarshal returns the item that has the attributes, or the zero Item where there are none.
+func unmarshal(a attributes) (Item, error) {
+	doc, err := documentOf(a)
+	if err != nil {
+		return Item{}, err
+	}
 	it := Item{
 		Key:        Key{text(a[attrPK]), text(a[attrSK])},
 		Kind:       text(a[attrKind]),
 		Owner:      tenant.Of(tenant.Account(text(a[attrAccount])), tenant.Mode(text(a[attrMode]))),
 		Version:    number(a[attrVersion]),
-		Doc:        json.RawMessage(text(a[attrDoc])),
+		Doc:        doc,
 		Listed:     Key{text(a[ByOwner.pk]), text(a[ByOwner.sk])},
 		Parent:     Key{text(a[ByParent.pk]), text(a[ByParent.sk])},
 		Due:        Key{text(a[ByDue.pk]), text(a[ByDue.sk])},
@@ -167,7 +177,7 @@ func unmarshal(a attributes) Item {
 	if ttl := number(a[attrTTL]); ttl != 0 {
 		it.ExpireAt = time.Unix(ttl, 0).UTC()
 	}
-	return it
+	return it, nil
 }
 
 func text(v types.AttributeValue) string {

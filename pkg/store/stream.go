@@ -1,31 +1,22 @@
 package store
 
 import (
-	"encoding/json"
-
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// FromStream returns the item of a record of the table's stream, with its key, kind,
-// owner, document the filters of events and its origin. Text returns a string attribute of the
-// record's image.
-func FromStream(text func(name string) (string, bool)) Item {
-	get := func(name string) string {
-		s, _ := text(name)
-		return s
-	}
-	it := Item{
-		Key: Key{get(attrPK), get(attrSK)}, Kind: get(attrKind),
-		Owner: tenant.Of(tenant.Account(get(attrAccount)), tenant.Mode(get(attrMode))),
-		Doc:   json.RawMessage(get(attrDoc)), Filters: map[string]string{},
-	}
-	for _, name := range []string{"type", "factory"} {
-		if v := get(filterPrefix + name); v != "" {
-			it.Filters[name] = v
+// FromRecord returns the item of an image in a record of the table's stream.
+func FromRecord(image map[string]events.DynamoDBAttributeValue) (Item, error) {
+	a := make(attributes, len(image))
+	for name, v := range image {
+		switch v.DataType() {
+		case events.DataTypeString:
+			a[name] = str(v.String())
+		case events.DataTypeNumber:
+			a[name] = &types.AttributeValueMemberN{Value: v.Number()}
+		case events.DataTypeBinary:
+			a[name] = &types.AttributeValueMemberB{Value: v.Binary()}
 		}
 	}
-	if v := get(textPrefix + OriginAttribute); v != "" {
-		it.Attributes = map[string]string{OriginAttribute: v}
-	}
-	return it
+	return unmarshal(a)
 }

@@ -52,7 +52,10 @@ func (db *DB) Get(ctx context.Context, key Key) (Item, error) {
 	if out.Item == nil {
 		return Item{}, ErrNotFound
 	}
-	it := unmarshal(out.Item)
+	it, err := unmarshal(out.Item)
+	if err != nil {
+		return Item{}, err
+	}
 	if db.expired(&it) {
 		return Item{}, ErrNotFound
 	}
@@ -106,7 +109,11 @@ func (db *DB) getAll(ctx context.Context, keys []Key) ([]Item, error) {
 			return nil, failure(err, "store: get %d items", len(keys))
 		}
 		for _, a := range out.Responses[db.name] {
-			if it := unmarshal(a); !db.expired(&it) {
+			it, err := unmarshal(a)
+			if err != nil {
+				return nil, err
+			}
+			if !db.expired(&it) {
 				items[at[it.Key]] = it
 			}
 		}
@@ -207,7 +214,10 @@ func (db *DB) list(ctx context.Context, q Query) (Page, error) {
 			return Page{}, failure(err, "store: query %s %s", q.Index.name, q.Partition)
 		}
 		for _, a := range out.Items {
-			it := unmarshal(a)
+			it, err := unmarshal(a)
+			if err != nil {
+				return Page{}, err
+			}
 			if len(page.Items) == q.Limit || bytes >= maxPageBytes {
 				// There is one more than may be given, so the list goes on.
 				page.Next = cursorOf(page.Items[len(page.Items)-1], q.Index)

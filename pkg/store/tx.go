@@ -230,7 +230,11 @@ func failedCondition(ops []op, reasons []types.CancellationReason) error {
 		switch code := aws.ToString(r.Code); code {
 		case "ConditionalCheckFailed":
 			if judge := ops[i].judge; judge != nil {
-				return judge(unmarshal(r.Item))
+				it, err := unmarshal(r.Item)
+				if err != nil {
+					return err
+				}
+				return judge(it)
 			}
 			return ops[i].failed
 		case "", "None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":

@@ -37,6 +37,15 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%v: %s %s", ErrConflict, e.Item.PK, e.Item.SK)
 }
 
+// conflict returns the error of a condition that the stored item does not meet.
+func conflict(stored attributes) error {
+	it, err := unmarshal(stored)
+	if err != nil {
+		return err
+	}
+	return &ConflictError{it}
+}
+
 // Unwrap returns ErrConflict.
 func (e *ConflictError) Unwrap() error { return ErrConflict }
 
@@ -127,7 +136,10 @@ func (u *Update) conflict(stored attributes) error {
 	if len(stored) == 0 {
 		return &ConflictError{Item{Key: u.Key}}
 	}
-	it := unmarshal(stored)
+	it, err := unmarshal(stored)
+	if err != nil {
+		return err
+	}
 	if it.Version == u.Version+1 && u.isDone(&it) {
 		return nil
 	}

@@ -2,7 +2,6 @@ package level
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Keeper is the handler of the audit table's stream. It counts each entry once, however
@@ -69,13 +67,8 @@ func (k *Keeper) Handle(ctx context.Context, batch events.DynamoDBEvent) (events
 // readRecord reads the record of a new entry, with the key of the count that it belongs to. It
 // returns false for what is no call of an operation.
 func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok bool) {
-	text := func(name string) string {
-		if v, has := r.Change.NewImage[name]; has && v.DataType() == events.DataTypeString {
-			return v.String()
-		}
-		return ""
-	}
-	if r.EventName != string(events.DynamoDBOperationTypeInsert) || text("kind") != chain.EntryKind {
+	it, err := store.FromRecord(r.Change.NewImage)
+	if r.EventName != string(events.DynamoDBOperationTypeInsert) || err == nil && it.Kind != chain.EntryKind {
 		return key, entry, false
 	}
 	var e struct {
@@ -85,19 +78,21 @@ func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok b
 		MS        int64 `json:"latency_ms"`
 		Count     int64
 	}
-	if err := json.Unmarshal([]byte(text("doc")), &e); err != nil {
-		slog.Error("audit entry not read", "id", text("sk"), "error", err)
+	if err == nil {
+		err = it.Decode(&e)
+	}
+	if err != nil {
+		slog.Error("audit entry not read", "sequence_number", r.Change.SequenceNumber, "error", err)
 		return key, entry, false
 	}
 	// Changes by operators are no calls, and requests of unknown paths none of an operation.
 	if e.Operation == "" || strings.HasPrefix(e.Operation, "admin.") {
 		return key, entry, false
 	}
-	owner := tenant.Of(tenant.Account(text("acc")), tenant.Mode(text("mode")))
 	// Positions are decimal numbers of up to 40 digits. With zeros before them they
 	// compare as texts.
 	at := fmt.Sprintf("%040s", r.Change.SequenceNumber)
-	return keyOf(partition(owner), e.At, e.Operation), record{position: at, seen: seenIn(r.AWSRegion), at: e.At, failed: e.Status >= 500, ms: e.MS, stands: max(e.Count, 1)}, true
+	return keyOf(partition(it.Owner), e.At, e.Operation), record{position: at, seen: seenIn(r.AWSRegion), at: e.At, failed: e.Status >= 500, ms: e.MS, stands: max(e.Count, 1)}, true
 }
 
 // seenIn returns the attribute of a count for the stream of a region: each replica of the

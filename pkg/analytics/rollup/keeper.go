@@ -67,16 +67,10 @@ func (k *Keeper) Handle(ctx context.Context, batch events.DynamoDBEvent) (events
 // read reads a record; false where it contributes nothing. What was counted of a subject
 // stays when it is deleted.
 func read(r events.DynamoDBEventRecord) (c change, ok bool, err error) {
-	texts, numbers := map[string]string{}, map[string]string{}
-	for name, v := range r.Change.NewImage {
-		switch v.DataType() {
-		case events.DataTypeString:
-			texts[name] = v.String()
-		case events.DataTypeNumber:
-			numbers[name] = v.Number()
-		}
+	it, err := store.FromRecord(r.Change.NewImage)
+	if err != nil {
+		return c, false, err
 	}
-	it := store.FromImage(texts, numbers)
 	of := slices.IndexFunc(Sources, func(s Source) bool { return s.Kind == it.Kind })
 	if of < 0 {
 		return c, false, nil

@@ -127,7 +127,18 @@ func (w *world) commit(add func(*store.Tx)) {
 }
 
 func itemOf(row storetest.Row) store.Item {
-	return store.FromImage(row, map[string]string{"ver": row["ver"], "ttl": row["ttl"]})
+	image := map[string]events.DynamoDBAttributeValue{}
+	for name, value := range row {
+		image[name] = events.NewStringAttribute(value)
+	}
+	for _, name := range []string{"ver", "ttl"} {
+		image[name] = events.NewNumberAttribute(row[name])
+	}
+	it, err := store.FromRecord(image)
+	if err != nil {
+		panic(err)
+	}
+	return it
 }
 
 // remove removes a row, and put puts it back as it is given, with its version.

@@ -51,7 +51,10 @@ func (c *Chain) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 		}
 	}
 	failed := len(batch.Records)
-	order, chains := byChain(batch)
+	order, chains, err := byChain(batch)
+	if err != nil {
+		return events.DynamoDBEventResponse{}, err
+	}
 	for _, n := range order {
 		if err := c.extend(ctx, n, chains[n], nil); err != nil {
 			slog.Error("audit chain not extended", "account", n.Account, "day", n.Date(), "error", err)
@@ -68,7 +71,10 @@ func (c *Chain) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 // Redrive appends those of the entries of a batch that are in no link. The chains may
 // have gone on since the stream has given the batch up, so that all links are read.
 func (c *Chain) Redrive(ctx context.Context, batch events.DynamoDBEvent) error {
-	order, chains := byChain(batch)
+	order, chains, err := byChain(batch)
+	if err != nil {
+		return err
+	}
 	for _, n := range order {
 		var r Report
 		known, err := r.links(ctx, c.db, n)
@@ -84,13 +90,16 @@ func (c *Chain) Redrive(ctx context.Context, batch events.DynamoDBEvent) error {
 
 // byChain returns the new entries of a batch by their chains, and the chains in the
 // order of their first entries.
-func byChain(batch events.DynamoDBEvent) (order []Name, chains map[Name][]record) {
+func byChain(batch events.DynamoDBEvent) (order []Name, chains map[Name][]record, err error) {
 	chains = map[Name][]record{}
 	for i, r := range batch.Records {
 		if r.EventName != string(events.DynamoDBOperationTypeInsert) {
 			continue
 		}
-		entry := itemOf(r.Change.NewImage)
+		entry, err := store.FromRecord(r.Change.NewImage)
+		if err != nil {
+			return nil, nil, err
+		}
 		if entry.Kind != EntryKind {
 			continue
 		}
@@ -104,7 +113,7 @@ func byChain(batch events.DynamoDBEvent) (order []Name, chains map[Name][]record
 		}
 		chains[n] = append(chains[n], record{entry, i, r.Change.SequenceNumber, r.AWSRegion + "/" + entry.PK})
 	}
-	return order, chains
+	return order, chains, nil
 }
 
 // reportAltered reports a change or removal, but for the table's own removal of what
@@ -113,27 +122,12 @@ func (c *Chain) reportAltered(r events.DynamoDBEventRecord) {
 	if by := r.UserIdentity; by != nil && by.Type == "Service" && by.PrincipalID == "dynamodb.amazonaws.com" {
 		return
 	}
-	if r.EventName == string(events.DynamoDBOperationTypeRemove) {
-		if expires := itemOf(r.Change.OldImage).ExpireAt; !expires.IsZero() && expires.Before(c.now()) {
-			return
-		}
+	it, err := store.FromRecord(r.Change.OldImage)
+	if r.EventName == string(events.DynamoDBOperationTypeRemove) && !it.ExpireAt.IsZero() && it.ExpireAt.Before(c.now()) {
+		return
 	}
 	metric.Count(AlteredMetric, ChangeDimension, r.EventName)
-	it := itemOf(r.Change.OldImage)
-	slog.Error("audit log altered", "change", r.EventName, "kind", it.Kind, "partition", it.PK, "id", it.SK)
-}
-
-func itemOf(image map[string]events.DynamoDBAttributeValue) store.Item {
-	texts, numbers := map[string]string{}, map[string]string{}
-	for name, v := range image {
-		switch v.DataType() {
-		case events.DataTypeString:
-			texts[name] = v.String()
-		case events.DataTypeNumber:
-			numbers[name] = v.Number()
-		}
-	}
-	return store.FromImage(texts, numbers)
+	slog.Error("audit log altered", "change", r.EventName, "kind", it.Kind, "partition", it.PK, "id", it.SK, "error", err)
 }
 
 // maxTries bounds how often a link is made again because another one was made at the

@@ -1,6 +1,7 @@
 package memtable
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math/big"
@@ -25,7 +26,7 @@ const maxItem = 400 << 10
 // zeros.
 func stored(v value) (value, error) {
 	switch v := v.(type) {
-	case *types.AttributeValueMemberS, *types.AttributeValueMemberBOOL, *types.AttributeValueMemberNULL:
+	case *types.AttributeValueMemberS, *types.AttributeValueMemberB, *types.AttributeValueMemberBOOL, *types.AttributeValueMemberNULL:
 		return v, nil
 	case *types.AttributeValueMemberN:
 		n, err := numeral(v.Value)
@@ -91,6 +92,8 @@ func kind(v value) string {
 	switch v.(type) {
 	case *types.AttributeValueMemberS:
 		return "S"
+	case *types.AttributeValueMemberB:
+		return "B"
 	case *types.AttributeValueMemberN:
 		return "N"
 	case *types.AttributeValueMemberBOOL:
@@ -111,6 +114,12 @@ func compare(a, b value) (order int, comparable bool) {
 			return 0, false
 		}
 		return strings.Compare(a.Value, b.Value), true
+	case *types.AttributeValueMemberB:
+		b, ok := b.(*types.AttributeValueMemberB)
+		if !ok {
+			return 0, false
+		}
+		return bytes.Compare(a.Value, b.Value), true
 	case *types.AttributeValueMemberN:
 		b, ok := b.(*types.AttributeValueMemberN)
 		if !ok {
@@ -163,6 +172,8 @@ func size(it item) int {
 func valueSize(v value) int {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
+		return len(v.Value)
+	case *types.AttributeValueMemberB:
 		return len(v.Value)
 	case *types.AttributeValueMemberN:
 		return 1 + (len(significant(v.Value))+1)/2

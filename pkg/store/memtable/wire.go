@@ -156,6 +156,7 @@ func decode(raw json.RawMessage, to reflect.Value) error {
 func decodeValue(raw json.RawMessage) (types.AttributeValue, error) {
 	var v struct {
 		S, N *string
+		B    []byte
 		BOOL *bool
 		NULL *bool
 	}
@@ -165,6 +166,8 @@ func decodeValue(raw json.RawMessage) (types.AttributeValue, error) {
 	switch {
 	case v.S != nil:
 		return &types.AttributeValueMemberS{Value: *v.S}, nil
+	case v.B != nil:
+		return &types.AttributeValueMemberB{Value: v.B}, nil
 	case v.N != nil:
 		return &types.AttributeValueMemberN{Value: *v.N}, nil
 	case v.BOOL != nil:

@@ -31,7 +31,8 @@ func Raw(t testing.TB, db *store.DB) (client *dynamodb.Client, name string) {
 	return v.(raw).client, v.(raw).name
 }
 
-// Row is an item as it lies in the table: each attribute as text.
+// Row is an item as it lies in the table, but with its document readable: each attribute
+// as text.
 type Row map[string]string
 
 // Rows reads the whole table, what pkg/store would hide included.
@@ -47,6 +48,10 @@ func Rows(t testing.TB, db *store.DB) []Row {
 			t.Fatalf("storetest: read the table: %v", err)
 		}
 		for _, item := range page.Items {
+			item, err := store.Unpack(item)
+			if err != nil {
+				t.Fatalf("storetest: read the table: %v", err)
+			}
 			row := Row{}
 			for name, value := range item {
 				row[name] = text(value)
