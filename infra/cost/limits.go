@@ -98,7 +98,6 @@ func (l limit) at() float64 { return l.takes / l.used }
 
 // mix is what one call uses on average.
 type mix struct {
-	used   usage
 	places metered.Places
 	// took is the time of the runs of functions, by function.
 	took, runs map[string]float64
