@@ -67,6 +67,7 @@ var homes = map[metered.Place]home{
 	{Index: "", Kind: "levels"}:                   {ofAccount, 1, "The service levels of one account", fewer},
 	{Index: "", Kind: "spend"}:                    {ofKey, 1, "The spending of one key", "Several keys for one customer"},
 	{Index: "", Kind: "analytics"}:                {ofAccount, 1, "Analytics of one factory", "Several factories"},
+	{Index: "", Kind: "levels"}:                   {ofAccount, 1, "Service levels of one account", fewer},
 	{Index: "by_owner", Kind: "content_item"}:     {ofAccount, 1, "The list of one account's content", fewer},
 	{Index: "by_owner", Kind: event.Kind}:         {ofAccount, 1, "The list of one account's events", fewer},
 	{Index: "by_owner", Kind: "balance_entry"}:    {ofAccount, 1, "The list of one account's ledger", fewer},
