@@ -115,6 +115,7 @@ func call(t *testing.T, secret, method, path string, body any, headers ...string
 		if err != nil {
 			t.Fatal(err)
 		}
+		notePrivate(encoded, true)
 		reader = strings.NewReader(string(encoded))
 	}
 	req, err := http.NewRequestWithContext(ctx, method, running.BaseURL+path, reader)
@@ -144,6 +145,7 @@ func call(t *testing.T, secret, method, path string, body any, headers ...string
 	if err := json.Unmarshal(raw, &a); err != nil {
 		t.Fatalf("%s answered %d and no JSON: %v\n%s", a.call, a.Status, err, raw)
 	}
+	noteAnswer(a)
 	// A repeat has the body of the first answer, to the byte; the header is its own.
 	if a.RequestID == "" || a.RequestID != a.Header.Get("X-Request-Id") && a.Header.Get("Idempotent-Replayed") == "" {
 		t.Errorf("%s: request_id %q, X-Request-Id %q", a.call, a.RequestID, a.Header.Get("X-Request-Id"))

@@ -46,6 +46,14 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "the search for secrets found:", strings.Join(found, "\n"), err)
 		return max(code, 1)
 	}
+	private, err := privateLines(dir)
+	if err == nil {
+		found, err = unlogged(dir)
+	}
+	if found = append(private, found...); err != nil || len(found) > 0 {
+		fmt.Fprintln(os.Stderr, "the search in the logs found:", strings.Join(found[:min(len(found), 50)], "\n"), err)
+		return max(code, 1)
+	}
 	if !whole() || code != 0 {
 		fmt.Println("permissions: not checked, since not all tests ran and passed")
 		return code
