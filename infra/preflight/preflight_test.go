@@ -112,8 +112,9 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 		"a new certificate": {nil, func(s *customer.Settings) {
 			s.Domains = map[string]customer.Domain{"eu-central-1": {Name: "api.acme.example", HostedZoneID: "Z1"}}
 		}, "certificate", Skipped, "by the zone Z1"},
-		"no network":        {nil, func(s *customer.Settings) { s.Network = nil }, "egress addresses", Skipped, "addresses of AWS that change"},
-		"addresses to come": {func(a *account) { a.outputs["acme-prod-eu-central-1-data"]["EgressAddresses"] = "" }, nil, "egress addresses", Skipped, "after the first deployment"},
+		"no network":                {nil, func(s *customer.Settings) { s.Network = nil }, "egress addresses", Skipped, "addresses of AWS that change"},
+		"a replica without its API": {func(a *account) { delete(a.outputs, "acme-prod-eu-central-1-api") }, nil, "gateway log role", Skipped, "after the first deployment"},
+		"addresses to come":         {func(a *account) { a.outputs["acme-prod-eu-central-1-data"]["EgressAddresses"] = "" }, nil, "egress addresses", Skipped, "after the first deployment"},
 		"instances kept started": {fresh, func(s *customer.Settings) {
 			s.Concurrency = &customer.Concurrency{Provisioned: map[string]int{"content": 800}}
 		}, "concurrency", Failed, "the functions reserve 1000"},

@@ -148,9 +148,7 @@ func (d *data) replicateFiles() {
 	s := d.settings
 	there := fmt.Sprintf("arn:%s:s3:::%s", *d.stack.Partition(), s.StandbyBucket())
 	role := awsiam.NewRole(d.stack, jsii.String("ReplicaRole"), &awsiam.RoleProps{
-		AssumedBy: awsiam.NewServicePrincipal(jsii.String("s3.amazonaws.com"), &awsiam.ServicePrincipalOpts{Conditions: &map[string]any{
-			"StringEquals": map[string]any{"aws:SourceAccount": d.stack.Account()},
-		}}),
+		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("s3.amazonaws.com"), nil),
 		Description: jsii.String("Copies files of " + s.Customer + " to " + s.Replica.Region),
 	})
 	through := func(region string) func(awsiam.PolicyStatement) awsiam.PolicyStatement {
