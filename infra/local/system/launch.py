@@ -9,7 +9,7 @@ import socketserver
 from hypercorn.config import Config
 from ministack import app
 from ministack.core import iam_actions, iam_evaluator, lambda_runtime, responses
-from ministack.services import kms, lambda_svc, sqs
+from ministack.services import kms, lambda_svc, secretsmanager, sqs
 from ministack.services.cloudformation import provisioners
 
 # Its Lambda writes each event to a function in two small pieces. With Nagle's
@@ -218,6 +218,22 @@ provisioners._RESOURCE_HANDLERS["AWS::KMS::ReplicaKey"] = {
     "create": replicate_key,
     "delete": lambda _physical_id, _props: None,
 }
+
+
+# It cannot make the replica of a secret one of its own.
+handle_secrets = secretsmanager.handle_request
+
+
+async def handle_replicas(method, path, headers, body, query_params):
+    if not headers.get("x-amz-target", "").endswith(".StopReplicationToReplica"):
+        return await handle_secrets(method, path, headers, body, query_params)
+    _, secret = secretsmanager._resolve(json.loads(body)["SecretId"])
+    for of_replica in ("_PrimarySecretArn", "_PrimaryRegion"):
+        secret.pop(of_replica, None)
+    return responses.json_response({"ARN": secret["ARN"]})
+
+
+secretsmanager.handle_request = handle_replicas
 
 
 class Tee:
