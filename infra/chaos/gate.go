@@ -37,7 +37,7 @@ type step struct {
 
 func (s step) of(c call) bool {
 	return (s.function == "" || s.function == c.function) && (s.operation == "" || s.operation == c.operation) &&
-		(s.process == 0 || s.process == c.pid()) && strings.Contains(readable(c.body), s.with)
+		(s.process == 0 || s.process == c.pid()) && (s.with == "" || strings.Contains(readable(c.body), s.with))
 }
 
 // packed is a compressed document in a call of DynamoDB.
