@@ -93,5 +93,5 @@ func (c Change) change(ctx context.Context, db *store.DB, it store.Item, write b
 			return err
 		}
 	}
-	return fmt.Errorf("change %s: others change it all the time: run it again", it.PK)
+	return fmt.Errorf("change %s: it was written by others each time; run the change again", it.PK)
 }

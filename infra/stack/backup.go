@@ -10,7 +10,7 @@ import (
 // lockAfter is the number of days in which the lock of a vault can still be taken away.
 const lockAfter = 3
 
-// backUp backs up the tables and the media every day, into a vault that nobody can empty,
+// backUp backs up the tables and the media every day, into a vault that cannot be emptied,
 // and copies the backups to a vault elsewhere. It does nothing without the setting backup.
 func (d *data) backUp() {
 	b := d.settings.Backup
