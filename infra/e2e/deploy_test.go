@@ -24,7 +24,14 @@ type deployment struct {
 	env     []string
 }
 
-const otherAccount = "111122223333"
+// The dedicated customer of cdk.json: its account, its region, and that of its replica.
+const (
+	otherAccount  = "555566667777"
+	otherRegion   = "eu-west-1"
+	standbyRegion = "eu-central-1"
+	otherName     = "hooli-staging-" + otherRegion
+	standbyName   = "hooli-staging-" + standbyRegion
+)
 
 func newDeployment(t *testing.T) *deployment {
 	t.Helper()
@@ -38,7 +45,8 @@ func newDeployment(t *testing.T) *deployment {
 			t.Fatal(err)
 		}
 	}
-	d.set(root, nil)
+	// The local AWS has neither its hosted zone nor its truststore.
+	d.set(root, map[string]any{"domains": nil})
 	d.program = filepath.Join(d.dir, "deploy")
 	for _, command := range [][]string{
 		{"go", "build", "-o", d.dir + "/", "./infra", "./infra/deploy", "./infra/admin"},
@@ -50,7 +58,7 @@ func newDeployment(t *testing.T) *deployment {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	d.env = append(os.Environ(), "AWS_ENDPOINT_URL="+running.Endpoint, "AWS_REGION="+running.Region,
+	d.env = append(os.Environ(), "AWS_ENDPOINT_URL="+running.Endpoint, "AWS_REGION="+otherRegion,
 		// The local AWS takes an access key of 12 digits for an account.
 		"AWS_ACCESS_KEY_ID="+otherAccount, "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true", "CI=1",
 		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull,
@@ -58,7 +66,7 @@ func newDeployment(t *testing.T) *deployment {
 	return d
 }
 
-// set writes the cdk.json of a folder into the deployment's, with settings of acme changed.
+// set writes the cdk.json of a folder into the deployment's, with settings of hooli changed.
 func (d *deployment) set(from string, settings map[string]any) {
 	d.t.Helper()
 	data, err := os.ReadFile(filepath.Join(from, "cdk.json"))
@@ -69,8 +77,11 @@ func (d *deployment) set(from string, settings map[string]any) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		d.t.Fatal(err)
 	}
+	entry := file["context"].(map[string]any)["customers"].(map[string]any)["hooli"].(map[string]any)
 	for name, value := range settings {
-		file["context"].(map[string]any)["customers"].(map[string]any)["acme"].(map[string]any)[name] = value
+		if entry[name] = value; value == nil {
+			delete(entry, name)
+		}
 	}
 	// The functions and the layer are built.
 	file["app"], file["build"] = filepath.Join(d.dir, "infra"), "true"
@@ -82,10 +93,10 @@ func (d *deployment) set(from string, settings map[string]any) {
 	}
 }
 
-// run runs the command on acme's stage staging, and returns what it prints.
+// run runs the command on hooli's stage staging, and returns what it prints.
 func (d *deployment) run(action string, flags ...string) (string, error) {
 	d.t.Helper()
-	args := append([]string{action, "-customer", "acme", "-stage", "staging", "-region", running.Region, "-arch", system.Machine().Architecture()}, flags...)
+	args := append([]string{action, "-customer", "hooli", "-stage", "staging", "-arch", system.Machine().Architecture()}, flags...)
 	cmd := exec.CommandContext(d.t.Context(), d.program, args...)
 	cmd.Dir, cmd.Env = d.dir, d.env
 	out, err := cmd.CombinedOutput()
@@ -99,22 +110,28 @@ func (d *deployment) must(says, action string, flags ...string) {
 	}
 }
 
-// stacks returns the outputs of acme's stacks, by their names.
-func (d *deployment) stacks() map[string]map[string]string {
+// aws returns the configuration of the account in a region.
+func (d *deployment) aws(region string) aws.Config {
 	d.t.Helper()
-	cfg, err := config.LoadDefaultConfig(d.t.Context(), config.WithRegion(running.Region), config.WithBaseEndpoint(running.Endpoint),
+	cfg, err := config.LoadDefaultConfig(d.t.Context(), config.WithRegion(region), config.WithBaseEndpoint(running.Endpoint),
 		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(otherAccount, "test", "")))
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	out, err := cloudformation.NewFromConfig(cfg).DescribeStacks(d.t.Context(), &cloudformation.DescribeStacksInput{})
+	return cfg
+}
+
+// stacks returns the outputs of hooli's stacks in a region, by their names.
+func (d *deployment) stacks(region string) map[string]map[string]string {
+	d.t.Helper()
+	out, err := cloudformation.NewFromConfig(d.aws(region)).DescribeStacks(d.t.Context(), &cloudformation.DescribeStacksInput{})
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	found := map[string]map[string]string{}
 	for _, s := range out.Stacks {
 		name := aws.ToString(s.StackName)
-		if !strings.HasPrefix(name, "acme-staging-") {
+		if !strings.HasPrefix(name, "hooli-staging-") {
 			continue
 		}
 		found[name] = map[string]string{}
@@ -125,7 +142,7 @@ func (d *deployment) stacks() map[string]map[string]string {
 	return found
 }
 
-// A customer is deployed beside the local one, changed, and destroyed; the stack of
+// A dedicated customer is deployed beside the local one, changed, and destroyed; the stack of
 // its data goes only on demand.
 func TestACustomerIsDeployedChangedAndDestroyed(t *testing.T) {
 	t.Parallel()
@@ -134,30 +151,33 @@ func TestACustomerIsDeployedChangedAndDestroyed(t *testing.T) {
 		t.Fatalf("in an account that is not prepared: %v\n%s", err, out)
 	}
 	d.must("bootstrapped", "bootstrap")
-	d.must("acme-staging-"+running.Region+"-api", "deploy", "-approval", "never")
-	name := "acme-staging-" + running.Region
-	made := d.stacks()
-	if limit := made[name+"-api"]["KeylessLimit"]; len(made) != 3 || limit != "100" {
+	d.must(otherName+"-api", "deploy", "-approval", "never")
+	made := d.stacks(otherRegion)
+	if limit := made[otherName+"-api"]["KeylessLimit"]; len(made) != 3 || limit != "100" {
 		t.Fatalf("%d stacks, and a limit of %q", len(made), limit)
+	}
+	if there := d.stacks(standbyRegion); len(there) != 1 || made[otherName+"-data"]["MediaCopies"] != standbyRegion+"/"+there[standbyName+"-data"]["MediaBucket"] {
+		t.Fatalf("in the region of the replica there is %v", there)
 	}
 	d.must("provider credentials", "preflight")
 	rehearse(t, d, made)
 
 	d.set(d.dir, map[string]any{"keylessLimit": 250})
 	d.must("KeylessLimit", "diff")
-	d.must("acme-staging", "deploy", "-approval", "never")
-	changed := d.stacks()
-	if limit := changed[name+"-api"]["KeylessLimit"]; limit != "250" || changed[name+"-data"]["TableName"] != made[name+"-data"]["TableName"] {
-		t.Errorf("the limit is %q, and the table %q was %q", limit, changed[name+"-data"]["TableName"], made[name+"-data"]["TableName"])
+	d.must("hooli-staging", "deploy", "-approval", "never")
+	changed := d.stacks(otherRegion)
+	if limit := changed[otherName+"-api"]["KeylessLimit"]; limit != "250" || changed[otherName+"-data"]["TableName"] != made[otherName+"-data"]["TableName"] {
+		t.Errorf("the limit is %q, and the table %q was %q", limit, changed[otherName+"-data"]["TableName"], made[otherName+"-data"]["TableName"])
 	}
-
 	d.must("-data: 0 changed", "drift")
+	failOver(t, d)
+
 	d.must("-data is kept", "destroy", "-yes")
-	if left := d.stacks(); len(left) != 1 || left[name+"-data"] == nil {
+	if left := d.stacks(otherRegion); len(left) != 1 || left[otherName+"-data"] == nil {
 		t.Errorf("after destroying, %d stacks are left", len(left))
 	}
 	d.must("tables", "destroy", "-yes", "-data")
-	if left := d.stacks(); len(left) != 0 {
+	if left := d.stacks(otherRegion); len(left) != 0 {
 		t.Errorf("after destroying the data too, %d stacks are left", len(left))
 	}
 }

@@ -12,8 +12,6 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 )
 
@@ -27,13 +25,7 @@ type rehearsal struct {
 
 func newRehearsal(d *deployment, outputs map[string]map[string]string) *rehearsal {
 	d.t.Helper()
-	cfg, err := config.LoadDefaultConfig(d.t.Context(), config.WithRegion(running.Region), config.WithBaseEndpoint(running.Endpoint),
-		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(otherAccount, "test", "")))
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	name := "acme-staging-" + running.Region
-	return &rehearsal{d, lambda.NewFromConfig(cfg), "acme-staging-docs", append(d.env, "STACK_NAME="+name, "AUDIT_TABLE_NAME="+outputs[name+"-data"]["AuditTableName"])}
+	return &rehearsal{d, lambda.NewFromConfig(d.aws(otherRegion)), "hooli-staging-docs", append(d.env, "STACK_NAME="+otherName, "AUDIT_TABLE_NAME="+outputs[otherName+"-data"]["AuditTableName"])}
 }
 
 // publish publishes a version after a change of the function, and returns its number.
