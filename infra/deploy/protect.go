@@ -3,14 +3,17 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/smithy-go"
 )
 
 // stacks is what protects stacks, and finds what was changed without them.
@@ -61,16 +64,24 @@ func protect(ctx context.Context, o order, s stacks) error {
 	return nil
 }
 
-// unprotect ends the protection of stacks against deletion.
+// unprotect ends the protection of stacks against deletion. What was destroyed before has
+// none.
 func unprotect(ctx context.Context, s stacks, names []string) error {
 	for _, name := range names {
 		if _, err := s.UpdateTerminationProtection(ctx, &cloudformation.UpdateTerminationProtectionInput{
 			StackName: &name, EnableTerminationProtection: aws.Bool(false),
-		}); err != nil {
+		}); err != nil && !missing(err) {
 			return fmt.Errorf("end the protection of the stack %s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// missing reports whether a stack does not exist. CloudFormation has no code of its own for
+// that.
+func missing(err error) bool {
+	var refused smithy.APIError
+	return errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" && strings.Contains(refused.ErrorMessage(), "does not exist")
 }
 
 // drift names what was changed without the stacks, and returns an error if anything was.

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/smithy-go"
 )
 
 var _ stacks = (*double)(nil)
@@ -20,6 +21,7 @@ var _ stacks = (*double)(nil)
 type double struct {
 	policies    map[string]string
 	unprotected []string
+	missing     string // a stack that was destroyed before
 	asked       int
 	changed     map[string][]types.StackResourceDrift
 	fails       bool
@@ -31,6 +33,9 @@ func (d *double) SetStackPolicy(_ context.Context, in *cloudformation.SetStackPo
 }
 
 func (d *double) UpdateTerminationProtection(_ context.Context, in *cloudformation.UpdateTerminationProtectionInput, _ ...func(*cloudformation.Options)) (*cloudformation.UpdateTerminationProtectionOutput, error) {
+	if *in.StackName == d.missing {
+		return nil, &smithy.GenericAPIError{Code: "ValidationError", Message: "Stack [" + d.missing + "] does not exist"}
+	}
 	if !*in.EnableTerminationProtection {
 		d.unprotected = append(d.unprotected, *in.StackName)
 	}
@@ -138,5 +143,9 @@ func TestProtectionEndsStackByStack(t *testing.T) {
 	d := &double{}
 	if err := unprotect(t.Context(), d, []string{"acme-prod-eu-central-1-api", "acme-prod-eu-central-1-work"}); err != nil || len(d.unprotected) != 2 {
 		t.Errorf("%v, %v", d.unprotected, err)
+	}
+	d = &double{missing: "acme-prod-eu-central-1-api"}
+	if err := unprotect(t.Context(), d, []string{d.missing, "acme-prod-eu-central-1-data"}); err != nil || !slices.Equal(d.unprotected, []string{"acme-prod-eu-central-1-data"}) {
+		t.Errorf("with a stack that was destroyed before: %v, %v", d.unprotected, err)
 	}
 }

@@ -1,4 +1,4 @@
-"""Starts the local AWS (ministack) with thirteen things set right for this project."""
+"""Starts the local AWS (ministack), changed where this project needs it."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from hypercorn.config import Config
 from ministack import app
 from ministack.core import iam_actions, iam_evaluator, lambda_runtime, responses
 from ministack.services import kms, lambda_svc, secretsmanager, sqs
-from ministack.services.cloudformation import provisioners
+from ministack.services.cloudformation import changesets, provisioners
 
 # Its Lambda writes each event to a function in two small pieces. With Nagle's
 # algorithm the second one waits 40 ms for the acknowledgement of the first.
@@ -234,6 +234,20 @@ async def handle_replicas(method, path, headers, body, query_params):
 
 
 secretsmanager.handle_request = handle_replicas
+
+
+# It sees no change where only outputs do. Here they belong to the first resource.
+resolve_for_diff = changesets._resolve_props_for_diff
+
+
+def resolve_with_outputs(template, *rest):
+    resolved = resolve_for_diff(template, *rest)
+    if resources := resolved.get("Resources"):
+        resources[min(resources)]["Metadata"] = {"Outputs": template.get("Outputs")}
+    return resolved
+
+
+changesets._resolve_props_for_diff = resolve_with_outputs
 
 
 class Tee:
