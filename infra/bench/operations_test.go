@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +17,7 @@ import (
 // TestMain keeps the log of the functions out of the tests' output.
 func TestMain(m *testing.M) {
 	metered.Quiet()
-	os.Exit(m.Run())
+	m.Run()
 }
 
 // filled makes a world that ends with the test.

@@ -83,7 +83,7 @@ var homes = map[metered.Place]home{
 	{Index: "", Kind: hook.DeliveryKind}:          {},
 }
 
-// limit is what gives way at some number of calls a second.
+// limit is what is reached at some number of calls a second.
 type limit struct {
 	what string
 	// takes is how much there is of it, and used how much one call a second uses.
@@ -94,7 +94,7 @@ type limit struct {
 	remedy string
 }
 
-// at returns the calls a second of the whole stack at which it gives way.
+// at returns the calls a second of the whole stack at which it is reached.
 func (l limit) at() float64 { return l.takes / l.used }
 
 // mix is what one call uses on average.
@@ -151,7 +151,7 @@ func mixOf(calls []weighed, all []counted) mix {
 // there are a second: ten for each unit of concurrency.
 const leastRun = 100 * time.Millisecond
 
-// limits returns all limits, the first to give way first.
+// limits returns all limits, the first to be reached first.
 func limits(m mix) (all []limit, err error) {
 	concurrency := 0.0
 	for name, took := range m.took {
@@ -197,12 +197,12 @@ func limits(m mix) (all []limit, err error) {
 	return all, nil
 }
 
-// limitsMarkdown writes the limits in the order in which they give way.
+// limitsMarkdown writes the limits in the order in which they are reached.
 func limitsMarkdown(all []limit) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The load: %d customers; %s calls a second all together, of which the largest customer makes %g of 100 with one key. Of 100 calls %g change an item, %g create a post, which is generated and delivered to %d webhook, and the others read.\n\n",
 		customers, number(callsASecond), largestShare*100, changesShare*100, createsShare*100, eventWebhooks)
-	fmt.Fprintf(&b, "| What gives way | At calls a second | It takes, a second | Used at %s calls a second | What to do |\n|---|---|---|---|---|\n", number(callsASecond))
+	fmt.Fprintf(&b, "| Limit | Reached at calls a second | Allows, a second | Used at %s calls a second | What to do |\n|---|---|---|---|---|\n", number(callsASecond))
 	for _, l := range all {
 		mark := ""
 		if l.at() < callsASecond {

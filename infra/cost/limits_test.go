@@ -40,7 +40,7 @@ func TestTheModels(t *testing.T) {
 			}
 		}
 	})
-	t.Run("no partition of ours gives way below the load", func(t *testing.T) {
+	t.Run("no partition of ours reaches its limit below the load", func(t *testing.T) {
 		ways, err := limits(mixOf(calls, all))
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func TestTheModels(t *testing.T) {
 				t.Errorf("%s is not in its place", l.what)
 			}
 			if l.unit == "write units" && l.ours && l.at() < callsASecond {
-				t.Errorf("%s gives way at %.0f calls a second", l.what, l.at())
+				t.Errorf("%s is reached at %.0f calls a second", l.what, l.at())
 			}
 			if first.what == "" && !l.ours {
 				first = l

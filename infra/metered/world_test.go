@@ -3,7 +3,6 @@ package metered
 import (
 	"context"
 	"maps"
-	"os"
 	"strings"
 	"testing"
 
@@ -15,7 +14,7 @@ import (
 // TestMain keeps the log of the functions out of the tests' output.
 func TestMain(m *testing.M) {
 	Quiet()
-	os.Exit(m.Run())
+	m.Run()
 }
 
 // filled makes a world that ends with the test.

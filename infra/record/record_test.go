@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/rand"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +17,7 @@ import (
 // TestMain keeps the log of injected faults out of the tests' output.
 func TestMain(m *testing.M) {
 	quiet()
-	os.Exit(m.Run())
+	m.Run()
 }
 
 func TestWhatDiffersIsTidied(t *testing.T) {

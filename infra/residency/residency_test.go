@@ -13,7 +13,7 @@ func TestMain(m *testing.M) {
 	if err := os.Chdir("../.."); err != nil { // where cdk.json is, as for make
 		panic(err)
 	}
-	os.Exit(m.Run())
+	m.Run()
 }
 
 func settings(region string, everywhere bool, providers ...string) customer.Settings {

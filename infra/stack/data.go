@@ -71,9 +71,12 @@ func (d *data) hold() {
 	d.state = newStateTable(d.stack, s, key)
 	d.audit = newAuditTable(d.stack, s, key)
 	d.seal = newSealSecret(d.stack, s, key)
-	d.providers = newProviderSecret(d.stack, s, key)
-	d.platforms = newPlatformSecret(d.stack, s, key)
-	d.canary = newCanarySecret(d.stack, s, key)
+	d.providers = newFilledSecret(d.stack, s, key, "ProviderSecret",
+		"Credentials of the generation providers of "+s.Customer, "The providers issue these credentials: only they can replace them.")
+	d.platforms = newFilledSecret(d.stack, s, key, "PlatformSecret",
+		"Applications of "+s.Customer+" at the social platforms", "The platforms issue these credentials: only they can replace them.")
+	d.canary = newFilledSecret(d.stack, s, key, "CanarySecret",
+		"Address and test key of the canary of "+s.Customer, "The operator rotates this key of the API with the others of its account.")
 }
 
 func newStack(app constructs.Construct, s customer.Settings, part, holds string) awscdk.Stack {

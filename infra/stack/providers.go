@@ -18,42 +18,16 @@ import (
 	"github.com/content-automation/api/pkg/provider/polly"
 )
 
-// newProviderSecret makes the secret with the credentials of all providers. It has
-// none at first: an operator puts them there, and no template ever holds them.
-func newProviderSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) awssecretsmanager.Secret {
-	secret := awssecretsmanager.NewSecret(stack, jsii.String("ProviderSecret"), &awssecretsmanager.SecretProps{
-		Description:       jsii.String("Credentials of the generation providers of " + s.Customer),
+// newFilledSecret makes a secret that an operator fills: it is empty at first, and no
+// template ever holds its value. The reason is why nothing rotates it.
+func newFilledSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key, id, description, reason string) awssecretsmanager.Secret {
+	secret := awssecretsmanager.NewSecret(stack, jsii.String(id), &awssecretsmanager.SecretProps{
+		Description:       jsii.String(description),
 		EncryptionKey:     key,
 		SecretStringValue: awscdk.SecretValue_UnsafePlainText(jsii.String("{}")),
 		RemovalPolicy:     kept(s),
 	})
-	accept(secret, finding{"AwsSolutions-SMG4", "The providers issue these credentials: only they can replace them."})
-	return secret
-}
-
-// newPlatformSecret makes the secret with the applications that the operator has registered
-// with the platforms. It has none at first.
-func newPlatformSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) awssecretsmanager.Secret {
-	secret := awssecretsmanager.NewSecret(stack, jsii.String("PlatformSecret"), &awssecretsmanager.SecretProps{
-		Description:       jsii.String("Applications of " + s.Customer + " at the social platforms"),
-		EncryptionKey:     key,
-		SecretStringValue: awscdk.SecretValue_UnsafePlainText(jsii.String("{}")),
-		RemovalPolicy:     kept(s),
-	})
-	accept(secret, finding{"AwsSolutions-SMG4", "The platforms issue these credentials: only they can replace them."})
-	return secret
-}
-
-// newCanarySecret makes the secret with the address and the key that the canary calls the
-// API by. An operator puts them there; until then the canary does nothing.
-func newCanarySecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) awssecretsmanager.Secret {
-	secret := awssecretsmanager.NewSecret(stack, jsii.String("CanarySecret"), &awssecretsmanager.SecretProps{
-		Description:       jsii.String("Address and test key of the canary of " + s.Customer),
-		EncryptionKey:     key,
-		SecretStringValue: awscdk.SecretValue_UnsafePlainText(jsii.String("{}")),
-		RemovalPolicy:     kept(s),
-	})
-	accept(secret, finding{"AwsSolutions-SMG4", "The operator rotates this key of the API with the others of its account."})
+	accept(secret, finding{"AwsSolutions-SMG4", reason})
 	return secret
 }
 
