@@ -93,12 +93,17 @@ test-beside: generate-check
 	@nice -n 10 $(MAKE) --no-print-directory lint-stacks
 	@nice -n 10 $(MAKE) --no-print-directory vuln
 	@nice -n 10 $(MAKE) --no-print-directory test-units
+	@nice -n 10 $(MAKE) --no-print-directory test-engine
 
 # Without vet: make lint runs all of it.
 .PHONY: test-units
 test-units: explorer-assets test-tools ## Run all tests but those of the local system
 	$(GO) test -vet=off -timeout 25m $$($(GO) list $(PACKAGES) | grep -v '$(DEPLOYED)')
 	@for table in pkg/platform/*/testdata/duplicates.md; do echo; echo "$$table, as the tests found it:"; cat $$table; done
+
+.PHONY: test-engine
+test-engine: explorer-assets test-tools ## Run the tests of all packages that use a table on AWS's own database engine; needs a JDK and Maven
+	@.local/bin/local test-engine
 
 .PHONY: test-deployed
 test-deployed: explorer-assets generate-check test-tools ## Run the tests of the local system: end-to-end tests and chaos
@@ -125,6 +130,10 @@ test-explorer: explorer-assets ## Use the explorer in Chromium, which must be in
 .PHONY: simulate
 simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
 	cd infra/simulate && SEEDS=$(or $(SEEDS),1000) FROM=$(or $(FROM),0) $(GO) test -count=1 -timeout 0 -run TestSeeds
+
+.PHONY: fuzz
+fuzz: ## Send odd requests to every operation: REQUESTS=1000000 SEED=2
+	FUZZ_REQUESTS=$(or $(REQUESTS),1000000) FUZZ_SEED=$(or $(SEED),2) $(GO) test -vet=off -count=1 -timeout 0 -v ./infra/fuzz
 
 .PHONY: bench
 bench: tools explorer-assets media-tools bench-media ## Measure operations, start-up, deliveries and compositions; writes docs/bench.md and docs/media.md
@@ -186,6 +195,9 @@ sbom: explorer-assets ## Write the functions' bill of materials (CycloneDX) and 
 synth: tools build ## Synthesise a customer's stacks into cdk.out; CUSTOMER=acme
 	@$(CDK) synth --quiet -c customer=$(CUSTOMER) -c arch=$(ARCH)
 
+# What is deployed, which the stacks have as an output.
+VERSION ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(if $(shell git status --porcelain 2>/dev/null),-changed)
+
 # What the stacks are for; without STAGE, REGION and ARCH, as cdk.json says.
 TARGET = -customer '$(CUSTOMER)' $(if $(STAGE),-stage '$(STAGE)') $(if $(REGION),-region '$(REGION)') \
 	$(if $(filter command line environment,$(origin ARCH)),-arch '$(ARCH)')
@@ -200,11 +212,19 @@ bootstrap: tools ## Prepare an AWS account and region for the CDK
 
 .PHONY: deploy
 deploy: tools ## Build and deploy a customer's stacks; APPROVAL=never does not ask about permissions
-	@$(GO) run ./infra/deploy deploy $(TARGET) -approval $(or $(APPROVAL),broadening)
+	@$(GO) run ./infra/deploy deploy $(TARGET) -version '$(VERSION)' -approval $(or $(APPROVAL),broadening)
 
 .PHONY: diff
 diff: tools ## Show what a deployment would change
-	@$(GO) run ./infra/deploy diff $(TARGET)
+	@$(GO) run ./infra/deploy diff $(TARGET) -version '$(VERSION)'
+
+.PHONY: deploy-all
+deploy-all: tools ## Deploy all customers in waves; stops at the first burned budget of errors, and may be repeated. PARALLEL=4
+	@$(GO) run ./infra/deploy deploy-all -version '$(VERSION)' -parallel $(or $(PARALLEL),4) -approval $(or $(APPROVAL),never)
+
+.PHONY: diff-all
+diff-all: ## Show which customers deploy-all would deploy, and which budget of errors is burned
+	@$(GO) run ./infra/deploy diff-all -version '$(VERSION)'
 
 .PHONY: drift
 drift: ## Show what was changed in a customer's stacks without a deployment

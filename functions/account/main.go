@@ -1,13 +1,16 @@
 // Command account is the Lambda function of the account area: the account itself, its
-// balance, its audit log and its events.
+// balance, its audit log, its events and its
+// sandbox.
 package main
 
 import (
 	"time"
 
 	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/area/sandbox"
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/needs"
 )
@@ -16,5 +19,8 @@ func main() {
 	n := needs.Read[needs.Account]()
 	e := function.Open(n.Area)
 	e.Media = awsenv.Must(media.NewSigner(e.AWS, n.Bucket, time.Now))
-	function.Serve(account.Mount, e)
+	function.Serve(func(r *httpapi.Router, e function.Env) {
+		account.Mount(r, e)
+		sandbox.Mount(r, e)
+	}, e)
 }

@@ -16,6 +16,6 @@ import (
 func main() {
 	n := needs.Read[needs.Catalog]()
 	cfg := awsenv.Must(awsenv.Config())
-	log := audit.New(store.Open(cfg, n.AuditTable), time.Now)
+	log := audit.New(store.Open(cfg, n.AuditTable), time.Now).In(cfg.Region)
 	function.Serve(listing.Mount, function.Env{AWS: cfg, DB: store.Open(cfg, n.Table), Audit: log, Now: time.Now, Seal: stored.Secret(cfg, n.SealSecret, time.Now), Providers: n.Providers})
 }

@@ -1,5 +1,5 @@
 // Command chain is the Lambda function that appends the entries of the audit log to
-// their hash chains.
+// their hash chains, and counts the calls of accounts for their service levels.
 package main
 
 import (
@@ -7,7 +7,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/audit/chain"
+	"github.com/content-automation/api/pkg/audit/follow"
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/needs"
@@ -16,6 +18,7 @@ import (
 
 func main() {
 	logging.Setup()
-	db := store.Open(awsenv.Must(awsenv.Config()), needs.Read[needs.Audit]().AuditTable)
-	lambda.Start(chain.New(db, time.Now).Handle)
+	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Chain]()
+	entries, counts := store.Open(cfg, n.AuditTable), store.Open(cfg, n.Table)
+	lambda.Start(follow.New(chain.New(entries, time.Now).Handle, level.NewKeeper(counts).Handle))
 }

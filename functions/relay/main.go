@@ -17,6 +17,6 @@ import (
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
-	queues := sqsqueue.Open(cfg, needs.QueueURLs(topology.Outbox))
+	queues := sqsqueue.Open(cfg, needs.QueueURLs(topology.Named("relay").Sends))
 	lambda.Start(relay.New(queues, eventbridge.NewFromConfig(cfg), needs.Read[needs.Relay]().Bus).Handle)
 }

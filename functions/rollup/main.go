@@ -3,16 +3,22 @@ package main
 
 import (
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/needs"
+	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 func main() {
 	logging.Setup()
-	db := store.Open(awsenv.Must(awsenv.Config()), needs.Read[needs.State]().Table)
-	lambda.Start(rollup.New(db).Handle)
+	cfg := awsenv.Must(awsenv.Config())
+	db := store.Open(cfg, needs.Read[needs.State]().Table)
+	changes := sqsqueue.New(sqs.NewFromConfig(cfg), needs.QueueURL(topology.Rollup))
+	lambda.Start(rollup.New(db).Holding(queue.NewHolder(changes, queue.Ticker)))
 }

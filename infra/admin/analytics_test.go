@@ -62,19 +62,3 @@ func TestAnalyticsAreVerifiedAndRebuilt(t *testing.T) {
 		}
 	}
 }
-
-func TestDeadLettersOfTheRollupAreReadFromTheStreamAgain(t *testing.T) {
-	p := newPost(t)
-	db := storetest.Open(t, time.Now)
-	p.work.keeper = rollup.New(db)
-	p.work.dead["rollup"] = p.queue("rollup", nil)
-	_, factoryID, attributes := madeContent(t, db, time.Now)
-	letter := p.stream(attributes)
-	p.send(p.work.dead["rollup"], letter(0, 0), nil)
-	if out, err := p.run("redrive", "--queue", "rollup"); err != nil || !strings.Contains(out, "counted: ") || !strings.HasSuffix(out, "\n1 moved\n") {
-		t.Errorf("printed %s, %v", out, err)
-	}
-	if r, err := rollup.Verify(t.Context(), db, factoryID, time.Now()); err != nil || r.Counted != 1 || r.Totals["made"] != 1 {
-		t.Errorf("%+v, %v", r, err)
-	}
-}

@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/audit"
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // unaudited opens an audit log that no test looks at.
@@ -131,13 +133,18 @@ func TestDeadLettersOfTheChainAreReadFromTheStreamAgain(t *testing.T) {
 	p := newPost(t)
 	now := time.Now()
 	db := storetest.Open(t, time.Now)
-	p.work.chain = chain.New(db, time.Now)
+	counts := storetest.Open(t, time.Now)
+	p.work.chain, p.work.levels = chain.New(db, time.Now), level.NewKeeper(counts)
 	p.work.dead["chain"] = p.queue("chain", nil)
 	entry := id.New(id.AuditEntry, now)
-	letter := p.stream(map[string]string{"pk": "acc_1#live", "sk": entry, "kind": chain.EntryKind, "acc": "acc_1", "mode": "live", "doc": "{}"})
+	letter := p.stream(map[string]string{"pk": "acc_1#live", "sk": entry, "kind": chain.EntryKind, "acc": "acc_1", "mode": "live", "doc": `{"at":"` + now.UTC().Format(time.RFC3339) + `","operation_id":"getMe","status":200}`})
 	p.send(p.work.dead["chain"], letter(0, 0), nil)
 	if out, err := p.run("redrive", "--queue", "chain"); err != nil || !strings.HasSuffix(out, "\n1 moved\n") {
 		t.Errorf("printed %s, %v", out, err)
+	}
+	month, err := level.Read(t.Context(), counts, tenant.Of("acc_1", tenant.Live), now)
+	if err != nil || len(month.Operations) != 1 || month.Operations[0].Calls != 1 {
+		t.Errorf("%+v, %v", month, err)
 	}
 	// The link is there; its entry is in the other table.
 	r, err := chain.Verify(t.Context(), db, chain.On("acc_1", now), now)

@@ -71,6 +71,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 	log.flags(cmd)
 	cmd.PersistentFlags().StringVar(&table, "table", os.Getenv("TABLE_NAME"), "name of the state table")
 	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork), providersCommand(out, keep), platformsCommand(out, keep), canaryCommand(out, keep), auditCommand(out, log), analyticsCommand(out, &s), releaseCommand(out, openReleases), restoreCheckCommand(out, openData), itemCommand(out, &s))
+	cmd.AddCommand(haltCommands(out, openDeployment)...)
 	log.record(cmd)
 	return cmd
 }

@@ -77,7 +77,7 @@ func (p *post) arn(url string) string {
 
 func (p *post) send(url, body string, attributes map[string]string) {
 	p.t.Helper()
-	in := &sqs.SendMessageInput{QueueUrl: &url, MessageBody: &body, MessageGroupId: aws.String("acc_1"), MessageAttributes: map[string]sqstypes.MessageAttributeValue{}}
+	in := &sqs.SendMessageInput{QueueUrl: &url, MessageBody: &body, MessageGroupId: aws.String("acc_1#test"), MessageAttributes: map[string]sqstypes.MessageAttributeValue{}}
 	for name, value := range attributes {
 		in.MessageAttributes[name] = sqstypes.MessageAttributeValue{DataType: aws.String("String"), StringValue: &value}
 	}
@@ -101,7 +101,7 @@ func (p *post) bodies(url string) (all []string) {
 		}
 		for _, l := range letters {
 			all = append(all, *l.Body)
-			if group := l.attribute("MessageGroupId"); group != "acc_1" {
+			if group := l.attribute("MessageGroupId"); group != "acc_1#test" {
 				p.t.Errorf("%s is of the group %q", *l.Body, group)
 			}
 		}
@@ -317,7 +317,7 @@ func (p *post) stream(items ...map[string]string) func(from, to int) string {
 func TestDeadLettersOfTheRelayAreReadFromTheStreamAgain(t *testing.T) {
 	p := newPost(t)
 	item := func(n int) map[string]string {
-		return map[string]string{"pk": fmt.Sprint("job", n), "kind": "outbox", "acc": "acc_1", "doc": letterOf(n)}
+		return map[string]string{"pk": fmt.Sprint("job", n), "kind": "outbox", "acc": "acc_1", "mode": "test", "doc": letterOf(n)}
 	}
 	letter := p.stream(item(0), item(1), map[string]string{"pk": "thing", "kind": "thing", "doc": "{}"},
 		map[string]string{"pk": "evt_1", "kind": "event", "f_type": "content.generated", "acc": "acc_1", "mode": "test", "doc": "{}"}, item(4), item(5),

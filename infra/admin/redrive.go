@@ -15,6 +15,8 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/content-automation/api/pkg/audit/follow"
 )
 
 // redrive sends each dead letter back to where it came from, and then deletes it.
@@ -69,14 +71,10 @@ func (w *work) redrive(ctx context.Context, out io.Writer, url string, most int)
 func (w *work) sendBack(ctx context.Context, url string, l letter) (string, error) {
 	if l.body.Records != nil {
 		switch url {
-		case w.dead["rollup"]:
-			return "counted", w.replay(ctx, *l.body.Records, w.keeper.Handle)
-		case w.dead["levels"]:
-			return "counted", w.replay(ctx, *l.body.Records, w.levels.Handle)
 		case w.dead["chain"]:
-			return "relayed", w.replay(ctx, *l.body.Records, func(ctx context.Context, batch events.DynamoDBEvent) (out events.DynamoDBEventResponse, err error) {
+			return "chained and counted", w.replay(ctx, *l.body.Records, follow.New(w.levels.Handle, func(ctx context.Context, batch events.DynamoDBEvent) (out events.DynamoDBEventResponse, err error) {
 				return out, w.chain.Redrive(ctx, batch)
-			})
+			}))
 		}
 		return "relayed", w.replay(ctx, *l.body.Records, w.relay.Handle)
 	}

@@ -22,11 +22,17 @@ func openReleases(ctx context.Context, stack string) (*release.Releaser, string,
 	if err != nil {
 		return nil, "", err
 	}
-	prefix, ok := strings.CutSuffix(stack, "-"+cfg.Region)
+	prefix, err := prefixOf(stack, cfg.Region)
+	return release.Open(cfg), prefix, err
+}
+
+// prefixOf returns how the names of the functions of stacks begin.
+func prefixOf(stack, region string) (string, error) {
+	prefix, ok := strings.CutSuffix(stack, "-"+region)
 	if !ok {
-		return nil, "", fmt.Errorf("name the stacks by --stack or STACK_NAME: <customer>-<stage>-%s, not %q", cfg.Region, stack)
+		return "", fmt.Errorf("name the stacks by --stack or STACK_NAME: <customer>-<stage>-%s, not %q", region, stack)
 	}
-	return release.Open(cfg), prefix + "-", nil
+	return prefix + "-", nil
 }
 
 func releaseCommand(out io.Writer, open func(context.Context, string) (*release.Releaser, string, error)) *cobra.Command {

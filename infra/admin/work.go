@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/content-automation/api/pkg/account/level"
-	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/relay"
@@ -26,7 +25,6 @@ type work struct {
 	streams *dynamodbstreams.Client
 	relay   *relay.Relay
 	chain   *chain.Chain
-	keeper  *rollup.Keeper
 	levels  *level.Keeper
 	// dead has the addresses of the dead-letter queues, by what each is of.
 	dead map[string]string
@@ -74,7 +72,6 @@ func openWork(ctx context.Context, stack string) (*work, error) {
 		}
 	}
 	w.chain = chain.New(store.Open(cfg, outputs["AuditTableName"]), time.Now)
-	w.keeper = rollup.New(store.Open(cfg, outputs["TableName"]))
 	w.levels = level.NewKeeper(store.Open(cfg, outputs["TableName"]))
 	w.relay = relay.New(sqsqueue.Open(cfg, urls), eventbridge.NewFromConfig(cfg), outputs["BusName"])
 	return w, nil

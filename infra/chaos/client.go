@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,14 +26,39 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("%s: %d %s", r.call, r.status, r.text) }
 
+// permanent reports whether the same call would be refused again.
+func (r *refusal) permanent() bool {
+	return r.status < http.StatusInternalServerError && r.status != http.StatusConflict && r.status != http.StatusTooManyRequests
+}
+
 // call makes one call, and reads the data of its answer.
 func (c *client) call(ctx context.Context, method, path, idempotencyKey string, body, into any) error {
 	_, err := c.page(ctx, method, path, idempotencyKey, body, into)
 	return err
 }
 
-// page is call, and also returns the cursor of the page that follows.
+// readsAgain is how often a read is repeated that the starved service does not answer.
+const readsAgain = 50
+
+// page is call, and also returns the cursor of the page that follows. A read of the harness
+// is repeated until it is answered.
 func (c *client) page(ctx context.Context, method, path, idempotencyKey string, body, into any) (next string, err error) {
+	for try := 0; ; try++ {
+		next, err = c.once(ctx, method, path, idempotencyKey, body, into)
+		var refused *refusal
+		if err == nil || method != http.MethodGet || try == readsAgain || errors.As(err, &refused) && refused.permanent() {
+			return next, err
+		}
+		select {
+		case <-time.After(pauseOfCaller):
+		case <-ctx.Done():
+			return "", err
+		}
+	}
+}
+
+// once makes one call, and does not repeat it.
+func (c *client) once(ctx context.Context, method, path, idempotencyKey string, body, into any) (next string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 40*time.Second)
 	defer cancel()
 	var encoded []byte

@@ -18,8 +18,8 @@ type accepted struct {
 	at time.Time
 }
 
-// load asks for work, as a caller does who wants all of it: what was not answered,
-// or with a 5xx, is asked for again, with the same Idempotency-Key.
+// load asks for work, as a caller does who wants all of it: what was not answered, or with
+// 429 or a 5xx, is asked for again, with the same Idempotency-Key.
 type load struct {
 	client *client
 	// ask returns the n-th call to make.
@@ -85,7 +85,7 @@ func (l *load) one(ctx context.Context, n int) error {
 			return nil
 		}
 		var refused *refusal
-		if ctx.Err() != nil || errors.As(err, &refused) && refused.status < http.StatusInternalServerError && refused.status != http.StatusConflict {
+		if ctx.Err() != nil || errors.As(err, &refused) && refused.permanent() {
 			return fmt.Errorf("asking for %s: %w", path, err)
 		}
 		l.mu.Lock()

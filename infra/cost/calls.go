@@ -29,7 +29,7 @@ const (
 )
 
 // floor is the least that a call can cost that is answered by code and leaves a trace: the
-// gateway, one run of a function, one write of one unit and their logs.
+// gateway with its firewall, one run of a function, one write of one unit and their logs.
 func floor() weighed {
 	u := usage{calls: 1, table: metered.Reading{Trips: 1, Writes: 1}}
 	u.ran("account", handling+tableWait)
@@ -72,15 +72,15 @@ func (c weighed) perMillion() float64 { return billOf(&c.used, million, inVirgin
 func callsMarkdown(all []weighed) string {
 	least := floor()
 	var b strings.Builder
-	b.WriteString("### Calls\n\nOne million calls in us-east-1, in dollars, without the work that follows. The floor is the least that a call can cost that code answers and that leaves a trace: the gateway, one run of a function, one write unit and their logs. Calls are made with a test key; a live key adds the ledger to what creates work.\n\n")
-	b.WriteString("| Call | Read units | Write units | API Gateway | Lambda | DynamoDB | Logs and traces | Sum | Times the floor |\n|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("### Calls\n\nOne million calls in us-east-1, in dollars, without the work that follows. The floor is the least that a call can cost that code answers and that leaves a trace: the gateway with its firewall, one run of a function, one write unit and their logs. Calls are made with a test key; a live key adds the ledger to what creates work.\n\n")
+	b.WriteString("| Call | Read units | Write units | Gateway and firewall | Lambda | DynamoDB | Logs and traces | Sum | Times the floor |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, c := range append([]weighed{least}, all...) {
 		bill := map[string]float64{}
 		for _, l := range billOf(&c.used, million, inVirginia).lines {
 			bill[l.service] += l.dollars
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", c.name, number(c.used.table.Reads), number(c.used.table.Writes),
-			bill["API Gateway"], bill["Lambda"], bill["DynamoDB"], bill["CloudWatch Logs"]+bill["X-Ray"], c.perMillion(), c.perMillion()/least.perMillion())
+			bill["API Gateway"]+bill["WAF"], bill["Lambda"], bill["DynamoDB"], bill["CloudWatch Logs"]+bill["X-Ray"], c.perMillion(), c.perMillion()/least.perMillion())
 	}
 	last := all[slices.IndexFunc(all, func(c weighed) bool { return c.name == "createContentItem" })]
 	b.WriteString("\nThe write units of createContentItem:\n\n| Written | In the table | In its indexes |\n|---|---|---|\n")

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -73,10 +75,13 @@ type course struct {
 	keeper   *rollup.Keeper
 	consumer *task.Consumer
 	dispatch *dispatch.Dispatcher
-	// jobs are the messages that wait in the queues of work, and told the events of
-	// the bus that wait in the queue of dispatch.
-	jobs []queue.Message
-	told []string
+	// jobs are the messages that wait in the queues of work, changes those that wait for
+	// the sums of analytics, and told the events of the bus that wait in the queue of
+	// dispatch.
+	jobs, changes []queue.Message
+	told          []string
+	// sending is held while a message or an event is sent: the relay sends side by side.
+	sending sync.Mutex
 	// cancels is the operation that is yet to end the generation early.
 	cancels string
 }
@@ -156,9 +161,11 @@ func newCourse(w *metered.World, s scenario) *course {
 	c := &course{w: w, cancels: s.cancels}
 	mailboxes := map[topology.Queue]mailbox{}
 	for _, name := range topology.Tasks {
-		mailboxes[name] = mailbox{c}
+		mailboxes[name] = mailbox{c, &c.jobs}
 	}
-	c.relay = relay.New(mailboxes, bus{c}, "bench")
+	relayed := maps.Clone(mailboxes)
+	relayed[topology.Rollup] = mailbox{c, &c.changes}
+	c.relay = relay.New(relayed, bus{c}, "bench")
 	c.keeper = rollup.New(w.State)
 	worker := &generate.Worker{
 		DB: w.State, Loaders: w.Loaders, Providers: newMaker(&c.used, s.polls, s.fails, w.Now), Objects: &shelf{used: &c.used}, Composer: cutter{used: &c.used}, Now: w.Now,
@@ -200,6 +207,10 @@ func (c *course) end(ctx context.Context, id string) error {
 		switch {
 		case len(c.w.Meter.Written) > 0:
 			err = c.streamed(ctx)
+		case len(c.changes) > 0:
+			m := c.changes[0]
+			c.changes = c.changes[1:]
+			err = c.received(ctx, "rollup", m.Body, true, c.keeper.Holding(queue.NewHolder(mailbox{c, &c.changes}, never)))
 		case len(c.told) > 0:
 			err = c.dispatched(ctx)
 		case len(c.jobs) > 0:
@@ -214,12 +225,12 @@ func (c *course) end(ctx context.Context, id string) error {
 	return fmt.Errorf("%s has not ended after %d runs of functions", id, most)
 }
 
-// streamed calls the relay and the sums of analytics with what the last transaction has
-// written, as far as the stream's filters let it through.
+// streamed calls the relay with what the last transaction has written, as far as the
+// stream's filter lets it through.
 func (c *course) streamed(ctx context.Context) error {
 	written := c.w.Meter.Written
 	c.w.Meter.Written = nil
-	var relayed, rolled events.DynamoDBEvent
+	var relayed events.DynamoDBEvent
 	for _, w := range written {
 		r := events.DynamoDBEventRecord{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{NewImage: map[string]events.DynamoDBAttributeValue{}}}
 		text := map[string]string{}
@@ -235,17 +246,11 @@ func (c *course) streamed(ctx context.Context) error {
 		if w.New {
 			r.EventName = "INSERT"
 		}
-		if w.New && slices.Contains(relay.Kinds, text["kind"]) {
+		if w.New && slices.Contains(relay.Kinds, text["kind"]) || rollup.Passes(text["kind"], text["f_state"]) {
 			relayed.Records = append(relayed.Records, r)
 		}
-		if rollup.Passes(text["kind"], text["f_state"]) {
-			rolled.Records = append(rolled.Records, r)
-		}
 	}
-	if err := c.follow("relay", relayed, func() (events.DynamoDBEventResponse, error) { return c.relay.Handle(ctx, relayed) }); err != nil {
-		return err
-	}
-	return c.follow("rollup", rolled, func() (events.DynamoDBEventResponse, error) { return c.keeper.Handle(ctx, rolled) })
+	return c.follow("relay", relayed, func() (events.DynamoDBEventResponse, error) { return c.relay.Handle(ctx, relayed) })
 }
 
 // follow runs a function with records of the stream, if there are any.
@@ -309,15 +314,20 @@ func (c *course) received(ctx context.Context, function, body string, fair bool,
 	return err
 }
 
-// mailbox is a queue of work.
-type mailbox struct{ *course }
+// mailbox is a queue: its messages wait in a list.
+type mailbox struct {
+	*course
+	list *[]queue.Message
+}
 
 // Send takes messages by one request.
 func (m mailbox) Send(_ context.Context, all ...queue.Message) []error {
+	m.sending.Lock()
+	defer m.sending.Unlock()
 	m.used.sends++
 	m.used.grouped++
 	m.used.waited += queueWait
-	m.jobs = append(m.jobs, all...)
+	*m.list = append(*m.list, all...)
 	return make([]error, len(all))
 }
 
@@ -326,6 +336,8 @@ type bus struct{ *course }
 
 // PutEvents hands events to the rule that sends them to dispatch.
 func (b bus) PutEvents(_ context.Context, in *eventbridge.PutEventsInput, _ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
+	b.sending.Lock()
+	defer b.sending.Unlock()
 	b.used.waited += busWait
 	b.used.events += len(in.Entries)
 	for _, e := range in.Entries {

@@ -161,7 +161,7 @@ func limits(m mix) (all []limit, err error) {
 	all = []limit{
 		{"The throttle of the gateway's stage", customer.CallsPerSecond, 1, "calls", true, "Raise `customer.CallsPerSecond`, and with it what is reserved for the authorizer"},
 		{"The concurrency reserved for the authorizer", float64(authorizer.Reserved), max(m.took["authorizer"], leastRun.Seconds()), "runs at a time, ten a second each", true, "Raise `Reserved` in `pkg/topology/functions.go`: a tenth of the calls a second"},
-		{"Lambda: concurrency of the region", 1000, concurrency, "runs at a time, ten a second each", false, "Ask for the quota `Concurrent executions`"},
+		{"Lambda: concurrency of the region", regionConcurrency, concurrency, "runs at a time, ten a second each", false, "Ask for the quota `Concurrent executions`"},
 		{"API Gateway: calls of the region", 10_000, 1, "calls", false, "Ask for the quota `Throttle rate`"},
 		{"DynamoDB: writes of the state table", 40_000, m.writes, "write units", false, "Ask for the quota `Table-level write throughput limit`; set the warm throughput before the load comes"},
 		{"DynamoDB: reads of the state table", 40_000, m.reads, "read units", false, "Ask for the quota `Table-level read throughput limit`"},
@@ -169,6 +169,9 @@ func limits(m mix) (all []limit, err error) {
 		{"EventBridge: PutEvents in eu-central-1", 2_400, m.events, "events", false, "Ask for the quota `PutEvents throttle limit`. In us-east-1 it is 10,000"},
 		{"EventBridge: invocations in eu-central-1", 4_500, m.events, "invocations", false, "Ask for the quota `Invocations throttle limit`. In us-east-1 it is 18,750"},
 		{"KMS: cryptographic requests in eu-central-1", 20_000, createsShare * 2, "requests", false, "Ask for the quota; the bucket's own key already saves most requests"},
+	}
+	if m.places[metered.Place{Kind: "balance"}] > 0 {
+		all = append(all, limit{"Accepted generations of one account: transactions that meet on its balance", acceptedASecond, createsShare * largestShare, "generations", true, "Several accounts for one customer; its contract names the limit"})
 	}
 	for _, f := range topology.Functions {
 		if took := m.took[f.Name]; f.Trigger == topology.ByQueue && took > 0 {
@@ -210,5 +213,6 @@ func limitsMarkdown(all []limit) string {
 		}
 		fmt.Fprintf(&b, "| %s | %s%.0f%s | %s %s | %.0f | %s |\n", l.what, mark, l.at(), mark, number(l.takes), l.unit, l.used*callsASecond, l.remedy)
 	}
+	b.WriteString("\n" + accountMarkdown())
 	return b.String()
 }

@@ -78,6 +78,7 @@ func (p profile) monthOf(calls []weighed, all []counted, in func(price) float64)
 		return billOf(&all[i].whole, n, in).sum
 	}
 	add("Standing", standing.Month())
+	add("Custom metrics", p.customMetrics())
 	idle := looking()
 	add("Schedules and empty queues", billOf(&idle, 1, in).sum)
 	add("Reads", call("getFactory", p.reads)+call("listContentItems", p.lists))
@@ -128,5 +129,41 @@ func monthsMarkdown(calls []weighed, all []counted) string {
 	}
 	idle := looking()
 	fmt.Fprintf(&b, "| Polling of empty queues, and scheduled functions | %d queues | %.2f |\n", len(topology.Queues), billOf(&idle, 1, inVirginia).sum)
+	fmt.Fprintf(&b, "| Custom metrics | of the canary | %.2f |\n", profiles[0].customMetrics())
+	b.WriteString("\n" + dedicatedMarkdown())
+	return b.String()
+}
+
+// dedicatedMarkdown writes what a customer with infrastructure of its own pays for by the
+// hour, without any work.
+func dedicatedMarkdown() string {
+	idle, regions := looking(), []func(price) float64{inVirginia, inFrankfurt}
+	var shared, rest [2]float64
+	for i, in := range regions {
+		shared[i] = standing.Month() + profiles[0].customMetrics() + billOf(&idle, 1, in).sum
+	}
+	var b strings.Builder
+	b.WriteString("### A dedicated customer's month\n\nThe customer `hooli` of `cdk.json` with all that it has of its own, idle, in dollars: two zones, six services with endpoints, 15 instances in office hours, and a replica in a second region.\n\n| | Number | us-east-1 | eu-central-1 |\n|---|---|---|---|\n")
+	line := func(what, number string, dollars [2]float64) {
+		fmt.Fprintf(&b, "| %s | %s | %.2f | %.2f |\n", what, number, dollars[0], dollars[1])
+	}
+	rows := func(all []standing.Own) {
+		for _, r := range all {
+			line(r.What, fmt.Sprint(r.Count), [2]float64{float64(r.Count) * r.Virginia, float64(r.Count) * r.Frankfurt})
+		}
+	}
+	line("What each stack costs that does nothing", "", shared)
+	rows(standing.Dedicated)
+	own, replica := rents()
+	for i := range rest {
+		rest[i] = shared[i] + own[i]
+	}
+	line("**Sum of its region**", "", rest)
+	rows(standing.Waiting)
+	line("**Sum of the region of the replica**", "", replica)
+	var during [2]float64
+	during[0], during[1] = standing.Sum(standing.Dedicated[:2])
+	line("More there after a failover: NAT gateways and endpoints", "", during)
+	b.WriteString("\nBeside that, a replica costs each write of the table once more, and a cent and a half for each GB of files that is copied; NAT gateways and endpoints charge by the GB as well. Prices: <https://aws.amazon.com/vpc/pricing/>, <https://aws.amazon.com/privatelink/pricing/>, <https://aws.amazon.com/lambda/pricing/>.\n")
 	return b.String()
 }

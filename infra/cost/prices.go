@@ -14,7 +14,7 @@ type price struct {
 
 // pricesAsOf says of when the prices are, and how sure.
 const pricesAsOf = "August 2026. Those of API Gateway, DynamoDB, SQS, EventBridge, S3 and CloudWatch were compared with the price list behind the pages. " +
-	"Those of Lambda in eu-central-1, KMS, Secrets Manager and X-Ray were not: check them before you rely on them."
+	"Those of Lambda in eu-central-1, WAF, KMS, Secrets Manager, X-Ray and of networks were not: check them before you rely on them."
 
 // million is what most prices are for.
 const million = 1e6
@@ -26,6 +26,8 @@ const gigabyte = 1 << 30
 var prices = []price{
 	{"API Gateway", "call of a REST API", million, 3.50, 3.70,
 		func(u *usage) float64 { return float64(u.calls) }, "https://aws.amazon.com/api-gateway/pricing/"},
+	{"WAF", "request", million, 0.60, 0.60,
+		func(u *usage) float64 { return float64(u.calls) }, "https://aws.amazon.com/waf/pricing/"},
 	{"Lambda", "run", million, 0.20, 0.20,
 		func(u *usage) float64 { return float64(u.functionRuns()) }, "https://aws.amazon.com/lambda/pricing/"},
 	{"Lambda", "GB-second, arm64", million, 13.3334, 13.3334,

@@ -54,12 +54,12 @@ func TestABillAddsUp(t *testing.T) {
 		wants map[string]float64
 	}{
 		"us-east-1": {inVirginia, map[string]float64{
-			"API Gateway": 2 * 3.5e-3, "Lambda": 3*0.2e-3 + 3.25*13.3334e-3, "DynamoDB": 16*0.625e-3 + 8*0.125e-3, "SQS": 12*0.4e-3 + 10*0.1e-3,
+			"API Gateway": 2 * 3.5e-3, "WAF": 2 * 0.6e-3, "Lambda": 3*0.2e-3 + 3.25*13.3334e-3, "DynamoDB": 16*0.625e-3 + 8*0.125e-3, "SQS": 12*0.4e-3 + 10*0.1e-3,
 			"EventBridge": 4e-3, "S3": 3*5e-3 + 1000*12e6/(1<<30)*0.023, "KMS": 2 * 3e-3, "Secrets Manager": 5e-3,
 			"CloudWatch Logs": 1000 * (2*500 + 3*450) / float64(1<<30) * 0.5, "X-Ray": 3 * 0.01 * 5e-3,
 		}},
 		"eu-central-1": {inFrankfurt, map[string]float64{
-			"API Gateway": 2 * 3.7e-3, "Lambda": 3*0.2e-3 + 3.25*13.3334e-3, "DynamoDB": 16*0.7625e-3 + 8*0.1525e-3, "SQS": 12*0.4e-3 + 10*0.1e-3,
+			"API Gateway": 2 * 3.7e-3, "WAF": 2 * 0.6e-3, "Lambda": 3*0.2e-3 + 3.25*13.3334e-3, "DynamoDB": 16*0.7625e-3 + 8*0.1525e-3, "SQS": 12*0.4e-3 + 10*0.1e-3,
 			"EventBridge": 4e-3, "S3": 3*5.4e-3 + 1000*12e6/(1<<30)*0.0245, "KMS": 2 * 3e-3, "Secrets Manager": 5e-3,
 			"CloudWatch Logs": 1000 * (2*500 + 3*450) / float64(1<<30) * 0.63, "X-Ray": 3 * 0.01 * 5e-3,
 		}},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -77,6 +78,7 @@ func assumptions() string {
 	b.WriteString("- Each file that is stored or composed of makes a request to KMS, although the bucket key avoids most of them. Tables and logs share their requests over minutes. Each generation reads the secret once, although a function caches it for five minutes.\n")
 	fmt.Fprintf(&b, "- Each run of a function logs %d bytes, but for the authorizer, and each call in the gateway's log %d; %g of 100 runs are traced.\n", logged, accessLogged, traced*100)
 	b.WriteString("- Assumed of a delivery to a webhook: four round trips, 3 read units and 6 write units, and a receiver that answers in 300 ms. Of the month of a stack: each queue is polled by five pollers every 20 seconds.\n")
-	b.WriteString("- Not included: hash chains and service levels, whose functions take up to 100 entries of the audit log at a time (under load about 0.2 write units for a call), free tiers, storage of items and backups, traffic to customers, and taxes.\n")
+	fmt.Fprintf(&b, "- A custom metric costs $%.2f for a month in which it has a value every hour. The canary has %d; work has up to %d. Metrics of faults are not included.\n", metricPrice, int(math.Round(profiles[0].customMetrics()/metricPrice)), int(math.Round(profiles[1].customMetrics()/metricPrice)))
+	b.WriteString("- Not included: hash chains and service levels, whose function takes up to 100 entries of the audit log at a time (under load about 0.2 write units for a call), free tiers, storage of items and backups, traffic to customers, and taxes.\n")
 	return b.String()
 }

@@ -104,6 +104,10 @@ func (s Settings) Reserved(f topology.Function) int {
 	return f.Reserved
 }
 
+// Probed reports whether the canary can reach the API. A private API is reached from a
+// network alone.
+func (s Settings) Probed() bool { return len(s.PrivateEndpoints) == 0 || s.Network != nil }
+
 var (
 	endpointShape = regexp.MustCompile(`^vpce-[0-9a-f]{8,17}$`)
 	daysShape     = regexp.MustCompile(`^(MON|TUE|WED|THU|FRI|SAT|SUN)(-(MON|TUE|WED|THU|FRI|SAT|SUN))?$`)
@@ -117,7 +121,7 @@ var (
 // checkDedicated returns an error that names the first member that is wrong.
 func (s Settings) checkDedicated() error {
 	for _, check := range []func(Settings) error{
-		Settings.checkNetwork, Settings.checkEndpoints, Settings.checkConcurrency, Settings.checkProfiles, Settings.checkDomains, Settings.checkBackup, Settings.checkReplica,
+		Settings.checkNetwork, Settings.checkEndpoints, Settings.checkConcurrency, Settings.checkProfiles, Settings.checkDomains, Settings.checkBackup, Settings.checkReplica, Settings.checkMembership,
 	} {
 		if err := check(s); err != nil {
 			return err

@@ -40,13 +40,13 @@ func (s Settings) There() Settings {
 }
 
 // SharedTable is the name that a table has in both regions.
-func (s Settings) SharedTable(name string) string { return s.Customer + "-" + s.Stage + "-" + name }
+func (s Settings) SharedTable(name string) string { return s.Short() + "-" + name }
 
 // SharedSecret is the name that a secret has in both regions.
 func (s Settings) SharedSecret(name string) string { return s.Customer + "/" + s.Stage + "/" + name }
 
 // KeyAlias is the alias of the key of the data in each region.
-func (s Settings) KeyAlias() string { return "alias/" + s.Customer + "-" + s.Stage }
+func (s Settings) KeyAlias() string { return "alias/" + s.Short() }
 
 // SecretsKeyAlias is the alias of the key of customers' secrets in each region.
 func (s Settings) SecretsKeyAlias() string { return s.KeyAlias() + "-secrets" }
@@ -64,8 +64,9 @@ func (s Settings) Ready() error {
 	return nil
 }
 
-// longestBucketName is the most that S3 takes.
-const longestBucketName = 63
+// Waiting reports whether the stacks are those of the replica's region, and the service does
+// not run there: only the data and what must not change is there, such as addresses.
+func (s Settings) Waiting() bool { return s.Standby() && s.Ready() != nil }
 
 func (s Settings) checkReplica() error {
 	r := s.Replica
@@ -82,8 +83,6 @@ func (s Settings) checkReplica() error {
 		return fmt.Errorf("replica.region is %s, the customer's own region: what is lost with the data is lost with its copy", r.Region)
 	case partition(r.Region) != partition(s.Home):
 		return fmt.Errorf("replica.region is not in the same partition of AWS as %s: %s", s.Home, r.Region)
-	case len(s.StandbyBucket()) > longestBucketName:
-		return fmt.Errorf("replica: the names of the customer and the stage are too long: the bucket %s would have more than %d characters", s.StandbyBucket(), longestBucketName)
 	}
 	return nil
 }

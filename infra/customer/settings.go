@@ -61,6 +61,9 @@ type Settings struct {
 	LocalTools string `json:"localTools"`
 	// KeylessLimit is how many calls without a key an address may make in five minutes.
 	KeylessLimit int `json:"keylessLimit"`
+	// YouTubeDailyUploads is how many videos a day Google lets the application of the customer
+	// upload; 0: Google's default.
+	YouTubeDailyUploads int `json:"youtubeDailyUploads"`
 	// PermissionsBoundary is the ARN of a policy that bounds all roles; it may be empty.
 	PermissionsBoundary string `json:"permissionsBoundary"`
 	// Domains are the customer's own names by region.
@@ -68,8 +71,13 @@ type Settings struct {
 	// CanaryMinutes is how long a release has a tenth of the calls before it has all; 0: it
 	// has all at once.
 	CanaryMinutes int `json:"canaryMinutes"`
+	// MonthlyBudget is how many dollars the AWS account may cost in a month before
+	// AlarmEmail hears of it; 0: any number.
+	MonthlyBudget int `json:"monthlyBudget"`
 	// Isolation are the settings of infrastructure of the customer's own.
 	Isolation
+	// Membership is the customer's place in the fleet.
+	Membership
 }
 
 // Domain is a name of the customer's own for the API in one region.
@@ -109,9 +117,6 @@ const CallsPerSecond = 2000
 
 // leastLimit is the lowest limit of a firewall rule that AWS takes.
 const leastLimit = 10
-
-// longestRoleName is the most that AWS takes.
-const longestRoleName = 64
 
 var (
 	nameShape   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
@@ -166,7 +171,7 @@ func Read(context func(key string) any) (Settings, error) {
 func (s *Settings) override(context func(key string) any) error {
 	for key, field := range map[string]*string{
 		"region": &s.Region, "account": &s.Account, "stage": &s.Stage, "arch": &s.Arch,
-		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel, "permissionsBoundary": &s.PermissionsBoundary, "providerEndpoint": &s.ProviderEndpoint, "platformEndpoint": &s.PlatformEndpoint, "localTools": &s.LocalTools,
+		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel, "permissionsBoundary": &s.PermissionsBoundary, "providerEndpoint": &s.ProviderEndpoint, "platformEndpoint": &s.PlatformEndpoint, "localTools": &s.LocalTools, "version": &s.Version,
 	} {
 		if value, ok := context(key).(string); ok && value != "" {
 			*field = value
@@ -216,12 +221,16 @@ func (s Settings) validate() error {
 		return fmt.Errorf("the account %q of customer %s is not an AWS account id of 12 digits: set account in cdk.json, or add -c account=<id>", s.Account, s.Customer)
 	case s.PermissionsBoundary != "" && !boundaryARN.MatchString(s.PermissionsBoundary):
 		return fmt.Errorf("the permissionsBoundary %q of customer %s is not the ARN of an IAM policy", s.PermissionsBoundary, s.Customer)
-	case len(s.RoleName(topology.Assumer().Name)) > longestRoleName:
-		return fmt.Errorf("the names of the customer, %s, and the stage, %s, are too long: the role %s would have more than %d characters", s.Customer, s.Stage, s.RoleName(topology.Assumer().Name), longestRoleName)
 	case s.Arch != "arm64" && s.Arch != "x86_64":
 		return fmt.Errorf("the architecture %q is neither arm64 nor x86_64", s.Arch)
 	case s.KeylessLimit < leastLimit:
 		return fmt.Errorf("keylessLimit is %d or more, not %d: AWS counts no fewer calls", leastLimit, s.KeylessLimit)
+	case s.MonthlyBudget < 0:
+		return fmt.Errorf("monthlyBudget is a number of dollars, not %d", s.MonthlyBudget)
+	case s.MonthlyBudget > 0 && (s.Local() || s.AlarmEmail == ""):
+		return fmt.Errorf("monthlyBudget needs alarmEmail, which hears of it, and an AWS account: customer %s lacks one", s.Customer)
+	case s.YouTubeDailyUploads < 0:
+		return fmt.Errorf("youtubeDailyUploads is the number of uploads that Google permits the application on a day, not %d", s.YouTubeDailyUploads)
 	case s.AllowLoopbackWebhooks && !s.Local():
 		return fmt.Errorf("allowLoopbackWebhooks is for the stage %s alone: the stage %s would let webhooks reach the service's own network", StageLocal, s.Stage)
 	case s.ProviderEndpoint != "" && !s.Local():
@@ -249,7 +258,7 @@ func (s Settings) validate() error {
 	if err := s.checkDedicated(); err != nil {
 		return fmt.Errorf("the settings of customer %s in cdk.json: %w", s.Customer, err)
 	}
-	return nil
+	return s.checkNames()
 }
 
 // Built returns an error that names what is not built, if anything.

@@ -97,6 +97,12 @@ func TestRefusedSettings(t *testing.T) {
 		"bad stage":                  {map[string]any{"customer": "acme", "stage": "Prod!"}, "the stage"},
 		"long names": {map[string]any{"customer": "a-customer-with-quite-a-name", "stage": "productionlike", "customers": map[string]any{
 			"a-customer-with-quite-a-name": map[string]any{"account": "444455556666", "region": "ap-southeast-1"}}}, "are too long"},
+		"a long name of a rule": {map[string]any{"customer": "northwind-industries-emea", "stage": "production", "customers": map[string]any{
+			"northwind-industries-emea": map[string]any{"account": "444455556666", "region": "eu-west-1"}}},
+			"the sampling rule of X-Ray northwind-industries-emea-production would have more than 32 characters; shorten them by 4"},
+		"a long name of a vault": {map[string]any{"customer": "northwind-industries-emea-x", "customers": map[string]any{
+			"northwind-industries-emea-x": map[string]any{"account": "444455556666", "region": "us-gov-northeast-1", "backup": map[string]any{"keepDays": 30}}}},
+			"the vault and plan of backups northwind-industries-emea-x-prod-us-gov-northeast-1 would have more than 50 characters; shorten them by 1"},
 		"bad architecture":       {map[string]any{"customer": "acme", "arch": "mips"}, "neither arm64 nor x86_64"},
 		"loopback deployed":      {map[string]any{"customer": "acme", "allowLoopbackWebhooks": "true"}, "for the stage local alone"},
 		"loopback as a bool":     {map[string]any{"customer": "acme", "allowLoopbackWebhooks": true}, "for the stage local alone"},
@@ -105,8 +111,14 @@ func TestRefusedSettings(t *testing.T) {
 		"fakes elsewhere":        {map[string]any{"customer": "local", "providerEndpoint": "https://fakes.example"}, "is not http://127.0.0.1:<port>"},
 		"an unheard-of provider": {map[string]any{"customer": "acme", "providers": "fal,midjourney"}, `"midjourney": providers are some of bedrock, elevenlabs, fal`},
 		"a provider twice":       {map[string]any{"customer": "acme", "providers": "fal,polly,fal"}, "fal is named twice"},
-		"a limit as a word":      {map[string]any{"customer": "acme", "keylessLimit": "few"}, "is a number of calls"},
-		"a limit too low":        {map[string]any{"customer": "acme", "keylessLimit": "9"}, "is 10 or more, not 9"},
+		"a negative budget": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "alarmEmail": "a@acme.example", "monthlyBudget": -1}}}, "a number of dollars, not -1"},
+		"a budget that no one hears of": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "monthlyBudget": 500}}}, "monthlyBudget needs alarmEmail"},
+		"a limit as a word": {map[string]any{"customer": "acme", "keylessLimit": "few"}, "is a number of calls"},
+		"a limit too low":   {map[string]any{"customer": "acme", "keylessLimit": "9"}, "is 10 or more, not 9"},
+		"uploads below none": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "youtubeDailyUploads": -1}}}, "youtubeDailyUploads is the number"},
 		"customers not a map": {map[string]any{"customer": "acme", "customers": "acme"},
 			"not a map of customers"},
 		"retention": {map[string]any{"customer": "acme", "customers": map[string]any{

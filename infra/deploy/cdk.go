@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -24,6 +25,18 @@ func cdk(ctx context.Context, o order, args ...string) error {
 	}
 	// The build that cdk.json names is one for the architecture of the stacks.
 	cmd.Env = append(os.Environ(), "ARCH="+o.Arch)
+	if o.log != nil {
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, o.log, o.log
+	}
+	if o.credentials != nil {
+		c, err := o.credentials.Retrieve(ctx)
+		if err != nil {
+			return fmt.Errorf("credentials of the account %s: %w", o.Account, err)
+		}
+		// With a profile, the CDK would not look at the rest.
+		cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "AWS_PROFILE=") })
+		cmd.Env = append(cmd.Env, "AWS_ACCESS_KEY_ID="+c.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+c.SecretAccessKey, "AWS_SESSION_TOKEN="+c.SessionToken)
+	}
 	return cmd.Run()
 }
 
@@ -64,7 +77,7 @@ func destroy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
 			return err
 		}
 	}
-	s, err := connect(ctx, o)
+	s, _, err := connect(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Command deploy deploys the stacks of a customer (`make deploy`), shows what a deployment
+// Command deploy deploys the stacks of a customer (`make deploy`) or of all (`make deploy-all`), shows what a deployment
 // would change (`make diff`) and what was changed without one (`make drift`), destroys the stacks (`make destroy`), and checks whether the
 // account is ready (`make preflight`) after it was prepared (`make bootstrap`).
 package main
@@ -14,10 +14,12 @@ import (
 	"os/signal"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/infra/preflight"
+	"github.com/content-automation/api/pkg/backoff"
 )
 
 func main() {
@@ -40,37 +42,30 @@ type order struct {
 	// confirmed leaves out the question before stacks are destroyed, and data destroys
 	// that of the data, too.
 	confirmed, data bool
+	// credentials are those of the customer's account; nil: those of the command.
+	credentials aws.CredentialsProvider
+	// log takes what the CDK prints; nil: the terminal does.
+	log io.Writer
+}
+
+// config returns the configuration of AWS in the region of the order.
+func (o order) config(ctx context.Context) (aws.Config, error) {
+	options := []func(*config.LoadOptions) error{config.WithRegion(o.Region)}
+	if o.credentials != nil {
+		options = append(options, config.WithCredentialsProvider(o.credentials))
+	}
+	return config.LoadDefaultConfig(ctx, options...)
 }
 
 var actions = map[string]func(ctx context.Context, o order, in io.Reader, out io.Writer) error{
 	"preflight": check,
 	"bootstrap": bootstrap,
-	"deploy": func(ctx context.Context, o order, in io.Reader, out io.Writer) error {
-		if err := check(ctx, o, in, out); err != nil {
-			return err
-		}
-		if err := cdk(ctx, o, "deploy", "--all", "--require-approval", o.approval); err != nil {
-			return err
-		}
-		if err := shareKey(ctx, o); err != nil {
-			return err
-		}
-		for _, of := range o.regions() {
-			s, err := connect(ctx, of)
-			if err != nil {
-				return err
-			}
-			if err := protect(ctx, of, s); err != nil {
-				return err
-			}
-		}
-		return nil
-	},
+	"deploy":    deploy,
 	"diff": func(ctx context.Context, o order, _ io.Reader, _ io.Writer) error {
 		return cdk(ctx, o, "diff", "--all")
 	},
 	"drift": func(ctx context.Context, o order, _ io.Reader, out io.Writer) error {
-		s, err := connect(ctx, o)
+		s, _, err := connect(ctx, o)
 		if err != nil {
 			return err
 		}
@@ -79,9 +74,25 @@ var actions = map[string]func(ctx context.Context, o order, in io.Reader, out io
 	"destroy": destroy,
 }
 
+// deploy deploys the stacks, and then protects them: also after a failure, because the CDK
+// ends the protection of each stack that it deploys.
+func deploy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
+	if err := check(ctx, o, in, out); err != nil {
+		return err
+	}
+	err := cdk(ctx, o, "deploy", "--all", "--require-approval", o.approval)
+	if err == nil {
+		err = shareKey(ctx, o)
+	}
+	return errors.Join(err, protectAll(context.WithoutCancel(ctx), o))
+}
+
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+	if len(args) > 0 && (args[0] == "deploy-all" || args[0] == "diff-all") {
+		return all(ctx, args[0] == "diff-all", args[1:], out)
+	}
 	if len(args) == 0 || actions[args[0]] == nil {
-		return errors.New("say what to do: preflight, bootstrap, deploy, diff, drift or destroy")
+		return errors.New("say what to do: preflight, bootstrap, deploy, diff, drift or destroy, or for all customers deploy-all or diff-all")
 	}
 	o, err := read(args[1:])
 	if err != nil {
@@ -97,7 +108,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 func read(args []string) (o order, err error) {
 	values := map[string]*string{}
 	flags := flag.NewFlagSet("deploy", flag.ContinueOnError)
-	for _, name := range []string{"customer", "stage", "region", "arch"} {
+	for _, name := range named {
 		values[name] = flags.String(name, "", "see customer.Settings")
 	}
 	flags.StringVar(&o.approval, "approval", "broadening", "when to ask before permissions change: never, broadening or any-change")
@@ -106,22 +117,34 @@ func read(args []string) (o order, err error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	data, err := os.ReadFile("cdk.json")
+	context, err := cdkContext()
 	if err != nil {
 		return o, err
 	}
-	var file struct{ Context map[string]any }
-	if err := json.Unmarshal(data, &file); err != nil {
-		return o, fmt.Errorf("read cdk.json: %w", err)
-	}
-	for _, name := range []string{"customer", "stage", "region", "arch"} {
+	for _, name := range named {
 		if value := *values[name]; value != "" {
-			file.Context[name] = value
+			context[name] = value
 			o.context = append(o.context, "-c", name+"="+value)
 		}
 	}
-	o.Settings, err = customer.Read(func(key string) any { return file.Context[key] })
+	o.Settings, err = customer.Read(func(key string) any { return context[key] })
 	return o, err
+}
+
+// named are the context values that say which stacks are meant, and what is deployed.
+var named = []string{"customer", "stage", "region", "arch", "version"}
+
+// cdkContext returns the context of cdk.json.
+func cdkContext() (map[string]any, error) {
+	data, err := os.ReadFile("cdk.json")
+	if err != nil {
+		return nil, err
+	}
+	var file struct{ Context map[string]any }
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, fmt.Errorf("read cdk.json: %w", err)
+	}
+	return file.Context, nil
 }
 
 // check makes the checks of the account, in both regions of a customer with a replica.
@@ -131,11 +154,11 @@ func check(ctx context.Context, o order, _ io.Reader, out io.Writer) error {
 		if _, err := fmt.Fprintln(out, of.Region); err != nil {
 			return err
 		}
-		cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(of.Region))
+		cfg, err := of.config(ctx)
 		if err != nil {
 			return err
 		}
-		results, err := preflight.Run(ctx, preflight.AWS{Config: cfg}, of.Settings)
+		results, err := preflight.Run(ctx, preflight.AWS{Config: cfg, Wait: backoff.Sleep}, of.Settings, time.Now())
 		if err != nil {
 			return err
 		}

@@ -10,14 +10,16 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 )
 
 // stacks is what protects stacks, and finds what was changed without them.
 type stacks interface {
+	DescribeStacks(context.Context, *cloudformation.DescribeStacksInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStacksOutput, error)
 	SetStackPolicy(context.Context, *cloudformation.SetStackPolicyInput, ...func(*cloudformation.Options)) (*cloudformation.SetStackPolicyOutput, error)
 	UpdateTerminationProtection(context.Context, *cloudformation.UpdateTerminationProtectionInput, ...func(*cloudformation.Options)) (*cloudformation.UpdateTerminationProtectionOutput, error)
 	DetectStackDrift(context.Context, *cloudformation.DetectStackDriftInput, ...func(*cloudformation.Options)) (*cloudformation.DetectStackDriftOutput, error)
@@ -25,13 +27,19 @@ type stacks interface {
 	DescribeStackResourceDrifts(context.Context, *cloudformation.DescribeStackResourceDriftsInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStackResourceDriftsOutput, error)
 }
 
-// connect returns the stacks of the order's region.
-func connect(ctx context.Context, o order) (stacks, error) {
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(o.Region))
+// tables is what protects tables.
+type tables interface {
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+	UpdateTable(context.Context, *dynamodb.UpdateTableInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTableOutput, error)
+}
+
+// connect returns the stacks and the tables of the order's region.
+func connect(ctx context.Context, o order) (stacks, tables, error) {
+	cfg, err := o.config(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return cloudformation.NewFromConfig(cfg), nil
+	return cloudformation.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg), nil
 }
 
 // irreplaceable are the types of resources that hold what cannot be made again: data, keys,
@@ -52,16 +60,86 @@ func policy() (string, error) {
 	return string(text), err
 }
 
-// protect sets the policy of the stack of the data.
-func protect(ctx context.Context, o order, s stacks) error {
+// protectAll protects the stacks of all regions of the order.
+func protectAll(ctx context.Context, o order) error {
+	var failed []error
+	for _, of := range o.regions() {
+		s, t, err := connect(ctx, of)
+		if err == nil {
+			err = protect(ctx, of, s, t)
+		}
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
+}
+
+// protect protects the stacks of a region that were deployed: against deletion, and that of
+// the data against updates that lose any. A stack whose first deployment has failed has no
+// protection, because the next deployment deletes it.
+func protect(ctx context.Context, o order, s stacks, t tables) error {
+	for _, part := range []string{"data", "work", "api"} {
+		name := o.Name() + "-" + part
+		out, err := s.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
+		switch {
+		case err != nil && missing(err):
+			continue
+		case err != nil:
+			return fmt.Errorf("read the stack %s: %w", name, err)
+		case len(out.Stacks) == 0 || !deployed(out.Stacks[0].StackStatus):
+			continue
+		}
+		if part == "data" {
+			if err := protectData(ctx, name, out.Stacks[0], s, t); err != nil {
+				return err
+			}
+		}
+		if _, err := s.UpdateTerminationProtection(ctx, &cloudformation.UpdateTerminationProtectionInput{
+			StackName: &name, EnableTerminationProtection: aws.Bool(true),
+		}); err != nil {
+			return fmt.Errorf("protect the stack %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// deployed reports whether a stack with the status was deployed at least once.
+func deployed(status types.StackStatus) bool {
+	return status == types.StackStatusCreateComplete || strings.HasPrefix(string(status), "UPDATE_") || strings.HasPrefix(string(status), "IMPORT_")
+}
+
+// protectData sets the policy of the stack of the data, and protects its tables against
+// deletion.
+func protectData(ctx context.Context, name string, of types.Stack, s stacks, t tables) error {
 	text, err := policy()
 	if err != nil {
 		return err
 	}
-	if _, err := s.SetStackPolicy(ctx, &cloudformation.SetStackPolicyInput{StackName: aws.String(o.Name() + "-data"), StackPolicyBody: &text}); err != nil {
-		return fmt.Errorf("set the policy of the stack %s-data: %w", o.Name(), err)
+	if _, err := s.SetStackPolicy(ctx, &cloudformation.SetStackPolicyInput{StackName: &name, StackPolicyBody: &text}); err != nil {
+		return fmt.Errorf("set the policy of the stack %s: %w", name, err)
+	}
+	for _, output := range of.Outputs {
+		if key := aws.ToString(output.OutputKey); key != "TableName" && key != "AuditTableName" {
+			continue
+		}
+		if err := protectTable(ctx, aws.ToString(output.OutputValue), t); err != nil {
+			return fmt.Errorf("protect the table %s: %w", aws.ToString(output.OutputValue), err)
+		}
 	}
 	return nil
+}
+
+// protectTable protects a table against deletion, if it exists and is not protected yet.
+func protectTable(ctx context.Context, name string, t tables) error {
+	out, err := t.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
+	var none *dynamodbtypes.ResourceNotFoundException
+	if errors.As(err, &none) {
+		return nil
+	}
+	if err != nil || aws.ToBool(out.Table.DeletionProtectionEnabled) {
+		return err
+	}
+	_, err = t.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: aws.Bool(true)})
+	return err
 }
 
 // unprotect ends the protection of stacks against deletion. What was destroyed before has

@@ -12,19 +12,47 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 )
 
-var _ stacks = (*double)(nil)
+var (
+	_ stacks = (*double)(nil)
+	_ tables = (*double)(nil)
+)
 
-// double is a CloudFormation with what was changed in its stacks.
+// double is a CloudFormation with what was changed in its stacks, and a DynamoDB.
 type double struct {
+	states      map[string]types.StackStatus
 	policies    map[string]string
+	protected   []string
 	unprotected []string
 	missing     string // a stack that was destroyed before
 	asked       int
 	changed     map[string][]types.StackResourceDrift
 	fails       bool
+}
+
+func (d *double) DescribeStacks(_ context.Context, in *cloudformation.DescribeStacksInput, _ ...func(*cloudformation.Options)) (*cloudformation.DescribeStacksOutput, error) {
+	status, ok := d.states[*in.StackName]
+	if !ok {
+		return nil, &smithy.GenericAPIError{Code: "ValidationError", Message: "Stack with id " + *in.StackName + " does not exist"}
+	}
+	return &cloudformation.DescribeStacksOutput{Stacks: []types.Stack{{StackStatus: status, Outputs: []types.Output{
+		{OutputKey: aws.String("TableName"), OutputValue: aws.String("state")}, {OutputKey: aws.String("AuditTableName"), OutputValue: aws.String("audit")},
+	}}}}, nil
+}
+
+func (d *double) DescribeTable(_ context.Context, in *dynamodb.DescribeTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
+	return &dynamodb.DescribeTableOutput{Table: &dynamodbtypes.TableDescription{DeletionProtectionEnabled: aws.Bool(slices.Contains(d.protected, *in.TableName))}}, nil
+}
+
+func (d *double) UpdateTable(_ context.Context, in *dynamodb.UpdateTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateTableOutput, error) {
+	if aws.ToBool(in.DeletionProtectionEnabled) {
+		d.protected = append(d.protected, *in.TableName)
+	}
+	return nil, nil
 }
 
 func (d *double) SetStackPolicy(_ context.Context, in *cloudformation.SetStackPolicyInput, _ ...func(*cloudformation.Options)) (*cloudformation.SetStackPolicyOutput, error) {
@@ -36,7 +64,9 @@ func (d *double) UpdateTerminationProtection(_ context.Context, in *cloudformati
 	if *in.StackName == d.missing {
 		return nil, &smithy.GenericAPIError{Code: "ValidationError", Message: "Stack [" + d.missing + "] does not exist"}
 	}
-	if !*in.EnableTerminationProtection {
+	if *in.EnableTerminationProtection {
+		d.protected = append(d.protected, *in.StackName)
+	} else {
 		d.unprotected = append(d.unprotected, *in.StackName)
 	}
 	return nil, nil
@@ -78,8 +108,8 @@ func acme(t *testing.T) order {
 
 // No update replaces a table, a bucket, a key or a secret, whatever the code says.
 func TestThePolicyOfTheData(t *testing.T) {
-	d := &double{}
-	if err := protect(t.Context(), acme(t), d); err != nil {
+	d := &double{states: map[string]types.StackStatus{"acme-prod-eu-central-1-data": types.StackStatusCreateComplete}}
+	if err := protect(t.Context(), acme(t), d, d); err != nil {
 		t.Fatal(err)
 	}
 	var policy struct {
@@ -109,6 +139,41 @@ func TestThePolicyOfTheData(t *testing.T) {
 		return
 	}
 	t.Error("it denies nothing")
+}
+
+// What was deployed is protected; what has failed at first is not, so that the next
+// deployment can remove it.
+func TestWhatWasDeployedIsProtected(t *testing.T) {
+	const data, work, api = "acme-prod-eu-central-1-data", "acme-prod-eu-central-1-work", "acme-prod-eu-central-1-api"
+	for name, c := range map[string]struct {
+		states map[string]types.StackStatus
+		want   []string
+	}{
+		"all are new": {map[string]types.StackStatus{data: types.StackStatusCreateComplete, work: types.StackStatusCreateComplete, api: types.StackStatusCreateComplete},
+			[]string{"state", "audit", data, work, api}},
+		"an update has failed": {map[string]types.StackStatus{data: types.StackStatusUpdateComplete, work: types.StackStatusUpdateRollbackComplete, api: types.StackStatusUpdateComplete},
+			[]string{"state", "audit", data, work, api}},
+		"the second has failed at first": {map[string]types.StackStatus{data: types.StackStatusCreateComplete, work: types.StackStatusRollbackComplete}, []string{"state", "audit", data}},
+		"the first has failed":           {map[string]types.StackStatus{data: types.StackStatusRollbackFailed}, nil},
+		"a change set was not executed":  {map[string]types.StackStatus{data: types.StackStatusReviewInProgress}, nil},
+		"nothing is there":               {nil, nil},
+	} {
+		d := &double{states: c.states}
+		for range 2 { // The second deployment changes nothing of the tables.
+			if err := protect(t.Context(), acme(t), d, d); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		slices.Sort(c.want)
+		got := slices.Sorted(slices.Values(d.protected))
+		if !slices.Equal(slices.Compact(slices.Clone(got)), c.want) || slices.Contains(c.want, data) != (len(d.policies) == 1) {
+			t.Errorf("%s: %v is protected, want %v; policies %v", name, got, c.want, d.policies)
+		}
+		tables := slices.DeleteFunc(got, func(name string) bool { return strings.HasPrefix(name, "acme") })
+		if len(tables) > 2 {
+			t.Errorf("%s: the tables were changed again: %v", name, tables)
+		}
+	}
 }
 
 func TestDriftNamesWhatWasChanged(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
@@ -50,7 +49,7 @@ func lookUp(ctx context.Context, o order) ([]string, error) {
 // secretsKey returns the ARN of the primary key of customers' secrets, and "" before the
 // first deployment.
 func secretsKey(ctx context.Context, o order) (string, error) {
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(o.Region))
+	cfg, err := o.config(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -71,7 +70,7 @@ func secretsKey(ctx context.Context, o order) (string, error) {
 // replicas looks up all that the service needs in the region of the replica. It asks
 // nothing of the other region, which may be lost.
 func replicas(ctx context.Context, o order) (found customer.Found, err error) {
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(o.Region))
+	cfg, err := o.config(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -107,7 +106,9 @@ func shareKey(ctx context.Context, o order) error {
 	if !o.Replicated() {
 		return nil
 	}
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(o.Replica.Region))
+	there := o
+	there.Settings = o.There()
+	cfg, err := there.config(ctx)
 	if err != nil {
 		return err
 	}

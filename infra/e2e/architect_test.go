@@ -58,7 +58,10 @@ func TestTheArchitect(t *testing.T) {
 				t.Error(err)
 			}
 			into[draft](call(t, key, http.MethodPatch, of, object{"body": object{"prompt": "Trail shoes"}}), http.StatusOK)
-			applied := into[draft](call(t, key, http.MethodPost, of+"/apply", nil), http.StatusCreated)
+			if err := call(t, key, http.MethodPost, of+"/apply", nil).refused(http.StatusBadRequest, "invalid_header"); err != nil {
+				t.Error(err)
+			}
+			applied := into[draft](call(t, key, http.MethodPost, of+"/apply", nil, "If-Match", `"2"`), http.StatusCreated)
 			if applied.State != "applied" || applied.ResultID == nil {
 				t.Fatalf("%+v", applied)
 			}

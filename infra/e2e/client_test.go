@@ -24,8 +24,9 @@ import (
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// patience bounds every wait of a test.
-const patience = 60 * time.Second
+// patience bounds every wait of a test. Instagram is asked once a minute whether it has
+// processed a file.
+const patience = 3 * time.Minute
 
 // operator returns the operator's services on the running system.
 func operator() (*account.Service, *apikey.Service) {

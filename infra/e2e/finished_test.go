@@ -139,7 +139,8 @@ func TestFinishedMedia(t *testing.T) {
 	}
 }
 
-// What ffmpeg cannot use ends the item with a code and the stage, and costs nothing.
+// What ffmpeg cannot use ends the item with a code and the stage. The parts that were made
+// are charged, since the caller gave the music.
 func TestACompositionThatFails(t *testing.T) {
 	c := newCustomer(t)
 	const credits = 500
@@ -149,11 +150,11 @@ func TestACompositionThatFails(t *testing.T) {
 	body := object{"factory_id": c.factory(key), "kind": "video", "prompt": "A shoe", "duration_seconds": 10, "visuals": "stills", "music": silence}
 	made := into[contentItem](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted)
 	got := ended(t, key, made.ID)
-	if f := got.Failure; got.State != "failed" || f == nil || f.Stage != "compose" || f.Code != "input_silent" || got.Cost != 0 || len(got.Media) != 0 {
+	if f := got.Failure; got.State != "failed" || f == nil || f.Stage != "compose" || f.Code != "input_silent" || got.Cost <= 0 || got.Cost >= credits || len(got.Media) != 0 {
 		t.Fatalf("%+v %+v", got, got.Failure)
 	}
-	if b := c.balance(); b != credits {
-		t.Errorf("the balance is %d", b)
+	if b := c.balance(); b != credits-got.Cost {
+		t.Errorf("the balance is %d after a cost of %d", b, got.Cost)
 	}
 	rehearsed := object{"factory_id": c.factory(c.test.Secret), "kind": "post", "prompt": "A shoe", "sandbox": object{"outcome": "failed", "failure_code": "input_silent"}}
 	again := ended(t, c.test.Secret, into[contentItem](call(t, c.test.Secret, http.MethodPost, contentPath, rehearsed), http.StatusAccepted).ID)

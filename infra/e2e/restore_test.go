@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"crypto/rand"
 	"net/http"
 	"slices"
@@ -32,7 +33,9 @@ func TestARestoredTableIsWhole(t *testing.T) {
 	if _, err := client.RestoreTableFromBackup(t.Context(), &dynamodb.RestoreTableFromBackupInput{BackupArn: backup.BackupDetails.BackupArn, TargetTableName: restored}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = client.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: restored}) })
+	t.Cleanup(func() {
+		_, _ = client.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: restored})
+	})
 	eventually(t, "the restored table", func() bool {
 		out, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: restored})
 		return err == nil && out.Table.TableStatus == types.TableStatusActive

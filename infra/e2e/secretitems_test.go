@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
-	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -40,15 +39,16 @@ func as(t *testing.T, function string) aws.Config {
 	return cfg
 }
 
-// TestFunctionsCannotReachSecretsOfKeys calls DynamoDB with the credentials of each function
-// that has the state table but does not issue keys, by each action that its role permits.
-func TestFunctionsCannotReachSecretsOfKeys(t *testing.T) {
-	all, err := policies(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+// dynamoCall is a call of DynamoDB: its operation and its body.
+type dynamoCall struct {
+	operation string
+	body      object
+}
+
+// onItem are calls of DynamoDB about an item of a partition, by the action that each needs.
+func onItem(partition string) map[string]dynamoCall {
 	text := func(value string) object { return object{"S": value} }
-	key := object{"pk": text(credential.Secrets("none")), "sk": text("-")}
+	key := object{"pk": text(partition), "sk": text("-")}
 	item := func(name string, members object) object {
 		members["TableName"] = running.Table
 		members[name] = key
@@ -58,10 +58,7 @@ func TestFunctionsCannotReachSecretsOfKeys(t *testing.T) {
 		return object{"TransactItems": []object{{name: item("Key", members)}}}
 	}
 	update := `UPDATE "` + running.Table + `" SET x=1 WHERE pk=? AND sk=? AND v=?`
-	calls := map[string]struct {
-		operation string
-		body      object
-	}{
+	return map[string]dynamoCall{
 		"dynamodb:GetItem":      {"GetItem", item("Key", object{})},
 		"dynamodb:PutItem":      {"PutItem", item("Item", object{})},
 		"dynamodb:DeleteItem":   {"DeleteItem", item("Key", object{})},
@@ -76,6 +73,16 @@ func TestFunctionsCannotReachSecretsOfKeys(t *testing.T) {
 			{"Statement": update, "Parameters": []object{key["pk"].(object), key["sk"].(object), {"N": "1"}}},
 		}}},
 	}
+}
+
+// TestFunctionsCannotReachSecretsOfKeys calls DynamoDB with the credentials of each function
+// that has the state table but does not issue keys, by each action that its role permits, on
+// an item of each partition that is denied to it.
+func TestFunctionsCannotReachSecretsOfKeys(t *testing.T) {
+	all, err := policies(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	tried := 0
 	for _, f := range topology.Functions {
 		for _, s := range all[f.Name] {
@@ -83,21 +90,25 @@ func TestFunctionsCannotReachSecretsOfKeys(t *testing.T) {
 				continue
 			}
 			cfg := as(t, f.Name)
-			for _, action := range s.Action {
-				c, ok := calls[action]
-				if !ok {
-					t.Errorf("%s: %s is not tried", f.Name, action)
-					continue
-				}
-				body, err := json.Marshal(c.body)
-				if err != nil {
-					t.Fatal(err)
-				}
-				tried++
-				status, answer := signed(t, cfg, http.MethodPost, "/", "dynamodb", body,
-					"Content-Type", "application/x-amz-json-1.0", "X-Amz-Target", "DynamoDB_20120810."+c.operation)
-				if status != http.StatusBadRequest && status != http.StatusForbidden || !strings.Contains(string(answer), "explicit deny") {
-					t.Errorf("%s: %s was answered %d: %s", f.Name, action, status, answer)
+			for _, partition := range s.Condition["ForAnyValue:StringLike"]["dynamodb:LeadingKeys"] {
+				calls := onItem(strings.ReplaceAll(partition, "*", "none"))
+				for _, action := range s.Action {
+					c, ok := calls[action]
+					if !ok {
+						t.Errorf("%s: %s is not tried", f.Name, action)
+						continue
+					}
+					body, err := json.Marshal(c.body)
+					if err != nil {
+						t.Fatal(err)
+					}
+					tried++
+					status, answer := signed(t, cfg, http.MethodPost, "/", "dynamodb", body,
+						"Content-Type", "application/x-amz-json-1.0", "X-Amz-Target", "DynamoDB_20120810."+c.operation)
+					refused := status == http.StatusBadRequest || status == http.StatusForbidden
+					if !refused || !strings.Contains(string(answer), "explicit deny") {
+						t.Errorf("%s: %s on %s was answered %d: %s", f.Name, action, partition, status, answer)
+					}
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"html"
 	"io"
 	"net/http"
 	"net/url"
@@ -42,12 +43,15 @@ func (c *customer) social(secret, id string) socialAccount {
 	return into[socialAccount](call(c.t, secret, http.MethodGet, "/v1/social/accounts/"+id, nil), http.StatusOK)
 }
 
-// browse makes a request as a browser does, but follows no redirect.
-func browse(t *testing.T, method, address string) (*http.Response, string) {
+// browse makes a request as a browser with the cookies does, but follows no redirect.
+func browse(t *testing.T, method, address string, cookies ...*http.Cookie) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, address, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, c := range cookies {
+		req.AddCookie(c)
 	}
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
@@ -62,10 +66,18 @@ func browse(t *testing.T, method, address string) (*http.Response, string) {
 	return resp, string(body)
 }
 
-// allow allows the connection on the page of the platform, and returns the address of the
-// callback.
-func allow(t *testing.T, page string) string {
+// allow opens the link, which names the customer, goes on to the platform, and allows the
+// connection there. It returns the address of the callback, and the cookies of the browser.
+func allow(t *testing.T, link, customer string) (string, []*http.Cookie) {
 	t.Helper()
+	shown, text := browse(t, http.MethodGet, link)
+	_, rest, _ := strings.Cut(text, `<a class="go" href="`)
+	page, _, _ := strings.Cut(rest, `"`)
+	page = html.UnescapeString(page)
+	if shown.StatusCode != http.StatusOK || !strings.Contains(text, customer) || !strings.HasPrefix(page, running.Platforms) ||
+		shown.Header.Get("Cache-Control") != "no-store" || !strings.HasPrefix(shown.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Fatalf("the link answers %s %v %s", shown.Status, shown.Header, text)
+	}
 	if resp, body := browse(t, http.MethodGet, page); resp.StatusCode != http.StatusOK || !strings.Contains(body, "Allow") {
 		t.Fatalf("the platform's page: %s %s", resp.Status, body)
 	}
@@ -76,7 +88,7 @@ func allow(t *testing.T, page string) string {
 		t.Fatalf("the platform answers %s to %s: %s", resp.Status, back, body)
 	}
 	noteSecret(at.Query().Get("code"))
-	return back
+	return back, shown.Cookies()
 }
 
 func TestSocialAccountsAreConnectedAtThePlatforms(t *testing.T) {
@@ -96,16 +108,19 @@ func TestSocialAccountsAreConnectedAtThePlatforms(t *testing.T) {
 	connected := map[string]string{}
 	for _, platform := range []string{"instagram", "tiktok", "youtube", "vk"} {
 		a := c.connect(secret, object{"platform": platform, "return_url": returnPage})
-		if a.State != "pending" || !strings.HasPrefix(a.AuthorizationURL, running.Platforms) {
+		if a.State != "pending" || !strings.HasPrefix(a.AuthorizationURL, running.BaseURL+"/v1/social/callback?link=") {
 			t.Fatalf("%s: %+v", platform, a)
 		}
-		callback := allow(t, a.AuthorizationURL)
-		resp, body := browse(t, http.MethodGet, callback)
+		callback, cookies := allow(t, a.AuthorizationURL, c.id)
+		if resp, body := browse(t, http.MethodGet, callback); resp.StatusCode != http.StatusForbidden || !strings.Contains(body, "See first who asks") {
+			t.Errorf("%s: in another browser the callback answers %s %s", platform, resp.Status, body)
+		}
+		resp, body := browse(t, http.MethodGet, callback, cookies...)
 		if resp.StatusCode != http.StatusOK || !strings.Contains(body, "is connected") || resp.Header.Get("Refresh") != "3; url="+returnPage+"?social_account_id="+a.ID ||
 			resp.Header.Get("Cache-Control") != "no-store" || !strings.HasPrefix(resp.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("%s: the callback answers %s %v %s", platform, resp.Status, resp.Header, body)
 		}
-		if resp, _ := browse(t, http.MethodGet, callback); resp.StatusCode != http.StatusBadRequest {
+		if resp, _ := browse(t, http.MethodGet, callback, cookies...); resp.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s: the second time the callback answers %s", platform, resp.Status)
 		}
 		if a = c.social(secret, a.ID); a.State != "connected" || a.Handle == "" || a.TokenExpiresAt == "" {

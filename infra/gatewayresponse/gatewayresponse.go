@@ -45,6 +45,8 @@ func (a Response) Headers() map[string]string {
 		if a.Type == Filtered.Type {
 			h["Retry-After"] = strconv.Itoa(int(FilterWindow.Seconds()))
 		}
+	case errs.ProviderUnavailable:
+		h["Retry-After"] = "1"
 	}
 	return h
 }
@@ -87,6 +89,7 @@ const (
 	noSuchPath = "There is no such path. The paths of this API begin with /v1 and are described at /openapi.json."
 	malformed  = "The request could not be read: its body, a parameter or a header has the wrong form."
 	tooMany    = "Too many requests at once. Try again after a second."
+	overloaded = "The service has too much to do at the moment, and did not answer. Repeat the request with the same Idempotency-Key after the seconds in Retry-After."
 	broken     = "Something went wrong on our side. Try again; if it persists, send the request_id to support."
 )
 
@@ -137,9 +140,11 @@ var All = []Response{
 	{"QUOTA_EXCEEDED", errs.RateLimited, tooMany},
 
 	TimedOut,
-	{"INTEGRATION_FAILURE", errs.Internal, broken},
-	{"AUTHORIZER_FAILURE", errs.Internal, broken},
-	{"AUTHORIZER_CONFIGURATION_ERROR", errs.Internal, broken},
+	// The types of the gateway if the function or the authorizer is throttled, fails or
+	// does not answer.
+	{"INTEGRATION_FAILURE", errs.ProviderUnavailable, overloaded},
+	{"AUTHORIZER_FAILURE", errs.ProviderUnavailable, auth.MessageUnavailable},
+	{"AUTHORIZER_CONFIGURATION_ERROR", errs.ProviderUnavailable, auth.MessageUnavailable},
 	{"API_CONFIGURATION_ERROR", errs.Internal, broken},
 	Broken,
 }

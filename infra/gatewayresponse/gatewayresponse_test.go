@@ -49,6 +49,7 @@ func TestStatuses(t *testing.T) {
 	want := map[string]int{
 		"UNAUTHORIZED": 401, "ACCESS_DENIED": 401, "MISSING_AUTHENTICATION_TOKEN": 404, "REQUEST_TOO_LARGE": 413,
 		"UNSUPPORTED_MEDIA_TYPE": 415, "THROTTLED": 429, "WAF_FILTERED": 429, "INTEGRATION_TIMEOUT": 504, "DEFAULT_5XX": 500,
+		"INTEGRATION_FAILURE": 503, "AUTHORIZER_FAILURE": 503, "AUTHORIZER_CONFIGURATION_ERROR": 503, "API_CONFIGURATION_ERROR": 500,
 	}
 	for _, a := range gatewayresponse.All {
 		if status, ok := want[a.Type]; ok {
@@ -60,8 +61,8 @@ func TestStatuses(t *testing.T) {
 		if _, challenged := a.Headers()["WWW-Authenticate"]; challenged != (a.Status() == 401) {
 			t.Errorf("%s (%d): WWW-Authenticate is for 401 alone", a.Type, a.Status())
 		}
-		if _, waits := a.Headers()["Retry-After"]; waits != (a.Status() == 429) {
-			t.Errorf("%s (%d): Retry-After is for 429 alone", a.Type, a.Status())
+		if _, waits := a.Headers()["Retry-After"]; waits != (a.Status() == 429 || a.Status() == 503) {
+			t.Errorf("%s (%d): Retry-After is for 429 and 503 alone", a.Type, a.Status())
 		}
 	}
 	if len(want) > 0 {

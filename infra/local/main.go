@@ -1,5 +1,6 @@
 // Command local runs the whole service on this machine (`make run`), with its API
-// served by AWS SAM if asked for (`make sam`), or builds the functions (`local build`).
+// served by AWS SAM if asked for (`make sam`), builds the functions (`local build`), or
+// runs tests on AWS's own database engine (`make test-engine`).
 package main
 
 import (
@@ -57,8 +58,10 @@ func command(ctx context.Context, args []string) error {
 		return build(ctx, *arch)
 	case "tools":
 		return install(ctx, slices.Equal(args, []string{"all"}))
+	case "test-engine":
+		return testEngine(ctx, os.Stdout)
 	default:
-		return fmt.Errorf("there is no command %q: run, sam, build or tools", name)
+		return fmt.Errorf("there is no command %q: run, sam, build, tools or test-engine", name)
 	}
 }
 

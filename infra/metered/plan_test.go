@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/provider/registry"
+	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
 
@@ -42,13 +43,30 @@ func TestTheLargestPlan(t *testing.T) {
 		a, err := w.Call(t.Context(), Request{Operation: "createContentPlan", ID: factory, Body: Object{"days": 90, "posts_per_day": 10}})
 		return errors.Join(err, json.Unmarshal(a.Data, &p))
 	})
+	made, err := w.State.Get(t.Context(), store.IDKey(factory))
+	if err != nil {
+		t.Fatal(err)
+	}
 	kernel := w.Kernel(&generate.Worker{DB: w.State, Loaders: w.Loaders, Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{}, Now: w.Now})
 	m, steps := task.Message{ID: task.ID(plan.Task, p.ID, 1), Step: 1}, 0
 	all := used("planning 900 items", func() error {
 		for {
 			next, err := kernel.Do(t.Context(), m, 1)
-			if err != nil || next == nil || next.Delay > 0 {
+			if err != nil || next == nil {
 				return err
+			}
+			if next.Delay > 0 {
+				// All items that wait are generated, so that there is room for more.
+				waiting, err := w.State.Get(t.Context(), generate.WaitingKey(made.Owner))
+				if err == nil && waiting.Count() == 0 {
+					return nil // it waits for the last of its items
+				}
+				w.Clock = w.Clock.Add(next.Delay)
+				tx := &store.Tx{}
+				tx.Count(waiting.Key, -waiting.Count(), waiting.Count(), errors.New("they are gone"))
+				if err := errors.Join(err, w.State.Commit(t.Context(), tx)); err != nil {
+					return err
+				}
 			}
 			m = next.Message
 			steps++

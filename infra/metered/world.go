@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	mathrand "math/rand/v2"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -27,22 +27,21 @@ import (
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/authorizer"
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory/diagnose"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
-	"github.com/content-automation/api/pkg/factory/work"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider/registry"
-	"github.com/content-automation/api/pkg/reset"
 	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/seal/sealtest"
+	"github.com/content-automation/api/pkg/service/worker"
+	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
+	generatewiring "github.com/content-automation/api/pkg/service/worker/generate"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
-	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -90,6 +89,8 @@ type World struct {
 	functions  map[string]lambda.Handler
 	key, live  string // secrets of a test key and a live one
 	drops      []func(context.Context) error
+	// admitted is what the authorizer gave for a header Authorization.
+	admitted map[string]map[string]any
 
 	// Ids of resources of the account, one of each kind.
 	apiKey, factory, item, generation, media, event, webhook, delivery, diagnosed, proposal, social string
@@ -164,7 +165,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Loaders = map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer)}, generation.ItemKind: generation.Loader{Sign: item.SignedBy(signer)}}
+	w.Loaders = generatewiring.Loaders(signer)
 	log := audit.New(entries, w.Now)
 	w.recorder = &meteredRecorder{log: log, meter: w.Meter}
 	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), authorizer.Scopes, w.Now).Handle)
@@ -355,30 +356,24 @@ func (w *World) steps(ctx context.Context, kernel *task.Kernel, taskID string) e
 	}
 }
 
-// roll counts an item in the analytics, as the stream has it done.
+// roll counts an item in the analytics, as the relay has it done.
 func (w *World) roll(ctx context.Context, itemID string) error {
 	it, err := w.State.Get(ctx, store.IDKey(itemID))
 	if err != nil {
 		return err
 	}
-	image := map[string]events.DynamoDBAttributeValue{}
-	for name, value := range map[string]string{"pk": it.PK, "kind": it.Kind, "acc": string(it.Account), "mode": string(it.Mode), "doc": string(it.Doc)} {
-		image[name] = events.NewStringAttribute(value)
+	m, ok, err := rollup.Message(it)
+	if err != nil || !ok {
+		return errors.Join(fmt.Errorf("%s contributes nothing", itemID), err)
 	}
-	record := events.DynamoDBEventRecord{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{NewImage: image, SequenceNumber: itemID}}
-	out, err := rollup.New(w.State).Handle(ctx, events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{record}})
-	if err == nil && len(out.BatchItemFailures) > 0 {
-		err = errors.New("the record was not counted")
-	}
-	return err
+	return errors.Join(rollup.New(w.State).Count(ctx, []events.SQSMessage{{MessageId: itemID, Body: m.Body}})...)
 }
 
 // Kernel returns one that takes the steps of generation by a worker, and of diagnoses.
-func (w *World) Kernel(worker *generate.Worker) *task.Kernel {
-	handlers := work.Handlers(worker)
-	handlers[reset.Kind] = &reset.Handler{DB: w.State, Loaders: worker.Loaders, Now: w.Now}
-	handlers[diagnosis.TaskKind] = &diagnose.Worker{
+func (w *World) Kernel(g *generate.Worker) *task.Kernel {
+	handlers := generatewiring.Handlers(g)
+	maps.Copy(handlers, diagnosewiring.Handlers(&diagnose.Worker{
 		DB: w.State, Providers: registry.New(registry.Config{Now: w.Now}), Offer: catalog.NewOffer(configured, "eu-central-1"), Now: w.Now,
-	}
-	return task.NewKernel(task.Config{DB: w.State, Handlers: handlers, Now: w.Now, Name: rand.Text, Chance: mathrand.Float64})
+	}))
+	return worker.Kernel(w.State, handlers, w.Now)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -21,7 +22,11 @@ import (
 )
 
 // AWS is the account of a configuration.
-type AWS struct{ Config aws.Config }
+type AWS struct {
+	Config aws.Config
+	// Wait waits between two looks at a stack.
+	Wait func(context.Context, time.Duration) error
+}
 
 // unsupported are the codes of errors of operations that a local AWS lacks.
 var unsupported = []string{"InvalidAction", "NotImplemented", "UnknownOperation", "UnknownOperationException", "UnsupportedOperation"}
@@ -76,6 +81,15 @@ func (a AWS) Concurrency(ctx context.Context) (limit, unreserved int, err error)
 		return 0, 0, a.known(err)
 	}
 	return int(out.AccountLimit.ConcurrentExecutions), int(aws.ToInt32(out.AccountLimit.UnreservedConcurrentExecutions)), nil
+}
+
+// Memory implements Account.
+func (a AWS) Memory(ctx context.Context, function string) (int, error) {
+	out, err := lambda.NewFromConfig(a.Config).GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: &function})
+	if err != nil {
+		return 0, a.known(err, "ResourceNotFoundException")
+	}
+	return int(aws.ToInt32(out.MemorySize)), nil
 }
 
 // Model implements Account.

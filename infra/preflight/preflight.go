@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/content-automation/api/infra/customer"
 )
@@ -35,6 +36,7 @@ type run struct {
 	customer.Settings
 	// outputs are those of the customer's stacks; empty before the first deployment.
 	outputs map[string]string
+	now     time.Time
 }
 
 // deployed reports whether there are functions. In the region of a replica there are none
@@ -55,15 +57,15 @@ func found(state State, format string, args ...any) (finding, error) {
 var beforeDeployment = finding{Skipped, "checked after the first deployment"}
 
 // Run makes all checks. If the credentials are not those of the account, it makes no other.
-func Run(ctx context.Context, a Account, s customer.Settings) ([]Result, error) {
-	r := run{Account: a, Settings: s, outputs: map[string]string{}}
+func Run(ctx context.Context, a Account, s customer.Settings, now time.Time) ([]Result, error) {
+	r := run{Account: a, Settings: s, outputs: map[string]string{}, now: now}
 	checks := []struct {
 		name  string
 		check func(run, context.Context) (finding, error)
 	}{
-		{"credentials", run.credentials}, {"bootstrap", run.bootstrap}, {"concurrency", run.concurrency},
+		{"credentials", run.credentials}, {"bootstrap", run.bootstrap}, {"concurrency", run.concurrency}, {"memory", run.memory},
 		{"models", run.models}, {"provider credentials", run.secret}, {"certificate", run.certificate}, {"egress addresses", run.egress},
-		{"alarm e-mail", run.subscription}, {"gateway log role", run.logRole},
+		{"alarm e-mail", run.subscription}, {"canary", run.canary}, {"budget", run.budget}, {"gateway log role", run.logRole},
 	}
 	var results []Result
 	for i, c := range checks {

@@ -2,12 +2,49 @@ package preflight
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
 	"errors"
+	"fmt"
+	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/pkg/canary"
 )
+
+var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// certified returns a target of the canary with a certificate that expires at a time.
+func certified(at time.Time) string {
+	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	of := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: at}
+	der, err := x509.CreateCertificate(rand.Reader, &of, &of, &secret.PublicKey, secret)
+	if err != nil {
+		panic(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(secret)
+	if err != nil {
+		panic(err)
+	}
+	text, err := json.Marshal(canary.Target{
+		BaseURL: "https://api.acme.example", Key: "svc_test_1",
+		Certificate: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), PrivateKey: string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})),
+	})
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
 
 // account is a double of an AWS account.
 type account struct {
@@ -23,6 +60,11 @@ type account struct {
 	err               error // of Concurrency
 	noCredentials     error
 	asked             int
+	memory            int    // of compose; 0: it is not there
+	refuses           string // a function of its size
+	denies            bool
+	probed            string // the stack that was made for it
+	target            string // of the canary
 }
 
 func (a *account) ID(context.Context) (string, error) { return a.id, a.noCredentials }
@@ -37,6 +79,21 @@ func (a *account) Outputs(_ context.Context, stack string) (map[string]string, e
 
 func (a *account) Concurrency(context.Context) (int, int, error) { return a.limit, a.unreserved, a.err }
 
+func (a *account) Memory(context.Context, string) (int, error) {
+	if a.memory == 0 {
+		return 0, ErrMissing
+	}
+	return a.memory, nil
+}
+
+func (a *account) Takes(_ context.Context, stack, boundary string, memory int) (string, error) {
+	a.probed = fmt.Sprint(stack, " ", boundary, " ", memory)
+	if a.denies {
+		return "", errors.Join(ErrDenied, errors.New("AccessDenied"))
+	}
+	return a.refuses, nil
+}
+
 func (a *account) Model(_ context.Context, id string) (string, error) {
 	if a.lacks[id] {
 		return "", ErrMissing
@@ -44,7 +101,12 @@ func (a *account) Model(_ context.Context, id string) (string, error) {
 	return a.models[id], nil
 }
 
-func (a *account) Secret(context.Context, string) (string, error) { return a.secret, nil }
+func (a *account) Secret(_ context.Context, arn string) (string, error) {
+	if arn == "arn:canary" {
+		return a.target, nil
+	}
+	return a.secret, nil
+}
 
 func (a *account) Certificate(context.Context, string) (string, error) {
 	if a.certificate == "" {
@@ -59,11 +121,12 @@ func (a *account) LogRole(context.Context) (string, error)           { return a.
 // ready is an account in which acme is deployed, and nothing is wrong.
 func ready() *account {
 	return &account{
-		id: "111122223333", limit: 1000, unreserved: 800, certificate: "ISSUED", role: "arn:role",
+		id: "111122223333", limit: 1000, unreserved: 800, certificate: "ISSUED", role: "arn:role", memory: 5308,
+		target: `{"base_url": "https://api.acme.example", "key": "svc_test_1"}`,
 		secret: `{"fal": {"key": "f"}, "elevenlabs": {"key": "e"}}`,
 		outputs: map[string]map[string]string{
 			"CDKToolkit":                  {"BootstrapVersion": "28"},
-			"acme-prod-eu-central-1-data": {"ProviderSecretArn": "arn:secret", "AlarmTopicArn": "arn:topic", "EgressAddresses": "203.0.113.7,203.0.113.8"},
+			"acme-prod-eu-central-1-data": {"ProviderSecretArn": "arn:secret", "AlarmTopicArn": "arn:topic", "CanarySecretArn": "arn:canary", "EgressAddresses": "203.0.113.7,203.0.113.8"},
 			"acme-prod-eu-central-1-api":  {"ApiId": "a"},
 		},
 	}
@@ -71,7 +134,7 @@ func ready() *account {
 
 func acme() customer.Settings {
 	return customer.Settings{
-		Customer: "acme", Stage: "prod", Region: "eu-central-1", Account: "111122223333", AlarmEmail: "ops@acme.example",
+		Customer: "acme", Stage: "prod", Region: "eu-central-1", Account: "111122223333", AlarmEmail: "ops@acme.example", MonthlyBudget: 500,
 		Providers: []string{"bedrock", "polly", "fal", "elevenlabs"},
 		Isolation: customer.Isolation{Network: &customer.Network{CIDR: "10.20.0.0/16", Zones: 2}},
 		Domains:   map[string]customer.Domain{"eu-central-1": {Name: "api.acme.example", CertificateArn: "arn:certificate"}},
@@ -81,7 +144,12 @@ func acme() customer.Settings {
 func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 	fresh := func(a *account) {
 		a.outputs = map[string]map[string]string{"CDKToolkit": {"BootstrapVersion": "6"}}
-		a.unreserved = 1000
+		a.unreserved, a.memory = 1000, 0
+	}
+	const tooMuch = "Resource handler returned message: \"'MemorySize' value failed to satisfy constraint: Member must have value less than or equal to 3008\""
+	private := func(s *customer.Settings) { s.Domains, s.PrivateEndpoints = nil, []string{"vpce-1"} }
+	probing := func(a *account) {
+		a.outputs["acme-prod-eu-central-1-api"]["ProbeUrl"] = "https://a-vpce-2.execute-api.eu-central-1.amazonaws.com/prod"
 	}
 	for name, c := range map[string]struct {
 		change func(*account)
@@ -90,16 +158,37 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 		state  State
 		says   string
 	}{
-		"another account":            {func(a *account) { a.id = "444455556666" }, nil, "credentials", Failed, "for the account 444455556666, and acme has the account 111122223333"},
-		"no credentials":             {func(a *account) { a.noCredentials = errors.New("expired") }, nil, "credentials", Failed, "sign in"},
-		"not bootstrapped":           {func(a *account) { delete(a.outputs, "CDKToolkit") }, nil, "bootstrap", Failed, "`make bootstrap`"},
-		"an old bootstrap":           {func(a *account) { a.outputs["CDKToolkit"]["BootstrapVersion"] = "5" }, nil, "bootstrap", Failed, `version "5", and 6`},
-		"a new account":              {func(a *account) { fresh(a); a.limit, a.unreserved = 10, 10 }, nil, "concurrency", Failed, "request at least"},
-		"little left for requests":   {func(a *account) { fresh(a); a.limit, a.unreserved = 400, 400 }, nil, "concurrency", Warning, "Service Quotas"},
-		"reservations of others":     {func(a *account) { fresh(a); a.limit, a.unreserved = 1000, 250 }, nil, "concurrency", Failed, "of which 250 are not reserved"},
-		"its own reservation":        {func(a *account) { a.limit, a.unreserved = 1000, 600 }, nil, "concurrency", OK, "limit 1000"},
-		"no permission":              {func(a *account) { a.err = errors.New("AccessDenied") }, nil, "concurrency", Failed, "AccessDenied. Check the permissions"},
-		"an AWS without it":          {func(a *account) { a.err = ErrUnsupported }, nil, "concurrency", Skipped, "cannot answer"},
+		"another account":          {func(a *account) { a.id = "444455556666" }, nil, "credentials", Failed, "for the account 444455556666, and acme has the account 111122223333"},
+		"no credentials":           {func(a *account) { a.noCredentials = errors.New("expired") }, nil, "credentials", Failed, "sign in"},
+		"not bootstrapped":         {func(a *account) { delete(a.outputs, "CDKToolkit") }, nil, "bootstrap", Failed, "`make bootstrap`"},
+		"an old bootstrap":         {func(a *account) { a.outputs["CDKToolkit"]["BootstrapVersion"] = "5" }, nil, "bootstrap", Failed, `version "5", and 6`},
+		"a new account":            {func(a *account) { fresh(a); a.limit, a.unreserved = 10, 10 }, nil, "concurrency", Failed, "request at least"},
+		"little left for requests": {func(a *account) { fresh(a); a.limit, a.unreserved = 400, 400 }, nil, "concurrency", Warning, "Service Quotas"},
+		"reservations of others":   {func(a *account) { fresh(a); a.limit, a.unreserved = 1000, 250 }, nil, "concurrency", Failed, "of which 250 are not reserved"},
+		"its own reservation":      {func(a *account) { a.limit, a.unreserved = 1000, 600 }, nil, "concurrency", OK, "limit 1000"},
+		"no permission":            {func(a *account) { a.err = errors.New("AccessDenied") }, nil, "concurrency", Failed, "AccessDenied. Check the permissions"},
+		"an AWS without it":        {func(a *account) { a.err = ErrUnsupported }, nil, "concurrency", Skipped, "cannot answer"},
+		"a new account's memory":   {func(a *account) { fresh(a); a.refuses = tooMuch }, nil, "memory", Failed, "open a case at AWS Support"},
+		"too little for a release": {func(a *account) { a.memory, a.refuses = 3008, tooMuch }, nil, "memory", Failed, "lower limit than the 5308 MB that compose needs"},
+		"no functions at all":      {func(a *account) { fresh(a); a.refuses = "explicit deny" }, nil, "memory", Failed, "AWS makes no function of 5308 MB, which compose needs: explicit deny"},
+		"memory enough":            {fresh, nil, "memory", OK, "takes the 5308 MB of compose"},
+		"memory of a release":      {nil, nil, "memory", OK, "compose has 5308 MB"},
+		"no permission to probe":   {func(a *account) { fresh(a); a.denies = true }, nil, "memory", Warning, "not checked, because the credentials may make no stack"},
+		"no target of the canary":  {func(a *account) { a.target = "{}" }, nil, "canary", Warning, "has no address and test key; set them with `admin canary set`"},
+		"half a target":            {func(a *account) { a.target = `{"key": "svc_test_1"}` }, nil, "canary", Warning, "needs base_url and key"},
+		"a canary without network": {nil, func(s *customer.Settings) { private(s); s.Network = nil }, "canary", Warning, "Set network of acme"},
+		"a canary by another name": {probing, private, "canary", Warning, "reaches the private API by https://a-vpce-2.execute-api"},
+		"a canary in the network": {func(a *account) {
+			probing(a)
+			a.target = `{"base_url": "https://a-vpce-2.execute-api.eu-central-1.amazonaws.com/prod/", "key": "svc_test_1"}`
+		}, private, "canary", OK, "https://a-vpce-2"},
+		"no client certificate": {nil, func(s *customer.Settings) {
+			s.Domains = map[string]customer.Domain{"eu-central-1": {Name: "api.acme.example", CertificateArn: "arn:certificate", Truststore: "s3://t/c.pem"}}
+		}, "canary", Warning, "api.acme.example wants client certificates"},
+		"a certificate that ends":    {func(a *account) { a.target = certified(now.Add(29 * 24 * time.Hour)) }, nil, "canary", Warning, "expires at 2026-12-21T12:00:00Z"},
+		"a certificate that lasts":   {func(a *account) { a.target = certified(now.Add(31 * 24 * time.Hour)) }, nil, "canary", OK, "https://api.acme.example"},
+		"a canary before deployment": {fresh, nil, "canary", Skipped, "after the first deployment"},
+		"no budget":                  {nil, func(s *customer.Settings) { s.MonthlyBudget = 0 }, "budget", Warning, "set monthlyBudget of acme"},
 		"a model without agreement":  {func(a *account) { a.models = map[string]string{"amazon.nova-lite-v1:0": "the agreement is PENDING"} }, nil, "models", Failed, "amazon.nova-lite-v1:0 (the agreement is PENDING)"},
 		"a model that is not there":  {func(a *account) { a.lacks = map[string]bool{"openai.gpt-oss-120b-1:0": true} }, nil, "models", Failed, "openai.gpt-oss-120b-1:0 (not in eu-central-1)"},
 		"a model of other regions":   {func(a *account) { a.lacks = map[string]bool{"stability.stable-image-core-v1:1": true} }, nil, "models", OK, "models of Bedrock"},
@@ -135,7 +224,7 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 			if c.of != nil {
 				c.of(&s)
 			}
-			results, err := Run(t.Context(), a, s)
+			results, err := Run(t.Context(), a, s, now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,18 +244,29 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 	}
 }
 
+// A function is made for a moment only where none shows how much memory the account permits.
+func TestMemoryIsProbedOnce(t *testing.T) {
+	for memory, want := range map[int]string{0: "acme-prod-eu-central-1-preflight arn:boundary 5308", 3008: "acme-prod-eu-central-1-preflight arn:boundary 5308", 5308: "", 10240: ""} {
+		a, s := ready(), acme()
+		a.memory, s.PermissionsBoundary = memory, "arn:boundary"
+		if _, err := Run(t.Context(), a, s, now); err != nil || a.probed != want {
+			t.Errorf("with %d MB: probed %q, %v", memory, a.probed, err)
+		}
+	}
+}
+
 func TestNothingIsAskedOfAnotherAccount(t *testing.T) {
 	a := ready()
 	a.id = "444455556666"
-	results, err := Run(t.Context(), a, acme())
+	results, err := Run(t.Context(), a, acme(), now)
 	if err != nil || len(results) != 1 || a.asked > 0 {
 		t.Errorf("%d results, %v, %d questions", len(results), err, a.asked)
 	}
 }
 
 func TestAReadyAccountPasses(t *testing.T) {
-	results, err := Run(t.Context(), ready(), acme())
-	if err != nil || len(results) != 9 {
+	results, err := Run(t.Context(), ready(), acme(), now)
+	if err != nil || len(results) != 12 {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
 	for _, r := range results {

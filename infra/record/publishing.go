@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
 	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
@@ -34,4 +35,25 @@ func scheduledFull(ctx context.Context, s *scene, r *metered.Request) error {
 		tx.Count(social.ScheduledKey(*accountID), social.MaxScheduled, social.MaxScheduled, nil)
 	}
 	return s.w.State.Commit(ctx, tx)
+}
+
+// inState puts the item into a state first, as publishing does.
+func inState(state item.State) spoiler {
+	return func(ctx context.Context, s *scene, r *metered.Request) error {
+		it, err := s.w.State.Get(ctx, store.IDKey(r.ID))
+		if err != nil {
+			return err
+		}
+		of, err := item.Decode(&it)
+		if err != nil {
+			return err
+		}
+		of.State = state
+		if err := it.Encode(of); err != nil {
+			return err
+		}
+		tx := &store.Tx{}
+		tx.Replace(it)
+		return s.w.State.Commit(ctx, tx)
+	}
 }

@@ -51,7 +51,7 @@ var general = map[errs.Code]spoiler{
 		}
 		for range most {
 			if err == nil { // the authorizer counts calls
-				_, err = s.w.Send(ctx, metered.Request{Operation: "getMe", Key: r.Key, Own: "INTEGRATION_FAILURE"})
+				_, err = s.w.Send(ctx, metered.Request{Operation: "getMe", Key: r.Key, Own: "API_CONFIGURATION_ERROR"})
 			}
 		}
 		return err
@@ -115,7 +115,7 @@ var general = map[errs.Code]spoiler{
 
 // tableless are the refusals of operations that read no table.
 var tableless = map[errs.Code]spoiler{
-	errs.Internal: byGateway("INTEGRATION_FAILURE"),
+	errs.Internal: byGateway("API_CONFIGURATION_ERROR"),
 	errs.Timeout:  byGateway("INTEGRATION_TIMEOUT"),
 	errs.ProviderUnavailable: func(_ context.Context, s *scene, r *metered.Request) error {
 		r.Query = map[string]string{"cursor": strings.Repeat("A", 64)} // is authenticated with a secret

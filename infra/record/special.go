@@ -93,8 +93,9 @@ var refusals = map[string]map[errs.Code]spoiler{
 		errs.UnsupportedModel: inItem("model", "paintbrush-1"),
 		errs.UnsupportedMedia: ofPicture(inItem),
 	}),
-	"updateContentItem": {errs.ValidationFailed: member("hashtags", "trailrunning"), errs.InvalidState: published},
+	"updateContentItem": {errs.ValidationFailed: member("hashtags", "trailrunning"), errs.InvalidState: inState(item.Published)},
 	"cancelContentItem": {errs.InvalidState: after("cancelContentItem")},
+	"deleteContentItem": {errs.InvalidState: inState(item.Publishing)},
 	"regenerateContentItem": {
 		errs.UnsupportedModel:    member("model", "paintbrush-1"),
 		errs.UnsupportedMedia:    ofPicture(member),
@@ -121,10 +122,11 @@ var refusals = map[string]map[errs.Code]spoiler{
 		errs.ScopeEscalation:  narrow,
 		errs.InvalidState:     untilRefused,
 	},
-	"updateWebhook": {errs.ValidationFailed: member("event_types", []string{"content.made"}), errs.ScopeEscalation: both(narrow, member("event_types", []string{"*"}))},
-	"testWebhook":   {errs.InvalidState: disabled, errs.ValidationFailed: member("event_type", "content.made")},
-	"replayEvents":  {errs.InvalidState: disabled, errs.ValidationFailed: member("since", "yesterday")},
-	"redeliver":     {errs.InvalidState: disabled},
+	"updateWebhook":       {errs.ValidationFailed: member("event_types", []string{"content.made"}), errs.ScopeEscalation: both(narrow, member("event_types", []string{"*"}))},
+	"rotateWebhookSecret": {errs.ScopeEscalation: narrow},
+	"testWebhook":         {errs.InvalidState: disabled, errs.ValidationFailed: member("event_type", "content.made")},
+	"replayEvents":        {errs.InvalidState: disabled, errs.ValidationFailed: member("since", "yesterday")},
+	"redeliver":           {errs.InvalidState: disabled},
 
 	"createVideo": studio(map[errs.Code]spoiler{errs.ValidationFailed: member("aspect_ratio", "3:1")}),
 	"createImage": studio(map[errs.Code]spoiler{errs.ValidationFailed: member("aspect_ratio", "3:1")}),
@@ -252,25 +254,6 @@ func paused(ctx context.Context, s *scene, r *metered.Request) error {
 	r.Body = inFactory(r.Body, factory)
 	_, err = s.w.Call(ctx, metered.Request{Operation: "updateFactory", Key: r.Key, ID: factory, Body: metered.Object{"state": "paused"}})
 	return err
-}
-
-// published publishes the item first, as a rehearsal does.
-func published(ctx context.Context, s *scene, r *metered.Request) error {
-	it, err := s.w.State.Get(ctx, store.IDKey(r.ID))
-	if err != nil {
-		return err
-	}
-	of, err := item.Decode(&it)
-	if err != nil {
-		return err
-	}
-	of.State = item.Published
-	if err := it.Encode(of); err != nil {
-		return err
-	}
-	tx := &store.Tx{}
-	tx.Replace(it)
-	return s.w.State.Commit(ctx, tx)
 }
 
 // queueFull lets as much work wait as may.

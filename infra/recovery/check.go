@@ -173,6 +173,9 @@ func (c *check) readTask(r row) error {
 	if err := r.decode(&t); err != nil {
 		return err
 	}
+	if t.Kind == generate.Expire {
+		return nil // it accompanies what is made, and does not make it
+	}
 	owner := r.account()
 	of := c.tasks[owner]
 	if of == nil {

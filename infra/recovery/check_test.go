@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -43,8 +44,12 @@ func newWorld(t *testing.T) *world {
 	storetest.Open(t, clock, func(c *aws.Config) { cfg = *c })
 	w.client = dynamodb.NewFromConfig(cfg)
 	for _, name := range []string{state, "audit"} {
+		drop := func() {
+			_, _ = w.client.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &name})
+		}
+		drop() // of an earlier world of the test
 		w.must(storetest.CreateTable(t.Context(), w.client, name))
-		t.Cleanup(func() { _, _ = w.client.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: &name}) })
+		t.Cleanup(drop)
 	}
 	w.db = store.Open(cfg, state, store.WithClock(clock))
 	accounts := account.NewService(w.db, clock)

@@ -15,22 +15,27 @@ import (
 func Open(cfg aws.Config) *Releaser {
 	metrics := cloudwatch.NewFromConfig(cfg)
 	return &Releaser{
-		Lambda: lambda.NewFromConfig(cfg), Now: time.Now, Wait: wait,
-		Errors: func(ctx context.Context, function string, since time.Time) (float64, error) {
-			return failed(ctx, metrics, function, since, time.Now())
+		Lambda: lambda.NewFromConfig(cfg), Now: time.Now, Wait: Wait,
+		Errors: func(ctx context.Context, function, version string, since time.Time) (float64, error) {
+			return failed(ctx, metrics, function, version, since, time.Now())
 		},
 	}
 }
 
-// failed returns the sum of the metric that the alarm of the function watches.
-func failed(ctx context.Context, metrics *cloudwatch.Client, function string, from, to time.Time) (sum float64, err error) {
+// failed returns how many calls of a version by the alias have failed. Those of the version
+// before say nothing of the new one.
+func failed(ctx context.Context, metrics *cloudwatch.Client, function, version string, from, to time.Time) (sum float64, err error) {
 	in := &cloudwatch.GetMetricDataInput{
 		// A period that began before the release has its errors, too.
 		StartTime: aws.Time(from.Truncate(time.Minute)), EndTime: aws.Time(to.Add(time.Minute)),
 		MetricDataQueries: []types.MetricDataQuery{{Id: aws.String("errors"), MetricStat: &types.MetricStat{
 			Metric: &types.Metric{
 				Namespace: aws.String("AWS/Lambda"), MetricName: aws.String("Errors"),
-				Dimensions: []types.Dimension{{Name: aws.String("FunctionName"), Value: &function}},
+				Dimensions: []types.Dimension{
+					{Name: aws.String("FunctionName"), Value: &function},
+					{Name: aws.String("Resource"), Value: aws.String(function + ":" + Alias)},
+					{Name: aws.String("ExecutedVersion"), Value: &version},
+				},
 			},
 			Period: aws.Int32(60), Stat: aws.String("Sum"),
 		}}},
@@ -52,7 +57,8 @@ func failed(ctx context.Context, metrics *cloudwatch.Client, function string, fr
 	return sum, nil
 }
 
-func wait(ctx context.Context, d time.Duration) error {
+// Wait waits, or returns the error of the context.
+func Wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

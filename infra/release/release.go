@@ -34,8 +34,8 @@ type Lambda interface {
 // Releaser moves aliases.
 type Releaser struct {
 	Lambda Lambda
-	// Errors counts the calls of a function that failed since a time.
-	Errors func(ctx context.Context, function string, since time.Time) (float64, error)
+	// Errors counts the calls of a version of a function that failed since a time.
+	Errors func(ctx context.Context, function, version string, since time.Time) (float64, error)
 	Now    func() time.Time
 	// Wait waits, or returns the error of the context.
 	Wait func(ctx context.Context, d time.Duration) error
@@ -114,7 +114,7 @@ func (r *Releaser) Shift(ctx context.Context, function, version string, percent 
 	for r.Now().Before(began.Add(bake)) {
 		failed, err := 0.0, r.Wait(ctx, min(every, bake))
 		if err == nil {
-			failed, err = r.Errors(ctx, function, began)
+			failed, err = r.Errors(ctx, function, version, began)
 		}
 		if err == nil && failed == 0 {
 			continue
@@ -124,7 +124,7 @@ func (r *Releaser) Shift(ctx context.Context, function, version string, percent 
 			return errors.Join(err, fmt.Errorf("the version %s of %s still has %d percent of the calls: %w", version, function, percent, back))
 		}
 		if err == nil {
-			err = fmt.Errorf("%.0f calls of %s failed", failed, function)
+			err = fmt.Errorf("%.0f calls of the version %s of %s failed", failed, version, function)
 		}
 		return errors.Join(ErrRolledBack, err)
 	}

@@ -72,7 +72,10 @@ func releaser(d *double, failsAfter time.Duration) *Releaser {
 	return &Releaser{
 		Lambda: d, Now: func() time.Time { return now },
 		Wait: func(ctx context.Context, by time.Duration) error { now = now.Add(by); return ctx.Err() },
-		Errors: func(context.Context, string, time.Time) (float64, error) {
+		Errors: func(_ context.Context, _, version string, _ time.Time) (float64, error) {
+			if version == d.version { // The version before fails all the time.
+				return 7, nil
+			}
 			if failsAfter > 0 && now.Sub(start) >= failsAfter {
 				return 3, nil
 			}
@@ -94,7 +97,7 @@ func TestANewVersionHasAFewCallsBeforeAll(t *testing.T) {
 func TestAVersionThatFailsIsRolledBack(t *testing.T) {
 	d := &double{version: "8", versions: []string{"8", "9"}}
 	err := releaser(d, 5*time.Minute).Shift(t.Context(), "f", "9", 10, 10*time.Minute)
-	if !errors.Is(err, ErrRolledBack) || !strings.Contains(err.Error(), "3 calls of f failed") {
+	if !errors.Is(err, ErrRolledBack) || !strings.Contains(err.Error(), "3 calls of the version 9 of f failed") {
 		t.Errorf("got %v", err)
 	}
 	if got := strings.Join(d.moves, "; "); got != "8map[9:0.1]; 8map[]" {

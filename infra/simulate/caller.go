@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -26,6 +27,7 @@ type request struct {
 	path      string
 	body      []byte
 	key       string // the Idempotency-Key
+	match     string // the header If-Match
 }
 
 // answer is what a caller is answered.
@@ -42,6 +44,9 @@ func (r request) serve(ctx context.Context, h http.Handler) answer {
 		panic(err)
 	}
 	req := httptest.NewRequestWithContext(httpapi.WithGateway(ctx, g), r.method, r.path, bytes.NewReader(r.body))
+	if r.match != "" {
+		req.Header.Set("If-Match", r.match)
+	}
 	if r.key != "" {
 		req.Header.Set("Idempotency-Key", r.key)
 	}
@@ -84,7 +89,10 @@ func (c *caller) repeat(tries int, method, path string, body any, into any) int 
 		b = nil
 	}
 	c.calls++
-	r := request{c.principal, method, path, b, fmt.Sprint(c.name, "-", c.calls)}
+	r := request{c.principal, method, path, b, fmt.Sprint(c.name, "-", c.calls), ""}
+	if strings.HasSuffix(path, "/apply") {
+		r.match = `"1"` // what is applied was never changed
+	}
 	if method == http.MethodGet {
 		r.key = ""
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/task"
@@ -239,12 +240,14 @@ func (w *world) whole() []string {
 }
 
 // checkFiles checks that the files of a resource are stored, each once, and that what
-// failed in its only attempt has cost nothing.
+// failed in its only attempt has cost nothing, unless for what its caller has given, or when it
+// was published.
 func (w *world) checkFiles(it attributes, fail func(format string, args ...any)) {
 	pk := textOf(it, "pk")
 	var doc struct {
 		Attempt     int
 		CostCredits int64 `json:"cost_credits"`
+		Failure     struct{ Stage, Message string }
 		Files       []media.File
 	}
 	must(json.Unmarshal([]byte(textOf(it, "doc")), &doc))
@@ -255,8 +258,9 @@ func (w *world) checkFiles(it attributes, fail func(format string, args ...any))
 		}
 		seen[f.Key] = true
 	}
-	if stateOf(it) == "failed" && doc.Attempt <= 1 && doc.CostCredits > 0 {
-		fail("%s failed, and has cost %d", pk, doc.CostCredits)
+	ofCaller := doc.Failure.Stage == string(generate.StageCompose) && strings.Contains(doc.Failure.Message, fmt.Sprintf("have cost %d credits", doc.CostCredits))
+	if stateOf(it) == "failed" && doc.Attempt <= 1 && doc.CostCredits > 0 && !ofCaller && doc.Failure.Stage != "publish" {
+		fail("%s failed, and has cost %d: %+v", pk, doc.CostCredits, doc.Failure)
 	}
 }
 

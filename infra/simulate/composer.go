@@ -20,6 +20,9 @@ var _ generate.Composer = composer{}
 
 var errComposition = errors.New("simulate: the engine failed")
 
+// ofCaller is the share of compositions that fail for what the caller has given.
+const ofCaller = 0.5
+
 // cut is how one composition goes.
 type cut struct {
 	err   error
@@ -46,7 +49,11 @@ func (composer) Compose(ctx context.Context, what composition.Composition, _ boo
 			return nil
 		}
 		if chance(w.random, w.faults.Provider) {
-			c.err = provider.FailureOf(provider.FailedInputTooShort)
+			short := provider.FailureOf(provider.FailedInputTooShort)
+			if chance(w.random, ofCaller) {
+				short.Part = "/brand/logo" // which the caller has given
+			}
+			c.err = short
 		}
 		c.hangs = chance(w.random, w.faults.Crash)
 		return nil

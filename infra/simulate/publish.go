@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/social/account"
@@ -207,4 +208,9 @@ func (w *world) checkPublications(fail func(format string, args ...any)) {
 			fail("%s is %s, and an account has taken it: %v", pk, r.State, taken)
 		}
 	}
+}
+
+// Open implements importer.Objects: no file is brought in.
+func (objects) Open(_ context.Context, key string) (io.ReadCloser, error) {
+	return nil, errs.New(errs.NotFound, "There is no file %s.", key)
 }

@@ -16,35 +16,40 @@ import (
 	"github.com/content-automation/api/pkg/backoff"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
-	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/content/publication"
 	"github.com/content-automation/api/pkg/due"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/diagnose"
-	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/planning"
 	"github.com/content-automation/api/pkg/factory/review"
 	"github.com/content-automation/api/pkg/factory/training"
 	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/factory/training/tune"
-	"github.com/content-automation/api/pkg/factory/work"
+	areas "github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/importer"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/seal/sealtest"
+	"github.com/content-automation/api/pkg/service/worker"
+	composewiring "github.com/content-automation/api/pkg/service/worker/compose"
+	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
+	generatewiring "github.com/content-automation/api/pkg/service/worker/generate"
+	"github.com/content-automation/api/pkg/service/worker/importmedia"
+	"github.com/content-automation/api/pkg/service/worker/publish"
+	"github.com/content-automation/api/pkg/service/worker/replay"
+	"github.com/content-automation/api/pkg/service/worker/settle"
+	"github.com/content-automation/api/pkg/service/worker/train"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio"
-	studiogeneration "github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/deliver"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
-	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // stack is the code under test, as the functions wire it. It keeps nothing of a seed.
@@ -55,6 +60,8 @@ type stack struct {
 	offer  catalog.Offer
 	// envelope seals the signing keys of webhooks.
 	envelope *seal.Envelope
+	// settle are the handlers of the function settle, which take long to make.
+	settle worker.Handlers
 }
 
 var build = sync.OnceValue(func() stack {
@@ -77,7 +84,7 @@ var build = sync.OnceValue(func() stack {
 	architect.NewService(s.db, items, s.offer, talker{}, time.Now).Register(r)
 	studio.NewService(s.db, s.signer, allowed{}, s.offer, time.Now).Register(r)
 	webhook.NewService(s.db, allowed{}, arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/deliver"}, s.envelope, time.Now, rand.Reader).Register(r)
-	s.router = r
+	s.router, s.settle = r, settle.Handlers(areas.Env{DB: s.db, Now: time.Now})
 	return s
 })
 
@@ -118,21 +125,24 @@ func (s stack) start(name string) func() handler {
 			return func(ctx context.Context, in any) (any, error) { return in.(request).serve(ctx, s.router), nil }
 		}
 	case "relay":
-		return func() handler { return handling(relay.New(senders(topology.Outbox), bus{}, "bus").Handle) }
+		return func() handler {
+			return handling(relay.New(senders(topology.Named("relay").Sends), bus{}, "bus").Handle)
+		}
 	case "rollup":
-		return func() handler { return handling(rollup.New(s.db).Handle) }
+		return func() handler {
+			return handling(rollup.New(s.db).Holding(queue.NewHolder(sender{topology.Rollup}, queue.Ticker)))
+		}
 	case "generate":
 		return func() handler {
-			worker := &generate.Worker{
-				DB: s.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(s.signer)}, studiogeneration.ItemKind: studiogeneration.Loader{Sign: item.SignedBy(s.signer)}},
-				Providers: providers{}, Objects: objects{}, Now: time.Now,
-			}
-			return s.consumer(work.Handlers(worker), topology.Named("generate").Sends)
+			return s.consumer("generate", generatewiring.Handlers(&generate.Worker{
+				DB: s.db, Loaders: generatewiring.Loaders(s.signer), Providers: providers{}, Objects: objects{}, Now: time.Now,
+			}))
 		}
 	case "compose":
 		return func() handler {
-			worker := &generate.Worker{DB: s.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{}}, Objects: objects{}, Composer: composer{}, Now: time.Now}
-			return s.consumer(worker.Handlers(), topology.Named("compose").Consumes)
+			return s.consumer("compose", composewiring.Handlers(composewiring.Config{
+				DB: s.db, Objects: objects{}, Composer: composer{}, Now: time.Now,
+			}))
 		}
 	case "due":
 		return func() handler {
@@ -145,32 +155,36 @@ func (s stack) start(name string) func() handler {
 		}
 	case "diagnose":
 		return func() handler {
-			worker := &diagnose.Worker{DB: s.db, Providers: providers{}, Offer: s.offer, Now: time.Now}
-			return s.consumer(map[task.Kind]task.Handler{diagnosis.TaskKind: worker}, []topology.Queue{topology.Diagnose})
+			return s.consumer("diagnose", diagnosewiring.Handlers(&diagnose.Worker{
+				DB: s.db, Providers: providers{}, Offer: s.offer, Now: time.Now,
+			}))
 		}
 	case "settle":
 		return func() handler {
-			return s.consumer(map[task.Kind]task.Handler{httpapi.ClaimKind: httpapi.Claims{Router: s.router}}, []topology.Queue{topology.Settle})
+			return s.consumer("settle", s.settle)
 		}
 	case "import-media":
-		// No scene brings in media.
 		return func() handler {
-			return s.consumer(map[task.Kind]task.Handler{}, []topology.Queue{topology.ImportMedia})
+			return s.consumer("import-media", importmedia.Handlers(&importer.Worker{
+				DB: s.db, Objects: objects{}, URLs: allowed{}, Now: time.Now,
+			}))
 		}
 	case "train":
 		return func() handler {
-			worker := &job.Worker{DB: s.db, Objects: objects{}, Trainer: tune.New(tune.Config{Client: bedrockAPI{}, Bucket: "media", Role: "training"}), Now: time.Now}
-			return s.consumer(worker.Handlers(), []topology.Queue{topology.Train})
+			return s.consumer("train", train.Handlers(&job.Worker{
+				DB: s.db, Objects: objects{}, Now: time.Now,
+				Trainer: tune.New(tune.Config{Client: bedrockAPI{}, Bucket: "media", Role: "training"}),
+			}))
 		}
 	case "publish":
 		return func() handler {
-			worker := &publication.Worker{DB: s.db, Platforms: platforms{}, Vault: s.vault(), Files: objects{}, Now: time.Now}
-			return s.consumer(worker.Handlers(), []topology.Queue{topology.Publish})
+			return s.consumer("publish", publish.Handlers(publish.Config{
+				DB: s.db, Platforms: platforms{}, Vault: s.vault(), Files: objects{}, Now: time.Now,
+			}))
 		}
 	case "replay":
 		return func() handler {
-			replayer := dispatch.Replayer{Dispatcher: dispatch.New(s.db, sender{topology.Deliver}, time.Now)}
-			return s.consumer(map[task.Kind]task.Handler{hook.ReplayKind: replayer}, []topology.Queue{topology.Replay})
+			return s.consumer("replay", replay.Handlers(dispatch.New(s.db, sender{topology.Deliver}, time.Now)))
 		}
 	case "deliver":
 		return s.deliverer(topology.Deliver, sender{topology.DeliverSlow})
@@ -181,9 +195,9 @@ func (s stack) start(name string) func() handler {
 	}
 }
 
-func (s stack) consumer(handlers map[task.Kind]task.Handler, queues []topology.Queue) handler {
-	kernel := task.NewKernel(task.Config{DB: s.db, Handlers: handlers, Now: time.Now, Name: rand.Text, Chance: backoff.Chance})
-	return handling(task.NewConsumer(kernel, senders(queues), queue.Ticker).Handle)
+func (s stack) consumer(name string, handlers worker.Handlers) handler {
+	kernel, queues := worker.Kernel(s.db, handlers, time.Now), senders(topology.Named(name).Tasks())
+	return handling(task.NewConsumer(kernel, queues, queue.Ticker).Handle)
 }
 
 func (s stack) deliverer(own topology.Queue, slow queue.Sender) func() handler {

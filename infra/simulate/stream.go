@@ -46,13 +46,10 @@ type shard struct {
 	busy    bool
 }
 
-// relayed reports whether the relay gets a change, and rolled whether the analytics do.
+// relayed reports whether the relay gets a change.
 func relayed(c memtable.Change) bool {
-	return c.Event == "INSERT" && slices.Contains(relay.Kinds, textOf(c.New, "kind"))
-}
-
-func rolled(c memtable.Change) bool {
-	return c.Event != "REMOVE" && rollup.Passes(textOf(c.New, "kind"), textOf(c.New, "f_state"))
+	kind := textOf(c.New, "kind")
+	return c.Event == "INSERT" && slices.Contains(relay.Kinds, kind) || c.Event != "REMOVE" && rollup.Passes(kind, textOf(c.New, "f_state"))
 }
 
 // follow moves what was written into the stream.

@@ -184,8 +184,6 @@ func (w *world) makeFunctions() {
 		switch f.Trigger {
 		case topology.ByStream:
 			w.followers = append(w.followers, &follower{function: made(f), wants: relayed})
-		case topology.ByRollupStream:
-			w.followers = append(w.followers, &follower{function: made(f), wants: rolled})
 		case topology.ByQueue:
 			m := made(f)
 			for _, q := range f.Consumes {

@@ -69,8 +69,8 @@ func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 }
 
 // errors is the alarm of a function that fails.
-func (a alarms) errors(f topology.Function, fn awslambda.IFunction) awscloudwatch.Alarm {
-	return a.add(topology.Title(f.Name)+"ErrorsAlarm", alarm{
+func (a alarms) errors(f topology.Function, fn awslambda.IFunction) {
+	a.add(topology.Title(f.Name)+"ErrorsAlarm", alarm{
 		says:    "The function " + f.Name + " reports errors. Read its log.",
 		runbook: "errors-of-a-function",
 		metric:  fn.MetricErrors(metric("Sum")),
@@ -81,7 +81,7 @@ func (a alarms) errors(f topology.Function, fn awslambda.IFunction) awscloudwatc
 // loops is the alarm of messages that Lambda dropped because it took a chain of calls for
 // an endless loop.
 func (a alarms) loops(f topology.Function, fn awslambda.IFunction) {
-	if f.Trigger != topology.ByQueue && !f.Follows() && f.Trigger != topology.ByLevelStream {
+	if f.Trigger != topology.ByQueue && !f.Follows() && !f.FollowsAudit() {
 		return
 	}
 	a.add(topology.Title(f.Name)+"LoopsAlarm", alarm{
@@ -96,7 +96,7 @@ func (a alarms) loops(f topology.Function, fn awslambda.IFunction) {
 // is late.
 func (a alarms) age(f topology.Function, fn awslambda.IFunction) {
 	a.add(topology.Title(f.Name)+"AgeAlarm", alarm{
-		says:    "The function " + f.Name + " is more than a minute behind the stream of its table.",
+		says:    "The function " + f.Name + " is more than a minute behind the stream of its table. It tries a record for 20 hours, and gives it up then.",
 		runbook: "a-function-is-behind-its-stream",
 		metric:  fn.Metric(jsii.String("IteratorAge"), metric("Maximum")),
 		above:   60_000,
@@ -104,8 +104,8 @@ func (a alarms) age(f topology.Function, fn awslambda.IFunction) {
 }
 
 // serverErrors is the alarm of 5xx answers.
-func (a alarms) serverErrors(api awsapigateway.RestApi) awscloudwatch.Alarm {
-	return a.add("ServerErrorsAlarm", alarm{
+func (a alarms) serverErrors(api awsapigateway.RestApi) {
+	a.add("ServerErrorsAlarm", alarm{
 		says:    "Callers receive 5xx responses.",
 		runbook: "5xx-responses",
 		metric:  api.MetricServerError(metric("Sum")),
@@ -157,6 +157,16 @@ func (a alarms) refused() {
 	})
 }
 
+// aside is the alarm of what cannot be decoded.
+func (a alarms) aside() {
+	a.add("PutAsideAlarm", alarm{
+		says:    "Something that is stored cannot be decoded, and was put aside: a task or a delivery that is due, a record of a stream, or an entry of the audit log. The logs of due, relay and chain name it by \"put aside\".",
+		runbook: "something-was-put-aside",
+		metric:  a.counted(metrics.Aside),
+		above:   0,
+	})
+}
+
 // counted is the sum of a metric that the functions write.
 func (a alarms) counted(name string) awscloudwatch.Metric {
 	m := metric("Sum")
@@ -171,6 +181,8 @@ type alarm struct {
 	above   float64
 	// periods is how many of the metric's periods must be above it; 0: one.
 	periods int
+	// silent raises it while the metric has no figure, in place of above.
+	silent bool
 }
 
 // add adds an alarm that goes to the topic.
@@ -182,7 +194,7 @@ func (a alarms) add(id string, of alarm) awscloudwatch.Alarm {
 
 // make adds an alarm that goes nowhere by itself.
 func (a alarms) make(id string, of alarm) awscloudwatch.Alarm {
-	return awscloudwatch.NewAlarm(a.stack, jsii.String(id), &awscloudwatch.AlarmProps{
+	props := &awscloudwatch.AlarmProps{
 		AlarmDescription:   describe(of.says, of.runbook),
 		Metric:             of.metric,
 		Threshold:          jsii.Number(of.above),
@@ -190,7 +202,12 @@ func (a alarms) make(id string, of alarm) awscloudwatch.Alarm {
 		EvaluationPeriods:  jsii.Number(float64(max(of.periods, 1))),
 		// No figure means that nothing happened.
 		TreatMissingData: awscloudwatch.TreatMissingData_NOT_BREACHING,
-	})
+	}
+	if of.silent {
+		props.Threshold, props.ComparisonOperator = jsii.Number(1), awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
+		props.TreatMissingData = awscloudwatch.TreatMissingData_BREACHING
+	}
+	return awscloudwatch.NewAlarm(a.stack, jsii.String(id), props)
 }
 
 // describe returns the description of an alarm, with where its runbook is.

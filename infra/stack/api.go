@@ -52,11 +52,18 @@ func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	}
 	g.respond()
 	g.name(d.settings)
+	g.probe(d)
 	g.protect(d.settings)
 	trace(stack, d.settings)
-	functions.releases.guard(watch.serverErrors(g.api))
+	functions.releases.guard()
+	watch.serverErrors(g.api)
 	watch.burns(g.api)
+	watch.slow(g.api)
 	watch.refused()
+	if d.settings.Version != "" {
+		// This stack is the last one: with its output, all of a deployment is there.
+		output(stack, customer.VersionOutput, jsii.String(d.settings.Version))
+	}
 	output(stack, "ApiId", g.api.RestApiId())
 	output(stack, "ApiUrl", g.api.Url())
 	output(stack, "KeylessLimit", jsii.String(strconv.Itoa(d.settings.KeylessLimit)))

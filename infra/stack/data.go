@@ -44,7 +44,8 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 		d.hold()
 	}
 	d.bus = newBus(stack, s)
-	d.alarms = newAlarmTopic(stack, s, d.key)
+	d.alarms = newAlarmTopic(stack, s, newAlarmKey(stack, s))
+	d.guardKeys()
 	d.network = newNetwork(stack, s, d.key)
 	output(stack, "TableName", d.state.TableName())
 	output(stack, "AuditTableName", d.audit.TableName())
@@ -60,6 +61,7 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 	if !s.Standby() {
 		d.backUp()
 		d.replicate()
+		d.budget()
 	}
 	return d
 }
@@ -84,7 +86,7 @@ func newStack(app constructs.Construct, s customer.Settings, part, holds string)
 	if s.Account != "" {
 		env.Account = jsii.String(s.Account)
 	}
-	name := s.Name() + "-" + part
+	name := s.StackName(part)
 	stack := awscdk.NewStack(app, jsii.String(name), &awscdk.StackProps{
 		StackName:   jsii.String(name),
 		Description: jsii.String("Content-Automation API of " + s.Customer + " in " + s.Region + ": " + holds),
@@ -94,7 +96,6 @@ func newStack(app constructs.Construct, s customer.Settings, part, holds string)
 			"customer": jsii.String(s.Customer),
 			"stage":    jsii.String(s.Stage),
 		},
-		TerminationProtection: jsii.Bool(!s.Local()),
 	})
 	if s.PermissionsBoundary != "" {
 		boundary := awsiam.ManagedPolicy_FromManagedPolicyArn(stack, jsii.String("PermissionsBoundary"), jsii.String(s.PermissionsBoundary))
@@ -107,10 +108,11 @@ func output(stack awscdk.Stack, name string, value *string) {
 	awscdk.NewCfnOutput(stack, jsii.String(name), &awscdk.CfnOutputProps{Value: value})
 }
 
-// kept is what becomes of something with the customer's data in it when its stack goes.
+// kept is what becomes of something with the customer's data in it when its stack goes. A
+// deployment that fails removes what it has made, so that it can be repeated.
 func kept(s customer.Settings) awscdk.RemovalPolicy {
 	if s.Local() {
 		return awscdk.RemovalPolicy_DESTROY
 	}
-	return awscdk.RemovalPolicy_RETAIN
+	return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
 }

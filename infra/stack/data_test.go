@@ -28,7 +28,7 @@ func TestTablesAreEncryptedAndRecoverable(t *testing.T) {
 			if p.at("PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled") != true {
 				t.Errorf("%s cannot be recovered", id)
 			}
-			if p["DeletionProtectionEnabled"] != true || r.DeletionPolicy != "Retain" || r.UpdateReplacePolicy != "Retain" {
+			if r.DeletionPolicy != "RetainExceptOnCreate" || r.UpdateReplacePolicy != "Retain" {
 				t.Errorf("%s can be deleted by mistake", id)
 			}
 			if p.at("TimeToLiveSpecification", "AttributeName") != "ttl" || p.at("TimeToLiveSpecification", "Enabled") != true {
@@ -36,6 +36,27 @@ func TestTablesAreEncryptedAndRecoverable(t *testing.T) {
 			}
 			if p["BillingMode"] != "PAY_PER_REQUEST" {
 				t.Errorf("%s is billed by %v", id, p["BillingMode"])
+			}
+		}
+	}
+}
+
+// A deployment that fails removes what it has made, so that the next one does not meet it:
+// nothing outlives that, and nothing refuses to be removed. `make deploy` protects what it
+// has deployed.
+func TestAFailedFirstDeploymentLeavesNothing(t *testing.T) {
+	for name, s := range map[string]stacks{"acme": acme, "globex": globex, "initech": initech, "hooli": hooli, "standby": standby, "failover": failover, "private": private} {
+		for stack, in := range s {
+			if in.Protected {
+				t.Errorf("%s: %s cannot be deleted after it has failed", name, stack)
+			}
+			for id, r := range in.Resources {
+				if r.DeletionPolicy == "Retain" {
+					t.Errorf("%s: %s of %s outlives a deployment that has failed", name, id, stack)
+				}
+			}
+			if strings.Contains(in.text, "DeletionProtectionEnabled") {
+				t.Errorf("%s: a table of %s refuses to be removed", name, stack)
 			}
 		}
 	}
@@ -124,7 +145,7 @@ func TestMediaIsPrivate(t *testing.T) {
 		if lifecycle, _ := p.at("LifecycleConfiguration", "Rules").([]any); len(lifecycle) == 0 {
 			t.Errorf("%s keeps everything for ever", id)
 		}
-		if r.DeletionPolicy != "Retain" {
+		if r.DeletionPolicy != "RetainExceptOnCreate" {
 			t.Errorf("%s goes with its stack", id)
 		}
 	}
@@ -132,11 +153,11 @@ func TestMediaIsPrivate(t *testing.T) {
 
 func TestKeysRotate(t *testing.T) {
 	for id, r := range acme.of("AWS::KMS::Key") {
-		if r.Properties["EnableKeyRotation"] != true || r.DeletionPolicy != "Retain" {
+		if r.Properties["EnableKeyRotation"] != true || r.DeletionPolicy != "RetainExceptOnCreate" {
 			t.Errorf("%s: rotation %v, deletion %s", id, r.Properties["EnableKeyRotation"], r.DeletionPolicy)
 		}
 	}
-	if n := len(acme.of("AWS::KMS::Key")); n != 2 {
+	if n := len(acme.of("AWS::KMS::Key")); n != 3 {
 		t.Errorf("there are %d keys", n)
 	}
 }
@@ -204,7 +225,7 @@ func TestLogsAreKeptForAWhileAndEncrypted(t *testing.T) {
 
 func TestLocalSystemKeepsNothing(t *testing.T) {
 	for id, r := range local.of("AWS::DynamoDB::Table") {
-		if r.DeletionPolicy != "Delete" || r.Properties["DeletionProtectionEnabled"] == true {
+		if r.DeletionPolicy != "Delete" {
 			t.Errorf("%s outlives the local system", id)
 		}
 	}

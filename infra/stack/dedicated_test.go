@@ -58,7 +58,7 @@ func TestEgressIsStatic(t *testing.T) {
 			continue
 		}
 		addresses++
-		if r.DeletionPolicy != "Retain" {
+		if r.DeletionPolicy != "RetainExceptOnCreate" {
 			t.Errorf("%s is lost with the stack", id)
 		}
 		if !mentions(data.Outputs["EgressAddresses"], id) {
@@ -143,9 +143,13 @@ func TestAPrivateAPIAnswersItsEndpointsAlone(t *testing.T) {
 			s := properties(statement.(map[string]any))
 			effects[s["Effect"]] = s["Condition"]
 		}
-		const of = "map[aws:SourceVpce:vpce-0a1b2c3d4e5f67890]"
-		if got := fmt.Sprint(effects); got != "map[Allow:map[StringEquals:"+strings.ReplaceAll(of, "vpce-0a1b2c3d4e5f67890", "[vpce-0a1b2c3d4e5f67890]")+"] Deny:map[StringNotEquals:"+strings.ReplaceAll(of, "vpce-0a1b2c3d4e5f67890", "[vpce-0a1b2c3d4e5f67890]")+"]]" {
-			t.Errorf("%s permits %s", id, got)
+		probe, _ := named(t, private[hooliName+"data"], "AWS::EC2::VPCEndpoint", "ProbeEndpoint")
+		for effect, operator := range map[string]string{"Allow": "StringEquals", "Deny": "StringNotEquals"} {
+			condition, _ := effects[effect].(map[string]any)
+			from := list(properties(condition).at(operator, "aws:SourceVpce"))
+			if len(effects) != 2 || len(from) != 2 || from[0] != "vpce-0a1b2c3d4e5f67890" || !mentions(from[1], probe) {
+				t.Errorf("%s: %s of %v", id, effect, condition)
+			}
 		}
 	}
 	for id, r := range acme.of("AWS::ApiGateway::RestApi") {
@@ -155,6 +159,58 @@ func TestAPrivateAPIAnswersItsEndpointsAlone(t *testing.T) {
 	}
 	if len(private.of("AWS::WAFv2::WebACLAssociation")) != 1 {
 		t.Error("a private API has no firewall")
+	}
+}
+
+// The canary calls a private API by an endpoint of its network. Other APIs of the region,
+// such as receivers of webhooks, are called as before: the endpoint has no private DNS.
+func TestTheCanaryReachesAPrivateAPI(t *testing.T) {
+	id, endpoint := named(t, private[hooliName+"data"], "AWS::EC2::VPCEndpoint", "ProbeEndpoint")
+	if endpoint["ServiceName"] != "com.amazonaws.eu-west-1.execute-api" || endpoint["PrivateDnsEnabled"] != false || len(list(endpoint["SubnetIds"])) != 2 {
+		t.Errorf("the endpoint is %v", endpoint)
+	}
+	_, rest := named(t, private[hooliName+"api"], "AWS::ApiGateway::RestApi", "Api")
+	if !mentions(rest.at("EndpointConfiguration", "VpcEndpointIds"), id) {
+		t.Errorf("the API has no name at the endpoint: %v", rest["EndpointConfiguration"])
+	}
+	if address := private[hooliName+"api"].Outputs["ProbeUrl"]; !mentions(address, id) || !mentions(address, ".execute-api.eu-west-1.") || !mentions(address, "/prod") {
+		t.Errorf("the canary calls %v", address)
+	}
+	_, function := named(t, private[hooliName+"work"], "AWS::Lambda::Function", "CanaryFunction")
+	if len(list(function.at("VpcConfig", "SubnetIds"))) != 2 {
+		t.Errorf("the canary is in %v", function["VpcConfig"])
+	}
+	for name, s := range map[string]stacks{"acme": acme, "hooli": hooli} {
+		for id := range s.of("AWS::EC2::VPCEndpoint") {
+			if strings.Contains(id, "ProbeEndpoint") {
+				t.Errorf("%s has a public API, and pays for %s", name, id)
+			}
+		}
+	}
+}
+
+// A canary that is not set, or does not run, raises an alarm, unless it cannot reach the API.
+func TestASilentCanaryRaisesAnAlarm(t *testing.T) {
+	unreached := synthesise(t.TempDir(), map[string]any{"customer": "acme", "customers": map[string]any{"acme": map[string]any{
+		"account": "111122223333", "region": "eu-central-1", "privateEndpoints": []string{"vpce-0a1b2c3d4e5f67890"}}}})
+	for name, c := range map[string]struct {
+		stacks stacks
+		want   int
+	}{"acme": {acme, 1}, "hooli": {hooli, 1}, "private": {private, 1}, "a private API without a network": {unreached, 0}} {
+		found := 0
+		for id, r := range c.stacks.of("AWS::CloudWatch::Alarm") {
+			if !strings.Contains(id, "ProbesSilent") {
+				continue
+			}
+			found++
+			if p := r.Properties; p["TreatMissingData"] != "breaching" || p["Statistic"] != "SampleCount" || p["ComparisonOperator"] != "LessThanThreshold" ||
+				p["Threshold"] != 1. || p["EvaluationPeriods"] != 3. || len(list(p["AlarmActions"])) != 1 {
+				t.Errorf("%s: %s is %v", name, id, p)
+			}
+		}
+		if found != c.want {
+			t.Errorf("%s has %d alarms of a silent canary, want %d", name, found, c.want)
+		}
 	}
 }
 
@@ -179,6 +235,15 @@ func TestADomainHasCertificateRecordAndTruststore(t *testing.T) {
 		// By the gateway's own name, no client certificate would be needed.
 		if r.Properties["DisableExecuteApiEndpoint"] != true {
 			t.Errorf("%s can be called by another name", id)
+		}
+		// A domain with a truststore takes no enhanced policy, and negotiates by that of its API.
+		if r.Properties["SecurityPolicy"] != nil || r.Properties["EndpointAccessMode"] != nil {
+			t.Errorf("%s has the policy %v, which excludes client certificates", id, r.Properties["SecurityPolicy"])
+		}
+	}
+	for id, r := range initech.of("AWS::ApiGateway::RestApi") {
+		if !mentions(r.Properties["SecurityPolicy"], "SecurityPolicy_TLS13_1_2_") {
+			t.Errorf("%s of a domain without client certificates has the policy %v", id, r.Properties["SecurityPolicy"])
 		}
 	}
 	for kind, want := range map[string]int{"AWS::CertificateManager::Certificate": 0, "AWS::Route53::RecordSet": 0, "AWS::ApiGateway::DomainName": 1} {
@@ -215,7 +280,7 @@ func TestConcurrencyOfADedicatedCustomer(t *testing.T) {
 func TestBackupsAreLockedAndCopied(t *testing.T) {
 	data := hooli[hooliName+"data"]
 	vaultID, vault := named(t, data, "AWS::Backup::BackupVault", "Vault")
-	if got := fmt.Sprint(vault["LockConfiguration"]); got != "map[ChangeableForDays:3 MaxRetentionDays:90 MinRetentionDays:90]" || !holdsKey(vault["EncryptionKeyArn"]) || data.Resources[vaultID].DeletionPolicy != "Retain" {
+	if got := fmt.Sprint(vault["LockConfiguration"]); got != "map[ChangeableForDays:3 MaxRetentionDays:90 MinRetentionDays:90]" || !holdsKey(vault["EncryptionKeyArn"]) || data.Resources[vaultID].DeletionPolicy != "RetainExceptOnCreate" {
 		t.Errorf("the vault is %v", vault)
 	}
 	_, plan := named(t, data, "AWS::Backup::BackupPlan", "BackupPlan")

@@ -21,10 +21,30 @@ func endpointType(s customer.Settings) awsapigateway.EndpointType {
 	return awsapigateway.EndpointType_REGIONAL
 }
 
-// callers is the policy of a private API: it answers the customer's VPC endpoints alone. A
-// public one has no policy; its callers are known by their keys.
-func callers(s customer.Settings) awsiam.PolicyDocument {
-	if len(s.PrivateEndpoints) == 0 {
+// callers are the VPC endpoints that a private API answers: the customer's, and that of the
+// canary. A public API has none.
+func callers(d *data) (endpoints []*string) {
+	for _, id := range d.settings.PrivateEndpoints {
+		endpoints = append(endpoints, jsii.String(id))
+	}
+	if d.probe() != nil {
+		endpoints = append(endpoints, d.probe())
+	}
+	return endpoints
+}
+
+// probe is the id of the endpoint by which the canary calls a private API; nil: there is none.
+func (d *data) probe() *string {
+	if d.network == nil {
+		return nil
+	}
+	return d.network.probe
+}
+
+// admit is the policy of a private API: it answers its callers' endpoints alone. A public
+// one has no policy; its callers are known by their keys.
+func admit(d *data) awsiam.PolicyDocument {
+	if len(d.settings.PrivateEndpoints) == 0 {
 		return nil
 	}
 	// A relative resource is that of the API itself.
@@ -32,12 +52,27 @@ func callers(s customer.Settings) awsiam.PolicyDocument {
 		return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Effect: effect, Principals: &[]awsiam.IPrincipal{awsiam.NewAnyPrincipal()},
 			Actions: jsii.Strings("execute-api:Invoke"), Resources: jsii.Strings("execute-api:/*"),
-			Conditions: &map[string]any{operator: map[string]any{"aws:SourceVpce": s.PrivateEndpoints}},
+			Conditions: &map[string]any{operator: map[string]any{"aws:SourceVpce": callers(d)}},
 		})
 	}
 	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &[]awsiam.PolicyStatement{
 		statement(awsiam.Effect_ALLOW, "StringEquals"), statement(awsiam.Effect_DENY, "StringNotEquals"),
 	}})
+}
+
+// probe gives a private API a name by which the canary calls it from the customer's network.
+func (g *gateway) probe(d *data) {
+	if d.probe() == nil {
+		return
+	}
+	stack := awscdk.Stack_Of(g.api)
+	g.api.Node().DefaultChild().(awsapigateway.CfnRestApi).SetEndpointConfiguration(&awsapigateway.CfnRestApi_EndpointConfigurationProperty{
+		Types: jsii.Strings("PRIVATE"), VpcEndpointIds: &[]*string{d.probe()},
+	})
+	output(stack, "ProbeUrl", awscdk.Fn_Join(jsii.String(""), &[]*string{
+		jsii.String("https://"), g.api.RestApiId(), jsii.String("-"), d.probe(),
+		jsii.String(".execute-api." + d.settings.Region + "."), stack.UrlSuffix(), jsii.String("/" + d.settings.Stage),
+	}))
 }
 
 // name names the API by the customer's own domain in this region, where there is one.

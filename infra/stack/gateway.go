@@ -24,12 +24,12 @@ type gateway struct {
 
 func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *gateway {
 	s := d.settings
-	_, named := s.Domains[s.Region]
+	domain, named := s.Domains[s.Region]
 	api := awsapigateway.NewRestApi(stack, jsii.String("Api"), &awsapigateway.RestApiProps{
-		RestApiName:           jsii.String(s.Customer + "-" + s.Stage),
+		RestApiName:           jsii.String(s.Short()),
 		Description:           jsii.String("Content-Automation API of " + s.Customer),
 		EndpointConfiguration: &awsapigateway.EndpointConfiguration{Types: &[]awsapigateway.EndpointType{endpointType(s)}},
-		Policy:                callers(s),
+		Policy:                admit(d),
 		// With a name of the customer's own, the gateway's own name is closed.
 		DisableExecuteApiEndpoint: jsii.Bool(named),
 		// Bodies pass as the bytes that they are, both ways: a body that is not
@@ -54,7 +54,9 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *ga
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLogFormat)),
 		},
 	})
-	if len(s.PrivateEndpoints) == 0 { // These are called by several names, and take TLS 1.2 at least.
+	// A private API is called by several names, and takes TLS 1.2 at least. A domain with
+	// client certificates negotiates by the policy of its API, and takes no policy like this.
+	if len(s.PrivateEndpoints) == 0 && domain.Truststore == "" {
 		// Without it the gateway's own name takes TLS 1.0.
 		rest := api.Node().DefaultChild().(awsapigateway.CfnRestApi)
 		rest.SetSecurityPolicy(jsii.String("SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09"))

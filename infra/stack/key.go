@@ -42,7 +42,16 @@ func newKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 			},
 		},
 	}), nil)
-	// Alarms reach the encrypted topic only if CloudWatch may use its key.
+	return key
+}
+
+// newAlarmKey makes the key of the topic of the alarms. It is apart from the customer's key:
+// if that is disabled, the alarms still arrive.
+func newAlarmKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
+	key := awskms.NewKey(stack, jsii.String("AlarmKey"), &awskms.KeyProps{
+		Description: jsii.String("Alarms of " + s.Customer + " in " + s.Region), EnableKeyRotation: jsii.Bool(true), RemovalPolicy: kept(s),
+	})
+	// Messages reach the encrypted topic only if who sends them may use its key.
 	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Sid:        jsii.String("Alarms"),
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)},
@@ -51,6 +60,12 @@ func newKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 		Conditions: &map[string]any{
 			"StringEquals": map[string]any{"aws:SourceAccount": stack.Account()},
 		},
+	}), nil)
+	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Sid:        jsii.String("Keys"),
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil)},
+		Actions:    jsii.Strings("kms:Decrypt", "kms:GenerateDataKey"),
+		Resources:  jsii.Strings("*"),
 	}), nil)
 	return key
 }

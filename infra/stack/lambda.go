@@ -44,7 +44,7 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		Description: jsii.String("What the function " + f.Name + " of " + s.Customer + " may do"),
 	})
-	name := s.Customer + "-" + s.Stage + "-" + f.Name
+	name := s.FunctionName(f.Name)
 	for _, statement := range append(l.permissions(f, logs), l.joining(name)...) {
 		role.AddToPolicy(statement)
 	}
@@ -95,7 +95,8 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 		finding{"AwsSolutions-IAM5", "X-Ray, Polly and network interfaces that do not exist yet have no resources to name. Objects of the bucket, invocations and trainings of models and the roles of customers have no names yet. An inference profile of Bedrock chooses among the regions of its geography."},
 		finding{"CKV_AWS_111", "The same: only actions without resource types name all resources."})
 	l.alarms.loops(f, fn)
-	return l.releases.alias(f, fn, l.alarms.errors(f, fn))
+	l.alarms.errors(f, fn)
+	return l.releases.alias(f, fn, l.alarms)
 }
 
 // tools is the layer with ffmpeg and the fonts, of the architecture of the functions.
@@ -170,6 +171,9 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 		env["PLATFORM_SECRET"] = arnOf(l.data.platforms)
 		if s.PlatformEndpoint != "" {
 			env["PLATFORM_ENDPOINT"] = jsii.String(s.PlatformEndpoint)
+		}
+		if s.YouTubeDailyUploads > 0 {
+			env["YOUTUBE_DAILY_UPLOADS"] = jsii.String(strconv.Itoa(s.YouTubeDailyUploads))
 		}
 	}
 	if f.Probes {

@@ -21,12 +21,15 @@ func on(permissions []permission, effect, resource string) []string {
 }
 
 func TestOnlyWhoIssuesKeysReachesTheirSecrets(t *testing.T) {
-	const secrets = "map[ForAnyValue:StringLike:map[dynamodb:LeadingKeys:[secret#*]]]"
+	const (
+		secrets = "map[ForAnyValue:StringLike:map[dynamodb:LeadingKeys:[secret#*]]]"
+		decoder = "map[ForAnyValue:StringLike:map[dynamodb:LeadingKeys:[" + deniedToDecoders + "]]]"
+	)
 	for name, permissions := range permissionsOf(acme) {
 		f := topology.Named(name)
 		var denied []string
 		for _, p := range permissions {
-			if p.effect == "Deny" && p.conditions == secrets && strings.Contains(p.resources, "State") {
+			if p.effect == "Deny" && (p.conditions == secrets || p.conditions == decoder) && strings.Contains(p.resources, "State") {
 				denied = append(denied, p.actions...)
 			}
 		}
@@ -42,6 +45,54 @@ func TestOnlyWhoIssuesKeysReachesTheirSecrets(t *testing.T) {
 			}
 		}
 	}
+}
+
+// deniedToDecoders are the partitions of what decides who may do what.
+const deniedToDecoders = "acc_* answer#* calls#* keycount#* keys#* secret#* secrets#* soc_* usage#* whk_*"
+
+// A file of a caller that takes a decoder over reaches nothing that decides who may do what,
+// and changes no files but those of its kind of work.
+func TestWhoDecodesFilesReachesLittle(t *testing.T) {
+	for name, c := range map[string]struct{ puts string }{
+		"compose":      {"/media/*/*/cnt_*"},
+		"import-media": {"/media/*/*/med_* /media/*/*/pho_* /uploads/*"},
+	} {
+		permissions := permissionsOf(acme)[name]
+		var denied []string
+		puts := 0
+		for _, p := range permissions {
+			if p.effect == "Deny" && strings.Contains(p.conditions, "ForAnyValue:StringLike:map[dynamodb:LeadingKeys:["+deniedToDecoders+"]") {
+				denied = append(denied, p.actions...)
+			}
+			if !slices.Contains(p.actions, "s3:PutObject") && !slices.Contains(p.actions, "s3:DeleteObject") {
+				continue
+			}
+			puts++
+			if got := strings.Join(folders(p.resources), " "); got != c.puts || slices.Contains(p.actions, "s3:GetObject") {
+				t.Errorf("%s may %v in %s", name, p.actions, p.resources)
+			}
+		}
+		for _, action := range on(permissions, "Allow", "State") {
+			if strings.HasPrefix(action, "dynamodb:") && !slices.Contains(denied, action) {
+				t.Errorf("%s may %s on keys and accounts", name, action)
+			}
+		}
+		if puts != 1 || len(denied) < 4 || !topology.Named(name).Decodes {
+			t.Errorf("%s: %d permissions to put, and it may not %v", name, puts, denied)
+		}
+	}
+}
+
+// folders returns the parts of a bucket that resources name, sorted.
+func folders(resources string) []string {
+	var all []string
+	for _, part := range strings.FieldsFunc(resources, func(r rune) bool { return r == ' ' || r == ']' || r == '[' }) {
+		if strings.HasPrefix(part, "/") {
+			all = append(all, part)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 func TestTheAuthorizerOnlyCounts(t *testing.T) {

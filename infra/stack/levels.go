@@ -2,6 +2,7 @@ package stack
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
@@ -10,6 +11,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/canary"
 	"github.com/content-automation/api/pkg/topology"
 )
@@ -69,11 +71,23 @@ func (a alarms) waiting(queues map[topology.Queue]awssqs.Queue) {
 	}
 }
 
-// probes is the alarm of probes that fail twice in a row.
-func (a alarms) probes() {
+// probes are the alarms of probes that fail twice in a row, and of a canary that is silent:
+// it has no target, or it does not run. Where it cannot reach the API, it is always silent.
+func (a alarms) probes(s customer.Settings) {
 	a.add("ProbesAlarm", alarm{
 		says:    "The canary has failed twice in a row: customers cannot make content.",
 		runbook: "the-canary-fails", metric: a.counted(canary.Failed), above: 0, periods: 2,
+	})
+	if !s.Probed() {
+		return
+	}
+	count := metric("SampleCount")
+	a.add("ProbesSilentAlarm", alarm{
+		says:    "The canary has not probed for 15 minutes: it has no address and key, or it does not run.",
+		runbook: "the-canary-is-silent", silent: true, periods: 3,
+		metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+			Namespace: jsii.String(a.namespace), MetricName: jsii.String(canary.Failed), Statistic: count.Statistic, Period: count.Period,
+		}),
 	})
 }
 
@@ -83,7 +97,7 @@ func (w *work) dashboard(d *data) {
 	api := func(name, statistic string) awscloudwatch.IMetric {
 		return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 			Namespace: jsii.String("AWS/ApiGateway"), MetricName: jsii.String(name), Statistic: jsii.String(statistic),
-			DimensionsMap: &map[string]*string{"ApiName": jsii.String(s.Customer + "-" + s.Stage)},
+			DimensionsMap: &map[string]*string{"ApiName": jsii.String(s.Short())},
 		})
 	}
 	graph := func(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {
@@ -104,6 +118,18 @@ func (w *work) dashboard(d *data) {
 	for _, q := range topology.Queues {
 		ages = append(ages, w.queues[q].MetricApproximateAgeOfOldestMessage(metric("Maximum")))
 	}
+	// A search compares parts of names between hyphens.
+	parts := strings.ReplaceAll(s.Short(), "-", " FunctionName=")
+	byFunction := func(name, statistic string) awscloudwatch.IMetric {
+		return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+			Expression:   jsii.String(fmt.Sprintf("SEARCH('{AWS/Lambda,FunctionName} MetricName=%q FunctionName=%s', '%s')", name, parts, statistic)),
+			UsingMetrics: &map[string]awscloudwatch.IMetric{}, Label: jsii.String(name),
+		})
+	}
+	var refused []awscloudwatch.IMetric
+	for _, t := range d.tables() {
+		refused = append(refused, t.throttles()...)
+	}
 	awscloudwatch.NewDashboard(w.stack, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
 		DashboardName: jsii.String(s.Name()),
 		Widgets: &[]*[]awscloudwatch.IWidget{
@@ -118,7 +144,11 @@ func (w *work) dashboard(d *data) {
 				graph("Deliveries", ours("DeliveriesSucceeded", "Sum"), ours("DeliveriesFailed", "Sum")),
 			},
 			{
-				graph("Throttled", d.state.Metric(jsii.String("ThrottledRequests"), metric("Sum")), lambdaMetric("Throttles", "Sum"), lambdaMetric("ConcurrentExecutions", "Maximum")),
+				graph("Refused by DynamoDB", refused...),
+				graph("Functions, by name: refused, at a time", byFunction("Throttles", "Sum"), byFunction("ConcurrentExecutions", "Maximum")),
+				graph("Concurrency of the account", lambdaMetric("ClaimedAccountConcurrency", "Maximum"), lambdaMetric("Throttles", "Sum")),
+			},
+			{
 				graph("Providers", byDimension("LostSubmissions", "provider", "Sum"), byDimension("DisownedGenerations", "provider", "Sum"), byDimension("InterruptedCompositions", "task", "Sum")),
 				graph("Keys refused, spending lost", ours("AuthenticationRefused", "Sum"), ours("PermissionRefused", "Sum"), ours("LostSpendCredits", "Sum")),
 			},

@@ -23,13 +23,18 @@ import (
 // network is a VPC of the customer's own. Functions are in its private subnets. What they
 // send to the internet leaves by a NAT gateway of their zone, whose address stays.
 type network struct {
-	stack   awscdk.Stack
-	zones   int
+	stack awscdk.Stack
+	zones int
+	// waiting leaves out what costs by the hour: see customer.Settings.Waiting.
+	waiting bool
 	vpc     awsec2.CfnVPC
 	blocks  []string // of addresses: of private subnets from 0, of public ones from 4
 	private []*string
 	tables  []any // of the routes of the private subnets
 	members awsec2.CfnSecurityGroup
+	// probe is the id of the endpoint by which the canary calls a private API; nil: the
+	// API is public.
+	probe *string
 }
 
 // newNetwork makes the customer's network; nil where it has none.
@@ -37,7 +42,7 @@ func newNetwork(stack awscdk.Stack, s customer.Settings, key awskms.Key) *networ
 	if s.Network == nil {
 		return nil
 	}
-	n := &network{stack: stack, zones: s.Network.Zones, blocks: eighths(netip.MustParsePrefix(s.Network.CIDR))}
+	n := &network{stack: stack, zones: s.Network.Zones, waiting: s.Waiting(), blocks: eighths(netip.MustParsePrefix(s.Network.CIDR))}
 	n.vpc = awsec2.NewCfnVPC(stack, jsii.String("Network"), &awsec2.CfnVPCProps{
 		CidrBlock: jsii.String(s.Network.CIDR), EnableDnsHostnames: jsii.Bool(true), EnableDnsSupport: jsii.Bool(true), Tags: n.named("network"),
 	})
@@ -91,14 +96,16 @@ func (n *network) route(s customer.Settings) {
 		// Receivers have it in their allow-lists.
 		address.ApplyRemovalPolicy(kept(s), nil)
 		address.AddDependency(attached)
-		nat := awsec2.NewCfnNatGateway(n.stack, jsii.String("Nat"+zone), &awsec2.CfnNatGatewayProps{
-			AllocationId: address.AttrAllocationId(), SubnetId: outside.AttrSubnetId(), Tags: n.named("nat-" + zone),
-		})
-		nat.AddDependency(out)
 		table := awsec2.NewCfnRouteTable(n.stack, jsii.String("PrivateRoutes"+zone), &awsec2.CfnRouteTableProps{VpcId: n.vpc.AttrVpcId(), Tags: n.named("private-" + zone)})
-		awsec2.NewCfnRoute(n.stack, jsii.String("PrivateRoute"+zone), &awsec2.CfnRouteProps{
-			RouteTableId: table.AttrRouteTableId(), DestinationCidrBlock: everywhere, NatGatewayId: nat.AttrNatGatewayId(),
-		})
+		if !n.waiting {
+			nat := awsec2.NewCfnNatGateway(n.stack, jsii.String("Nat"+zone), &awsec2.CfnNatGatewayProps{
+				AllocationId: address.AttrAllocationId(), SubnetId: outside.AttrSubnetId(), Tags: n.named("nat-" + zone),
+			})
+			nat.AddDependency(out)
+			awsec2.NewCfnRoute(n.stack, jsii.String("PrivateRoute"+zone), &awsec2.CfnRouteProps{
+				RouteTableId: table.AttrRouteTableId(), DestinationCidrBlock: everywhere, NatGatewayId: nat.AttrNatGatewayId(),
+			})
+		}
 		n.private = append(n.private, n.subnet("PrivateSubnet"+zone, n.blocks[i], i, table).AttrSubnetId())
 		n.tables = append(n.tables, table.AttrRouteTableId())
 		addresses = append(addresses, address.AttrPublicIp())
@@ -130,6 +137,9 @@ func (n *network) endpoints(s customer.Settings) {
 			endpoint.SetPolicyDocument(n.ownAccount())
 		}
 	}
+	if n.waiting {
+		return
+	}
 	group := n.group("EndpointsGroup", "Endpoints of AWS for "+s.Customer)
 	group.SetSecurityGroupIngress([]any{&awsec2.CfnSecurityGroup_IngressProperty{
 		IpProtocol: jsii.String("tcp"), FromPort: jsii.Number(443), ToPort: jsii.Number(443), SourceSecurityGroupId: n.members.AttrGroupId(),
@@ -147,6 +157,14 @@ func (n *network) endpoints(s customer.Settings) {
 		if name == "kms" || name == "secretsmanager" { // Queues, buses and roles may be a customer's.
 			endpoint.SetPolicyDocument(n.ownAccount())
 		}
+	}
+	if len(s.PrivateEndpoints) > 0 {
+		// Without private DNS: with it, receivers of webhooks that are other APIs of the
+		// region could not be reached.
+		n.probe = awsec2.NewCfnVPCEndpoint(n.stack, jsii.String("ProbeEndpoint"), &awsec2.CfnVPCEndpointProps{
+			VpcId: n.vpc.AttrVpcId(), ServiceName: service("execute-api"), VpcEndpointType: jsii.String("Interface"), PrivateDnsEnabled: jsii.Bool(false),
+			SubnetIds: anyOf(n.private), SecurityGroupIds: &[]any{group.AttrGroupId()},
+		}).Ref()
 	}
 }
 

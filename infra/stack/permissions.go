@@ -11,6 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/bedrock"
@@ -29,6 +30,12 @@ var (
 	usageItems  = credential.Usages("*")
 )
 
+// whoMayItems are the partitions of the items that decide who may do what, and where events
+// and posts go: accounts, API keys, webhooks, social accounts, and remembered answers.
+var whoMayItems = []string{
+	id.Account + "_*", "answer#*", countItems, "keycount#*", keyItems, secretItems, "secrets#*", id.SocialAccount + "_*", usageItems, id.Webhook + "_*",
+}
+
 // permissions are written out rather than granted by the CDK: its grants use
 // wildcards in actions, and permit more than the functions do.
 func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsiam.PolicyStatement {
@@ -43,8 +50,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	case topology.Read:
 		all = append(all, allow([]string{"s3:GetObject"}, objects))
 	case topology.Write:
-		all = append(all, allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, objects),
-			allow([]string{"s3:ListBucket"}, d.media.BucketArn()))
+		all = append(all, l.writesMedia(f)...)
 	}
 	if f.Uploads {
 		all = append(all, allow([]string{"s3:PutObject"}, d.media.ArnForObjects(jsii.String(media.Uploads+"*"))))
@@ -52,7 +58,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.Keeps {
 		all = append(all, allow([]string{"s3:PutObject"}, d.media.ArnForObjects(jsii.String(media.Inputs+"*"))))
 	}
-	for trigger, table := range map[topology.Trigger]awsdynamodb.ITable{topology.ByStream: d.state, topology.ByRollupStream: d.state, topology.ByAuditStream: d.audit, topology.ByLevelStream: d.audit} {
+	for trigger, table := range map[topology.Trigger]awsdynamodb.ITable{topology.ByStream: d.state, topology.ByAuditStream: d.audit} {
 		if f.Trigger == trigger {
 			all = append(all, allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"},
 				table.TableStreamArn()))
@@ -111,6 +117,24 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	return all
 }
 
+// writesMedia permits to read and list all files of the bucket, and to put and remove those
+// of the function. Who may not list all is told that an object is forbidden where there is
+// none.
+func (l lambdas) writesMedia(f topology.Function) []awsiam.PolicyStatement {
+	bucket := l.data.media
+	all, list := bucket.ArnForObjects(jsii.String("*")), allow([]string{"s3:ListBucket"}, bucket.BucketArn())
+	if len(f.Files) == 0 {
+		return []awsiam.PolicyStatement{allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, all), list}
+	}
+	var own []*string
+	for _, pattern := range f.Files {
+		own = append(own, bucket.ArnForObjects(jsii.String(pattern)))
+	}
+	return []awsiam.PolicyStatement{
+		allow([]string{"s3:GetObject"}, all), allow([]string{"s3:DeleteObject", "s3:PutObject"}, own...), list,
+	}
+}
+
 // state permits what the function does with the state table.
 func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 	arn := l.data.state.TableArn()
@@ -120,20 +144,24 @@ func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 		return []awsiam.PolicyStatement{counts(allow([]string{"dynamodb:UpdateItem"}, arn)), secrets(allow([]string{"dynamodb:GetItem"}, arn))}
 	}
 	all := uses(f.State, l.data.state, store.StateIndexes)
-	if f.State != nil && !f.Issues {
+	switch {
+	case f.Decodes:
+		all = append(all, deny(all, arn, whoMayItems...))
+	case f.State != nil && !f.Issues:
 		// Whoever writes a secret of an API key can act as any account.
-		var actions []*string
-		for _, s := range all {
-			actions = append(actions, *s.Actions()...)
-		}
-		ofSecrets := condition("ForAnyValue:StringLike", "dynamodb:LeadingKeys", secretItems)
-		all = append(all, ofSecrets(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-			Effect:    awsiam.Effect_DENY,
-			Actions:   &actions,
-			Resources: &[]*string{arn},
-		})))
+		all = append(all, deny(all, arn, secretItems))
 	}
 	return all
+}
+
+// deny denies what statements permit for the items of some partitions.
+func deny(permitted []awsiam.PolicyStatement, table *string, partitions ...string) awsiam.PolicyStatement {
+	var actions []*string
+	for _, s := range permitted {
+		actions = append(actions, *s.Actions()...)
+	}
+	of := condition("ForAnyValue:StringLike", "dynamodb:LeadingKeys", partitions...)
+	return of(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Effect: awsiam.Effect_DENY, Actions: &actions, Resources: &[]*string{table}}))
 }
 
 // through returns the services that use the customer's key for the function: it cannot

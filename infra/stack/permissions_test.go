@@ -99,7 +99,7 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 		for name, want := range map[string]bool{
 			"TABLE_NAME": f.State != nil, "AUDIT_TABLE_NAME": f.Audit != nil, "MEDIA_BUCKET": f.Media != topology.None,
 			"BUS_NAME": f.Publishes, "DELIVER_ROLE_ARN": f.Introduces, "ALLOW_LOOPBACK_WEBHOOKS": f.Webhooks,
-			"SECRETS_KEY_ARN": f.Seals || f.Unseals || f.Connects, "PLATFORM_SECRET": f.Connects, "PLATFORM_ENDPOINT": false, "SEAL_SECRET_ARN": f.Trigger == topology.ByRotation || f.Trigger == topology.ByGateway && f.Audit != nil || f.Settles, "PROVIDERS": f.Offers, "PROVIDER_SECRET": f.Generates, "PROVIDER_ENDPOINT": false,
+			"SECRETS_KEY_ARN": f.Seals || f.Unseals || f.Connects, "PLATFORM_SECRET": f.Connects, "PLATFORM_ENDPOINT": false, "YOUTUBE_DAILY_UPLOADS": false, "SEAL_SECRET_ARN": f.Trigger == topology.ByRotation || f.Trigger == topology.ByGateway && f.Audit != nil || f.Settles, "PROVIDERS": f.Offers, "PROVIDER_SECRET": f.Generates, "PROVIDER_ENDPOINT": false,
 			"FFMPEG_PATH": f.Composes, "FONTS_PATH": f.Composes,
 		} {
 			if _, ok := env[name]; ok != want {

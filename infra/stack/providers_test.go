@@ -47,7 +47,7 @@ func TestTheProvidersSecretHoldsNothingAtFirst(t *testing.T) {
 			if r.Properties["SecretString"] != "{}" || !holdsKey(r.Properties["KmsKeyId"]) {
 				t.Errorf("%s is %v", id, r.Properties)
 			}
-			if want := map[bool]string{true: "Delete", false: "Retain"}[name == "local"]; r.DeletionPolicy != want {
+			if want := map[bool]string{true: "Delete", false: "RetainExceptOnCreate"}[name == "local"]; r.DeletionPolicy != want {
 				t.Errorf("%s: %s when its stack goes, want %s", id, r.DeletionPolicy, want)
 			}
 		}

@@ -19,7 +19,7 @@ import (
 // newBus makes the customer's event bus.
 func newBus(stack awscdk.Stack, s customer.Settings) awsevents.EventBus {
 	return awsevents.NewEventBus(stack, jsii.String("Bus"), &awsevents.EventBusProps{
-		EventBusName: jsii.String(s.Customer + "-" + s.Stage),
+		EventBusName: jsii.String(s.Short()),
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/topology"
 )
 
@@ -19,7 +20,8 @@ import (
 const LiveAlias = "live"
 
 // releases move the aliases of one stack's functions by CodeDeploy: a tenth of the calls
-// first, the rest after the customer's number of minutes. An alarm moves them back.
+// first, the rest after the customer's number of minutes. An alarm of the new version moves
+// them back.
 type releases struct {
 	stack    awscdk.Stack
 	settings customer.Settings
@@ -29,16 +31,17 @@ type releases struct {
 	role        awsiam.Role
 }
 
-// released is an alias, with the alarm of its function.
+// released is an alias, with the version that it moves to, and what adds alarms.
 type released struct {
 	function topology.Function
 	alias    awslambda.Alias
-	alarm    awscloudwatch.Alarm
+	version  awslambda.Version
+	alarms   alarms
 }
 
 // alias returns what callers of the function call: its alias, but in the local system and
 // for a function that Secrets Manager calls twice in a month.
-func (r *releases) alias(f topology.Function, fn awslambda.Function, alarm awscloudwatch.Alarm) awslambda.IFunction {
+func (r *releases) alias(f topology.Function, fn awslambda.Function, alarms alarms) awslambda.IFunction {
 	if r.settings.Local() || f.Trigger == topology.ByRotation {
 		return fn
 	}
@@ -47,7 +50,7 @@ func (r *releases) alias(f topology.Function, fn awslambda.Function, alarm awscl
 		AliasName: jsii.String(LiveAlias), Version: fn.CurrentVersion(), Description: jsii.String("The version in use"),
 	})
 	r.provision(f, alias)
-	r.aliases = append(r.aliases, released{f, alias, alarm})
+	r.aliases = append(r.aliases, released{f, alias, fn.CurrentVersion(), alarms})
 	return alias
 }
 
@@ -74,7 +77,7 @@ func (r *releases) provision(f topology.Function, alias awslambda.Alias) {
 			},
 		}
 	}
-	name := r.settings.Customer + "-" + r.settings.Stage + "-" + f.Name
+	name := r.settings.FunctionName(f.Name)
 	target := awsapplicationautoscaling.NewCfnScalableTarget(r.stack, jsii.String(topology.Title(f.Name)+"Instances"), &awsapplicationautoscaling.CfnScalableTargetProps{
 		ServiceNamespace: jsii.String("lambda"), ScalableDimension: jsii.String("lambda:function:ProvisionedConcurrency"),
 		ResourceId: jsii.String("function:" + name + ":" + LiveAlias), MinCapacity: jsii.Number(0), MaxCapacity: jsii.Number(least),
@@ -83,24 +86,55 @@ func (r *releases) provision(f topology.Function, alias awslambda.Alias) {
 	target.Node().AddDependency(alias)
 }
 
-// guard lets new versions in step by step. It moves an alias back when the alarm of its
-// function, or one that is of all functions, is raised meanwhile.
-func (r *releases) guard(ofAll ...awscloudwatch.Alarm) {
+// guard lets new versions in step by step. It moves an alias back when its new version fails.
+func (r *releases) guard() {
 	if r.settings.CanaryMinutes == 0 || len(r.aliases) == 0 {
 		return
 	}
 	r.open()
 	for _, a := range r.aliases {
-		r.step(a, append(ofAll, a.alarm))
+		r.step(a, r.gate(a))
 	}
 }
 
-// step makes the deployment group of an alias.
-func (r *releases) step(a released, alarms []awscloudwatch.Alarm) {
-	var watched []any
-	for _, alarm := range alarms {
-		watched = append(watched, map[string]any{"Name": alarm.AlarmName()})
+// tolerated is the part of a new version's calls, in percent, that may fail.
+const tolerated = 1
+
+// gate is the alarm of a new version that fails. Errors of the version before neither raise
+// it nor keep a release from mending them. It goes nowhere by itself.
+func (r *releases) gate(a released) awscloudwatch.Alarm {
+	name := r.settings.FunctionName(a.function.Name)
+	sum := metric("Sum")
+	of := func(metric string) awscloudwatch.IMetric {
+		return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+			Namespace: jsii.String("AWS/Lambda"), MetricName: jsii.String(metric), Statistic: sum.Statistic, Period: sum.Period,
+			DimensionsMap: &map[string]*string{
+				"FunctionName": jsii.String(name), "Resource": jsii.String(name + ":" + LiveAlias), "ExecutedVersion": a.version.Version(),
+			},
+		})
 	}
+	rate, metrics := "100 * errors / calls", map[string]awscloudwatch.IMetric{"errors": of("Errors"), "calls": of("Invocations")}
+	if a.function.Trigger == topology.ByGateway {
+		rate = "100 * SUM([errors, answers]) / calls"
+		metrics["answers"] = awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+			Namespace: jsii.String(a.alarms.namespace), MetricName: jsii.String(httpapi.ServerErrors), Statistic: sum.Statistic, Period: sum.Period,
+			DimensionsMap: &map[string]*string{"release": awscdk.Fn_Join(jsii.String(":"), &[]*string{jsii.String(name), a.version.Version()})},
+		})
+	}
+	gate := a.alarms.make(topology.Title(a.function.Name)+"GateAlarm", alarm{
+		says:    fmt.Sprintf("More than %d of 100 calls of the new version of %s fail. CodeDeploy ends its release.", tolerated, a.function.Name),
+		runbook: "a-release-is-stopped", above: tolerated,
+		metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+			Expression: jsii.String(rate), Label: jsii.String("Percent of calls that failed"), Period: sum.Period, UsingMetrics: &metrics,
+		}),
+	})
+	// It watches the new version before the alias moves to it.
+	a.alias.Node().AddDependency(gate)
+	return gate
+}
+
+// step makes the deployment group of an alias.
+func (r *releases) step(a released, gate awscloudwatch.Alarm) {
 	// The package of the CDK for CodeDeploy links those of EC2, ECS and load balancers.
 	group := awscdk.NewCfnResource(r.stack, jsii.String(topology.Title(a.function.Name)+"Release"), &awscdk.CfnResourceProps{
 		Type: jsii.String("AWS::CodeDeploy::DeploymentGroup"),
@@ -108,7 +142,7 @@ func (r *releases) step(a released, alarms []awscloudwatch.Alarm) {
 			"ApplicationName": r.application.Ref(), "ServiceRoleArn": r.role.RoleArn(),
 			"DeploymentConfigName":      fmt.Sprintf("CodeDeployDefault.LambdaCanary10Percent%dMinutes", r.settings.CanaryMinutes),
 			"DeploymentStyle":           map[string]any{"DeploymentType": "BLUE_GREEN", "DeploymentOption": "WITH_TRAFFIC_CONTROL"},
-			"AlarmConfiguration":        map[string]any{"Enabled": true, "Alarms": watched},
+			"AlarmConfiguration":        map[string]any{"Enabled": true, "Alarms": []any{map[string]any{"Name": gate.AlarmName()}}},
 			"AutoRollbackConfiguration": map[string]any{"Enabled": true, "Events": []string{"DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_ALARM", "DEPLOYMENT_STOP_ON_REQUEST"}},
 		},
 	})
@@ -128,7 +162,7 @@ func (r *releases) open() {
 		}}),
 		Description: jsii.String("Moves the aliases of functions of " + r.settings.Customer + " to new versions"),
 	})
-	functions := jsii.String(fmt.Sprintf("arn:%s:lambda:%s:%s:function:%s-%s-*", *r.stack.Partition(), r.settings.Region, *r.stack.Account(), r.settings.Customer, r.settings.Stage))
+	functions := jsii.String(fmt.Sprintf("arn:%s:lambda:%s:%s:function:%s-*", *r.stack.Partition(), r.settings.Region, *r.stack.Account(), r.settings.Short()))
 	r.role.AddToPolicy(allow([]string{"lambda:GetAlias", "lambda:GetProvisionedConcurrencyConfig", "lambda:UpdateAlias"}, functions))
 	r.role.AddToPolicy(allow([]string{"cloudwatch:DescribeAlarms"}, jsii.String(fmt.Sprintf("arn:%s:cloudwatch:%s:%s:alarm:*", *r.stack.Partition(), r.settings.Region, *r.stack.Account()))))
 	accept(r.role.Node().FindChild(jsii.String("DefaultPolicy")),

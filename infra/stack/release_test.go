@@ -17,7 +17,7 @@ func TestFunctionsAreCalledByTheirAliases(t *testing.T) {
 		t.Errorf("%d of %d functions have an alias", len(aliases), len(topology.Functions))
 	}
 	for id, r := range acme.of("AWS::Lambda::Version") {
-		if r.DeletionPolicy != "Retain" {
+		if r.DeletionPolicy != "RetainExceptOnCreate" {
 			t.Errorf("%s is deleted with the next release: nothing could be moved back to it", id)
 		}
 	}
@@ -41,15 +41,33 @@ func TestFunctionsAreCalledByTheirAliases(t *testing.T) {
 	}
 }
 
+// checkGate wants an alarm of the calls of one version: what fails in the version before
+// neither ends a release nor keeps one from beginning.
+func checkGate(t *testing.T, id string, gate properties, version any, answers bool) {
+	t.Helper()
+	want := []string{"Errors [ExecutedVersion FunctionName Resource]", "Invocations [ExecutedVersion FunctionName Resource]"}
+	expression := "100 * errors / calls"
+	if answers { // A function that answers 500 has not failed for Lambda.
+		want, expression = append(want, "ServerErrors [release]"), "100 * SUM([errors, answers]) / calls"
+	}
+	if got := watchedBy(gate); !slices.Equal(got, want) || !mentions(gate["Metrics"], expression) || gate["Threshold"] != 1. || gate["AlarmActions"] != nil {
+		t.Errorf("%s watches %q by %v", id, got, gate)
+	}
+	for _, m := range list(gate["Metrics"]) {
+		of := properties(m.(map[string]any))
+		if of["MetricStat"] == nil {
+			continue
+		}
+		at := fmt.Sprint(properties(version.(map[string]any)).at("Fn::GetAtt"))
+		if text := fmt.Sprint(of.at("MetricStat", "Metric", "Dimensions")); !strings.Contains(text, at) {
+			t.Errorf("%s watches %s, not %s", id, text, at)
+		}
+	}
+}
+
 func TestReleasesAreCanariesThatAlarmsEnd(t *testing.T) {
 	groups := acme.of("AWS::CodeDeploy::DeploymentGroup")
 	for stack, in := range acme {
-		alarms := map[string]string{}
-		for id, r := range in.Resources {
-			if r.Type == "AWS::CloudWatch::Alarm" {
-				alarms[id] = fmt.Sprint(r.Properties["MetricName"])
-			}
-		}
 		for id, r := range in.Resources {
 			if r.Type != "AWS::Lambda::Alias" {
 				continue
@@ -63,20 +81,15 @@ func TestReleasesAreCanariesThatAlarmsEnd(t *testing.T) {
 				!slices.Contains(list(group.at("AutoRollbackConfiguration", "Events")), any("DEPLOYMENT_STOP_ON_ALARM")) {
 				t.Errorf("%s: %v", groupID, group)
 			}
-			var watched []string
-			for alarm, metric := range alarms {
-				if pointsAt(group.at("AlarmConfiguration", "Alarms"), alarm) {
-					watched = append(watched, metric)
-				}
+			gateID, gate := named(t, in, "AWS::CloudWatch::Alarm", title+"GateAlarm")
+			if watched := list(group.at("AlarmConfiguration", "Alarms")); group.at("AlarmConfiguration", "Enabled") != true || len(watched) != 1 || !pointsAt(watched, gateID) {
+				t.Errorf("%s is ended by %v", groupID, watched)
 			}
-			slices.Sort(watched)
-			want := []string{"Errors"}
-			if strings.HasSuffix(stack, "-api") {
-				want = []string{"5XXError", "Errors"}
+			// The alarm must be of the new version before the alias moves.
+			if !pointsAt(r.DependsOn, gateID) {
+				t.Errorf("%s does not wait for its alarm: %v", id, r.DependsOn)
 			}
-			if group.at("AlarmConfiguration", "Enabled") != true || !slices.Equal(watched, want) {
-				t.Errorf("%s is ended by alarms of %v, want %v", groupID, watched, want)
-			}
+			checkGate(t, gateID, gate, r.Properties["FunctionVersion"], strings.HasSuffix(stack, "-api") && title != "Authorizer")
 		}
 	}
 	if len(groups) != len(acme.of("AWS::Lambda::Alias")) {
@@ -86,19 +99,6 @@ func TestReleasesAreCanariesThatAlarmsEnd(t *testing.T) {
 		"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "canaryMinutes": 0}}})
 	if n := len(atOnce.of("AWS::CodeDeploy::DeploymentGroup")); n != 0 {
 		t.Errorf("releases at once have %d deployment groups", n)
-	}
-}
-
-func TestNoStackOfACustomerCanBeDeletedByMistake(t *testing.T) {
-	for name, c := range map[string]struct {
-		stacks stacks
-		want   bool
-	}{"acme": {acme, true}, "local": {local, false}} {
-		for stack, in := range c.stacks {
-			if in.Protected != c.want {
-				t.Errorf("%s: %s is protected: %v", name, stack, in.Protected)
-			}
-		}
 	}
 }
 

@@ -33,7 +33,7 @@ func standbyKey(stack awscdk.Stack, s customer.Settings) *string {
 }
 
 // newGlobalTable makes a table with a replica. Each replica is encrypted with the key of
-// its region, recoverable, and not deletable by mistake.
+// its region, and recoverable.
 func newGlobalTable(stack awscdk.Stack, s customer.Settings, key awskms.Key, id string, indexes []store.Index) awsdynamodb.ITable {
 	props := tableProps(s, key)
 	var secondary []*awsdynamodb.GlobalSecondaryIndexPropsV2
@@ -51,8 +51,8 @@ func newGlobalTable(stack awscdk.Stack, s customer.Settings, key awskms.Key, id 
 		DynamoStream:           awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES,
 		GlobalSecondaryIndexes: &secondary, TimeToLiveAttribute: props.TimeToLiveAttribute,
 		PointInTimeRecoverySpecification: props.PointInTimeRecoverySpecification,
-		DeletionProtection:               props.DeletionProtection, RemovalPolicy: props.RemovalPolicy,
-		Replicas: &[]*awsdynamodb.ReplicaTableProps{{Region: jsii.String(s.Replica.Region)}},
+		RemovalPolicy:                    props.RemovalPolicy,
+		Replicas:                         &[]*awsdynamodb.ReplicaTableProps{{Region: jsii.String(s.Replica.Region)}},
 	})
 }
 

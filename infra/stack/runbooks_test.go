@@ -26,6 +26,12 @@ func TestEveryAlarmHasARunbook(t *testing.T) {
 		maps.Copy(all, of.of("AWS::CloudWatch::Alarm"))
 		maps.Copy(all, of.of("AWS::CloudWatch::CompositeAlarm"))
 	}
+	// A rule whose events are messages to operators is an alarm, too.
+	for id, r := range acme.of("AWS::Events::Rule") {
+		if says, _ := r.Properties["Description"].(string); strings.Contains(says, "Runbook:") {
+			all[id] = resource{Properties: properties{"AlarmDescription": says}}
+		}
+	}
 	named := regexp.MustCompile(`Runbook: docs/runbooks\.md#([a-z0-9-]+)$`)
 	for id, r := range all {
 		says, _ := r.Properties["AlarmDescription"].(string)

@@ -19,7 +19,7 @@ func TestAnswersAreSealedWithASecretThatNoTemplateHolds(t *testing.T) {
 			if r.Properties["SecretString"] != nil || length < 43 || !holdsKey(r.Properties["KmsKeyId"]) {
 				t.Errorf("%s is %v", id, r.Properties)
 			}
-			if want := map[bool]string{true: "Delete", false: "Retain"}[name == "local"]; r.DeletionPolicy != want {
+			if want := map[bool]string{true: "Delete", false: "RetainExceptOnCreate"}[name == "local"]; r.DeletionPolicy != want {
 				t.Errorf("%s: %s when its stack goes, want %s", id, r.DeletionPolicy, want)
 			}
 		}

@@ -50,7 +50,7 @@ func TestSecretsOfCustomersHaveAKeyOfTheirOwn(t *testing.T) {
 				continue
 			}
 			found++
-			if want := map[bool]string{true: "Delete", false: "Retain"}[customer == "local"]; r.DeletionPolicy != want {
+			if want := map[bool]string{true: "Delete", false: "RetainExceptOnCreate"}[customer == "local"]; r.DeletionPolicy != want {
 				t.Errorf("%s: %s when its stack goes, want %s", id, r.DeletionPolicy, want)
 			}
 			// Neither a service nor another account uses it.

@@ -1,6 +1,7 @@
 package stack_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/content-automation/api/infra/standing"
@@ -9,8 +10,77 @@ import (
 func TestWhatIsPaidForEveryMonthIsCounted(t *testing.T) {
 	for _, want := range standing.Resources {
 		n := len(acme.of(want.Type))
+		if want.Type == "AWS::CloudWatch::Alarm" { // Each metric of an alarm is paid for.
+			n = 0
+			for _, r := range acme.of(want.Type) {
+				n += metricsOf(r.Properties)
+			}
+		}
 		if n != want.Count {
 			t.Errorf("the stacks have %d of %s; infra/standing says %d", n, want.Type, want.Count)
+		}
+	}
+}
+
+// paid counts what is paid for of a type of resources: an endpoint in each of its subnets, a
+// secret for each of its copies, and instances by their number.
+func paid(all stacks, kind string) (n int) {
+	for _, r := range all.of(kind) {
+		switch kind {
+		case "AWS::EC2::VPCEndpoint":
+			if r.Properties["VpcEndpointType"] == "Interface" {
+				n += len(list(r.Properties["SubnetIds"]))
+			}
+		case "AWS::ApplicationAutoScaling::ScalableTarget":
+			most, _ := r.Properties["MaxCapacity"].(float64)
+			n += int(most)
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// metricsOf returns how many metrics an alarm watches.
+func metricsOf(alarm properties) (n int) {
+	if alarm["MetricName"] != nil {
+		return 1
+	}
+	for _, m := range list(alarm["Metrics"]) {
+		if properties(m.(map[string]any))["MetricStat"] != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func TestWhatADedicatedCustomerPaysForIsCounted(t *testing.T) {
+	for _, want := range standing.Dedicated {
+		if n := paid(hooli, want.Type) - paid(acme, want.Type); n != want.Count {
+			t.Errorf("a dedicated customer has %d of %s more; infra/standing says %d", n, want.Type, want.Count)
+		}
+	}
+	for _, want := range standing.Waiting {
+		n := paid(standby, want.Type)
+		if want.Type == "AWS::SecretsManager::Secret" {
+			for _, r := range hooli.of(want.Type) {
+				n += len(list(r.Properties["ReplicaRegions"]))
+			}
+		}
+		if n != want.Count {
+			t.Errorf("the region of the replica has %d of %s; infra/standing says %d", n, want.Type, want.Count)
+		}
+	}
+	known := map[string]bool{}
+	for _, r := range standing.Waiting {
+		known[r.Type] = true
+	}
+	// What else is there costs nothing while it is not used.
+	for name, s := range standby {
+		for id, r := range s.Resources {
+			if costly := strings.HasPrefix(r.Type, "AWS::CloudWatch::") || strings.HasPrefix(r.Type, "AWS::WAFv2::") || strings.HasPrefix(r.Type, "AWS::EC2::Nat"); costly && !known[r.Type] {
+				t.Errorf("%s/%s of %s is not counted", name, id, r.Type)
+			}
 		}
 	}
 }

@@ -81,7 +81,7 @@ func TestMain(m *testing.M) {
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
 		acme = synthesise(dir, map[string]any{"customer": "acme", "region": "eu-central-1"})
-		globex = synthesise(dir, map[string]any{"customer": "globex", "region": "us-east-1"})
+		globex = synthesise(dir, map[string]any{"customer": "globex", "region": "us-east-1", "version": "1f2e3d4c5b6a"})
 		initech = synthesise(dir, map[string]any{"customer": "initech", "customers": map[string]any{"initech": map[string]any{
 			"account": "777788889999", "region": "eu-west-1", "permissionsBoundary": "arn:aws:iam::777788889999:policy/Bound",
 			"domains": map[string]any{

@@ -52,8 +52,9 @@ func projection(x store.Index) awsdynamodb.ProjectionType {
 }
 
 // tableProps are what both tables share: on demand, encrypted with the
-// customer's key, recoverable to any second of the last 35 days, and not
-// deletable by mistake.
+// customer's key, and recoverable to any second of the last 35 days. `make deploy`
+// protects them against deletion when it has succeeded: CloudFormation could not
+// remove a protected table after a failure.
 func tableProps(s customer.Settings, key awskms.Key) *awsdynamodb.TableProps {
 	partition, sort := store.Table.Key()
 	return &awsdynamodb.TableProps{
@@ -66,8 +67,7 @@ func tableProps(s customer.Settings, key awskms.Key) *awsdynamodb.TableProps {
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 			PointInTimeRecoveryEnabled: jsii.Bool(true),
 		},
-		DeletionProtection: jsii.Bool(!s.Local()),
-		RemovalPolicy:      kept(s),
+		RemovalPolicy: kept(s),
 	}
 }
 

@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"time"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
@@ -34,24 +36,23 @@ func newWork(app constructs.Construct, d *data) *work {
 		output(stack, q.Output(), w.queues[q].QueueUrl())
 	}
 	w.alarms.waiting(w.queues)
-	w.alarms.probes()
+	w.alarms.probes(d.settings)
+	w.alarms.throttled()
+	w.alarms.throttledTables(d)
 	w.dashboard(d)
 	w.route(d.bus)
 	w.announce(d.media)
 	w.alarms.lostSpend()
+	w.alarms.aside()
 	functions := lambdas{stack: stack, data: d, queues: w.queues, alarms: w.alarms, releases: &releases{stack: stack, settings: d.settings}}
 	functions.trainer = functions.newTrainingRole()
 	for _, f := range topology.Functions {
 		switch f.Trigger {
 		case topology.ByStream:
-			w.feedFromStream(functions.new(f), f, d.state, newItems(relay.Kinds...))
-		case topology.ByRollupStream:
-			w.feedFromStream(functions.new(f), f, d.state, counted()...)
+			w.feedFromStream(functions.new(f), f, d.state, append(counted(), newItems(relay.Kinds...))...)
 		case topology.ByAuditStream:
-			w.feedFromStream(functions.new(f), f, d.audit, newItems(chain.EntryKind), map[string]any{"eventName": []string{"MODIFY", "REMOVE"}})
+			w.feedFromStream(functions.new(f), f, d.audit, newItems(chain.EntryKind), map[string]any{"eventName": []string{"MODIFY"}}, w.removed())
 			w.alarms.altered()
-		case topology.ByLevelStream:
-			w.feedFromStream(functions.new(f), f, d.audit, newItems(chain.EntryKind))
 		case topology.ByQueue:
 			w.feedFromQueue(functions.new(f), f)
 		case topology.BySchedule:
@@ -64,9 +65,13 @@ func newWork(app constructs.Construct, d *data) *work {
 	return w
 }
 
-// feedFromStream calls the function with the records that it acts on. A record
-// that fails is tried apart from the others until the stream forgets it or it
-// has failed for good; then a dead letter says where it was.
+// longestTried is how old a record of a stream becomes before it is given up. A stream
+// forgets its records after a day: until then, an operator can have it read again.
+const longestTried = 20 * time.Hour
+
+// feedFromStream calls the function with the records that it acts on. A record that fails
+// is tried apart from the others, again and again, for longestTried; an alarm says that
+// the function is behind. Then a dead letter says where the record is.
 func (w *work) feedFromStream(fn awslambda.IFunction, f topology.Function, table awsdynamodb.ITable, patterns ...map[string]any) {
 	var filters []*map[string]any
 	for _, pattern := range patterns {
@@ -85,7 +90,8 @@ func (w *work) feedFromStream(fn awslambda.IFunction, f topology.Function, table
 		MaxBatchingWindow:       window,
 		BisectBatchOnError:      jsii.Bool(true),
 		ReportBatchItemFailures: jsii.Bool(true),
-		RetryAttempts:           jsii.Number(100),
+		RetryAttempts:           jsii.Number(-1),
+		MaxRecordAge:            seconds(longestTried),
 		ParallelizationFactor:   jsii.Number(4),
 		OnFailure:               awslambdaeventsources.NewSqsDlq(dead),
 		Filters:                 &filters,
@@ -94,10 +100,9 @@ func (w *work) feedFromStream(fn awslambda.IFunction, f topology.Function, table
 }
 
 // start is where a function begins in a stream. In the region of a replica, the messages of
-// what the stream has were sent in the other region, and its calls counted; the function due
-// sends what was missed.
+// what the stream has were sent in the other region; the function due sends what was missed.
 func (w *work) start(f topology.Function) awslambda.StartingPosition {
-	if w.standby && (f.Trigger == topology.ByStream || f.Trigger == topology.ByLevelStream) {
+	if w.standby && f.Trigger == topology.ByStream {
 		return awslambda.StartingPosition_LATEST
 	}
 	return awslambda.StartingPosition_TRIM_HORIZON
@@ -109,6 +114,17 @@ func newItems(kinds ...string) map[string]any {
 		"eventName": []string{"INSERT"},
 		"dynamodb":  map[string]any{"NewImage": map[string]any{"kind": map[string]any{"S": kinds}}},
 	}
+}
+
+// removed is the pattern of the records of removals, but for those by DynamoDB itself of
+// what has expired. The local AWS does not know whether a member is missing within one
+// that is missing.
+func (w *work) removed() map[string]any {
+	pattern := map[string]any{"eventName": []string{"REMOVE"}}
+	if !w.local {
+		pattern["userIdentity"] = map[string]any{"principalId": []any{map[string]any{"exists": false}}}
+	}
+	return pattern
 }
 
 // counted are the patterns of the records that analytics count.
@@ -131,11 +147,19 @@ func (w *work) feedFromQueue(fn awslambda.IFunction, f topology.Function) {
 	if f.Concurrency > 0 {
 		concurrency = jsii.Number(float64(f.Concurrency))
 	}
+	// Larger batches need a window, for which no developer waits.
+	batch, window := f.Batch, awscdk.Duration(nil)
+	if f.Window > 0 && !w.local {
+		window = seconds(f.Window)
+	} else {
+		batch = min(batch, 10)
+	}
 	for _, q := range f.Consumes {
 		source := awslambda.NewEventSourceMapping(w.stack, jsii.String(topology.Title(string(q))+"Source"), &awslambda.EventSourceMappingProps{
 			Target:                  fn,
 			EventSourceArn:          w.queues[q].QueueArn(),
-			BatchSize:               jsii.Number(float64(f.Batch)),
+			BatchSize:               jsii.Number(float64(batch)),
+			MaxBatchingWindow:       window,
 			ReportBatchItemFailures: jsii.Bool(true),
 			MaxConcurrency:          concurrency,
 		})

@@ -256,7 +256,7 @@ func (s *Service) update(ctx context.Context, accountID tenant.Account, set Sett
 
 // SecretAttribute is the attribute of an API key's item that holds the hash of its current
 // secret; a revoked key has none.
-const SecretAttribute = "secret"
+const SecretAttribute = credential.SecretAttribute
 
 // SecretsKey is the key of the counter of all secrets that were ever made for an
 // account's API keys. Whoever makes one counts it in the same transaction.

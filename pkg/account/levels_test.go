@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
 )
 
 func TestServiceLevels(t *testing.T) {
@@ -71,8 +72,8 @@ func TestServiceLevels(t *testing.T) {
 	}
 	owner := c.Principal.Owner
 	for _, err := range []error{
-		level.Generated(t.Context(), db, owner, clock.Now(), "content_item.post", 25*time.Second, true),
-		level.Generated(t.Context(), db, owner, clock.Now(), "generation.video", 25*time.Second, false),
+		level.Observe(db)(t.Context(), task.Ended{Owner: owner, At: clock.Now(), Label: "content_item.post", Took: 25 * time.Second, Done: true}),
+		level.Observe(db)(t.Context(), task.Ended{Owner: owner, At: clock.Now(), Label: "generation.video", Took: 25 * time.Second, Done: false}),
 		level.Delivered(t.Context(), db, owner, clock.Now(), 3, 1), level.Waited(t.Context(), db, clock.Now(), 0),
 	} {
 		if err != nil {

@@ -101,7 +101,6 @@ func (s *Service) Register(r *httpapi.Router) {
 		Description: "Returns the account, the calling key, its limits and the balance. Use it to check that a key works.",
 	}, s.me)
 	s.registerEntries(r)
-	s.registerReset(r)
 }
 
 func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {

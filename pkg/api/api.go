@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/analytics"
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/architect"
+	"github.com/content-automation/api/pkg/area/sandbox"
 	"github.com/content-automation/api/pkg/catalog/listing"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/estimate"
@@ -37,7 +38,7 @@ type Area struct {
 
 // Areas are all areas.
 var Areas = []Area{
-	{"account", account.Mount}, {"apikey", apikey.Mount}, {"catalog", listing.Mount},
+	{"account", account.Mount}, {"account", sandbox.Mount}, {"apikey", apikey.Mount}, {"catalog", listing.Mount},
 	{"factory", factory.Mount}, {"factory", planning.Mount}, {"factory", analytics.Mount}, {"factory", review.Mount}, {"factory", training.Mount},
 	{"content", content.Mount}, {"studio", studio.Mount}, {"studio", estimate.Mount}, {"media", library.Mount},
 	{"product", product.Mount}, {"product", promotion.Mount},

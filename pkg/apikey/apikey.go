@@ -29,9 +29,8 @@ import (
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// maxKeys bounds the keys of an account that are not revoked, so that one
-// transaction can change an account together with all of them.
-const maxKeys = 80
+// maxKeys bounds the keys of an account that are not revoked.
+const maxKeys = key.Most
 
 // maxName bounds the characters of a key's name.
 const maxName = 100
@@ -131,7 +130,7 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 	it.Due = expiry.Due(&r)
 	tx.Create(it, nil)
 	addSecret(tx, credentialOf(&r, h.account, auth.HashKey(secret)), h.owner)
-	tx.Count(countKey(accountID), 1, maxKeys, errs.New(errs.InvalidState, "The account has %d keys that are not revoked, which is the maximum. Revoke one first.", maxKeys))
+	tx.Count(key.CountKey(accountID), 1, maxKeys, errs.New(errs.InvalidState, "The account has %d keys that are not revoked, which is the maximum. Revoke one first.", maxKeys))
 	h.bind(tx)
 	if err := s.announce(tx, event.APIKeyCreated, accountID, &r); err != nil {
 		return NewKey{}, err
@@ -145,10 +144,6 @@ func addSecret(tx *store.Tx, secret credential.Credential, owner store.Item) {
 	credential.Create(tx, secret)
 	tx.Unchanged(owner)
 	tx.Count(account.SecretsKey(secret.Account), 1, math.MaxInt64, store.ErrConflict)
-}
-
-func countKey(accountID tenant.Account) store.Key {
-	return store.IDKey("keycount#" + string(accountID))
 }
 
 // announce adds an event about a key to the transaction.

@@ -1,6 +1,7 @@
 package apikey_test
 
 import (
+	"errors"
 	"net/http"
 	"reflect"
 	"slices"
@@ -10,8 +11,10 @@ import (
 
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -237,6 +240,39 @@ func TestRotateWithAnOverlap(t *testing.T) {
 	if len(fourth.OldSecrets) != 0 {
 		t.Errorf("old secrets are listed: %+v", fourth.OldSecrets)
 	}
+}
+
+// A secret that has ended stays known for 90 days, for the audit log, and its key works on.
+func TestEndedSecretsAreForgotten(t *testing.T) {
+	w := newWorld(t)
+	k := w.create()
+	second := w.rotate(k, time.Hour)
+	ended := w.create()
+	w.Call(http.MethodDelete, path(ended), nil).Into(t, http.StatusOK, new(any))
+	known := func(secret string) bool {
+		_, err := credential.Find(t.Context(), w.db, auth.HashKey(secret))
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	w.clock.Add(89 * day)
+	if !known(k.Secret) || !known(ended.Secret) {
+		t.Error("a secret is forgotten after 89 days")
+	}
+	w.clock.Add(day + 2*time.Hour)
+	if known(k.Secret) || known(ended.Secret) {
+		t.Error("a secret is known after 90 days")
+	}
+	if n := storetest.Expire(t, w.db, w.clock.Now()); n < 2 {
+		t.Errorf("%d items are removed", n)
+	}
+	w.works(true, second.Secret) // which was not used before
+	third := w.rotate(k, time.Hour)
+	w.works(true, third.Secret)
+	w.clock.Add(100 * day)
+	w.Call(http.MethodDelete, path(k), nil).Into(t, http.StatusOK, new(any))
+	w.works(false, third.Secret)
 }
 
 func TestARotationIsRefused(t *testing.T) {

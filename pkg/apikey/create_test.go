@@ -69,6 +69,10 @@ func TestWhatIsLeftOutHasADefault(t *testing.T) {
 	if a.Header.Get("ETag") != `"1"` {
 		t.Errorf("ETag %s", a.Header.Get("ETag"))
 	}
+	// No time after it can be written down, as that of its removal.
+	if k := w.create("expires_at", "9999-12-31T23:59:59Z"); k.ExpiresAt == nil {
+		t.Errorf("%+v", k)
+	}
 	if k := w.create("expires_at", nil); k.ExpiresAt != nil {
 		t.Errorf("%+v", k)
 	}

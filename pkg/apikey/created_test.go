@@ -93,6 +93,27 @@ func TestAKeyIsRevokedWithThoseItCreated(t *testing.T) {
 	w.Call("POST", "/v1/api-keys", body()).Refused(t, 409, errs.InvalidState, "")
 }
 
+// A revocation of one key is not repeated as one of several.
+func TestTheQueryIsPartOfARepeat(t *testing.T) {
+	w := newWorld(t)
+	root := w.create("kind", "live", "scopes", manager)
+	child := w.child(root)
+	call := func(query string) apitest.Answer {
+		return w.Call(http.MethodDelete, path(root)+query, nil, "Idempotency-Key", "revoke")
+	}
+	first := call("?include_created=false")
+	first.Into(t, http.StatusOK, new(apikey.Ended))
+	call(all).Refused(t, 422, errs.IdempotencyKeyReused, "Idempotency-Key")
+	call("").Refused(t, 422, errs.IdempotencyKeyReused, "Idempotency-Key")
+	if again := call("?include_created=false"); again.Raw != first.Raw || again.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%s", again.Raw)
+	}
+	var got apikey.NewKey
+	if w.Call(http.MethodGet, path(child), nil).Into(t, http.StatusOK, &got); got.State != "active" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A leaked key may have made webhooks, which go on with its scopes.
 func TestWebhooksEndWithTheKeysThatMadeThem(t *testing.T) {
 	w := newWorld(t)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/apikey/expiry"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
@@ -122,4 +124,49 @@ func TestAWarningThatFailsIsMadeUpFor(t *testing.T) {
 	if got := w.warned(); !slices.Equal(got, []string{k.ID}) {
 		t.Errorf("told of %v", got)
 	}
+}
+
+// A key that has ended is shown for 90 days; one that others depend on stays.
+func TestEndedKeysAreRemoved(t *testing.T) {
+	w := newWorld(t)
+	expired := w.create("name", "Expired", "expires_at", w.clock.Now().Add(10*day).Format(time.RFC3339))
+	revoked := w.create("name", "Revoked")
+	parent := w.create("name", "Parent", "kind", "live", "scopes", manager)
+	child := w.child(parent)
+	active := w.create("name", "Active")
+	for _, k := range []apikey.NewKey{revoked, parent} {
+		w.Call(http.MethodDelete, path(k), nil).Into(t, http.StatusOK, new(any))
+	}
+	sweep := func(after time.Duration) (shown []string) {
+		w.clock.Add(after)
+		w.warn()
+		for _, k := range apitest.All[apikey.Key](w.Live(), "/v1/api-keys", 10) {
+			shown = append(shown, k.Name)
+		}
+		slices.Sort(shown)
+		return shown
+	}
+	all := sweep(89 * day)
+	if len(all) != 6 {
+		t.Errorf("after 89 days: %v", all)
+	}
+	if got := sweep(2 * day); !slices.Contains(got, "Parent") || slices.Contains(got, "Revoked") || !slices.Contains(got, "Expired") || len(got) != 5 {
+		t.Errorf("after 91 days: %v", got)
+	}
+	w.Call(http.MethodGet, path(revoked), nil).Refused(t, 404, errs.NotFound, "")
+	if got := sweep(10 * day); slices.Contains(got, "Expired") || len(got) != 4 {
+		t.Errorf("90 days after its end: %v", got)
+	}
+	w.works(true, active.Secret, child.Secret)
+	w.works(false, expired.Secret, revoked.Secret, parent.Secret)
+	w.Call(http.MethodDelete, path(child), nil).Into(t, http.StatusOK, new(any))
+	sweep(91 * day)
+	if got := sweep(8 * day); !slices.Equal(got, []string{"Active", "First"}) {
+		t.Errorf("at last: %v", got)
+	}
+	// The places of all of them are free: 80 less those that are there.
+	for range 80 - 2 {
+		w.create()
+	}
+	w.Call("POST", "/v1/api-keys", body()).Refused(t, 409, errs.InvalidState, "")
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/apikey/expiry"
 	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
@@ -55,7 +56,7 @@ func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, e
 			// Earlier secrets must lead to the new one, not to the one that ends.
 			credential.Move(tx, old.Hash, hash, old.Until.Time)
 		} else {
-			credential.Revoke(tx, old.Hash)
+			credential.Revoke(tx, old.Hash, s.now())
 		}
 	}
 	if overlap == 0 {
@@ -90,11 +91,15 @@ func (s *Service) revoke(tx *store.Tx, keys ...*ending) error {
 		}
 		n++
 		for _, old := range k.Old {
-			credential.Revoke(tx, old.Hash)
+			if s.now().Before(old.Until.Time) { // others have ended, and may be gone
+				credential.Revoke(tx, old.Hash, s.now())
+			}
 		}
-		credential.Revoke(tx, k.item.Attributes[account.SecretAttribute])
+		credential.Revoke(tx, k.item.Attributes[account.SecretAttribute], s.now())
 		delete(k.item.Attributes, account.SecretAttribute)
 		k.Old, k.State = nil, key.Revoked
+		removed := s.now().Add(expiry.Keep)
+		k.RemoveAt = &removed
 		if err := s.replace(tx, &k.Record, k.item); err != nil {
 			return err
 		}
@@ -103,7 +108,7 @@ func (s *Service) revoke(tx *store.Tx, keys ...*ending) error {
 		}
 	}
 	if n > 0 {
-		tx.Count(countKey(keys[0].item.Account), -n, maxKeys, store.ErrConflict)
+		tx.Count(key.CountKey(keys[0].item.Account), -n, maxKeys, store.ErrConflict)
 	}
 	return nil
 }

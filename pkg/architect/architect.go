@@ -79,15 +79,20 @@ func (s *Service) chat(ctx context.Context, chatID string, others ...store.Key) 
 	return r, it, beside, err
 }
 
-// draft reads a draft of the caller.
-func (s *Service) draft(ctx context.Context, draftID string, match httpapi.IfMatch) (d chat.Draft, it store.Item, err error) {
+// draft reads a draft that the caller is to change or apply. One that it may not read is not
+// found.
+func (s *Service) draft(ctx context.Context, draftID string) (d chat.Draft, it store.Item, err error) {
 	if it, err = resource.Find(ctx, s.db, id.Draft, chat.DraftKind, draftID); err != nil {
 		return d, it, err
 	}
-	if d, err = chat.DraftOf(&it); err == nil {
-		err = match.Check(d.Version)
+	if d, err = chat.DraftOf(&it); err != nil {
+		return d, it, err
 	}
-	return d, it, err
+	p, needs := auth.FromContext(ctx), scopes[d.Kind]
+	if !p.Has(needs.read) {
+		return d, it, errs.Missing(chat.DraftKind, draftID)
+	}
+	return d, it, p.Require(needs.write, "")
 }
 
 func orMissing(err error, noun, resourceID string) error {
@@ -110,7 +115,10 @@ func (s *Service) check(ctx context.Context, d chat.Draft) error {
 	}
 }
 
-// scopes are what a caller needs to apply a draft, beside that of the architect.
-var scopes = map[chat.Subject]auth.Scope{
-	chat.Factory: auth.FactoriesWrite, chat.ContentPlan: auth.FactoriesWrite, chat.ContentItem: auth.ContentWrite,
+// scopes are what a caller needs for a draft, beside that of the architect: to see it, and
+// to change or apply it.
+var scopes = map[chat.Subject]struct{ read, write auth.Scope }{
+	chat.Factory:     {auth.FactoriesRead, auth.FactoriesWrite},
+	chat.ContentPlan: {auth.FactoriesRead, auth.FactoriesWrite},
+	chat.ContentItem: {auth.ContentRead, auth.ContentWrite},
 }

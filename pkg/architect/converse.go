@@ -96,7 +96,7 @@ func (s *Service) answer(ctx context.Context, q question) (reply, error) {
 		return reply{}, err
 	}
 	m, _ := catalog.Find(q.Model) // it was chosen from there
-	desk := &desk{Service: s, caller: p, chatID: q.ChatID, factoryID: q.FactoryID}
+	desk := &desk{Service: s, caller: p, chatID: q.ChatID, factoryID: q.FactoryID, used: q.Used}
 	c := provider.Conversation{Model: m.ProviderModel, Options: m.ProviderOptions, System: prompt(q, s.now()), Turns: q.Turns, Tokens: maxWritten}
 	if c.Tools, err = described(); err != nil {
 		return reply{}, err
@@ -114,7 +114,7 @@ func (s *Service) answer(ctx context.Context, q question) (reply, error) {
 			if text == "" {
 				break
 			}
-			return reply{text: text, drafts: desk.drafts, sources: desk.cited()}, nil
+			return reply{text: text, drafts: desk.drafts, sources: desk.cited(), used: desk.used}, nil
 		}
 		results := provider.Turn{}
 		for _, call := range turn.Calls {
@@ -170,6 +170,7 @@ type desk struct {
 	factoryID string // that tools use where no other one is named
 	drafts    []chat.Draft
 	sources   []string
+	used      []auth.Scope // of what was read for the reply
 }
 
 // read notes that resources were read for the reply.
@@ -212,8 +213,9 @@ func (d *desk) call(ctx context.Context, call provider.ToolCall) (any, error) {
 	if i < 0 {
 		return nil, errs.New(errs.NotFound, "There is no tool %.40q.", call.Name)
 	}
-	if t := tools[i]; t.scope != "" && !d.caller.Has(t.scope) {
-		return nil, errs.New(errs.InsufficientScope, "The user's API key lacks the scope %s.", t.scope)
+	if lacking := d.caller.Lacking(tools[i].scopes); len(lacking) > 0 {
+		return nil, errs.New(errs.InsufficientScope, "The user's API key lacks the scope %s.", lacking[0])
 	}
+	d.used = chat.Union(d.used, tools[i].scopes)
 	return tools[i].run(ctx, d, call.Input)
 }

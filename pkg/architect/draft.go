@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/content-automation/api/pkg/architect/chat"
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/resource"
@@ -41,13 +40,13 @@ type changeable struct {
 
 func (s *Service) registerDrafts(r *httpapi.Router) {
 	update := op("updateDraft", http.MethodPatch, "drafts/{draft_id}", "Change a draft",
-		"Takes a JSON merge patch (RFC 7396). `body` is validated as the operation validates it that applying carries out. Set `state` to discard the draft.")
+		"Takes a JSON merge patch (RFC 7396). The key needs the scope of the operation that applying carries out as well. `body` is validated as the operation validates it that applying carries out. Set `state` to discard the draft.")
 	update.Errors = []errs.Code{errs.InvalidState, errs.UnsupportedModel, errs.VersionMismatch}
 	update.Fixed = map[string]string{"kind": "ask the architect for another draft", "factory_id": "ask the architect for another draft"}
 	httpapi.Write(r, update, s.update)
 
 	apply := op("applyDraft", http.MethodPost, "drafts/{draft_id}/apply", "Apply a draft",
-		"Carries out `POST /v1/factories`, `POST /v1/factories/{factory_id}/content-plan` or `POST /v1/content-items` with the body of the draft, and shows the id of what was created as `result_id`. The key needs the scope of that operation as well, and the cost is reserved as by that operation. A draft is applied once. A refusal names the member of the draft's body.")
+		"Carries out `POST /v1/factories`, `POST /v1/factories/{factory_id}/content-plan` or `POST /v1/content-items` with the body of the draft, and shows the id of what was created as `result_id`. The key needs the scope of that operation as well, and the cost is reserved as by that operation. A draft is applied once, in the version that `If-Match` names, which is required: another key may have changed the draft since you read it. A refusal names the member of the draft's body.")
 	apply.Status = http.StatusCreated
 	apply.Errors = []errs.Code{errs.InvalidState, errs.ValidationFailed, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull, errs.VersionMismatch}
 	httpapi.Write(r, apply, s.apply)
@@ -63,8 +62,11 @@ func open(d chat.Draft) error {
 }
 
 func (s *Service) update(ctx context.Context, tx *store.Tx, in *updateInput) (chat.Draft, error) {
-	d, it, err := s.draft(ctx, in.ID, in.IfMatch)
+	d, it, err := s.draft(ctx, in.ID)
 	if err != nil {
+		return d, err
+	}
+	if err := in.Check(d.Version); err != nil {
 		return d, err
 	}
 	if err := open(d); err != nil {
@@ -101,14 +103,15 @@ func (s *Service) replace(tx *store.Tx, it store.Item, d *chat.Draft) error {
 }
 
 func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (chat.Draft, error) {
-	d, it, err := s.draft(ctx, in.ID, in.IfMatch)
+	d, it, err := s.draft(ctx, in.ID)
 	if err != nil {
 		return d, err
 	}
-	if scope := scopes[d.Kind]; !auth.FromContext(ctx).Has(scope) {
-		return d, errs.New(errs.InsufficientScope, "%s", auth.MessageScope(scope))
-	}
 	if err := open(d); err != nil {
+		return d, err
+	}
+	// One that has ended says so, whatever version is asked for.
+	if err := in.Require(d.Version); err != nil {
 		return d, err
 	}
 	made, err := s.carryOut(ctx, tx, d)

@@ -122,7 +122,7 @@ func TestDraftsAreChanged(t *testing.T) {
 	}
 	w.Call(http.MethodPatch, draftsPath+d.ID, object{"body": object{"prompt": "A shoe"}}, "If-Match", `"1"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
 	for name, c := range map[string]*apitest.Caller{"another account": w.Stranger(), "the other mode": w.Live()} {
-		for _, a := range []apitest.Answer{c.Call(http.MethodPatch, draftsPath+d.ID, object{"state": "discarded"}), c.Call(http.MethodPost, draftsPath+d.ID+"/apply", nil)} {
+		for _, a := range []apitest.Answer{c.Call(http.MethodPatch, draftsPath+d.ID, object{"state": "discarded"}), c.Call(http.MethodPost, draftsPath+d.ID+"/apply", nil, "If-Match", `"1"`)} {
 			if a.Status != 404 || a.Error.Code != string(errs.NotFound) {
 				t.Errorf("%s: %s", name, a.Raw)
 			}
@@ -139,12 +139,12 @@ func TestADraftIsAppliedOnce(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			path := draftsPath + w.of[kind].ID + "/apply"
 			var got chat.Draft
-			first := w.Call(http.MethodPost, path, nil, "Idempotency-Key", "apply "+string(kind))
+			first := w.Call(http.MethodPost, path, nil, "If-Match", `"1"`, "Idempotency-Key", "apply "+string(kind))
 			first.Into(t, http.StatusCreated, &got)
 			if got.State != chat.Applied || got.ResultID == nil || !strings.HasPrefix(*got.ResultID, made) || got.Version != 2 {
 				t.Errorf("%+v", got)
 			}
-			if again := w.Call(http.MethodPost, path, nil, "Idempotency-Key", "apply "+string(kind)); again.Raw != first.Raw {
+			if again := w.Call(http.MethodPost, path, nil, "If-Match", `"1"`, "Idempotency-Key", "apply "+string(kind)); again.Raw != first.Raw {
 				t.Errorf("the repeat answers %s", again.Raw)
 			}
 			again := w.Call(http.MethodPost, path, nil)
@@ -165,7 +165,7 @@ func TestADraftIsAppliedOnce(t *testing.T) {
 	}
 	d := w.drafted(w.path, "Write a post about laces")
 	w.Call(http.MethodPatch, draftsPath+d.ID, object{"state": "discarded"}).Into(t, http.StatusOK, new(chat.Draft))
-	gone := w.Call(http.MethodPost, draftsPath+d.ID+"/apply", nil)
+	gone := w.Call(http.MethodPost, draftsPath+d.ID+"/apply", nil, "If-Match", `"1"`)
 	gone.Refused(t, 409, errs.InvalidState, "")
 	gone.Context(t, `{"state":"discarded","allowed":[]}`)
 }
@@ -176,7 +176,7 @@ func TestApplyingADraftSideBySideMakesOneThing(t *testing.T) {
 	var all sync.WaitGroup
 	answers := make([]apitest.Answer, 6)
 	for i := range answers {
-		all.Go(func() { answers[i] = w.Call(http.MethodPost, path, nil) })
+		all.Go(func() { answers[i] = w.Call(http.MethodPost, path, nil, "If-Match", `"1"`) })
 	}
 	all.Wait()
 	made := 0
@@ -201,10 +201,10 @@ func TestWhatApplyingNeeds(t *testing.T) {
 		narrow := w.As(func(p *auth.Principal) {
 			p.Scopes = slices.DeleteFunc(auth.AllScopes(), func(s auth.Scope) bool { return s == lacks })
 		})
-		narrow.Call(http.MethodPost, draftsPath+w.of[kind].ID+"/apply", nil).Refused(t, 403, errs.InsufficientScope, "")
+		narrow.Call(http.MethodPost, draftsPath+w.of[kind].ID+"/apply", nil, "If-Match", `"1"`).Refused(t, 403, errs.InsufficientScope, "")
 	}
 	for _, other := range []auth.Scope{auth.FactoriesWrite, auth.ContentWrite} {
-		w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{other} }).Call(http.MethodPost, draftsPath+w.of[chat.Factory].ID+"/apply", nil).Refused(t, 403, errs.InsufficientScope, "")
+		w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{other} }).Call(http.MethodPost, draftsPath+w.of[chat.Factory].ID+"/apply", nil, "If-Match", `"1"`).Refused(t, 403, errs.InsufficientScope, "")
 	}
 	live := w.Live()
 	f := w.world.factory(live)
@@ -213,8 +213,8 @@ func TestWhatApplyingNeeds(t *testing.T) {
 	id := w.send(live, path, "A post").DraftIDs[0]
 	before, _ := w.spent()
 	poor := live.As(func(p *auth.Principal) { limit := int64(0); p.SpendLimit = &limit })
-	poor.Call(http.MethodPost, draftsPath+id+"/apply", nil).Refused(t, 402, errs.SpendLimitReached, "")
-	live.Call(http.MethodPost, draftsPath+id+"/apply", nil).Into(t, http.StatusCreated, new(chat.Draft))
+	poor.Call(http.MethodPost, draftsPath+id+"/apply", nil, "If-Match", `"1"`).Refused(t, 402, errs.SpendLimitReached, "")
+	live.Call(http.MethodPost, draftsPath+id+"/apply", nil, "If-Match", `"1"`).Into(t, http.StatusCreated, new(chat.Draft))
 	if spent, held := w.spent(); spent <= before || held != 1 {
 		t.Errorf("%d credits are spent, %d before; %d are held", spent, before, held)
 	}
@@ -226,7 +226,8 @@ func TestADraftThatNoLongerFits(t *testing.T) {
 	w.Call(http.MethodPatch, draftsPath+w.of[chat.ContentPlan].ID, object{"body": object{"starts_on": "2026-05-03"}}).Into(t, http.StatusOK, new(chat.Draft))
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"state": "paused"}).Into(t, http.StatusOK, new(object))
 	apply := func(kind chat.Subject) apitest.Answer {
-		return w.Call(http.MethodPost, draftsPath+w.of[kind].ID+"/apply", nil)
+		version := map[chat.Subject]string{chat.ContentPlan: `"2"`, chat.ContentItem: `"1"`}[kind]
+		return w.Call(http.MethodPost, draftsPath+w.of[kind].ID+"/apply", nil, "If-Match", version)
 	}
 	apply(chat.ContentItem).Refused(t, 409, errs.InvalidState, "/body/factory_id")
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"state": "active", "content_types": []string{"video"}}).Into(t, http.StatusOK, new(object))
@@ -264,5 +265,5 @@ func TestADraftOfAChatThatIsGone(t *testing.T) {
 	if err := w.db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	w.Call(http.MethodPost, draftsPath+w.of[chat.Factory].ID+"/apply", nil).Into(t, http.StatusCreated, new(chat.Draft))
+	w.Call(http.MethodPost, draftsPath+w.of[chat.Factory].ID+"/apply", nil, "If-Match", `"1"`).Into(t, http.StatusCreated, new(chat.Draft))
 }

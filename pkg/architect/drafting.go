@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/content-automation/api/pkg/architect/chat"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
@@ -20,9 +21,10 @@ type drafted struct {
 	Body      map[string]any `json:"body"`
 }
 
-// drafting returns a tool that makes drafts. Shape returns the JSON Schema of their body.
-func drafting(name, description string, shape func() (json.RawMessage, error), run func(*desk, context.Context, drafted) (chat.Draft, error)) tool {
-	t := reading(name, description, "", func(d *desk, ctx context.Context, in drafted) (any, error) {
+// drafting returns a tool that makes drafts of a kind, for callers that may see them. Shape
+// returns the JSON Schema of their body.
+func drafting(name, description string, of chat.Subject, shape func() (json.RawMessage, error), run func(*desk, context.Context, drafted) (chat.Draft, error)) tool {
+	t := reading(name, description, []auth.Scope{scopes[of].read}, func(d *desk, ctx context.Context, in drafted) (any, error) {
 		if len(d.drafts) >= maxDrafts {
 			return nil, errs.New(errs.QueueFull, "A reply makes at most %d drafts. Tell the user to ask for the rest in another message.", maxDrafts)
 		}
@@ -74,6 +76,10 @@ func (d *desk) draftItem(_ context.Context, in drafted) (chat.Draft, error) {
 		named = in.FactoryID
 	}
 	of, err := d.factory(named)
+	// The draft is checked with the settings of its factory.
+	if !d.caller.Has(auth.FactoriesRead) && !d.caller.Has(auth.ContentWrite) {
+		return chat.Draft{}, errs.New(errs.InsufficientScope, "The user's API key lacks the scope %s.", auth.FactoriesRead)
+	}
 	body := maps.Clone(in.Body)
 	if body == nil {
 		body = map[string]any{}

@@ -3,6 +3,7 @@ package architect
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/content-automation/api/pkg/architect/chat"
 	"github.com/content-automation/api/pkg/auth"
@@ -55,10 +56,10 @@ func (s *Service) Register(r *httpapi.Router) {
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound}
 	httpapi.Write(r, create, s.create)
-	httpapi.Read(r, op("getChat", http.MethodGet, "chats/{chat_id}", "Get a chat", "Returns the chat with all its messages."), s.get)
+	httpapi.Read(r, op("getChat", http.MethodGet, "chats/{chat_id}", "Get a chat", "Returns the chat with all its messages. A reply needs the scopes that it was made with; without them its text is left out."), s.get)
 	s.registerSend(r)
 
-	list := op("listDrafts", http.MethodGet, "drafts", "List the drafts", "Newest first.")
+	list := op("listDrafts", http.MethodGet, "drafts", "List the drafts", "Newest first. Those of factories and content plans need the scope factories:read as well, those of content items content:read; without it they are left out.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 	s.registerDrafts(r)
@@ -70,15 +71,20 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		b = *in.Body
 	}
 	r := &chat.Record{Chat: chat.Chat{Resource: resource.New(id.New(id.Chat, now), now, b.Metadata), Title: b.Title, Messages: []chat.Message{}}}
+	p := auth.FromContext(ctx)
 	if b.FactoryID != "" {
+		// Whether there is such a factory is no business of a key that may not read it.
+		if err := p.Require(auth.FactoriesRead, "/factory_id"); err != nil {
+			return out, err
+		}
 		if _, _, err := s.factories.Find(ctx, b.FactoryID); err != nil {
 			return out, at("/factory_id", err)
 		}
 		r.FactoryID = &b.FactoryID
 	}
-	it, err := r.Entry(auth.FromContext(ctx).Owner)
+	it, err := r.Entry(p.Owner)
 	tx.Create(it, nil)
-	return r.Chat, err
+	return r.View(p), err
 }
 
 func (s *Service) get(ctx context.Context, in *ChatPath) (out chat.Chat, err error) {
@@ -90,15 +96,19 @@ func (s *Service) get(ctx context.Context, in *ChatPath) (out chat.Chat, err err
 	if err != nil {
 		return out, err
 	}
-	return r.Chat, nil
+	return r.View(auth.FromContext(ctx)), nil
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[chat.Draft], err error) {
 	if in.ChatID != "" && !id.Valid(id.Chat, in.ChatID) {
 		return page, errs.Invalid("chat_id", "is not the id of a chat")
 	}
+	kinds := readable(auth.FromContext(ctx), in.Kind)
+	if len(kinds) == 0 {
+		return httpapi.Page[chat.Draft]{Items: []chat.Draft{}}, nil
+	}
 	q, err := httpapi.Owned(ctx, chat.DraftKind, id.Draft, httpapi.Period{}, map[string]string{
-		chat.SubjectFilter: httpapi.AnyOf(in.Kind), chat.StateFilter: httpapi.AnyOf(in.State),
+		chat.SubjectFilter: httpapi.AnyOf(kinds), chat.StateFilter: httpapi.AnyOf(in.State),
 	})
 	if err != nil {
 		return page, err
@@ -107,6 +117,17 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[ch
 		q.Index, q.Partition = store.ByParent, chat.Partition(auth.FromContext(ctx).Owner, in.ChatID)
 	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (chat.Draft, error) { return chat.DraftOf(&it) })
+}
+
+// readable returns the kinds of drafts that a caller has asked for, or all, as far as it may
+// read them.
+func readable(p *auth.Principal, asked []chat.Subject) (kinds []chat.Subject) {
+	for _, kind := range []chat.Subject{chat.Factory, chat.ContentPlan, chat.ContentItem} {
+		if p.Has(scopes[kind].read) && (len(asked) == 0 || slices.Contains(asked, kind)) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
 }
 
 // at sets the place of what an error says is missing.

@@ -69,8 +69,10 @@ type question struct {
 	FactoryID string          `json:"factory_id,omitempty"` // of the chat
 	Model     string          `json:"model"`
 	Turns     []provider.Turn `json:"turns"`
-	Outcome   string          `json:"outcome,omitempty"`
-	Hold      ledger.Hold     `json:"hold,omitzero"`
+	// Used are the scopes that the replies in Turns were made with.
+	Used    []auth.Scope `json:"used,omitempty"`
+	Outcome string       `json:"outcome,omitempty"`
+	Hold    ledger.Hold  `json:"hold,omitzero"`
 }
 
 // reply is what the model has answered.
@@ -78,6 +80,7 @@ type reply struct {
 	text    string
 	drafts  []chat.Draft
 	sources []string
+	used    []auth.Scope
 }
 
 func (s *Service) registerSend(r *httpapi.Router) {
@@ -140,7 +143,7 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, in *sendInput) (q quest
 	if err := ready(r, len(it.Doc), len(b.Text)); err != nil {
 		return q, err
 	}
-	message := chat.Message{ID: id.New(id.Message, now), Role: chat.User, Text: b.Text, DraftIDs: []string{}, Sources: []string{}, CreatedAt: resource.Instant(now)}
+	message := chat.Message{ID: id.New(id.Message, now), Role: chat.User, Text: b.Text, DraftIDs: []string{}, Sources: []string{}, LackingScopes: []auth.Scope{}, CreatedAt: resource.Instant(now)}
 	q = question{ChatID: r.ID, MessageID: message.ID, Model: m.ID}
 	if b.Sandbox != nil {
 		q.Outcome = b.Sandbox.Outcome
@@ -156,14 +159,15 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, in *sendInput) (q quest
 			return q, err
 		}
 	}
-	if r.FactoryID != nil {
+	if r.FactoryID != nil && p.Has(auth.FactoriesRead) {
 		q.FactoryID = *r.FactoryID
 	}
 	if r.Title == "" {
 		r.Title = provider.Clip(provider.OneLine(b.Text), maxTitle)
 	}
 	r.Messages, r.Asked = append(r.Messages, message), message.ID
-	q.Turns = turns(r.Messages)
+	messages, used := r.Readable(p)
+	q.Turns, q.Used = turns(messages), used
 	return q, s.put(tx, it, r)
 }
 
@@ -201,7 +205,7 @@ func (s *Service) keep(ctx context.Context, tx *store.Tx, q question, answer rep
 	}
 	out = chat.Message{
 		ID: id.New(id.Message, now), Role: chat.Assistant, Text: answer.text, DraftIDs: []string{}, Sources: answer.sources,
-		CostCredits: q.Hold.Credits, CreatedAt: resource.Instant(now),
+		LackingScopes: []auth.Scope{}, CostCredits: q.Hold.Credits, CreatedAt: resource.Instant(now),
 	}
 	for _, d := range answer.drafts {
 		out.DraftIDs = append(out.DraftIDs, d.ID)
@@ -212,7 +216,8 @@ func (s *Service) keep(ctx context.Context, tx *store.Tx, q question, answer rep
 		tx.Create(made, nil)
 	}
 	ledger.Charge(tx, now, o.Account, q.Hold)
-	r.Messages, r.Asked = append(r.Messages, out), ""
+	r.Keep(out, answer.used)
+	r.Asked = ""
 	return out, s.put(tx, it, r)
 }
 

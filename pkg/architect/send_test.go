@@ -42,7 +42,7 @@ func TestTheSandboxMakesDraftsOfWhatIsAsked(t *testing.T) {
 		t.Errorf("%+v", of)
 	}
 	var applied chat.Draft
-	w.Call(http.MethodPost, "/v1/architect/drafts/"+d.ID+"/apply", nil).Into(t, http.StatusCreated, &applied)
+	w.Call(http.MethodPost, "/v1/architect/drafts/"+d.ID+"/apply", nil, "If-Match", `"1"`).Into(t, http.StatusCreated, &applied)
 	if now := w.get(w.Caller, path); applied.State != chat.Applied || applied.ResultID == nil || now.FactoryID == nil || *now.FactoryID != *applied.ResultID {
 		t.Fatalf("%+v in %+v", applied, now)
 	}

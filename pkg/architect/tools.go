@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/content-automation/api/pkg/architect/chat"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
@@ -34,8 +35,9 @@ const (
 // tool is something that the model may call.
 type tool struct {
 	name, description string
-	// scope is what the caller needs for it, beside that of the architect.
-	scope auth.Scope
+	// scopes are what the caller needs for it, beside that of the architect, and later to
+	// read the reply that it is used for.
+	scopes []auth.Scope
 	// input returns the JSON Schema of what it takes.
 	input func() (json.RawMessage, error)
 	run   func(ctx context.Context, d *desk, input json.RawMessage) (any, error)
@@ -46,16 +48,16 @@ var tools []tool
 
 func init() {
 	tools = []tool{
-		reading("list_factories", "Lists the newest factories of the account.", auth.FactoriesRead, (*desk).listFactories),
-		reading("read_factory", "Returns the settings of a factory.", auth.FactoriesRead, (*desk).readFactory),
-		reading("read_analytics", "Returns what a factory has made, published, spent and reached in the last 30 days, in all and by kind of content.", auth.FactoriesRead, (*desk).readAnalytics),
-		reading("list_content", "Lists the newest content items of a factory.", auth.ContentRead, (*desk).listContent),
-		reading("list_products", "Lists the newest products of a factory of type seller, with their prices in the smallest units of the currency and their promotions.", auth.ProductsRead, (*desk).listProducts),
-		reading("list_proposals", "Lists the open proposals for a factory: changes that a diagnosis has found useful, which the user may apply.", auth.FactoriesRead, (*desk).listProposals),
-		reading("list_models", "Lists the generation models of a kind, with their prices in credits.", auth.AccountRead, (*desk).listModels),
-		drafting("draft_factory", "Makes a draft of a factory. Its settings depend on its type; their JSON Schemas by type are: ", factory.CreateShape, (*desk).draftFactory),
-		drafting("draft_content_plan", "Makes a draft of a content plan: so many items a day over some days, whose topics are chosen when it is applied.", planning.CreateShape, (*desk).draftPlan),
-		drafting("draft_content_item", "Makes a draft of one content item of a factory.", content.CreateShape, (*desk).draftItem),
+		reading("list_factories", "Lists the newest factories of the account.", []auth.Scope{auth.FactoriesRead}, (*desk).listFactories),
+		reading("read_factory", "Returns the settings of a factory.", []auth.Scope{auth.FactoriesRead}, (*desk).readFactory),
+		reading("read_analytics", "Returns what a factory has made, published, spent and reached in the last 30 days, in all and by kind of content.", []auth.Scope{auth.FactoriesRead}, (*desk).readAnalytics),
+		reading("list_content", "Lists the newest content items of a factory.", []auth.Scope{auth.ContentRead}, (*desk).listContent),
+		reading("list_products", "Lists the newest products of a factory of type seller, with their prices in the smallest units of the currency and their promotions.", []auth.Scope{auth.ProductsRead}, (*desk).listProducts),
+		reading("list_proposals", "Lists the open proposals for a factory: changes that a diagnosis has found useful, which the user may apply.", []auth.Scope{auth.FactoriesRead}, (*desk).listProposals),
+		reading("list_models", "Lists the generation models of a kind, with their prices in credits.", []auth.Scope{auth.AccountRead}, (*desk).listModels),
+		drafting("draft_factory", "Makes a draft of a factory. Its settings depend on its type; their JSON Schemas by type are: ", chat.Factory, factory.CreateShape, (*desk).draftFactory),
+		drafting("draft_content_plan", "Makes a draft of a content plan: so many items a day over some days, whose topics are chosen when it is applied.", chat.ContentPlan, planning.CreateShape, (*desk).draftPlan),
+		drafting("draft_content_item", "Makes a draft of one content item of a factory.", chat.ContentItem, content.CreateShape, (*desk).draftItem),
 	}
 }
 
@@ -83,9 +85,9 @@ var described = sync.OnceValues(func() (all []provider.Tool, err error) {
 })
 
 // reading returns a tool that reads, and takes an object of the shape I.
-func reading[I any](name, description string, scope auth.Scope, run func(*desk, context.Context, I) (any, error)) tool {
+func reading[I any](name, description string, scopes []auth.Scope, run func(*desk, context.Context, I) (any, error)) tool {
 	return tool{
-		name: name, description: description, scope: scope,
+		name: name, description: description, scopes: scopes,
 		input: func() (json.RawMessage, error) { return httpapi.Shape(reflect.TypeFor[I]()) },
 		run: func(ctx context.Context, d *desk, input json.RawMessage) (any, error) {
 			in, err := decode[I](input)

@@ -31,11 +31,11 @@ type Entry struct {
 	RequestID   string        `json:"request_id" doc:"Id of the request"`
 	Actor       Actor         `json:"actor" doc:"Who made the request"`
 	KeyID       *string       `json:"key_id" doc:"API key of the request. Null if it was not made with an API key"`
-	OperationID string        `json:"operation_id" doc:"operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such as admin.account.update" example:"createFactory"`
+	OperationID string        `json:"operation_id" doc:"operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such as admin.account.update. social.callback: the end of a connection by OAuth" example:"createFactory"`
 	Method      string        `json:"method" doc:"HTTP method. Empty for a change by an operator" example:"POST"`
 	Path        string        `json:"path" doc:"Path, without the query. For a change by an operator, the command" example:"/v1/factories"`
 	Status      int           `json:"status" doc:"HTTP status of the response" example:"201"`
-	ErrorCode   *string       `json:"error_code" doc:"Error code. Null if the request succeeded"`
+	ErrorCode   *string       `json:"error_code" doc:"Error code; of social.callback the error that the return_url is sent, link_used or internal. Null if the request succeeded"`
 	IP          string        `json:"ip" doc:"Address of the caller"`
 	UserAgent   string        `json:"user_agent" doc:"User-Agent of the caller. Empty if none was sent"`
 	LatencyMS   int64         `json:"latency_ms" doc:"Milliseconds from receipt by the gateway to the response"`
@@ -44,8 +44,8 @@ type Entry struct {
 
 // Actor is who makes a request.
 type Actor struct {
-	Kind string `json:"kind" enum:"api_key,person,operator" doc:"Kind of actor. operator: an operator of the service"`
-	ID   string `json:"id" doc:"Id of the API key or person, or name of the operator"`
+	Kind string `json:"kind" enum:"api_key,person,operator,social_account" doc:"Kind of actor. operator: an operator of the service. social_account: a browser in which access to a social account was granted or denied"`
+	ID   string `json:"id" doc:"Id of the API key, person or social account, or name of the operator"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -56,14 +56,22 @@ func (Entry) SchemaName() string { return "AuditEntry" }
 
 // Log is the audit log. It is the Recorder of the HTTP side.
 type Log struct {
-	db  *store.DB
-	now func() time.Time
+	db     *store.DB
+	now    func() time.Time
+	region string
 }
 
 var _ httpapi.Recorder = (*Log)(nil)
 
 // New makes a log in the given table.
-func New(db *store.DB, now func() time.Time) *Log { return &Log{db, now} }
+func New(db *store.DB, now func() time.Time) *Log { return &Log{db: db, now: now} }
+
+// In notes with each entry the region that writes it: a replica of the table has the
+// entries of all regions.
+func (l *Log) In(region string) *Log {
+	l.region = region
+	return l
+}
 
 // Record writes one call. It never writes a body, a header or a query, which may
 // hold secrets.
@@ -161,6 +169,9 @@ func (l *Log) append(ctx context.Context, owner tenant.Owner, by auth.Actor, e E
 	it.Listed = store.Key{}
 	it.Filters = map[string]string{
 		"key_id": keyID, "operation_id": e.OperationID, "status": strconv.Itoa(e.Status), "request": e.RequestID,
+	}
+	if l.region != "" {
+		it.Attributes = map[string]string{chain.Region: l.region}
 	}
 	it.ExpireAt = e.At.Add(Keep)
 	tx := &store.Tx{}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/audit"
+	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -259,5 +260,17 @@ func TestEveryCallOfAKeyIsInTheLog(t *testing.T) {
 	}
 	if table := storetest.Snapshot(t, w.db); strings.Contains(table, "hunter2") {
 		t.Error("the log keeps a query or a header")
+	}
+}
+
+// An entry has the region that has written it, which no caller sees.
+func TestAnEntryHasItsRegion(t *testing.T) {
+	w := newWorld(t)
+	w.log.In("eu-west-1")
+	w.record("one", nil)
+	for _, row := range storetest.Rows(t, w.db) {
+		if row["kind"] == chain.EntryKind && (row["x_"+chain.Region] != "eu-west-1" || strings.Contains(row["doc"], "eu-west-1")) {
+			t.Errorf("%v", row)
+		}
 	}
 }

@@ -43,6 +43,10 @@ const MessageInvalidKey = "The header Authorization has no valid API key. It mus
 // limit.
 const MessageRateLimited = "This key has reached its limit of requests per minute. Wait for the time in Retry-After, and spread requests out."
 
+// MessageUnavailable is the public message of provider_unavailable if a key cannot be
+// looked up.
+const MessageUnavailable = "Your API key cannot be checked at the moment, because the service has too much to do. Nothing was done. Repeat the request with the same Idempotency-Key after the seconds in Retry-After."
+
 // MessageScope is the public message of insufficient_scope.
 func MessageScope(s Scope) string {
 	return fmt.Sprintf("The API key lacks the scope %s. Use a key that has it, or give it to this one.", s)
@@ -57,6 +61,8 @@ const (
 	Person ActorKind = "person" // signed in to the account area
 	// Operator is who runs the operator's command.
 	Operator ActorKind = "operator"
+	// SocialAccount is the browser of whoever grants the access to a social account.
+	SocialAccount ActorKind = "social_account"
 )
 
 // Actor is an API key or a person.
@@ -94,6 +100,20 @@ func (p *Principal) KeyID() string {
 // Has reports whether the principal holds the scope.
 func (p *Principal) Has(s Scope) bool { return slices.Contains(p.Scopes, s) }
 
+// Require returns insufficient_scope unless the principal holds the scope. The param is
+// the JSON pointer of the member of the request that needs it, or empty where the whole
+// request does.
+func (p *Principal) Require(s Scope, param string) error {
+	if p.Has(s) {
+		return nil
+	}
+	e := errs.New(errs.InsufficientScope, "%s", MessageScope(s))
+	if e.Param = param; param != "" {
+		e.Message = fmt.Sprintf("%s needs the scope %s, which the API key lacks. Leave it out, or use a key that has the scope.", param, s)
+	}
+	return e
+}
+
 // Lacking returns those of the wanted scopes that the principal does not hold.
 func (p *Principal) Lacking(want []Scope) []Scope {
 	return slices.DeleteFunc(slices.Clone(want), p.Has)
@@ -117,6 +137,15 @@ func (p *Principal) RequireScopes(want []Scope, param string) error {
 	}
 	return e
 }
+
+// Unidentified returns the principal of a call whose key could not be looked up. It has
+// no account and no scope, but a refusal: nothing else may be answered to the call.
+func Unidentified(code errs.Code, message string) *Principal {
+	return &Principal{Refusal: &Refusal{Code: code, Message: message}}
+}
+
+// Identified reports whether it is known who makes the call. If not, the call is refused.
+func (p *Principal) Identified() bool { return p.Valid() && p.Actor.ID != "" }
 
 // contextKey is the member of the authorizer's context that carries the
 // principal. API Gateway permits flat strings only, so it travels as JSON.
@@ -142,7 +171,7 @@ func Decode(authorizer map[string]any) (*Principal, error) {
 	if err := json.Unmarshal([]byte(s), &p); err != nil {
 		return nil, fmt.Errorf("auth: decode principal: %w", err)
 	}
-	if !p.Valid() || p.Actor.ID == "" {
+	if !p.Identified() && (p.Refusal == nil || p.Refusal.Code == "") {
 		return nil, fmt.Errorf("auth: the principal is incomplete")
 	}
 	return &p, nil

@@ -41,6 +41,7 @@ func TestAPrincipalTravels(t *testing.T) {
 			Owner: tenant.Of("acc_1", tenant.Test), Actor: Key("key_1"), Scopes: AllScopes(), Rate: Rate{Limit: 60, Window: 60, Reset: 60},
 			Refusal: &Refusal{Code: errs.RateLimited, Message: `Wait, "please" – é.`, Rate: &errs.RateContext{Limit: 60, WindowSeconds: 60}},
 		},
+		"not looked up": *Unidentified(errs.ProviderUnavailable, MessageUnavailable),
 	} {
 		values, err := want.Encode()
 		if err != nil {
@@ -63,6 +64,7 @@ func TestAnIncompletePrincipalIsNone(t *testing.T) {
 		nil, 7, "", "null", "{", "[]", "{}", `"acc_1"`,
 		`{"key":"key_1","mode":"test"}`, `{"account":"acc_1","mode":"test"}`, `{"account":"acc_1","key":"key_1"}`,
 		`{"account":"acc_1","key":"key_1","mode":"demo"}`, `{"account":"acc_1","key":"key_1","mode":"test","scopes":"all"}`,
+		`{"refusal":null}`, `{"refusal":{}}`, `{"refusal":{"message":"no"}}`,
 	} {
 		if p, err := Decode(map[string]any{contextKey: s}); err == nil {
 			t.Errorf("%v is read as %+v", s, p)

@@ -61,7 +61,8 @@ type (
 // Handle answers one call. A call without a key, or with one that is not ours,
 // it refuses. A call whose key is known but may not make it is let through with
 // the refusal in its context: the function behind answers it with its exact code
-// and headers, and writes it to the audit log.
+// and headers, and writes it to the audit log. So is a call whose key cannot be looked up
+// because the table is overloaded or does not answer: it is refused for that.
 func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) {
 	token, sent := bearer(req)
 	if !sent {
@@ -73,30 +74,55 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 	}
 	ip := req.RequestContext.Identity.SourceIP
 	now := a.now()
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
+		defer cancel()
+	}
 	s, err := a.secrets.Count(ctx, auth.HashKey(token), now.Unix()/window, ip)
 	if errors.Is(err, store.ErrNotFound) {
 		return unknown(req), nil
 	}
 	if err != nil {
-		slog.Error("key not looked up", "error", err)
-		return response{}, errors.New("key not looked up")
+		return failed(req, "key not looked up", err)
 	}
 	p := principal(s, mode, now)
 	if p.Refusal = a.refusal(s, p, req, ip, now); p.Refusal != nil {
 		if err := a.count(ctx, s, p.Refusal, now); err != nil {
-			slog.Error("refused call not counted", "key_id", s.KeyID, "error", err)
-			return response{}, errors.New("refused call not counted")
+			return failed(req, "refused call not counted", err)
 		}
 		// A flood of calls with a secret that has ended starts no function.
 		if s.Ended(now) && p.Refusal.Count > s.Limit {
 			return deny(req.MethodArn), nil
 		}
 	}
+	return allow(req, p.KeyID(), p)
+}
+
+// margin is kept back from the function's deadline: a call whose key cannot be looked up
+// in time is still answered.
+const margin = 500 * time.Millisecond
+
+// failed answers a call that could not be checked. If the table does not serve at the
+// moment, the function behind answers 503; anything else is a fault, which the gateway
+// answers.
+func failed(req request, what string, err error) (response, error) {
+	slog.Error(what, "error", err)
+	switch errs.CodeOf(err) {
+	case errs.ProviderUnavailable, errs.Timeout:
+		return allow(req, "unknown", auth.Unidentified(errs.ProviderUnavailable, auth.MessageUnavailable))
+	}
+	return response{}, errors.New(what)
+}
+
+// allow lets a call through to the function behind, which carries it out or refuses it by
+// what the principal says.
+func allow(req request, id string, p *auth.Principal) (response, error) {
 	values, err := p.Encode()
 	if err != nil {
 		return response{}, err
 	}
-	return response{PrincipalID: p.KeyID(), PolicyDocument: policy("Allow", req.MethodArn), Context: values}, nil
+	return response{PrincipalID: id, PolicyDocument: policy("Allow", req.MethodArn), Context: values}, nil
 }
 
 // refusal returns the first reason, in the contract's order, for which a known key

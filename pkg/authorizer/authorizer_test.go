@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -413,7 +414,7 @@ func TestAnUnknownKeyIsDenied(t *testing.T) {
 
 func TestAFailureIsNoPermission(t *testing.T) {
 	key := newKey(t, tenant.Live)
-	for _, cause := range []error{errors.New("table gone: " + key), context.DeadlineExceeded, store.ErrConflict} {
+	for _, cause := range []error{errors.New("table gone: " + key), context.Canceled, store.ErrConflict} {
 		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}, err: cause}
 		effect, p, err := handle(t, s, read(key))
 		if err == nil || err.Error() == "Unauthorized" || effect != "" || p != nil {
@@ -421,6 +422,20 @@ func TestAFailureIsNoPermission(t *testing.T) {
 		}
 		if err != nil && strings.Contains(err.Error(), key) {
 			t.Errorf("the error tells the key: %v", err)
+		}
+	}
+}
+
+// While the table does not serve, the function behind refuses the call for that: the
+// authorizer lets it through without an account or a scope.
+func TestAnUnavailableTableIsNoPermission(t *testing.T) {
+	key := newKey(t, tenant.Live)
+	for _, cause := range []error{fmt.Errorf("%s: %w", key, context.DeadlineExceeded), errs.New(errs.ProviderUnavailable, "busy with %s", key), errs.New(errs.Timeout, "late")} {
+		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}, err: cause}
+		effect, p, err := handle(t, s, read(key))
+		want := &auth.Principal{Refusal: &auth.Refusal{Code: errs.ProviderUnavailable, Message: auth.MessageUnavailable}}
+		if err != nil || effect != "Allow" || !reflect.DeepEqual(p, want) {
+			t.Errorf("%v: %s, %+v, %v", cause, effect, p, err)
 		}
 	}
 }

@@ -26,34 +26,14 @@ const (
 	Took   = "ProbeMilliseconds"
 )
 
-// Target is what is probed: the value of the canary's secret.
-type Target struct {
-	BaseURL string `json:"base_url"`
-	// Key is a test key with the scopes content:read, content:write, factories:read and
-	// factories:write.
-	Key string `json:"key"`
-}
-
-// Parse reads the value of the secret. An empty target is not probed.
-func Parse(value string) (t Target, err error) {
-	d := json.NewDecoder(strings.NewReader(value))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&t); err != nil {
-		return t, errors.New(`the target is no JSON such as {"base_url": "https://…", "key": "svc_test_…"}`)
-	}
-	if (t.BaseURL == "") != (t.Key == "") || t.Key != "" && !strings.HasPrefix(t.Key, "svc_test_") {
-		return t, errors.New("the target needs base_url and key, which must be a test key")
-	}
-	return t, nil
-}
-
 // Canary probes the service.
 type Canary struct {
 	// Target reads the target.
 	Target func(context.Context) (string, error)
-	HTTP   *http.Client
-	DB     *store.DB
-	Now    func() time.Time
+	// HTTP fetches files. Calls of the API also show the certificate of the target.
+	HTTP *http.Client
+	DB   *store.DB
+	Now  func() time.Time
 	// Wait waits between two looks at the item.
 	Wait func(context.Context, time.Duration) error
 }
@@ -89,10 +69,12 @@ func (c *Canary) Run(ctx context.Context) (Result, error) {
 	if t.Key == "" {
 		return Result{Idle: true}, nil
 	}
+	api, done := t.client(c.HTTP)
+	defer done()
 	began := c.Now()
 	work, cancel := context.WithTimeout(ctx, mostTime)
 	defer cancel()
-	failure := c.job(work, t)
+	failure := probe{c, t, api}.job(work)
 	took := c.Now().Sub(began)
 	r := Result{MS: took.Milliseconds()}
 	failed := int64(0)
@@ -105,32 +87,39 @@ func (c *Canary) Run(ctx context.Context) (Result, error) {
 	return r, level.Probed(ctx, c.DB, began, took, failure == nil)
 }
 
+// probe is one probe of a target.
+type probe struct {
+	*Canary
+	target Target
+	api    *http.Client
+}
+
 // job creates an item, waits for its media, fetches the first of them, and deletes the item.
-func (c *Canary) job(ctx context.Context, t Target) error {
-	factory, err := c.factory(ctx, t)
+func (p probe) job(ctx context.Context) error {
+	factory, err := p.factory(ctx)
 	if err != nil {
 		return err
 	}
 	var made item
 	body := map[string]any{"factory_id": factory, "kind": "post", "prompt": "A probe of the service"}
-	if err := c.call(ctx, t, http.MethodPost, "/v1/content-items", body, &made); err != nil {
+	if err := p.call(ctx, http.MethodPost, "/v1/content-items", body, &made); err != nil {
 		return err
 	}
 	for made.State == "queued" || made.State == "generating" {
-		if err := c.Wait(ctx, lookEvery); err != nil {
+		if err := p.Wait(ctx, lookEvery); err != nil {
 			return fmt.Errorf("%s is still %s: %w", made.ID, made.State, err)
 		}
-		if err := c.call(ctx, t, http.MethodGet, "/v1/content-items/"+made.ID, nil, &made); err != nil {
+		if err := p.call(ctx, http.MethodGet, "/v1/content-items/"+made.ID, nil, &made); err != nil {
 			return err
 		}
 	}
 	if made.State != "generated" || len(made.Media) == 0 {
 		return fmt.Errorf("%s is %s and has %d media", made.ID, made.State, len(made.Media))
 	}
-	if err := c.fetch(ctx, made.Media[0].URL); err != nil {
+	if err := p.fetch(ctx, made.Media[0].URL); err != nil {
 		return err
 	}
-	return c.call(ctx, t, http.MethodDelete, "/v1/content-items/"+made.ID, nil, nil)
+	return p.call(ctx, http.MethodDelete, "/v1/content-items/"+made.ID, nil, nil)
 }
 
 // item is what the canary reads of a content item.
@@ -143,9 +132,9 @@ type item struct {
 }
 
 // factory returns a factory of the sandbox, and creates one where there is none.
-func (c *Canary) factory(ctx context.Context, t Target) (string, error) {
+func (p probe) factory(ctx context.Context) (string, error) {
 	var there []struct{ ID string }
-	if err := c.call(ctx, t, http.MethodGet, "/v1/factories?limit=1", nil, &there); err != nil {
+	if err := p.call(ctx, http.MethodGet, "/v1/factories?limit=1", nil, &there); err != nil {
 		return "", err
 	}
 	if len(there) > 0 {
@@ -153,12 +142,12 @@ func (c *Canary) factory(ctx context.Context, t Target) (string, error) {
 	}
 	var made struct{ ID string }
 	body := map[string]any{"type": "brand", "name": "Canary", "settings": map[string]any{"brand_name": "Canary"}}
-	err := c.call(ctx, t, http.MethodPost, "/v1/factories", body, &made)
+	err := p.call(ctx, http.MethodPost, "/v1/factories", body, &made)
 	return made.ID, err
 }
 
 // call calls the API, and reads the data of the answer.
-func (c *Canary) call(ctx context.Context, t Target, method, path string, body, into any) error {
+func (p probe) call(ctx context.Context, method, path string, body, into any) error {
 	var sent io.Reader = http.NoBody
 	if body != nil {
 		b, err := json.Marshal(body)
@@ -167,15 +156,15 @@ func (c *Canary) call(ctx context.Context, t Target, method, path string, body, 
 		}
 		sent = bytes.NewReader(b)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(t.BaseURL, "/")+path, sent)
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(p.target.BaseURL, "/")+path, sent)
 	if err != nil {
 		return errors.New("the base URL of the target is no URL")
 	}
-	req.Header.Set("Authorization", "Bearer "+t.Key)
+	req.Header.Set("Authorization", "Bearer "+p.target.Key)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	answer, err := c.send(req)
+	answer, err := send(p.api, req)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
@@ -190,12 +179,12 @@ func (c *Canary) call(ctx context.Context, t Target, method, path string, body, 
 }
 
 // fetch fetches a file.
-func (c *Canary) fetch(ctx context.Context, address string) error {
+func (p probe) fetch(ctx context.Context, address string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return errors.New("the address of the media is no URL")
 	}
-	file, err := c.send(req)
+	file, err := send(p.HTTP, req)
 	if err == nil && len(file) == 0 {
 		err = errors.New("the file is empty")
 	}
@@ -207,8 +196,8 @@ func (c *Canary) fetch(ctx context.Context, address string) error {
 
 // send returns the body of a successful response. Its errors have no address: that of a
 // file is signed.
-func (c *Canary) send(req *http.Request) ([]byte, error) {
-	resp, err := c.HTTP.Do(req)
+func send(client *http.Client, req *http.Request) ([]byte, error) {
+	resp, err := client.Do(req)
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil {
 			err = cause

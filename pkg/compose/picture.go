@@ -95,7 +95,7 @@ func (c Carousel) compose(r *run) error {
 			one.maxEm = 112
 		}
 		if i == 0 || i == len(c.Slides)-1 {
-			one.brand, one.band = c.Brand, c.Brand != nil
+			one.brand, one.band = c.Brand, c.Brand != nil && (c.Brand.Logo != "" || c.Brand.Name != "")
 		}
 		if err := r.card(s.Path, one); err != nil {
 			return err

@@ -25,6 +25,8 @@ type around struct {
 	balance   ledger.Balance // of live keys
 	media     incoming.Given
 	products  map[string]*goods.Record
+	// withheld reports that the caller may not publish.
+	withheld bool
 	// longest is what items present whose product is not known yet; nil: they present none.
 	longest *item.Pitch
 }
@@ -125,6 +127,7 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	if p.Mode == tenant.Live { // test keys have no balance
 		others = ledger.FundsKeys(p.Account, s.now())
 	}
+	a.withheld = !p.Has(auth.ContentPublish)
 	funds := len(others)
 	var beside []store.Item
 	a.factories, beside, err = s.factories.FindAll(ctx, ids, slices.Concat(others, incoming.Keys(tracks(bodies)), productKeys(bodies))...)

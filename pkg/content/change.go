@@ -78,7 +78,7 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 
 	remove := op("deleteContentItem", http.MethodDelete, one, auth.ContentWrite, "Delete a content item",
 		"Cancels the item if it is queued or being generated. The parts that were completed are charged; the rest of the reserved credits is released at once. The media of all attempts are deleted. The response, and the event `content.deleted`, show the item in its last state. An item cannot be deleted while it is being published.")
-	remove.Errors = []errs.Code{errs.VersionMismatch}
+	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, s.remove)
 
 	regenerate := op("regenerateContentItem", http.MethodPost, one+"/regenerate", auth.ContentWrite, "Regenerate a content item",
@@ -120,7 +120,10 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		}
 	}
 	r.Title, r.Caption, r.Hashtags, r.Metadata = set.Title, set.Caption, append([]string{}, set.Hashtags...), set.Metadata.OrEmpty()
-	if err := s.fits(it.Owner.Mode, r); err != nil {
+	if _, ok := sent["title"]; ok {
+		err = r.CheckTexts()
+	}
+	if err := errs.All(err, s.fits(it.Owner.Mode, r)); err != nil {
 		return out, err
 	}
 	return s.write(ctx, tx, it, r)
@@ -160,7 +163,7 @@ func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	if err := r.Notify(tx, it.Owner, event.ContentCanceled); err != nil {
 		return out, err
 	}
-	return r.View(ctx, s.signer)
+	return s.view(ctx, r)
 }
 
 // findWork reads an item and the task of its current attempt; the first attempt's is
@@ -238,8 +241,9 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 		return out, err
 	}
 	r.Attempt++
-	r.Publications, r.Outlets = nil, nil
+	r.Publications, r.Outlets = []item.Publication{}, nil
 	r.Sandbox, r.Accepted, r.Failure, r.Progress = b.Sandbox, now, nil, 0
+	r.Withheld = !p.Has(auth.ContentPublish)
 	if err := refuse(p, r); err != nil {
 		return out, err
 	}
@@ -295,7 +299,7 @@ func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *ite
 	if err := replace(tx, it, r); err != nil {
 		return item.Item{}, err
 	}
-	return r.View(ctx, s.signer)
+	return s.view(ctx, r)
 }
 
 func replace(tx *store.Tx, it store.Item, r *item.Record) error {

@@ -303,6 +303,17 @@ func TestDeleteInEachState(t *testing.T) {
 	}
 }
 
+// What was never published has no publications, and its deletion shows an array all the
+// same, as do its events.
+func TestAnItemWithoutPublicationsHasAnArrayOfThem(t *testing.T) {
+	w := newWorld(t)
+	itemID := w.in(item.Canceled)
+	w.Call(http.MethodPost, path(itemID, "regenerate"), object{}).Into(t, http.StatusAccepted, new(item.Item))
+	if raw := w.Call(http.MethodDelete, path(itemID), nil).Raw; !strings.Contains(raw, `"publications":[]`) {
+		t.Errorf("the answer is %s", raw)
+	}
+}
+
 // clearFiles has the job done that removes the files of a deleted item.
 func (w *world) clearFiles(itemID string) {
 	w.t.Helper()

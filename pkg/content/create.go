@@ -106,7 +106,7 @@ func (batch) Schema(r huma.Registry) *huma.Schema {
 func (s *Service) registerCreate(r *httpapi.Router) {
 	refusals := []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
 	create := op("createContentItem", http.MethodPost, "/v1/content-items", auth.ContentWrite, "Create a content item",
-		"The item is generated in the background, with the current settings of the factory, whose `content_types` must contain its kind. The event `content.generated` or `content.failed` reports its end. The cost depends on the request: it is reserved now, charged when the item is generated, and released if it fails. Canceling charges the parts that were completed and releases the rest. With a test key nothing is spent, and `sandbox` selects the result.")
+		"The item is generated in the background, with the current settings of the factory, whose `content_types` must contain its kind. The event `content.generated` or `content.failed` reports its end. The cost depends on the request: it is reserved now, charged when the item is generated, and released if it fails, but for the completed parts where finished media cannot be made of what you gave. Canceling charges the parts that were completed and releases the rest. With a test key nothing is spent, and `sandbox` selects the result.")
 	create.Status, create.Errors = http.StatusAccepted, refusals
 	httpapi.Write(r, create, s.create)
 
@@ -145,7 +145,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := around.media.Use(tx, now); err != nil {
 		return out, err
 	}
-	return r.View(ctx, s.signer)
+	return s.view(ctx, r)
 }
 
 func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput) (out batch, err error) {
@@ -193,7 +193,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 			return out, err
 		}
 		tx.Create(it, nil)
-		v, err := r.View(ctx, s.signer)
+		v, err := s.view(ctx, r)
 		if err != nil {
 			return out, err
 		}
@@ -321,9 +321,9 @@ func (s *Service) newRecord(b createBody, a around, mode tenant.Mode, now time.T
 			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
 			Slides: []item.Slide{}, SocialAccountIDs: []string{}, Publications: []item.Publication{}, State: item.Queued, Attempt: 1,
 		},
-		Automatic: f.AutoPublish,
-		Given:     item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
-		Sandbox:   b.Sandbox, Accepted: now,
+		Automatic: f.AutoPublish, Withheld: a.withheld,
+		Given:   item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
+		Sandbox: b.Sandbox, Accepted: now,
 	}
 	for _, h := range b.Hashtags {
 		r.Hashtags = append(r.Hashtags, string(h))

@@ -23,14 +23,14 @@ func (s *Service) Estimates() map[string]func(ctx context.Context, body any) ([]
 			if err != nil {
 				return nil, err
 			}
-			return s.prices(ctx, b)
+			return s.prices(ctx, false, b)
 		},
 		"createContentItems": func(ctx context.Context, body any) ([]int64, error) {
 			b, err := httpapi.Member[batchBody]("body", body)
 			if err != nil {
 				return nil, err
 			}
-			return s.prices(ctx, b.Items...)
+			return s.prices(ctx, true, b.Items...)
 		},
 	}
 }
@@ -62,7 +62,8 @@ func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body an
 	return []int64{r.Credits}, err
 }
 
-func (s *Service) prices(ctx context.Context, bodies ...createBody) ([]int64, error) {
+// prices returns the price of each body, of a batch or of one item.
+func (s *Service) prices(ctx context.Context, batch bool, bodies ...createBody) ([]int64, error) {
 	p := auth.FromContext(ctx)
 	around, err := s.open(ctx, p, bodies...)
 	if err != nil {
@@ -79,7 +80,7 @@ func (s *Service) prices(ctx context.Context, bodies ...createBody) ([]int64, er
 				continue
 			}
 		}
-		if len(bodies) == 1 {
+		if !batch {
 			return nil, err
 		}
 		if err := bad.add(i, err); err != nil {

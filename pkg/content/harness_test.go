@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
@@ -43,14 +44,28 @@ type world struct {
 	clock    *apitest.Clock
 	provider *recorded
 	objects  *memory
+	composer generate.Composer
 	kernel   *task.Kernel
 	factory  string // id of a factory of the caller
 	signer   *media.Signer
+	composed []composition.Composition
+}
+
+// seeing keeps what is composed.
+type seeing struct {
+	generate.Composer
+	w *world
+}
+
+// Compose implements generate.Composer.
+func (s seeing) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int), save generate.Save) error {
+	s.w.composed = append(s.w.composed, what)
+	return s.Composer.Compose(ctx, what, draft, progress, save)
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{}}
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{}, composer: generatetest.Composer{}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.provider = &recorded{Provider: sandbox.New(w.clock.Now), running: "none", kinds: map[provider.Handle]provider.Kind{}}
 	var err error
@@ -114,7 +129,7 @@ func (w *world) message(kind task.Kind, itemID string, attempt int) (m task.Mess
 func (w *world) kernelAt(now func() time.Time) *task.Kernel {
 	worker := &generate.Worker{
 		DB: w.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(w.signer)}},
-		Providers: generatetest.Only{Provider: w.provider}, Objects: w.objects, Composer: generatetest.Composer{}, Now: now,
+		Providers: generatetest.Only{Provider: w.provider}, Objects: w.objects, Composer: seeing{w.composer, w}, Now: now,
 	}
 	return task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
 }

@@ -3,11 +3,14 @@ package content_test
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
@@ -155,7 +158,7 @@ func TestLiveWorkIsRefused(t *testing.T) {
 }
 
 func TestAFullQueueIsRefused(t *testing.T) {
-	for _, mode := range []string{"test", "live"} {
+	for mode, most := range map[string]int{"test": generate.MaxWaitingTests, "live": generate.MaxWaiting} {
 		w := newWorld(t)
 		if mode == "live" {
 			w.live(100_000)
@@ -164,7 +167,7 @@ func TestAFullQueueIsRefused(t *testing.T) {
 		for i := range many {
 			many[i] = w.body()
 		}
-		for range 20 {
+		for range most / len(many) {
 			w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": many}).Into(t, http.StatusAccepted, &[]item.Item{})
 			w.clock.Add(1_000_000)
 		}
@@ -178,5 +181,128 @@ func TestAFullQueueIsRefused(t *testing.T) {
 		if storetest.Snapshot(t, w.db) != before {
 			t.Error("something was made")
 		}
+	}
+}
+
+// lost is what the account has lost today, and what its work in flight costs.
+func (w *world) lost() (lost, risk int64) {
+	w.t.Helper()
+	items, err := w.db.GetAll(w.t.Context(), generate.RoomKeys(w.Principal.Owner, w.clock.Now())...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return ledger.FundsOf(items).Lost, items[2].Numbers["risk"]
+}
+
+// The limit of what may be lost holds for work that is accepted side by side, all of which
+// fails later.
+func TestAStormStopsAtTheLimitOfWhatMayBeLost(t *testing.T) {
+	const limit, before, calls = 160, 144, 24
+	w := newWorld(t)
+	w.live(1000)
+	balance, err := w.db.Get(t.Context(), ledger.BalanceKey(w.Principal.Account))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	if err := ledger.Change(tx, w.clock.Now(), w.Principal.Account, ledger.BalanceOf(balance), 10, limit, object{}); err != nil {
+		t.Fatal(err)
+	}
+	ledger.Lose(tx, w.clock.Now(), w.Principal.Account, before)
+	w.commit(tx)
+	w.objects.err = errs.New(errs.UnsupportedMedia, "no picture")
+	var mu sync.Mutex
+	var accepted []string
+	storm := func() {
+		var all sync.WaitGroup
+		for range calls {
+			all.Go(func() {
+				a := w.Call(http.MethodPost, "/v1/content-items", w.body())
+				mu.Lock()
+				defer mu.Unlock()
+				if a.Status == http.StatusAccepted {
+					var it item.Item
+					a.Into(t, http.StatusAccepted, &it)
+					accepted = append(accepted, it.ID)
+					return
+				}
+				a.Refused(t, http.StatusTooManyRequests, errs.RateLimited, "")
+				if a.Header.Get("Retry-After") == "" {
+					t.Error("it does not tell when to come again")
+				}
+			})
+		}
+		all.Wait()
+	}
+	storm()
+	if _, risk := w.lost(); len(accepted) != (limit-before)/postPrice || risk != int64(len(accepted)*postPrice) {
+		t.Errorf("%d of %d are accepted, and %d credits are in flight", len(accepted), calls, risk)
+	}
+	// One is canceled, and gives its place to another.
+	w.Call(http.MethodPost, path(accepted[0], "cancel"), nil).Into(t, http.StatusOK, new(item.Item))
+	accepted = accepted[1:]
+	w.clock.Add(time.Second)
+	storm()
+	for _, id := range accepted {
+		w.do(id)
+	}
+	lost, risk := w.lost()
+	if lost > limit || lost <= before || risk != 0 || w.credits() != 1000 {
+		t.Errorf("%d are lost of %d, %d are in flight, and the balance is %d", lost, limit, risk, w.credits())
+	}
+	n := len(accepted)
+	w.clock.Add(time.Second)
+	storm()
+	if n != (limit-before)/postPrice || len(accepted) != n {
+		t.Errorf("%d and then %d are accepted", n, len(accepted)-n)
+	}
+}
+
+// An account of which nothing was lost has ten times its limit in flight, and one piece of
+// work may cost any amount.
+func TestGoodAccountsHaveMuchInFlight(t *testing.T) {
+	w := newWorld(t)
+	w.live(100_000)
+	balance, err := w.db.Get(t.Context(), ledger.BalanceKey(w.Principal.Account))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	if err := ledger.Change(tx, w.clock.Now(), w.Principal.Account, ledger.BalanceOf(balance), 10, 1, object{}); err != nil {
+		t.Fatal(err)
+	}
+	w.commit(tx)
+	big := object{"items": many(50, w.body())}
+	var made []item.Item
+	w.Call(http.MethodPost, batchPath, big).Into(t, http.StatusAccepted, &made)
+	w.Call(http.MethodPost, batchPath, big).Refused(t, http.StatusTooManyRequests, errs.RateLimited, "")
+	w.begin(made[0].ID)
+	for _, it := range made {
+		w.do(it.ID)
+	}
+	for range 2 {
+		w.create()
+	}
+	w.Call(http.MethodPost, "/v1/content-items", w.body()).Refused(t, http.StatusTooManyRequests, errs.RateLimited, "")
+	if _, risk := w.lost(); risk != 2*postPrice {
+		t.Errorf("%d are in flight", risk)
+	}
+}
+
+// Items of a batch that are canceled before it has begun are not in flight any more.
+func TestACanceledBatchIsNotInFlight(t *testing.T) {
+	w := newWorld(t)
+	w.live(1000)
+	var made []item.Item
+	w.Call(http.MethodPost, batchPath, object{"items": many(3, w.body())}).Into(t, http.StatusAccepted, &made)
+	w.Call(http.MethodPost, path(made[1].ID, "cancel"), nil).Into(t, http.StatusOK, new(item.Item))
+	w.begin(made[0].ID)
+	if _, risk := w.lost(); risk != 2*postPrice {
+		t.Errorf("%d are in flight", risk)
+	}
+	w.do(made[0].ID)
+	w.do(made[2].ID)
+	if lost, risk := w.lost(); risk != 0 || lost != 0 {
+		t.Errorf("%d are in flight, and %d lost", risk, lost)
 	}
 }

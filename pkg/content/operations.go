@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -65,8 +66,18 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 		if err != nil {
 			return item.Item{}, err
 		}
-		return r.View(ctx, s.signer)
+		return s.view(ctx, r)
 	})
+}
+
+// view returns an item as the caller sees it. What it may not read, a change does not show
+// it either.
+func (s *Service) view(ctx context.Context, r *item.Record) (item.Item, error) {
+	v, err := r.View(ctx, s.signer)
+	if !auth.FromContext(ctx).Has(auth.ContentRead) {
+		v.Media = []media.View{}
+	}
+	return v, err
 }
 
 func (s *Service) get(ctx context.Context, in *ItemPath) (item.Item, error) {
@@ -74,5 +85,5 @@ func (s *Service) get(ctx context.Context, in *ItemPath) (item.Item, error) {
 	if err != nil {
 		return item.Item{}, err
 	}
-	return r.View(ctx, s.signer)
+	return s.view(ctx, r)
 }

@@ -56,6 +56,7 @@ func TestCreateEachKind(t *testing.T) {
 			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{}, Language: "de",
 			Model: catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides), SocialAccountIDs: []string{}, Publications: []item.Publication{},
 			AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays, State: item.Queued, Attempt: 1,
+			ExpiresAt: to(resource.Instant(made.AddDate(0, 0, 30))),
 		}
 		if kind == item.Video {
 			want.Visuals, want.Music = to("clips"), to("none")
@@ -189,7 +190,7 @@ func TestARepeatedCreateMakesOneItem(t *testing.T) {
 	for _, row := range storetest.Rows(t, w.db) {
 		kinds[row["kind"]]++
 	}
-	if kinds["content_item"] != 1 || kinds["task"] != 1 {
+	if kinds["content_item"] != 1 || kinds["task"] != 2 {
 		t.Errorf("the table has %v", kinds)
 	}
 }

@@ -151,7 +151,7 @@ func (s *Service) answer(ctx context.Context, tx *store.Tx, w *wish) (item.Item,
 	if err := replace(tx, w.it, w.r); err != nil {
 		return item.Item{}, err
 	}
-	return w.r.View(ctx, s.signer)
+	return s.view(ctx, w.r)
 }
 
 // check refuses a time that is no time to publish, and what makes no sense without one.

@@ -63,7 +63,7 @@ func (w *world) connectFor(o tenant.Owner, name string, changes ...func(*account
 		w.t.Fatal(err)
 	}
 	tx := &store.Tx{}
-	if err := r.Connect(tx, now, it, time.Time{}); err != nil {
+	if err := r.Connect(tx, now, it, platform.Token{}); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := w.db.Commit(w.t.Context(), tx); err != nil {
@@ -230,8 +230,9 @@ func TestMetricsAreReadFourTimes(t *testing.T) {
 		if m == nil || !m.ReadAt.Equal(began.Add(after)) || m.Views == nil || *m.Views <= last || m.Likes == nil || m.Saves != nil {
 			t.Fatalf("%v: %+v", after, m)
 		}
-		if last = *m.Views; p[1].Metrics != nil {
-			t.Errorf("telegram has no metrics: %+v", p[1].Metrics)
+		last = *m.Views
+		if m := p[1].Metrics; m == nil || m.Likes == nil || m.Views != nil {
+			t.Errorf("telegram counts reactions alone: %+v", m)
 		}
 	}
 	if w.clock.Add(365 * 24 * time.Hour); len(w.dueToPublish()) != 0 {
@@ -521,5 +522,42 @@ func TestAFactoryPublishesByItself(t *testing.T) {
 	w.alter(vk, func(r *account.Record) { r.State = account.Connected })
 	if got := w.publish(before.ID); len(got.Publications) != 2 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// What is scheduled in a paused factory goes out once the factory is resumed, and nothing at
+// the account waits for it.
+func TestAPausedFactoryHoldsItsSchedule(t *testing.T) {
+	w := newWorld(t)
+	telegram, vk := w.connect("telegram"), w.connect("vk")
+	hour := 3600
+	w.alter(vk, func(r *account.Record) { r.LateAfter = &hour })
+	at := w.clock.Now().Add(time.Hour)
+	held, other := w.generated(), w.generated("factory_id", w.makeFactory(object{"type": "blogger", "name": "Other"}))
+	w.schedule(held.ID, at, "social_account_ids", []string{telegram, vk})
+	w.schedule(other.ID, at.Add(time.Minute), "social_account_ids", []string{telegram})
+	set := func(state string) {
+		w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"state": state}).Into(t, http.StatusOK, &object{})
+	}
+	set("paused")
+	w.clock.Add(at.Add(2 * time.Minute).Sub(w.clock.Now()))
+	w.work()
+	if got := w.get(held.ID); got.State != item.Scheduled || !got.PublishAt.Equal(at) {
+		t.Errorf("while the factory is paused it is %s at %v", got.State, got.PublishAt)
+	}
+	if got := w.get(other.ID); got.State != item.Published {
+		t.Errorf("that of another factory is %s: it waits for what is held", got.State)
+	}
+	w.clock.Add(90 * time.Minute)
+	w.work()
+	set("active")
+	w.clock.Add(time.Hour)
+	w.work()
+	got := w.get(held.ID)
+	if got.State != item.Published || got.Publications[0].State != item.PublicationPublished || len(w.left()) != 0 {
+		t.Fatalf("once it is resumed it is %s: %+v, left is %v", got.State, got.Publications, w.left())
+	}
+	if late := got.Publications[1]; late.Failure == nil || late.Failure.Code != "too_late" {
+		t.Errorf("%+v", late)
 	}
 }

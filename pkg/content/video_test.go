@@ -9,6 +9,8 @@ import (
 
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
@@ -41,6 +43,17 @@ func (w *world) own(c *apitest.Caller, file *media.File) string {
 	}
 	w.clock.Add(time.Second)
 	return r.ID
+}
+
+func TestItemsOfABatchShareTheirMusic(t *testing.T) {
+	w := newWorld(t)
+	mine := w.own(w.Caller, tune())
+	body := w.body("kind", "video", "music", mine, "duration_seconds", 10)
+	var made []item.Item
+	w.Call(http.MethodPost, batchPath, object{"items": []object{body, w.body(), body}}).Into(t, http.StatusAccepted, &made)
+	if len(made) != 3 || *made[0].Music != mine || *made[2].Music != mine {
+		t.Errorf("%+v", made)
+	}
 }
 
 // tune is the file of music.
@@ -199,4 +212,67 @@ func (p writing) Submit(ctx context.Context, req provider.Request) (provider.Sub
 		}
 	}
 	return sub, err
+}
+
+// failing is an engine of compositions that fails.
+type failing struct{ err error }
+
+func (f failing) Compose(context.Context, composition.Composition, bool, func(int), generate.Save) error {
+	return f.err
+}
+
+// Music in which nothing is to be heard is found out when all parts have been made: they are
+// charged, and no limit of what may be lost is used up.
+func TestSilentMusicOfTheCallerIsPaidFor(t *testing.T) {
+	silent := provider.FailureOf(provider.FailedInputSilent)
+	silent.Part = "/music"
+	for music, free := range map[string]bool{"": false, "generated": true} {
+		w := newWorld(t)
+		w.live(10_000)
+		if music == "" {
+			music = w.own(w.Caller, tune())
+		}
+		w.composer = failing{silent}
+		w.kernel = w.kernelAt(w.clock.Now)
+		it := w.create("kind", "video", "visuals", "stills", "music", music, "duration_seconds", 10)
+		w.do(it.ID)
+		got := w.get(it.ID)
+		lost, risk := w.lost()
+		if got.State != item.Failed || got.Failure.Code != provider.FailedInputSilent || (got.CostCredits == 0) != free || (lost > 0) != free || risk != 0 || w.credits() != 10_000-got.CostCredits {
+			t.Errorf("music %s: %+v has cost %d, %d are lost, and there are %d credits", music, got.Failure, got.CostCredits, lost, w.credits())
+		}
+		if _, sum := w.history(it.ID); sum.Credits != got.CostCredits || sum.Failed != 1 {
+			t.Errorf("music %s: analytics count %+v", music, sum)
+		}
+	}
+}
+
+// Texts that finished media could not show are refused before anything is paid.
+func TestTextsThatCannotBeShownAreRefused(t *testing.T) {
+	const amharic = "\u12e8\u1218\u1295\u1308\u12f5 \u1229\u132b"
+	w := newWorld(t)
+	for name, c := range map[string]struct {
+		members []any
+		param   string
+	}{
+		"a title without a font":      {[]any{"kind", "story", "title", amharic}, "/title"},
+		"a title of a track, too":     {[]any{"kind", "music_clip", "title", amharic}, "/title"},
+		"a title that is too long":    {[]any{"kind", "music_clip", "title", strings.Repeat("Laufschuhe aus Netzen ", 9)}, "/title"},
+		"a heading that is too wide":  {[]any{"kind", "carousel", "slides", []object{{}, {"text": strings.Repeat("\ufdfd", 60)}}}, "/slides/1/text"},
+		"a heading without a font":    {[]any{"kind", "carousel", "slides", []object{{"text": amharic}, {}}}, "/slides/0/text"},
+		"a brand's name without font": {[]any{"kind", "carousel", "factory_id", w.makeFactory(object{"type": "brand", "name": "B", "settings": object{"brand_name": amharic}})}, "/factory_id"},
+		"a brand's name, too long":    {[]any{"kind", "carousel", "factory_id", w.makeFactory(object{"type": "brand", "name": "B", "settings": object{"brand_name": strings.Repeat("\ufdfd", 12)}})}, "/factory_id"},
+	} {
+		a := w.Call(http.MethodPost, "/v1/content-items", w.body(c.members...))
+		if a.Refused(t, 422, errs.ValidationFailed, c.param); t.Failed() {
+			t.Fatal(name)
+		}
+	}
+	story, clip, post := w.create("kind", "story"), w.create("kind", "music_clip"), w.create()
+	for _, it := range []item.Item{story, clip} {
+		w.Call(http.MethodPatch, path(it.ID), object{"title": amharic}).Refused(t, 422, errs.ValidationFailed, "/title")
+	}
+	w.Call(http.MethodPatch, path(clip.ID), object{"title": strings.Repeat("M", 200)}).Refused(t, 422, errs.ValidationFailed, "/title")
+	w.Call(http.MethodPatch, path(post.ID), object{"title": amharic}).Into(t, http.StatusOK, new(item.Item)) // which no picture shows
+	w.Call(http.MethodPatch, path(story.ID), object{"title": strings.Repeat("Laufschuhe ", 18)}).Into(t, http.StatusOK, new(item.Item))
 }

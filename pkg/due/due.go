@@ -44,10 +44,14 @@ type Search struct {
 
 // New returns a search that sends to the queues in topology.Outbox.
 func New[Q queue.Sender](db *store.DB, queues map[topology.Queue]Q, now func() time.Time) *Search {
-	deliver := queues[topology.Deliver]
+	wide := map[topology.Queue]queue.Sender{}
+	for name, q := range queues {
+		wide[name] = queue.Wide(q)
+	}
+	deliver := wide[topology.Deliver]
 	return &Search{
 		db: db, now: now,
-		tasks:      task.NewReconciler(db, now, task.OverdueTasks(task.NewSender(queues), now)...),
+		tasks:      task.NewReconciler(db, now, task.OverdueTasks(task.NewSender(wide), now)...),
 		deliveries: task.NewReconciler(db, now, dispatch.Overdue(deliver, now)),
 		events:     dispatch.NewSweeper(db, deliver, now),
 	}

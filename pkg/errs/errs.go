@@ -216,6 +216,9 @@ func Below(member string, err error) error {
 		return param
 	}
 	moved.Param, moved.Details = move(e.Param), slices.Clone(e.Details)
+	if rest, ok := strings.CutPrefix(e.Message, e.Param+": "); ok && e.Param != "" {
+		moved.Message = moved.Param + ": " + rest
+	}
 	for i := range moved.Details {
 		moved.Details[i].Param = move(moved.Details[i].Param)
 	}

@@ -101,3 +101,10 @@ func TestMissingRepeatsNoMoreThanAnID(t *testing.T) {
 		t.Errorf("the message has %d bytes", len(long.Message))
 	}
 }
+
+func TestBelowNamesThePlaceInTheMessageToo(t *testing.T) {
+	e := As(Below("/body", InvalidFields(Detail{Param: "/name", Message: "is required"}, Detail{Param: "/body/kind", Message: "is required"})))
+	if e.Param != "/body/name" || e.Message != "/body/name: is required (and 1 more; see details)" || e.Details[0].Param != "/body/name" || e.Details[1].Param != "/body/kind" {
+		t.Errorf("%+v", e)
+	}
+}

@@ -178,7 +178,7 @@ var Infos = []Info{
 		"The idempotency key was used for another request.",
 		"Within 24 hours, the same `Idempotency-Key` was sent with another method, path or body.",
 		"Make a new key for each new request. Repeat a request only with exactly the same body.",
-		Never, `"message": "This Idempotency-Key was used within 24 hours for another request: another path, or another body. Use a new key for a new request.", "param": "Idempotency-Key"`},
+		Never, `"message": "This Idempotency-Key was used within 24 hours for another request: another path, query or body. Use a new key for a new request.", "param": "Idempotency-Key"`},
 	{WrongFactoryType, http.StatusUnprocessableEntity, invalidRequest,
 		"The type of the factory does not allow this.",
 		"Only factories of the type `seller` have products and promotions.",

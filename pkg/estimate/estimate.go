@@ -69,6 +69,8 @@ type priced struct {
 	// member is the member that names the resource in the operation's path; empty: the path
 	// has none.
 	member string
+	// scope is that of the operation: an estimate reads, and fetches, as the operation does.
+	scope auth.Scope
 	// price returns the credits of each item that a body asks for.
 	price func(ctx context.Context, id string, body any) ([]int64, error)
 }
@@ -80,16 +82,18 @@ func estimators(e function.Env) map[Operation]priced {
 	items := content.NewService(e.DB, factories, e.Media, offer, e.Now)
 	generations := studio.NewService(e.DB, e.Media, studio.NewClient(e.Loopback), offer, e.Now)
 	all := map[Operation]priced{
-		"regenerateContentItem": {"content_item_id", items.EstimateRegenerate},
-		"createContentPlan":     {"factory_id", planning.NewService(e.DB, factories, offer, e.Now).Estimate},
-		"startTraining":         {"factory_id", training.NewService(e.DB, factories, offer, e.Now).Estimate},
-		"sendMessage": {price: func(ctx context.Context, _ string, body any) ([]int64, error) {
+		"regenerateContentItem": {"content_item_id", auth.ContentWrite, items.EstimateRegenerate},
+		"createContentPlan":     {"factory_id", auth.FactoriesWrite, planning.NewService(e.DB, factories, offer, e.Now).Estimate},
+		"startTraining":         {"factory_id", auth.FactoriesWrite, training.NewService(e.DB, factories, offer, e.Now).Estimate},
+		"sendMessage": {scope: auth.ArchitectUse, price: func(ctx context.Context, _ string, body any) ([]int64, error) {
 			return architect.Estimate(ctx, offer, body)
 		}},
 	}
-	for _, area := range []map[string]func(ctx context.Context, body any) ([]int64, error){items.Estimates(), generations.Estimates()} {
+	for scope, area := range map[auth.Scope]map[string]func(ctx context.Context, body any) ([]int64, error){
+		auth.ContentWrite: items.Estimates(), auth.StudioUse: generations.Estimates(),
+	} {
 		for op, price := range area {
-			all[Operation(op)] = priced{price: func(ctx context.Context, _ string, body any) ([]int64, error) { return price(ctx, body) }}
+			all[Operation(op)] = priced{scope: scope, price: func(ctx context.Context, _ string, body any) ([]int64, error) { return price(ctx, body) }}
 		}
 	}
 	return all
@@ -122,11 +126,15 @@ func Mount(r *httpapi.Router, e function.Env) {
 	httpapi.Write(r, httpapi.Op{
 		ID: "createEstimate", Method: http.MethodPost, Path: "/v1/balance/estimates", Scope: auth.AccountRead, Function: "studio", Tag: "Account",
 		Summary: "Estimate a cost",
-		Description: "Returns what the body of an operation would cost with a live key. Nothing is spent or created. The body is validated as that operation validates it, so what has an estimate is accepted if the balance suffices, " +
+		Description: "Returns what the body of an operation would cost with a live key. Nothing is spent or created. The key needs the scope of that operation as well. The body is validated as that operation validates it, so what has an estimate is accepted if the balance suffices, " +
 			"and the cost depends on the body, and on its factory or item, alone: the estimate is exactly what is reserved, and what the response shows as `reserved_credits`. Only a result that is far longer than reserved for is charged more.",
 		Errors: []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable, errs.NotFound, errs.InvalidState},
 	}, func(ctx context.Context, _ *store.Tx, in *input) (out Estimate, err error) {
-		credits, err := all[in.Body.Operation].credits(ctx, in.Body)
+		estimated := all[in.Body.Operation]
+		if err := auth.FromContext(ctx).Require(estimated.scope, ""); err != nil {
+			return out, err
+		}
+		credits, err := estimated.credits(ctx, in.Body)
 		if err != nil {
 			return out, err
 		}

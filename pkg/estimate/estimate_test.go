@@ -2,12 +2,15 @@ package estimate_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/errs"
@@ -192,6 +195,55 @@ func TestAnEstimateOfAPlan(t *testing.T) {
 	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createImage", "factory_id": w.factory, "body": object{"prompt": "A shoe"}}).Refused(t, 422, errs.ValidationFailed, "/factory_id")
 }
 
+// An estimate reads what its operation reads, and fetches what it fetches.
+func TestAnEstimateNeedsTheScopeOfItsOperation(t *testing.T) {
+	w := newWorld(t)
+	fetched := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fetched++ }))
+	defer server.Close()
+	bodies := map[string]object{
+		"createContentItem":     {"body": object{"factory_id": w.factory, "kind": "post", "prompt": "A shoe"}},
+		"createContentItems":    {"body": object{"items": []object{{"factory_id": w.factory, "kind": "post", "prompt": "A shoe"}}}},
+		"regenerateContentItem": {"body": object{}, "content_item_id": "cnt_01h455vb4pex5vsknk084sn02q"},
+		"createContentPlan":     {"body": object{"days": 1, "posts_per_day": 1}, "factory_id": w.factory},
+		"startTraining":         {"body": object{}, "factory_id": w.factory},
+		"sendMessage":           {"body": object{"text": "Hello"}},
+		"createImage":           {"body": object{"prompt": "A shoe"}},
+		"createMusic":           {"body": object{"prompt": "Calm piano"}},
+		"createVoice":           {"body": object{"text": "Made of nets."}},
+		"createVideo":           {"body": object{"prompt": "A shoe"}},
+		"createAvatar":          {"body": object{"audio_url": server.URL, "image_url": server.URL, "model": "omnihuman-1.5"}},
+	}
+	scopes := map[string]auth.Scope{}
+	for _, route := range api.Routes() {
+		scopes[route.OperationID] = route.Scope
+	}
+	operations, err := json.Marshal(estimate.Operation("").Schema(nil).Enum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for operation, body := range bodies {
+		if !strings.Contains(string(operations), `"`+operation+`"`) {
+			t.Errorf("%s is not in %s", operation, operations)
+		}
+		scope := scopes[operation]
+		body["operation"] = operation
+		a := w.Only(auth.AccountRead).Call(http.MethodPost, "/v1/balance/estimates", body)
+		if a.Refused(t, 403, errs.InsufficientScope, ""); !strings.Contains(a.Error.Message, string(scope)) || scope == "" {
+			t.Errorf("%s: %s, want %q", operation, a.Error.Message, scope)
+		}
+		if a := w.Only(auth.AccountRead, scope).Call(http.MethodPost, "/v1/balance/estimates", body); a.Status == http.StatusForbidden {
+			t.Errorf("%s with %s: %s", operation, scope, a.Raw)
+		}
+	}
+	if len(bodies) != strings.Count(string(operations), ",")+1 {
+		t.Errorf("%d bodies for %s", len(bodies), operations)
+	}
+	if fetched != 1 {
+		t.Errorf("%d addresses were fetched, want that of the key with the scope", fetched)
+	}
+}
+
 func TestWhatHasNoEstimate(t *testing.T) {
 	w := newWorld(t)
 	good := object{"factory_id": w.factory, "kind": "post", "prompt": "A shoe"}
@@ -210,6 +262,7 @@ func TestWhatHasNoEstimate(t *testing.T) {
 		"an unknown factory":      {object{"operation": "createContentItem", "body": object{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "A shoe"}}, errs.NotFound, "/body/factory_id"},
 		"an unknown model":        {object{"operation": "createImage", "body": object{"prompt": "A shoe", "model": "none"}}, errs.UnsupportedModel, "/body/model"},
 		"a rehearsal, live":       {object{"operation": "createImage", "body": object{"prompt": "A shoe", "sandbox": object{"outcome": "failed"}}}, errs.ValidationFailed, "/body/sandbox"},
+		"the only one of a batch": {object{"operation": "createContentItems", "body": object{"items": []object{{"factory_id": w.factory, "kind": "post", "prompt": "A shoe", "format": "long"}}}}, errs.ValidationFailed, "/body/items/0/format"},
 		"the second of a batch":   {object{"operation": "createContentItems", "body": object{"items": []object{good, {"factory_id": w.factory, "kind": "post", "prompt": "A shoe", "format": "long"}}}}, errs.ValidationFailed, "/body/items/1/format"},
 		"a member of its own too": {object{"operation": "createContentItem", "body": good, "dry_run": true}, errs.ValidationFailed, "/dry_run"},
 	} {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/text/language"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory/ref"
@@ -83,14 +84,14 @@ type Factory struct {
 	ContentTypes     []string          `json:"content_types" nullable:"false" enum:"post,video,carousel,story,music_clip" doc:"Kinds of content that it makes. Others are refused"`
 	Models           map[string]string `json:"models" doc:"Model for each kind of generation. Other kinds use the default of the catalog"`
 	Schedule         *Schedule         `json:"schedule" doc:"Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses"`
-	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Content that was created before stays as it is, and so does what none of the accounts takes"`
+	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Content that was created before stays as it is, and so does content that was created or regenerated without the scope content:publish, and what none of the accounts takes"`
 	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts that it publishes to"`
 	Settings         TypeSettings      `json:"settings" doc:"Settings of the factory's type"`
 	// Trained is its trained model, if it has one.
 	Trained *catalog.Trained `json:"-"`
 	// Logo is the file of the logo that its settings name, if they do.
 	Logo  *media.File `json:"-"`
-	State string      `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued waits until it is active. What is being generated goes on"`
+	State string      `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or scheduled waits until it is active. What is being generated goes on"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -191,6 +192,15 @@ func (f *Factory) apply(set Settings) error {
 		f.Models = map[string]string{}
 	}
 	return nil
+}
+
+// PermitAutoPublish refuses a change that turns automatic publishing on, unless the caller
+// may publish. was is whether it was on before.
+func (f *Factory) PermitAutoPublish(p *auth.Principal, was bool) error {
+	if was || !f.AutoPublish {
+		return nil
+	}
+	return p.Require(auth.ContentPublish, "/auto_publish")
 }
 
 // checkPlanned refuses settings that have no effect yet.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"reflect"
 
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
@@ -43,6 +42,6 @@ func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, body any) (Facto
 	if err != nil {
 		return Factory{}, err
 	}
-	f, err := s.make(ctx, auth.FromContext(ctx).Owner, tx, b)
+	f, err := s.make(ctx, tx, b)
 	return f, errs.Below("/body", err)
 }

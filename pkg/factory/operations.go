@@ -9,12 +9,11 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/factory/work"
+	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 type createBody struct {
@@ -28,7 +27,7 @@ type createBody struct {
 	ContentTypes []string          `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"Kinds of content that it makes. Items of others are refused. Absent: all"`
 	Models       map[string]string `json:"models,omitempty" doc:"Model for each kind of generation (text, image, video, music, voice)" example:"{}"`
 	Schedule     *Schedule         `json:"schedule,omitempty" doc:"Time zone and times of day at which content plans publish"`
-	AutoPublish  bool              `json:"auto_publish,omitempty" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once"`
+	AutoPublish  bool              `json:"auto_publish,omitempty" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well"`
 	Settings     TypeSettings      `json:"settings,omitempty" doc:"Settings of the factory's type"`
 	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
@@ -63,7 +62,7 @@ type patchBody struct {
 	ContentTypes []string               `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true" doc:"Kinds of content that it makes. Items of others are refused. Null: all"`
 	Models       resource.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set, by kind. A null value removes that model; null removes all"`
 	Schedule     *SchedulePatch         `json:"schedule,omitempty" nullable:"true" doc:"Time zone and times of day at which content plans publish"`
-	AutoPublish  *bool                  `json:"auto_publish,omitempty" nullable:"true" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once"`
+	AutoPublish  *bool                  `json:"auto_publish,omitempty" nullable:"true" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well"`
 	Settings     TypeSettings           `json:"settings,omitempty" nullable:"true" doc:"Settings of the factory's type. A null value removes that setting"`
 	State        string                 `json:"state,omitempty" enum:"active,paused" doc:"paused: it makes nothing new, and what is queued waits. active: it goes on"`
 	Metadata     resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
@@ -145,12 +144,12 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory
 }
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (Factory, error) {
-	return s.make(ctx, auth.FromContext(ctx).Owner, tx, in.Body)
+	return s.make(ctx, tx, in.Body)
 }
 
 // make makes the factory that a body asks for.
-func (s *Service) make(ctx context.Context, o tenant.Owner, tx *store.Tx, b createBody) (out Factory, err error) {
-	now := s.now()
+func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Factory, err error) {
+	p, now := auth.FromContext(ctx), s.now()
 	f := Factory{
 		Resource: resource.New(id.New(id.Factory, now), now, b.Metadata),
 		Type:     b.Type, SocialAccountIDs: []string{},
@@ -163,10 +162,13 @@ func (s *Service) make(ctx context.Context, o tenant.Owner, tx *store.Tx, b crea
 	if err != nil {
 		return out, err
 	}
+	if err := f.PermitAutoPublish(p, false); err != nil {
+		return out, err
+	}
 	if err := s.setLogo(ctx, tx, &f, ""); err != nil {
 		return out, err
 	}
-	it, err := f.item(o)
+	it, err := f.item(p.Owner)
 	if err != nil {
 		return out, err
 	}
@@ -188,15 +190,18 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err != nil {
 		return out, err
 	}
-	resumed, logo := f.State == StatePaused && set.State == StateActive, f.Settings.logo()
+	resumed, logo, published := f.State == StatePaused && set.State == StateActive, f.Settings.logo(), f.AutoPublish
 	if err := f.apply(set); err != nil {
+		return out, err
+	}
+	if err := f.PermitAutoPublish(auth.FromContext(ctx), published); err != nil {
 		return out, err
 	}
 	if err := s.setLogo(ctx, tx, &f, logo); err != nil {
 		return out, err
 	}
 	if resumed {
-		if err := work.StartResume(tx, s.now(), it.Owner, f.ID); err != nil {
+		if err := ref.StartResume(tx, s.now(), it.Owner, f.ID); err != nil {
 			return out, err
 		}
 	}

@@ -59,7 +59,7 @@ func Open(n needs.Area) Env {
 	return Env{
 		AWS:   cfg,
 		DB:    store.Open(cfg, n.Table),
-		Audit: audit.New(store.Open(cfg, n.AuditTable), time.Now),
+		Audit: audit.New(store.Open(cfg, n.AuditTable), time.Now).In(cfg.Region),
 		Now:   time.Now, Random: rand.Reader, Seal: stored.Secret(cfg, n.SealSecret, time.Now),
 	}
 }

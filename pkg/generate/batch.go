@@ -34,7 +34,8 @@ func AcceptBatch(tx *store.Tx, now time.Time, orders []Order, payer ledger.Payer
 	first := orders[0]
 	first.About.Metadata = nil // it is of one resource alone
 	var credits int64
-	for _, o := range orders {
+	for i, o := range orders {
+		orders[i].Risk = o.price()
 		credits += o.price()
 		if o.About.FactoryID != first.About.FactoryID {
 			first.About.FactoryID = ""
@@ -47,7 +48,9 @@ func AcceptBatch(tx *store.Tx, now time.Time, orders []Order, payer ledger.Payer
 	m := task.Message{
 		ID: task.ID(Start, first.Subject, first.Attempt), Kind: Start, Queue: topology.GenerateText, Subject: first.Subject, Owner: first.Owner,
 	}
-	enter(tx, first, int64(len(orders)))
+	if err := enter(tx, now, first, int64(len(orders)), credits, b); err != nil {
+		return Ticket{}, err
+	}
 	return Ticket{Batch: m.ID}, task.Create(tx, now, task.Task{Message: m}, batch{Hold: hold, Orders: orders})
 }
 
@@ -57,14 +60,17 @@ func AcceptBatch(tx *store.Tx, now time.Time, orders []Order, payer ledger.Payer
 // queue_full where there is no Room.
 func Begin(tx *store.Tx, now time.Time, o tenant.Owner, hold ledger.Hold, orders []Order, dropped int64) (rest ledger.Hold, tickets []Ticket, err error) {
 	parts := make([]ledger.Part, len(orders), len(orders)+1)
+	var credits int64
 	for i, order := range orders {
+		order.Risk = order.price()
+		credits += order.Risk
 		parts[i] = ledger.Part{Subject: order.Subject, About: order.About, Credits: order.price()}
 		if err := begin(tx, now, order); err != nil {
 			return hold, nil, err
 		}
 	}
 	if len(orders) > 0 {
-		enter(tx, orders[0], int64(len(orders)))
+		enterAnyway(tx, o, int64(len(orders)), credits)
 	}
 	tickets = make([]Ticket, len(orders))
 	if hold.Credits == 0 {
@@ -111,7 +117,7 @@ func (w starter) start(ctx context.Context, tx *store.Tx, b *batch) error {
 		return err
 	}
 	now := w.Now()
-	wanted, parts := make([]Work, len(some)), make([]ledger.Part, len(some))
+	wanted, parts, canceled := make([]Work, len(some)), make([]ledger.Part, len(some)), int64(0)
 	for i, o := range some {
 		if items[i].Kind != "" {
 			if wanted[i], err = w.open(items[i], o.Attempt); err != nil {
@@ -119,10 +125,13 @@ func (w starter) start(ctx context.Context, tx *store.Tx, b *batch) error {
 			}
 		}
 		parts[i] = ledger.Part{Subject: o.Subject, Credits: o.price(), Free: wanted[i] == nil}
-		if wanted[i] != nil {
-			parts[i].About = wanted[i].About()
+		if wanted[i] == nil {
+			canceled += o.Risk
+			continue
 		}
+		parts[i].About = wanted[i].About()
 	}
+	unrisk(tx, some[0].Owner, canceled)
 	var holds []ledger.Hold
 	if b.Hold, holds, err = ledger.Split(tx, now, some[0].Account, b.Hold, parts); err != nil {
 		return err

@@ -26,6 +26,19 @@ type Composing interface {
 	Work
 	// Composition returns what part n composes of what the parts before it have made.
 	Composition(n int, made []Made) (composition.Composition, error)
+	// Gave reports whether the caller has given what an error of a composition is about.
+	// Work that fails for that is charged as far as it was completed.
+	Gave(e *provider.Error) bool
+}
+
+// Looking is Composing whose composition depends on other resources as they are when its
+// parts are ready. The function generate reads them, since the function compose may not.
+type Looking interface {
+	Composing
+	// Look reads them, and reports whether the composition is to show no brand.
+	Look(ctx context.Context, db *store.DB) (plain bool, err error)
+	// Plain leaves the brand out of the composition.
+	Plain()
 }
 
 // Composer composes media. Only the function compose has one.
@@ -58,7 +71,8 @@ const reportTimeout = 900 * time.Millisecond
 // composes once. Where the function dies, the part begins anew, and replaces what was
 // stored of it. It ends early where the task was canceled.
 func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err error) {
-	if w.Composer == nil {
+	part := &a.Parts[a.n]
+	if w.Composer == nil && part.Looked {
 		return o, nil // the next step is on the queue of the function that has one
 	}
 	work, err := w.work(ctx, a.Step, a.Attempt)
@@ -72,7 +86,16 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	case !ok:
 		return o, task.Permanent(fmt.Errorf("generate: %s has a part to compose, and no composition", a.ID))
 	}
-	part := &a.Parts[a.n]
+	looking, ok := work.(Looking)
+	switch {
+	case !part.Looked:
+		if part.Looked = true; ok {
+			part.Plain, err = looking.Look(ctx, w.DB)
+		}
+		return o, err
+	case ok && part.Plain:
+		looking.Plain()
+	}
 	if a.Interrupted {
 		part.Crashes++
 		metric.Count("InterruptedCompositions", "task", string(a.Kind))
@@ -108,12 +131,35 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	case errors.Is(context.Cause(held), task.ErrMoved):
 		return o, task.ErrMoved
 	case err != nil:
-		return o, err
+		return o, blamed(composing, err)
 	case len(made.Files) == 0:
 		return o, errs.New(errs.UnsupportedMedia, "The composition has no file.")
 	}
+	made.Branded = composition.Branded(what)
 	part.Made, part.Done = made, true
 	return o, nil
+}
+
+// given is the error of a composition of what the caller has given.
+type given struct{ err *provider.Error }
+
+func (g *given) Error() string { return g.err.Error() }
+func (g *given) Unwrap() error { return g.err }
+
+// blamed returns the error of a composition, as given where the caller has given what it is
+// about.
+func blamed(w Composing, err error) error {
+	var e *provider.Error
+	if errors.As(err, &e) && w.Gave(e) {
+		return &given{e}
+	}
+	return err
+}
+
+// ofCaller reports whether a composition has failed for what the caller has given.
+func ofCaller(cause error) bool {
+	var g *given
+	return errors.As(cause, &g)
 }
 
 // report lets the resource show how far a composition is, and ends it where the resource no
@@ -145,7 +191,11 @@ func (w *Worker) report(ctx context.Context, a *attempt, percent int, end contex
 func classifyComposition(crashes int, cause error) error {
 	var e *provider.Error
 	if errors.As(cause, &e) && (e.Kind == provider.BadInput || e.Kind == provider.Rejected) {
-		return task.Permanent(&failed{Failure{Code: provider.FailureCode(e.Code), Message: e.Message + " Nothing was charged.", Retryable: e.Kind == provider.Rejected}, cause})
+		message := e.Message + " Nothing was charged."
+		if ofCaller(cause) {
+			message = e.Message // what it costs follows
+		}
+		return task.Permanent(&failed{Failure{Code: provider.FailureCode(e.Code), Message: message, Retryable: e.Kind == provider.Rejected}, cause})
 	}
 	anew := &failed{Failure{
 		Code: provider.FailedComposition, Message: provider.FailureOf(provider.FailedComposition).Message + " Nothing was charged. Try again.", Retryable: true,

@@ -232,6 +232,31 @@ func TestHowCompositionsFail(t *testing.T) {
 	}
 }
 
+// A caller who gives what cannot be composed pays for the parts that were made before.
+func TestWhatTheCallerGaveIsCharged(t *testing.T) {
+	for part, c := range map[string]struct {
+		cost, lost int64
+		message    string
+	}{
+		"/music":     {10, 0, "have cost 10 credits."},
+		"/narration": {0, 10, "Nothing was charged."},
+	} {
+		w := newWorld(t)
+		silent := provider.FailureOf(provider.FailedInputSilent)
+		silent.Part = part
+		w.composes(&composer{during: func(context.Context, int, func(int)) error { return silent }})
+		w.drain()
+		v := w.ended("thing_1", "failed")
+		if v.Cost != c.cost || v.Failure.Code != provider.FailedInputSilent || !strings.HasSuffix(v.Failure.Message, c.message) || len(w.objects.saved) != 0 {
+			t.Errorf("%s: it cost %d, %+v, and left %v", part, v.Cost, v.Failure, w.objects.saved)
+		}
+		if b := w.balance(); b.Lost != c.lost {
+			t.Errorf("%s: %d are lost", part, b.Lost)
+		}
+		w.settled(c.cost)
+	}
+}
+
 func TestCancelingEndsAComposition(t *testing.T) {
 	for name, notice := range map[string]func(w *world, progress func(int)){
 		"the heartbeat notices": func(w *world, _ func(int)) {

@@ -51,7 +51,7 @@ func (r *run) longest() time.Duration {
 // just then. All other work of the factory is canceled by its own task.
 func (w *Worker) end(a *attempt) task.Outcome {
 	return task.Outcome{Done: true, Join: w.join(a.Step, a.Attempt, func(tx *store.Tx, work Work) error {
-		leave(tx, a.Owner)
+		leave(tx, a.Owner, a.Risk)
 		ledger.Lose(tx, w.Now(), a.Owner.Account, a.paid(false))
 		if err := ledger.Release(tx, w.Now(), a.Owner.Account, work.Ticket().Hold, 0); err != nil {
 			return err

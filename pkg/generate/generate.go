@@ -40,6 +40,8 @@ type Made struct {
 	Files []media.File   `json:"files,omitempty"`
 	// Marks say when the words of a voice are spoken, where that is known.
 	Marks []provider.Mark `json:"marks,omitempty"`
+	// Branded reports that finished media show the logo or the name of a brand.
+	Branded bool `json:"branded,omitempty"`
 }
 
 // Stage is the stage of work that failed.
@@ -59,6 +61,9 @@ type Failure struct {
 	Message string
 	// Retryable reports whether the same work may succeed when it is tried again.
 	Retryable bool
+	// Cost is what was charged for the completed parts, because the work fails for what its
+	// caller has given.
+	Cost int64
 }
 
 // Ticket is what a resource keeps of its accepted work: it is part of the resource's

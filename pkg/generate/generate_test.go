@@ -502,7 +502,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 		t.Errorf("what is not late: %+v", done)
 	}
 	w.clock.Add(2*time.Minute + time.Second)
-	if done := sweep(false); done != (task.Found{Overdue: 2, Resent: 2, Oldest: 2*time.Minute + time.Second}) || len(s.messages) != 2 || s.messages[0].Group != account {
+	if done := sweep(false); done != (task.Found{Overdue: 2, Resent: 2, Oldest: 2*time.Minute + time.Second}) || len(s.messages) != 2 || s.messages[0].Group != account+"#live" {
 		t.Errorf("%+v, %+v", done, s.messages)
 	}
 	// A queue that is merely long gets ever fewer reminders.

@@ -100,7 +100,7 @@ func (w handler) finish(ctx context.Context, a attempt) (o task.Outcome, err err
 				return err
 			}
 		}
-		leave(tx, a.Owner)
+		leave(tx, a.Owner, a.Risk)
 		return work.Succeed(tx, w.Now(), made, hold.Credits+extra)
 	})
 	return o, nil
@@ -150,11 +150,16 @@ func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 		}
 	}
 	o.Join = w.join(s, a.Attempt, func(tx *store.Tx, work Work) error {
-		leave(tx, s.Owner)
-		if err := ledger.Release(tx, w.Now(), s.Owner.Account, work.Ticket().Hold, 0); err != nil {
+		leave(tx, s.Owner, a.Risk)
+		f, hold := f, work.Ticket().Hold
+		if ofCaller(cause) {
+			f.Cost = min(a.completed(), hold.Credits)
+			f.Message += fmt.Sprintf(" The parts that were completed have cost %d credits.", f.Cost)
+		}
+		if err := ledger.Release(tx, w.Now(), s.Owner.Account, hold, f.Cost); err != nil {
 			return err
 		}
-		ledger.Lose(tx, w.Now(), s.Owner.Account, lost)
+		ledger.Lose(tx, w.Now(), s.Owner.Account, lost-f.Cost)
 		return work.Fail(tx, w.Now(), f)
 	})
 	return o, nil

@@ -75,7 +75,8 @@ func (w *thingWork) Request(n int, made []generate.Made) (provider.Request, erro
 func (w *thingWork) Composition(n int, made []generate.Made) (composition.Composition, error) {
 	return composition.Picture{Use: composition.Post, Text: fmt.Sprintf("part %d", n), File: &made[n-1].Files[0]}, nil
 }
-func (w *thingWork) Start(time.Time) { w.State = "generating" }
+func (w *thingWork) Gave(e *provider.Error) bool { return e.Part == "/music" }
+func (w *thingWork) Start(time.Time)             { w.State = "generating" }
 func (w *thingWork) Progress(_ time.Time, percent int) bool {
 	changed := percent > w.Percent
 	w.Percent = max(w.Percent, percent)
@@ -86,7 +87,7 @@ func (w *thingWork) Succeed(tx *store.Tx, _ time.Time, made []generate.Made, cos
 	return w.notify(tx)
 }
 func (w *thingWork) Fail(tx *store.Tx, _ time.Time, f generate.Failure) error {
-	w.State, w.Failure = "failed", f
+	w.State, w.Failure, w.Cost = "failed", f, f.Cost
 	return w.notify(tx)
 }
 func (w *thingWork) Cancel(*store.Tx, time.Time, int64) error {

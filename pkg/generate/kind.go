@@ -14,6 +14,7 @@ const (
 	Generate task.Kind = "generate"        // one attempt at the work of a resource
 	Start    task.Kind = "generate.start"  // starts the work of resources accepted together
 	Remove   task.Kind = "generate.remove" // removes the files of a resource that was deleted
+	Expire   task.Kind = "generate.expire" // deletes a resource of a sandbox whose time is over
 )
 
 // work is how a kind of generation is treated.

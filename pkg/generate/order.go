@@ -1,24 +1,15 @@
 package generate
 
 import (
-	"fmt"
-	"math"
 	"slices"
 	"time"
 
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 )
-
-// MaxWaiting is how much work of one account and mode may wait for its end.
-const MaxWaiting = 1000
-
-// retryQueueFull is when a caller whose queue is full should try again.
-const retryQueueFull = 30 * time.Second
 
 // Order is work to accept for a resource that the same transaction creates or sets
 // back to its beginning.
@@ -33,6 +24,8 @@ type Order struct {
 	Parts []Part `json:"parts"`
 	// Makes is what the caller asked for, such as content_item.post.
 	Makes string `json:"makes,omitempty"`
+	// Risk is what of the price is counted as in flight.
+	Risk int64 `json:"risk,omitempty"`
 	// Delay is how much longer than usual the work may take: a rehearsed wait.
 	Delay time.Duration `json:"delay,omitempty"`
 }
@@ -77,44 +70,25 @@ func (o Order) price() (credits int64) {
 	return credits
 }
 
-// WaitingKey is the key of the count of an owner's waiting work, for Room.
-func WaitingKey(o tenant.Owner) store.Key { return store.IDKey("waiting#" + o.String()) }
-
-// Room returns how much more work may wait, by the item of WaitingKey.
-func Room(it store.Item) int { return MaxWaiting - int(it.Count()) }
-
 // Accept adds to the transaction what begins the work of one resource: its task, the
 // reservation of its price, and its place among the account's waiting work. The
 // ticket is to be kept in the resource's document. b is what ledger.FundsOf returned,
 // and the zero value with a test key. The commit refuses with insufficient_balance,
-// spend_limit_reached and queue_full; Accept refuses with rate_limited.
+// spend_limit_reached, queue_full and rate_limited.
 func Accept(tx *store.Tx, now time.Time, o Order, payer ledger.Payer, b ledger.Balance) (Ticket, error) {
 	hold, err := reserve(tx, now, o, o.price(), payer, b)
 	if err != nil {
 		return Ticket{}, err
 	}
-	if err := begin(tx, now, o); err != nil {
+	o.Risk = o.price()
+	if err := enter(tx, now, o, 1, o.Risk, b); err != nil {
 		return Ticket{}, err
 	}
-	enter(tx, o, 1)
-	return Ticket{Hold: hold}, nil
+	return Ticket{Hold: hold}, begin(tx, now, o)
 }
 
 func reserve(tx *store.Tx, now time.Time, o Order, credits int64, payer ledger.Payer, b ledger.Balance) (ledger.Hold, error) {
 	return ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Subject: o.Subject, About: o.About, Credits: credits, Payer: payer}, b)
-}
-
-// enter counts work that waits; the commit returns queue_full where there is too much.
-func enter(tx *store.Tx, o Order, n int64) {
-	full := errs.New(errs.QueueFull, "This account already has %d pieces of work waiting, which is the maximum. Wait until some have ended. Nothing was created or spent.", MaxWaiting)
-	full.RetryAfter = retryQueueFull
-	tx.Count(WaitingKey(o.Owner), n, MaxWaiting, full)
-}
-
-// leave counts off work that has ended. That the count is there follows from the
-// task that ends: only a defect of ours could make this fail.
-func leave(tx *store.Tx, o tenant.Owner) {
-	tx.Count(WaitingKey(o), -1, math.MaxInt64, fmt.Errorf("generate: the waiting work of %s is miscounted", o))
 }
 
 // TaskKey is the key of the task that carries out an attempt at a resource, which
@@ -130,8 +104,8 @@ func TaskKey(subject string, attempt int) store.Key {
 // unchanged. If the work has just ended or moved on, Cancel or the commit returns
 // store.ErrConflict.
 func Cancel(tx *store.Tx, now time.Time, o tenant.Owner, t *Ticket, read store.Item) (charged int64, err error) {
-	leave(tx, o)
 	if t.Batch != "" {
+		leave(tx, o, 0)
 		return 0, nil // nothing was begun: the task of the batch finds it canceled, and releases its money
 	}
 	if err := task.Cancel(tx, read); err != nil {
@@ -145,6 +119,7 @@ func Cancel(tx *store.Tx, now time.Time, o tenant.Owner, t *Ticket, read store.I
 	if err := s.Decode(&a.run); err != nil {
 		return 0, err
 	}
+	leave(tx, o, a.Risk)
 	charged = min(a.completed(), t.Hold.Credits)
 	ledger.Lose(tx, now, o.Account, a.paid(s.Task.Lease != nil)-charged)
 	return charged, ledger.Release(tx, now, o.Account, t.Hold, charged)

@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
@@ -19,6 +20,8 @@ type run struct {
 	// Factory is the factory that the resource belongs to; empty: none. While it is
 	// paused, work that has not begun waits.
 	Factory string `json:"factory,omitempty"`
+	// Risk is what of the price is counted as in flight.
+	Risk int64 `json:"risk,omitempty"`
 	// Parts are what is to be made, and how far each is.
 	Parts []part `json:"parts"`
 }
@@ -35,6 +38,10 @@ type part struct {
 	// Lost counts the submissions whose answer was lost, so that a generation may run
 	// of which there is no handle.
 	Lost int `json:"lost,omitempty"`
+	// Looked reports that the function generate has looked at what a composition depends on:
+	// the function compose may not read it. Plain reports what it found: no brand is shown.
+	Looked bool `json:"looked,omitempty"`
+	Plain  bool `json:"plain,omitempty"`
 	// Crashes counts the functions that have died while they composed it.
 	Crashes  int `json:"crashes,omitempty"`
 	Progress int `json:"progress,omitempty"`
@@ -44,11 +51,36 @@ type part struct {
 	Made  Made `json:"made,omitzero"`
 }
 
+// SandboxLife is how long the resources of a sandbox are kept for which something was made.
+const SandboxLife = 30 * 24 * time.Hour
+
+// ExpiresAt returns when a resource is deleted that was created at a time; nil: never.
+func ExpiresAt(o tenant.Owner, created resource.Time) *resource.Time {
+	if o.Mode != tenant.Test {
+		return nil
+	}
+	at := resource.Instant(created.Add(SandboxLife))
+	return &at
+}
+
+// expire adds to the transaction the task that deletes a resource of a sandbox. The package
+// reset has its handler.
+func expire(tx *store.Tx, now time.Time, o Order) error {
+	if o.Mode != tenant.Test || o.Attempt > 1 {
+		return nil
+	}
+	m := task.Message{ID: task.ID(Expire, o.Subject, 1), Kind: Expire, Queue: topology.GenerateText, Subject: o.Subject, Owner: o.Owner}
+	return task.Create(tx, now, task.Task{Message: m, DueAt: now.Add(SandboxLife)}, nil)
+}
+
 // begin adds the task of an order to the transaction.
 func begin(tx *store.Tx, now time.Time, o Order) error {
-	r := run{Attempt: o.Attempt, Factory: o.About.FactoryID}
+	r := run{Attempt: o.Attempt, Factory: o.About.FactoryID, Risk: o.Risk}
 	for _, p := range o.Parts {
 		r.Parts = append(r.Parts, part{Part: p})
+	}
+	if err := expire(tx, now, o); err != nil {
+		return err
 	}
 	return task.Create(tx, now, task.Task{
 		Message: task.Message{
@@ -68,9 +100,10 @@ func (r *run) current() int {
 	return len(r.Parts)
 }
 
-// queue is the queue of the next step; empty where none but the end is left.
+// queue is the queue of the next step; empty for that of the step before, if none but the
+// end is left, or if a composition is to be looked at first.
 func (r *run) queue() topology.Queue {
-	if n := r.current(); n < len(r.Parts) {
+	if n := r.current(); n < len(r.Parts) && (r.Parts[n].Kind != provider.KindCompose || r.Parts[n].Looked) {
 		return kinds[r.Parts[n].Kind].queue
 	}
 	return ""

@@ -198,3 +198,21 @@ func TestABodyIsParsedOnce(t *testing.T) {
 		t.Logf("a text of the body costs %.1f allocations", each)
 	}
 }
+
+// Reads refuse a body as the document says, of whatever kind and size: it has neither 413
+// nor 415 for them.
+func TestReadsTakeNoBody(t *testing.T) {
+	f := newFixture(t)
+	for _, c := range []struct {
+		body, kind string
+		status     int
+	}{
+		{`{"name":"a"}`, "application/json", 422}, {"name=a", "application/x-www-form-urlencoded", 422}, {strings.Repeat("x", 300<<10), "text/plain", 422},
+		{"{}", "application/json", 200}, {" ", ";;;", 200},
+	} {
+		a := f.call("GET", "/v1/things", c.body, "Content-Type", c.kind)
+		if a.status != c.status || c.status == 422 && a.code() != "validation_failed" {
+			t.Errorf("%.20s as %s: %d %s", c.body, c.kind, a.status, a.raw)
+		}
+	}
+}

@@ -30,6 +30,12 @@ func WithGateway(ctx context.Context, g Gateway) context.Context {
 	return context.WithValue(ctx, gatewayKey{}, g)
 }
 
+// GatewayOf returns the gateway's part of a request; the zero Gateway where there is none.
+func GatewayOf(ctx context.Context) Gateway {
+	g, _ := ctx.Value(gatewayKey{}).(Gateway)
+	return g
+}
+
 // Call is one finished call, as the audit log has it.
 type Call struct {
 	RequestID   string
@@ -61,8 +67,12 @@ type call struct {
 	operation string // operationId
 	method    string
 	path      string
+	query     string // in a canonical form; empty: none
 	body      []byte
 	sent      any // the body, parsed
+	// misnamed refuses a path that has a malformed id; it is told after what is wrong with
+	// the rest of the request.
+	misnamed error
 	// ifNoneMatch is what the caller has already; empty for calls that change something.
 	ifNoneMatch string
 	// idempotencyKey is empty where the caller sent none.

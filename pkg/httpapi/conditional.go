@@ -45,6 +45,17 @@ func (h IfMatch) Check(version int64) error {
 	return e
 }
 
+// Require is Check for a call that is refused without the header, or with one that names no
+// version.
+func (h IfMatch) Require(version int64) error {
+	if tag := strings.TrimSpace(h.IfMatch); tag != "" && tag != "*" {
+		return h.Check(version)
+	}
+	e := errs.New(errs.InvalidHeader, "This operation needs the header If-Match with the ETag of the version that you have seen: its version in double quotes, such as \"3\".")
+	e.Param = "If-Match"
+	return e
+}
+
 // has reports whether the caller has an answer with this ETag already (RFC 9110, 13.1.2).
 func (c *call) has(etag string) bool {
 	if etag == "" {

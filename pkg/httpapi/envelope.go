@@ -62,7 +62,7 @@ type ErrorBody struct {
 	Message string        `json:"message" doc:"What is wrong and what to do about it, for a developer" example:"/name: is required"`
 	Type    string        `json:"type" doc:"Type of the error" enum:"invalid_request_error,authentication_error,payment_error,permission_error,conflict_error,rate_limit_error,api_error" example:"invalid_request_error"`
 	Param   string        `json:"param,omitempty" doc:"JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header" example:"/name"`
-	Details []errs.Detail `json:"details,omitempty" doc:"One entry per invalid field"`
+	Details []errs.Detail `json:"details,omitempty" doc:"One entry per invalid field, up to 100"`
 	Context any           `json:"context,omitempty" doc:"Data about the error"`
 	DocURL  string        `json:"doc_url,omitempty" doc:"Page about the code"`
 }

@@ -13,17 +13,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/headers"
+	"github.com/content-automation/api/pkg/metric"
 )
 
 // ServeHTTP serves one call: who calls, whether the authorizer refused it, which
 // operation it is, and its body, in the order of the contract's refusals.
-// Every call of a known key is put into the audit log, refused ones too.
+// Every call of a known key is put into the audit log, refused ones too. A call whose key
+// could not be looked up is refused for that, and is in the log of the function alone.
 func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	g, _ := req.Context().Value(gatewayKey{}).(Gateway)
-	c := &call{Gateway: g, secret: r.secret, began: r.now(), method: req.Method, path: req.URL.Path}
+	g := GatewayOf(req.Context())
+	c := &call{Gateway: g, secret: r.secret, began: r.now(), method: req.Method, path: req.URL.Path, query: req.URL.Query().Encode()}
 	ctx := context.WithValue(req.Context(), callKey{}, c)
 	w.Header().Set("X-Request-Id", c.RequestID)
 	headers.Set(w.Header())
@@ -42,7 +46,9 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 				c.write(out, fmt.Errorf("panic: %v", v))
 			}
 		}
-		r.record(ctx, c, p, out.status)
+		if p.Identified() {
+			r.record(ctx, c, p, out.status)
+		}
 		r.report(c, p, out.status)
 	}()
 	setRateLimit(w.Header(), p)
@@ -71,7 +77,8 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 		return unknown(req, allowed)
 	}
 	var err error
-	if req.Method == http.MethodGet || req.Method == http.MethodHead {
+	reads := req.Method == http.MethodGet || req.Method == http.MethodHead
+	if reads {
 		c.ifNoneMatch = strings.Join(req.Header.Values("If-None-Match"), ",")
 	} else {
 		if c.idempotencyKey, err = idempotencyKey(req.Header); err != nil {
@@ -83,6 +90,9 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 		if err != nil {
 			return errs.Wrap(err, errs.MalformedJSON, "The body could not be read. Send it again.")
 		}
+	}
+	if reads { // no such operation takes a body, of whatever kind and size
+		return refuseBody(c.body)
 	}
 	if len(c.body) > MaxBody {
 		return errTooLarge()
@@ -201,11 +211,18 @@ func (r *Router) record(ctx context.Context, c *call, p *auth.Principal, status 
 	}
 }
 
+// ServerErrors is the metric of responses from 500, by the function and its version: a
+// release ends that causes them. Lambda counts only what a function does not answer.
+const ServerErrors = "ServerErrors"
+
 // report writes the one line of the log that each call has: what happened, to whom, and
 // how long it took. It has no personal data: neither address nor path, which may name
 // anything.
 func (r *Router) report(c *call, p *auth.Principal, status int) {
 	now := r.now()
+	if status >= http.StatusInternalServerError && lambdacontext.FunctionVersion != "" {
+		metric.Count(ServerErrors, "release", lambdacontext.FunctionName+":"+lambdacontext.FunctionVersion)
+	}
 	slog.Info("call", "request_id", c.RequestID, "account_id", p.Account, "mode", p.Mode, "key_id", p.KeyID(), "operation_id", c.operation,
 		"status", status, "code", c.code, "ms", now.Sub(c.ReceivedAt).Milliseconds(), "function_ms", now.Sub(c.began).Milliseconds())
 }

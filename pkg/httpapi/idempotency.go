@@ -64,7 +64,10 @@ func (r *Router) once(ctx context.Context, key string, run func(tx *store.Tx, to
 	var failure error
 	for again := range maxRuns {
 		if err := backoff.Wait(ctx, again, 5*time.Millisecond, 80*time.Millisecond); err != nil {
-			return nil, err
+			if failure == nil {
+				return nil, err
+			}
+			break // others have changed the resource for as long as there was time
 		}
 		tx, token := &store.Tx{Origin: callFrom(ctx).RequestID}, rand.Text()
 		err := run(tx, token)
@@ -86,7 +89,7 @@ func (r *Router) once(ctx context.Context, key string, run func(tx *store.Tx, to
 		switch {
 		case err == nil:
 			return first, nil
-		case !errors.Is(err, store.ErrNotFound):
+		case !errors.Is(err, store.ErrNotFound) && !(isTransient(err) && isTransient(failure)):
 			return nil, err
 		case !errors.Is(failure, errRepeated):
 			return nil, failure
@@ -94,6 +97,13 @@ func (r *Router) once(ctx context.Context, key string, run func(tx *store.Tx, to
 		// The record's time ended after it was met: the key is free again.
 	}
 	return nil, errs.Wrap(failure, errs.ProviderUnavailable, "Other requests are changing the same resource. Repeat the request with the same Idempotency-Key in a second.")
+}
+
+// isTransient reports whether an error has the code of something that is not available:
+// of the failure of a call and that of the look-up of its answer, the first says more.
+func isTransient(err error) bool {
+	code := errs.CodeOf(err)
+	return code == errs.ProviderUnavailable || code == errs.Timeout
 }
 
 // commit runs an operation and commits what it returns, together with the record
@@ -191,7 +201,7 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 		return nil, err
 	}
 	if first.Fingerprint != callFingerprint(c) {
-		e := errs.New(errs.IdempotencyKeyReused, "This Idempotency-Key was used within 24 hours for another request: another path, or another body. Use a new key for a new request.")
+		e := errs.New(errs.IdempotencyKeyReused, "This Idempotency-Key was used within 24 hours for another request: another path, query or body. Use a new key for a new request.")
 		e.Param = "Idempotency-Key"
 		return nil, e
 	}
@@ -240,7 +250,11 @@ func partsOf(record store.Key, token string) string { return record.PK + "#" + t
 // Idempotency-Key, which is not stored: a password in a body cannot be guessed by it.
 func callFingerprint(c *call) string {
 	h := hmac.New(sha256.New, []byte(c.idempotencyKey))
-	fmt.Fprintf(h, "%s %s\n", c.method, c.path)
+	path := c.path
+	if c.query != "" {
+		path += "?" + c.query
+	}
+	fmt.Fprintf(h, "%s %s\n", c.method, path)
 	h.Write(c.body)
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }

@@ -6,7 +6,38 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/store/storetest"
 )
+
+// A release ends whose version answers 5xx, which Lambda does not count: the metric has the
+// function and its version. Other responses are not counted.
+func TestServerErrorsAreCountedByVersion(t *testing.T) {
+	name, version := lambdacontext.FunctionName, lambdacontext.FunctionVersion
+	t.Cleanup(func() { lambdacontext.FunctionName, lambdacontext.FunctionVersion = name, version })
+	lambdacontext.FunctionName, lambdacontext.FunctionVersion = "acme-prod-things", "12"
+	var counted bytes.Buffer
+	before := metric.SetOutput(&counted)
+	t.Cleanup(func() { metric.SetOutput(before) })
+	f, faults := fragile(t)
+	f.call("POST", "/v1/things", `{"name":"a"}`)
+	f.call("POST", "/v1/things", `{}`)
+	if counted.Len() > 0 {
+		t.Errorf("other responses are counted: %s", counted.String())
+	}
+	faults.Lose("PutItem", storetest.Attempts)
+	if a := f.call("POST", "/v1/things", `{"name":"b"}`); a.status < 500 {
+		t.Fatalf("the call was answered %d", a.status)
+	}
+	var line map[string]any
+	if err := json.Unmarshal(counted.Bytes(), &line); err != nil || line[httpapi.ServerErrors] != 1. || line["release"] != "acme-prod-things:12" {
+		t.Errorf("%v: %s", err, counted.String())
+	}
+}
 
 func TestEveryCallHasOneLineInTheLog(t *testing.T) {
 	var log bytes.Buffer

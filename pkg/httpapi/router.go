@@ -230,7 +230,10 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		if !auth.FromContext(ctx).Has(op.Scope) {
 			return nil, c.fail(errs.New(errs.InsufficientScope, "%s", auth.MessageScope(op.Scope)))
 		}
-		a, err := handle(ctx, in)
+		a, err := (*answer)(nil), c.misnamed
+		if err == nil {
+			a, err = handle(ctx, in)
+		}
 		if err != nil {
 			return nil, huma.ErrorWithHeaders(c.fail(err), errorHeaders(errs.As(err)))
 		}
@@ -246,6 +249,7 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 	if first {
 		r.paths.Handle(op.Path, r.mux)
 	}
+	ids := idsOf(op.Path)
 	operation := humafix.Handler(o, humafix.Known{Answer: dataOf(success), Fixed: op.Fixed}, serve)
 	r.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, req *http.Request) {
 		c := callFrom(req.Context())
@@ -253,6 +257,7 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 			c.write(w, err)
 			return
 		}
+		c.misnamed = checkPath(req, ids)
 		if takesBody && len(c.body) > 0 {
 			req = req.WithContext(humafix.WithBody(req.Context(), c.sent))
 		}

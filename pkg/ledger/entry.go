@@ -36,7 +36,7 @@ type Entry struct {
 	// FactoryID and the metadata are those of the subject when the work was accepted.
 	FactoryID *string `json:"factory_id" doc:"Factory of the resource that was paid for; metadata is that of the resource, as it was when the credits were reserved. Null: none, as for the studio and chats, or several, as for a batch of several factories"`
 	Subject   string  `json:"subject" doc:"Id of the resource that was paid for, or of the account" example:"cnt_01h455vb4pex5vsknk084sn02q"`
-	State     *string `json:"state" enum:"held,charged,released" doc:"State of a reserve. held: the work is running. charged: it has succeeded, or was canceled when a part was completed; then a release returns the rest. released: the credits were returned. Null for other kinds"`
+	State     *string `json:"state" enum:"held,charged,released" doc:"State of a reserve. held: the work is running. charged: it has succeeded, or was canceled or failed for what you gave when a part was completed; then a release returns the rest. released: the credits were returned. Null for other kinds"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

@@ -56,10 +56,53 @@ func FundsOf(items []store.Item) Balance {
 	return b
 }
 
+// leastWeight is the share of the work in flight, in percent, that counts as long as
+// nothing was lost.
+const leastWeight = 10
+
+// MayRisk returns how many credits the work in flight may cost together: what is left of
+// the limit of the day, since all of it may be lost. As long as little was lost, only a
+// tenth of the work counts, so that an account whose work succeeds can have much of it in
+// flight. The share grows with what was lost; from half of the limit on, all of it counts.
+func (b Balance) MayRisk() int64 {
+	left := b.LostLimit - b.Lost
+	if left <= 0 {
+		return 0
+	}
+	return left * 100 / min(max(200*b.Lost/b.LostLimit, leastWeight), 100)
+}
+
+// Fence makes the commit return store.ErrConflict if the account has lost more today than
+// when the balance was read.
+func Fence(tx *store.Tx, now time.Time, account tenant.Account, b Balance) {
+	if b.Lost == 0 {
+		return // what is lost for the first time today leaves most of the limit
+	}
+	n := store.CountValue
+	tx.Update(LostKey(account, now), expression.Add(n, value(0)), n.LessThanEqual(value(b.Lost)), store.Conflict)
+}
+
+// retryRisk is when a caller with too much work in flight should try again.
+const retryRisk = 30 * time.Second
+
+// ErrRisk refuses new work beside which too much is in flight.
+func ErrRisk(now time.Time, credits int64, b Balance) error {
+	e := errs.New(errs.RateLimited, "Work of this account that failed or was canceled has cost %d credits today without being charged, and the limit is %d. So work in flight may cost at most %d credits together, and this costs %d. Wait until other work has ended, or request less at a time. To have the limit raised, contact support.", b.Lost, b.LostLimit, b.MayRisk(), credits)
+	e.RetryAfter = retryRisk
+	if b.Lost > 0 && credits > b.MayRisk() {
+		e.RetryAfter = untilTomorrow(now)
+	}
+	return e
+}
+
+// untilTomorrow is the time until midnight UTC.
+func untilTomorrow(now time.Time) time.Duration {
+	return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(now)
+}
+
 // errLost refuses new work of an account that has lost too much today.
 func errLost(now time.Time, b Balance) error {
-	tomorrow := now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	e := errs.New(errs.RateLimited, "Work of this account that failed or was canceled has cost %d credits today without being charged, and the limit is %d. New work is accepted again from midnight UTC on. To have the limit raised, contact support.", b.Lost, b.LostLimit)
-	e.RetryAfter = tomorrow.Sub(now)
+	e.RetryAfter = untilTomorrow(now)
 	return e
 }

@@ -115,6 +115,26 @@ func TestAFileThatEndsItsReader(t *testing.T) {
 	}
 }
 
+// An uploaded file is looked at again soon after its worker has died, not when a file that
+// was not uploaded is given up.
+func TestAnUploadIsSettledSoonAfterAKill(t *testing.T) {
+	w := newWorld(t)
+	m := w.create(declare("image/png", photo(1)))
+	w.upload(m, photo(1))
+	kernel := w.newKernel(&dying{w.bucket, func() { panic("died") }, "after open"})
+	func() {
+		defer func() { _ = recover() }()
+		_, err := kernel.Do(t.Context(), incoming.Wake(m.ID), 1)
+		t.Errorf("it did not die: %v", err)
+	}()
+	began := w.clock.Now()
+	w.clock.Add(4 * time.Second) // the queue delivers the message again
+	w.notify(m.ID)
+	if got, took := w.get(m.ID), w.clock.Now().Sub(began); got.State != incoming.Ready || took > 3*time.Minute {
+		t.Errorf("after %v it is %+v", took, got)
+	}
+}
+
 // A media that is deleted while its file is looked at stays deleted.
 func TestADeletionDuringTheImport(t *testing.T) {
 	w := newWorld(t)

@@ -65,7 +65,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"Without `source_url`, declare `mime_type`, `bytes` and `sha256`, and send the file by the request in `upload` within 15 minutes; with it, the service fetches the file. "+
 			"The media is `pending` until the file was decoded, and then `ready` or `rejected` with a `reason`. "+
 			"Pictures have up to 50 million pixels; they are turned upright, and their metadata, such as the place, is removed. Of MP4 videos the container is read. "+
-			"A media is deleted 30 days after its last use. Up to 100 may be pending.")
+			"A media is deleted 30 days after its last use. Up to 100 may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.QueueFull}
 	httpapi.Write(r, create, s.create)

@@ -428,3 +428,46 @@ func TestAFailingBucketIsWaitedFor(t *testing.T) {
 		t.Errorf("it is %+v", got)
 	}
 }
+
+// The media of a sandbox have a limit together; what is pending counts with what it may have.
+func TestTheBytesOfMediaAreLimited(t *testing.T) {
+	w := newWorld(t)
+	used := func() int64 {
+		it, err := w.db.Get(t.Context(), store.IDKey("media-bytes#"+w.Principal.Owner.String()))
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			t.Fatal(err)
+		}
+		return it.Count()
+	}
+	content := photo(1)
+	m := w.bring("image/png", content)
+	if m.State != incoming.Ready || used() != m.Bytes {
+		t.Errorf("%+v, and %d bytes are counted", m, used())
+	}
+	fetched := w.create(object{"source_url": public, "type": "image"})
+	if want := m.Bytes + media.Limit(media.Image); used() != want {
+		t.Errorf("%d bytes are counted, want %d", used(), want)
+	}
+	w.Call(http.MethodDelete, "/v1/media/"+fetched.ID, nil).Into(t, http.StatusOK, new(any))
+	tx := &store.Tx{}
+	tx.Count(store.IDKey("media-bytes#"+w.Principal.Owner.String()), incoming.MaxTestBytes-2*m.Bytes, incoming.MaxTestBytes, nil)
+	if err := w.db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	last := w.create(declare("image/png", content)) // the last that fits
+	a := w.Call(http.MethodPost, "/v1/media", declare("image/png", content))
+	a.Refused(t, http.StatusTooManyRequests, errs.QueueFull, "")
+	w.Call(http.MethodDelete, "/v1/media/"+last.ID, nil).Into(t, http.StatusOK, new(any))
+	again := w.create(declare("image/png", content))
+	// A file that never arrives, or is rejected, takes nothing; nor does one that has expired.
+	w.due(again.ID, 2*time.Hour)
+	if got := w.get(again.ID); got.State != incoming.Rejected {
+		t.Errorf("%+v", got)
+	}
+	before := used()
+	w.clock.Add(31 * 24 * time.Hour)
+	w.due(m.ID, 0)
+	if got := w.Call(http.MethodGet, "/v1/media/"+m.ID, nil); got.Status != http.StatusNotFound || before-used() != m.Bytes || used() != incoming.MaxTestBytes-2*m.Bytes {
+		t.Errorf("%d; %d bytes are counted, before %d", got.Status, used(), before)
+	}
+}

@@ -40,6 +40,16 @@ func Measure(name, dimension, value string, n int64) {
 	write(name, map[string]any{name: n, dimension: value}, []string{dimension})
 }
 
+// Aside counts the items and records that cannot be decoded. Work goes on without them.
+const Aside = "ItemsPutAside"
+
+// PutAside counts an item or a record that cannot be decoded, and names it in the log by
+// the given attributes, for an operator to look into.
+func PutAside(attributes ...any) {
+	Add(Aside, 1)
+	slog.Error("put aside", attributes...)
+}
+
 // write writes a line with the members, and how CloudWatch is to read them. The name of a
 // time ends in its unit.
 func write(name string, members map[string]any, dimensions []string) {

@@ -110,6 +110,16 @@ type Platforms struct {
 	Secrets
 	PlatformSecret   string `env:"PLATFORM_SECRET,notEmpty"`
 	PlatformEndpoint string `env:"PLATFORM_ENDPOINT"`
+	// YouTubeDailyUploads is the budget of uploads; 0: the platform's default.
+	YouTubeDailyUploads int `env:"YOUTUBE_DAILY_UPLOADS"`
+}
+
+// Budgets are the budgets that the operator has set, by platform.
+func (p Platforms) Budgets() map[string]int {
+	if p.YouTubeDailyUploads == 0 {
+		return nil
+	}
+	return map[string]int{"youtube": p.YouTubeDailyUploads}
 }
 
 // Social is what the function social needs.
@@ -141,6 +151,12 @@ type Settle struct {
 // Relay is what the function relay needs.
 type Relay struct {
 	Bus string `env:"BUS_NAME,notEmpty"`
+}
+
+// Chain is what the function chain needs.
+type Chain struct {
+	State
+	Audit
 }
 
 // Generate is what the function generate needs.
@@ -197,10 +213,10 @@ func Of() map[string]any {
 		"authorizer": State{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Factory{},
 		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "social": Social{}, "docs": struct{}{},
-		"relay": Relay{}, "rollup": State{}, "chain": Audit{}, "generate": Generate{}, "compose": Compose{}, "import-media": Import{}, "diagnose": Diagnose{}, "train": Train{}, "publish": Publish{}, "dispatch": State{},
+		"relay": Relay{}, "rollup": State{}, "chain": Chain{}, "generate": Generate{}, "compose": Compose{}, "import-media": Import{}, "diagnose": Diagnose{}, "train": Train{}, "publish": Publish{}, "dispatch": State{},
 		"product": Library{},
 		"deliver": Deliver{}, "deliver-slow": Deliver{}, "replay": State{}, "due": State{},
-		"rotate-seal": Seal{}, "levels": State{}, "canary": Canary{},
+		"rotate-seal": Seal{}, "canary": Canary{},
 		"architect": Architect{}, "settle": Settle{},
 	}
 }

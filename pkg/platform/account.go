@@ -36,7 +36,10 @@ type Token struct {
 	Refresh   Secret    `json:"refresh,omitempty"`
 	ExpiresAt time.Time `json:"expires_at,omitzero"` // of Access; zero: does not end
 	Scopes    []string  `json:"scopes,omitempty"`
-	Device    string    `json:"device,omitempty"` // what VK ID binds the refresh token to
+	// EndsAt is when the right itself ends, which no refresh puts off: before, the account's
+	// owner has to connect it again. Zero: it does not.
+	EndsAt time.Time `json:"ends_at,omitzero"`
+	Device string    `json:"device,omitempty"` // what VK ID binds the refresh token to
 }
 
 // Lacks reports whether one of the scopes was asked for and not allowed. A platform that

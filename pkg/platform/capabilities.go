@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"slices"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -36,10 +37,34 @@ type Capabilities struct {
 	// DailyPosts is how many posts an account may publish in 24 hours; 0: no known
 	// limit. Where the platform can be asked, the adapter asks it.
 	DailyPosts int
+	// Budget bounds what publications use beside that; nil: nothing is known.
+	Budget *Budget
+	// Plain says that media may show no logo and no name of a brand.
+	Plain bool
 	// Pulls says that the platform reads media by their URL.
 	Pulls bool
 	// Notes are what a caller or operator has to know, in whole sentences.
 	Notes []string
+}
+
+// Budget is how much of something publications may use in 24 hours, such as uploads. One
+// that is used up makes publications wait.
+type Budget struct {
+	Max int
+	// Shared says that all accounts of the operator's application have one budget, which is
+	// spread over its day; otherwise each account has its own, for any 24 hours.
+	Shared bool
+	Starts time.Duration // of the day of a shared budget, after midnight in UTC
+	// Files says that each of several media uses as much as the post itself.
+	Files bool
+}
+
+// Uses returns how much of the budget a post uses.
+func (b Budget) Uses(p Post) int {
+	if b.Files && len(p.Media) > 1 {
+		return 1 + len(p.Media)
+	}
+	return 1
 }
 
 // Rule is what the posts of one kind may have.
@@ -52,6 +77,14 @@ type Rule struct {
 
 	MinMedia, MaxMedia int
 	Image, Video       *File // nil: the kind takes none
+
+	// Without are the options of the platform that posts of the kind do not have.
+	Without []Option
+}
+
+// Supports reports whether posts of a kind have an option.
+func (c Capabilities) Supports(kind Kind, o Option) bool {
+	return slices.Contains(c.Options, o) && !slices.Contains(c.Kinds[kind].Without, o)
 }
 
 // Unit is what the length of a text is counted in.
@@ -103,12 +136,15 @@ type File struct {
 	MIMEs              []string
 	MaxBytes           int64
 	MinRatio, MaxRatio float64 // width by height
+	MaxSides           int     // width and height together, in pixels
 	MinTime, MaxTime   time.Duration
 }
 
 // Hashtags is how a platform takes hashtags.
 type Hashtags struct {
 	Max int // 0: none
+	// Written says that those in the caption count, too.
+	Written bool
 	// Tags says that they are a list beside the caption, of at most Total characters;
 	// otherwise they are its last paragraph.
 	Tags  bool

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Problem is why a platform does not take a post.
@@ -35,9 +37,9 @@ func Fit(name string, p Post, c Capabilities) []Problem {
 		return f.problems
 	}
 	f.texts(p, c, rule)
-	f.hashtags(p.Hashtags, c.Hashtags)
+	f.hashtags(p, c.Hashtags)
 	f.files(p, rule)
-	f.options(p.Options, c)
+	f.options(p, c)
 	return f.problems
 }
 
@@ -86,9 +88,14 @@ func (f *fitting) text(param, s string, limit Text) {
 	}
 }
 
-func (f *fitting) hashtags(tags []string, limit Hashtags) {
-	if len(tags) > limit.Max {
-		f.add("hashtags", "%s takes up to %d hashtags; there are %d.", f.label, limit.Max, len(tags))
+func (f *fitting) hashtags(p Post, limit Hashtags) {
+	tags := p.Hashtags
+	n, where := len(tags), ""
+	if written := writtenTags(p.Caption); limit.Written && written > 0 {
+		n, where = n+written, fmt.Sprintf(", %d of them in the caption", written)
+	}
+	if n > limit.Max {
+		f.add("hashtags", "%s takes up to %d hashtags; there are %d%s.", f.label, limit.Max, n, where)
 	}
 	if n := tagLength(tags); limit.Total > 0 && n > limit.Total {
 		f.add("hashtags", "%s takes hashtags of up to %d characters in all; there are %d.", f.label, limit.Total, n)
@@ -98,6 +105,19 @@ func (f *fitting) hashtags(tags []string, limit Hashtags) {
 			f.add(fmt.Sprintf("hashtags[%d]", i), "A hashtag is one word, without #.")
 		}
 	}
+}
+
+// writtenTags returns how many hashtags a text has: words that begin with #.
+func writtenTags(text string) (n int) {
+	before := ' '
+	for i, r := range text {
+		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+		if r == '#' && !unicode.IsLetter(before) && !unicode.IsDigit(before) && before != '&' && (unicode.IsLetter(next) || unicode.IsDigit(next) || next == '_') {
+			n++
+		}
+		before = r
+	}
+	return n
 }
 
 // tagLength is the length of a list of tags as YouTube counts it: with the commas
@@ -136,9 +156,12 @@ func (f *fitting) file(param string, m Media, limit File) {
 	if ratio := float64(m.Width) / float64(max(m.Height, 1)); m.Width > 0 && m.Height > 0 {
 		// Sizes are whole numbers, so a ratio is met approximately.
 		const slack = 0.01
-		if limit.MinRatio > 0 && ratio < limit.MinRatio-slack || limit.MaxRatio > 0 && ratio > limit.MaxRatio+slack {
+		if limit.MinRatio > 0 && ratio < limit.MinRatio*(1-slack) || limit.MaxRatio > 0 && ratio > limit.MaxRatio*(1+slack) {
 			f.add(param, "%s takes ratios of width to height from %.2f to %.2f; this has %.2f.", f.label, limit.MinRatio, limit.MaxRatio, ratio)
 		}
+	}
+	if sides := m.Width + m.Height; limit.MaxSides > 0 && sides > limit.MaxSides {
+		f.add(param, "%s takes up to %d pixels of width and height together; this has %d.", f.label, limit.MaxSides, sides)
 	}
 	if m.Video() && (m.Duration < limit.MinTime || limit.MaxTime > 0 && m.Duration > limit.MaxTime) {
 		f.add(param+".duration_seconds", "%s takes videos of %s; this has %s.", f.label, span(limit), m.Duration)
@@ -152,10 +175,19 @@ func span(limit File) string {
 	return fmt.Sprintf("%s to %s", limit.MinTime, limit.MaxTime)
 }
 
-func (f *fitting) options(o Options, c Capabilities) {
+// Lacks says that posts of a kind do not have an option.
+func (c Capabilities) Lacks(kind Kind, o Option) string {
+	if slices.Contains(c.Options, o) {
+		return fmt.Sprintf("%s does not support %s for the kind %s.", c.Label, o, kind)
+	}
+	return fmt.Sprintf("%s does not support %s.", c.Label, o)
+}
+
+func (f *fitting) options(p Post, c Capabilities) {
+	o := p.Options
 	for _, name := range o.wanted() {
-		if !slices.Contains(c.Options, name) {
-			f.add("options."+string(name), "%s does not support %s.", f.label, name)
+		if !c.Supports(p.Kind, name) {
+			f.add("options."+string(name), "%s", c.Lacks(p.Kind, name))
 		}
 	}
 	if o.Privacy != "" && !slices.Contains(c.Privacies, o.Privacy) {

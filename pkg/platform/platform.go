@@ -102,6 +102,38 @@ type Step struct {
 	Handle Handle        // for the next step
 	Wait   time.Duration // before the next step; 0: none
 	Post   Published     // as far as it is known
+	// Warning is what the post lacks that was wanted of it; nil: nothing.
+	Warning *Warning
+}
+
+// Warning is a part of a post that the platform has not taken, while it has taken the post.
+type Warning struct {
+	Code    WarningCode `json:"code"`
+	Message string      `json:"message"` // for the caller, in whole sentences
+}
+
+// WarningCode is the code of a warning, as callers see it.
+type WarningCode string
+
+// The codes of warnings.
+const (
+	CoverNotSet       WarningCode = "cover_not_set"
+	CommentNotWritten WarningCode = "first_comment_not_written"
+)
+
+// Warn returns a warning of what an error has left out, with the reason that it states.
+func Warn(code WarningCode, what string, err error) *Warning {
+	var e *Error
+	if errors.As(err, &e) {
+		what += " " + e.Message
+	}
+	return &Warning{Code: code, Message: what}
+}
+
+// CommentInDoubt is the step that ends a publication whose first comment may be there or
+// not: it is not written again.
+func CommentInDoubt() Step {
+	return Step{Next: StageDone, Warning: &Warning{CommentNotWritten, "The answer to the first comment was lost. Look at the post: the comment may exist."}}
 }
 
 // Published is a post at its platform.

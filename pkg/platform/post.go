@@ -21,11 +21,22 @@ const (
 // Kinds lists the kinds of content.
 func Kinds() []Kind { return []Kind{KindPost, KindVideo, KindCarousel, KindStory, KindMusicClip} }
 
+// Topic is what a post is about, as far as platforms have a category for it. The zero
+// value is anything.
+type Topic string
+
+// The topics.
+const (
+	TopicMusic Topic = "music"
+	TopicNews  Topic = "news"
+)
+
 // Post is what to publish.
 type Post struct {
 	// Key is the id of the publication: the same at every attempt, and of no other post.
 	Key      string
 	Kind     Kind
+	Topic    Topic
 	Title    string
 	Caption  string
 	Hashtags []string // without the #

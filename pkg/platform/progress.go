@@ -33,6 +33,8 @@ type Progress struct {
 	Doubts   int       `json:"doubts,omitempty"`
 	Restarts int       `json:"restarts,omitempty"`
 	Post     Published `json:"post,omitzero"`
+	// Warning is the last one of a step; nil: there was none.
+	Warning *Warning `json:"warning,omitempty"`
 }
 
 // Done reports whether the post is published.
@@ -141,6 +143,9 @@ func (p Progress) moved(step Step) Progress {
 	p.Stage, p.Handle = step.Next, step.Handle
 	if step.Post != (Published{}) {
 		p.Post = step.Post
+	}
+	if step.Warning != nil {
+		p.Warning = step.Warning
 	}
 	if p.Done() {
 		p.Handle = ""

@@ -56,6 +56,13 @@ type world struct {
 type urls struct {
 	*safehttp.Client
 	answer http.HandlerFunc
+	// checked are the addresses whose names were looked up.
+	checked []string
+}
+
+func (u *urls) CheckURL(ctx context.Context, raw string) error {
+	u.checked = append(u.checked, raw)
+	return u.Client.CheckURL(ctx, raw)
 }
 
 func (u *urls) Do(req *http.Request) (*http.Response, error) {

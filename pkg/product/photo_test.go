@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media/incoming"
@@ -77,6 +78,38 @@ func TestAPhotoIsFetched(t *testing.T) {
 	}
 	for _, address := range []string{"https://10.0.0.1/a.png", "https://127.0.0.1/a.png", "https://169.254.169.254/latest/meta-data", "http://93.184.215.14/a.png", "https://localhost/"} {
 		w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", object{"source_url": address}).Refused(t, 422, errs.ValidationFailed, "/source_url")
+	}
+}
+
+// No name is looked up for a product that there is not.
+func TestTheAddressOfAPhotoIsOnlyLookedUpForAProduct(t *testing.T) {
+	w := newWorld(t)
+	p := w.product("A", nil)
+	body := object{"source_url": "https://10.0.0.1/a.png"}
+	w.Call(http.MethodPost, "/v1/products/prd_01h455vb4pex5vsknk084sn02q/photos", body).Refused(t, 404, errs.NotFound, "")
+	w.Stranger().Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", body).Refused(t, 404, errs.NotFound, "")
+	if len(w.urls.checked) != 0 {
+		t.Errorf("looked up were %v", w.urls.checked)
+	}
+	w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", body).Refused(t, 422, errs.ValidationFailed, "/source_url")
+	if len(w.urls.checked) != 1 {
+		t.Errorf("looked up were %v", w.urls.checked)
+	}
+}
+
+// A change answers no URL of a photo to a key that may not read products.
+func TestAChangeOfAProductSignsNothingForWhoMayNotReadIt(t *testing.T) {
+	w := newWorld(t)
+	p := w.product("A", nil)
+	photo := w.add(p.ID, declare("image/png", picture(1)))
+	w.upload(photo, picture(1))
+	var got goods.Product
+	a := w.Only(auth.ProductsWrite).Call(http.MethodPatch, "/v1/products/"+p.ID, object{"name": "Boot"})
+	if a.Into(t, http.StatusOK, &got); len(got.Photos) != 1 || got.Photos[0].URL != nil || strings.Contains(a.Raw, "X-Amz-Signature") {
+		t.Errorf("%s", a.Raw)
+	}
+	if w.Call(http.MethodPatch, "/v1/products/"+p.ID, object{"name": "Shoe"}).Into(t, http.StatusOK, &got); got.Photos[0].URL == nil {
+		t.Errorf("%+v", got)
 	}
 }
 

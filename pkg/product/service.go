@@ -135,10 +135,17 @@ func (s *Service) find(ctx context.Context, productID string, match ...httpapi.I
 	return r, it, httpapi.Matches(r.Version, match)
 }
 
-// view returns a product as the caller sees it.
+// view returns a product as the caller sees it. What it may not read, a change does not show
+// it either.
 func (s *Service) view(ctx context.Context, r *goods.Record) (goods.Product, error) {
 	p := auth.FromContext(ctx)
-	return r.View(ctx, s.signer, p.Owner, s.now(), p.Has(auth.ProductsWrite))
+	v, err := r.View(ctx, s.signer, p.Owner, s.now(), p.Has(auth.ProductsWrite))
+	if !p.Has(auth.ProductsRead) {
+		for i := range v.Photos {
+			v.Photos[i].URL = nil
+		}
+	}
+	return v, err
 }
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out goods.Product, err error) {
@@ -270,11 +277,6 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 	if err := b.Rules(); err != nil {
 		return out, err
 	}
-	if b.SourceURL != "" {
-		if err := s.urls.CheckURL(ctx, b.SourceURL); err != nil {
-			return out, safehttp.Refusal(err, "/source_url")
-		}
-	}
 	m := incoming.Member{Param: "/media_id", Value: b.MediaID, Type: media.Image}
 	if b.MediaID != "" && !m.IsID() {
 		return out, errs.Invalid(m.Param, "is not the id of a media")
@@ -297,6 +299,11 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 	if len(r.Photos) >= goods.MaxPhotos {
 		return out, errs.New(errs.InvalidState, "The product already has %d photos, which is the maximum. Delete one first.", goods.MaxPhotos).
 			With(errs.StateContext{State: string(r.State), Allowed: []string{"delete_photo"}})
+	}
+	if b.SourceURL != "" { // whose name is looked up only for a product that there is
+		if err := s.urls.CheckURL(ctx, b.SourceURL); err != nil {
+			return out, safehttp.Refusal(err, "/source_url")
+		}
 	}
 	var key string
 	if b.MediaID != "" {

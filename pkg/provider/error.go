@@ -58,6 +58,9 @@ type Error struct {
 	Message    string        // for the caller: what happened, in whole sentences; no secret, no address, no stack
 	RetryAfter time.Duration // of Transient and Quota, if the provider states it
 	Cause      error         // for the log
+	// Part is what of a composition the error is about: a JSON pointer into its description,
+	// such as /music, or the key of a file; empty: nothing of it.
+	Part string
 }
 
 // Error returns kind, code, message and cause.

@@ -20,7 +20,7 @@ const (
 	maxCaption  = 2200
 	maxSlide    = 150
 	maxHashtag  = 60
-	maxHashtags = 12
+	maxHashtags = 5 // which Instagram takes
 	maxVisual   = 300
 
 	// A second of speech has about two and a half words; no language needs more
@@ -88,7 +88,7 @@ func TextPrompt(req Request) (system, user string) {
 	b.WriteString("You write posts for social media. Answer with one JSON object and nothing else: no explanation, no code fence. Its members:\n" +
 		`- "title": a headline of one line and at most 80 characters` + "\n" +
 		`- "caption": the text of the post, at most 1500 characters, without hashtags; it may have several lines` + "\n" +
-		`- "hashtags": an array of 3 to 8 hashtags, each one word without #` + "\n")
+		`- "hashtags": an array of 3 to 5 hashtags, each one word without #` + "\n")
 	if req.Slides > 0 {
 		fmt.Fprintf(&b, `- "slides": an array of exactly %d headings, one for each slide in order, each of one line and at most 80 characters`+"\n", req.Slides)
 	}

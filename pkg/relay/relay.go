@@ -1,7 +1,8 @@
-// Package relay is the outbox relay. It reads the stream of the state table, where
-// transactions commit their messages and events, and sends the messages to their
-// queues and the events to the customer's bus. So a message is sent if and only if
-// its transaction commits. Delivery is at least once: consumers are idempotent.
+// Package relay is the outbox relay. It is the one reader of the state table's stream,
+// where transactions commit their messages and events. It sends the messages to their
+// queues, the events to the customer's bus, and the changes that analytics count to the
+// queue of their sums. So a message is sent if and only if its transaction commits.
+// Delivery is at least once: consumers are idempotent.
 package relay
 
 import (
@@ -13,21 +14,24 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
+	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/topology"
 )
 
-// Kinds are the kinds of items that the relay sends. The stream's filter drops most
-// others.
+// Kinds are the kinds of items that the relay sends once they are made. The stream's
+// filter drops all others, but for the changes that analytics count.
 var Kinds = []string{task.ItemKind, task.OutboxKind, event.Kind}
 
 // Source is the source of our events on the bus.
@@ -58,51 +62,50 @@ func New[Q queue.Sender](queues map[topology.Queue]Q, bus Bus, busName string) *
 }
 
 // Handle sends the items of a batch of the stream's records, which are in the order
-// of their writes. It returns the first record that it could not send: the stream
-// then delivers that record and all later ones again.
+// of their writes, to all destinations side by side. It returns the first record that it
+// could not send: the stream then delivers that record and all later ones again. A record
+// that cannot be decoded is put aside.
 func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	failed := make([]error, len(batch.Records))
 	jobs := map[topology.Queue]*bundle[queue.Message]{}
 	published := &bundle[types.PutEventsRequestEntry]{}
 	for i, record := range batch.Records {
-		it, ok, err := created(record)
-		if err != nil {
-			failed[i] = err
+		it, err := written(record)
+		var name topology.Queue
+		var m queue.Message
+		switch {
+		case err != nil:
+		case it.Kind == event.Kind:
+			var e types.PutEventsRequestEntry
+			if e, err = r.entry(it); err == nil {
+				published.add(i, e)
+			}
+		case it.Kind == task.ItemKind || it.Kind == task.OutboxKind:
+			name, m, err = message(it)
+		default:
+			name, m, err = contribution(it)
 		}
-		if !ok {
-			continue
-		}
-		switch it.Kind {
-		case task.ItemKind, task.OutboxKind:
-			name, m, err := message(it)
-			if name == "" && err == nil {
-				continue
-			}
-			if err == nil && r.queues[name] == nil {
-				err = fmt.Errorf("relay: there is no queue %q", name)
-			}
-			if err != nil {
-				failed[i] = err
-				continue
-			}
+		switch {
+		case err != nil:
+			// To try it again would hold back all that follows, and help nothing.
+			metric.PutAside("sequence_number", record.Change.SequenceNumber, "kind", it.Kind, "partition", it.PK, "id", it.SK, "error", err)
+		case name == "":
+		case r.queues[name] == nil:
+			failed[i] = fmt.Errorf("relay: there is no queue %q", name)
+		default:
 			if jobs[name] == nil {
 				jobs[name] = &bundle[queue.Message]{}
 			}
 			jobs[name].add(i, m)
-		case event.Kind:
-			e, err := r.entry(it)
-			if err != nil {
-				failed[i] = err
-				continue
-			}
-			published.add(i, e)
 		}
 	}
+	var sending sync.WaitGroup
 	for _, name := range slices.Sorted(maps.Keys(jobs)) {
 		b := jobs[name]
-		b.report(failed, r.queues[name].Send(ctx, b.entries...))
+		sending.Go(func() { b.report(failed, r.queues[name].Send(ctx, b.entries...)) })
 	}
-	published.report(failed, r.publish(ctx, published.entries))
+	sending.Go(func() { published.report(failed, r.publish(ctx, published.entries)) })
+	sending.Wait()
 	return response(batch, failed), nil
 }
 
@@ -123,14 +126,28 @@ func (b *bundle[T]) report(failed, sent []error) {
 	}
 }
 
-// created returns the item of a record of an insertion of one of Kinds, and false
-// for all other records.
-func created(record events.DynamoDBEventRecord) (it store.Item, ok bool, err error) {
-	if record.EventName != string(events.DynamoDBOperationTypeInsert) {
-		return it, false, nil
+// written returns the item that a record is of, if the relay sends something for it: a new
+// item of one of Kinds, or a change that may contribute to analytics. Else it returns the
+// zero Item.
+func written(record events.DynamoDBEventRecord) (store.Item, error) {
+	if record.EventName == string(events.DynamoDBOperationTypeRemove) {
+		return store.Item{}, nil
 	}
-	it, err = store.FromRecord(record.Change.NewImage)
-	return it, slices.Contains(Kinds, it.Kind), err
+	it, err := store.FromRecord(record.Change.NewImage)
+	isNew := record.EventName == string(events.DynamoDBOperationTypeInsert)
+	if err == nil && !(isNew && slices.Contains(Kinds, it.Kind)) && !rollup.Passes(it.Kind, it.Filters[rollup.StateFilter]) {
+		return store.Item{}, nil
+	}
+	return it, err
+}
+
+// contribution returns what a change contributes to analytics, with its queue.
+func contribution(it store.Item) (topology.Queue, queue.Message, error) {
+	m, ok, err := rollup.Message(it)
+	if !ok {
+		return "", m, err
+	}
+	return topology.Rollup, m, nil
 }
 
 // message returns the message of an item, and the name of its queue; empty where it is
@@ -151,7 +168,7 @@ func message(it store.Item) (topology.Queue, queue.Message, error) {
 			return "", queue.Message{}, err
 		}
 	}
-	return m.Queue, queue.Message{Body: string(body), Group: string(it.Account)}, nil
+	return m.Queue, queue.Message{Body: string(body), Group: it.Owner.String()}, nil
 }
 
 // entry returns the reference of an event for the bus.

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,9 +16,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
+	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -82,11 +86,12 @@ type path struct {
 	bus      *fakeBus
 	generate *fakeQueue
 	deliver  *fakeQueue
+	sums     *fakeQueue
 }
 
 func newPath() path {
-	p := path{bus: &fakeBus{}, generate: &fakeQueue{}, deliver: &fakeQueue{}}
-	p.Relay = New(map[topology.Queue]queue.Sender{topology.GenerateText: p.generate, topology.Deliver: p.deliver}, p.bus, "acme-prod")
+	p := path{bus: &fakeBus{}, generate: &fakeQueue{}, deliver: &fakeQueue{}, sums: &fakeQueue{}}
+	p.Relay = New(map[topology.Queue]queue.Sender{topology.GenerateText: p.generate, topology.Deliver: p.deliver, topology.Rollup: p.sums}, p.bus, "acme-prod")
 	return p
 }
 
@@ -191,7 +196,7 @@ func TestMessagesGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 		if err := json.Unmarshal([]byte(m.Body), &j); err != nil {
 			t.Fatal(err)
 		}
-		if m.Group != string(j.Account) || m.Delay != 0 || j.Attempt != 1 || j.Mode != "test" || j.ID != "message#"+j.Subject+"#1" {
+		if m.Group != string(j.Account)+"#test" || m.Delay != 0 || j.Attempt != 1 || j.Mode != "test" || j.ID != "message#"+j.Subject+"#1" {
 			t.Errorf("sent %+v", m)
 		}
 		subjects = append(subjects, string(j.Queue)+" "+j.Subject)
@@ -274,10 +279,6 @@ func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 			p.generate.refuse = func(queue.Message) error { return errors.New("no") }
 		}, 0},
 		"a queue that there is not": {func(p path, _ []events.DynamoDBEventRecord) { delete(p.queues, topology.Deliver) }, 4},
-		"a message that cannot be read": {func(_ path, records []events.DynamoDBEventRecord) {
-			records[2].Change.NewImage["doc"] = events.NewStringAttribute("{")
-		}, 2},
-		"an event without a type": {func(_ path, records []events.DynamoDBEventRecord) { delete(records[3].Change.NewImage, "f_type") }, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPath()
@@ -290,6 +291,67 @@ func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 				t.Errorf("failed: %v, want %v", failed, sequence(c.want))
 			}
 		})
+	}
+}
+
+// To try what cannot be decoded again would hold back all that follows: it is put aside.
+func TestWhatCannotBeDecodedIsPutAside(t *testing.T) {
+	var counted bytes.Buffer
+	defer metric.SetOutput(metric.SetOutput(&counted))
+	p := newPath()
+	made, err := (&item.Record{Item: item.Item{Resource: resource.New("cnt_1", now, nil), FactoryID: "fac_1", State: item.Generated}}).Entry(tenant.Of("acc_1", tenant.Live))
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := stream(t,
+		aMessage(t, topology.GenerateText, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated), made,
+		aMessage(t, topology.Deliver, "acc_1", "dlv_1"), aMessage(t, topology.GenerateText, "acc_1", "cnt_2"),
+	)
+	records[0].Change.NewImage["doc"] = events.NewStringAttribute("{")
+	delete(records[1].Change.NewImage, "f_type")
+	records[2].Change.NewImage["doc"] = events.NewStringAttribute(`{"history":7}`)
+	records[3].Change.NewImage["packed"] = events.NewBinaryAttribute([]byte("garbage"))
+	if failed := p.handle(t, records...); len(failed) != 0 || len(p.generate.taken) != 1 || len(p.deliver.taken) != 0 || len(p.bus.taken) != 0 || len(p.sums.taken) != 0 {
+		t.Errorf("failed: %v; sent %v", failed, p.generate.taken)
+	}
+	if n := strings.Count(counted.String(), `"`+metric.Aside+`":1`); n != 4 {
+		t.Errorf("%d were counted: %s", n, counted.String())
+	}
+}
+
+// What analytics count goes to the queue of their sums, whether it was made or changed; a
+// queue that does not take it holds back no task and no event of the batch.
+func TestChangesThatAnalyticsCountGoToTheirQueue(t *testing.T) {
+	p := newPath()
+	content := func(id string, state item.State) store.Item {
+		r := item.Record{Item: item.Item{Resource: resource.New(id, now, nil), FactoryID: "fac_1", Kind: item.Post, State: state}, History: []item.Past{{At: resource.Instant(now), Made: 1}}}
+		it, err := r.Entry(tenant.Of("acc_1", tenant.Live))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return it
+	}
+	records := stream(t, content("cnt_1", item.Generated), content("cnt_2", item.Generated), content("cnt_3", item.Generating), content("cnt_4", item.Generated),
+		aMessage(t, topology.GenerateText, "acc_1", "cnt_3"), anEvent(t, event.ContentGenerated))
+	records[1].EventName, records[3].EventName = "MODIFY", "REMOVE"
+	if failed := p.handle(t, records...); len(failed) != 0 {
+		t.Errorf("failed: %v", failed)
+	}
+	var subjects []string
+	for _, m := range p.sums.taken {
+		var c struct{ Factory, Subject string }
+		if err := json.Unmarshal([]byte(m.Body), &c); err != nil || c.Factory != "fac_1" || m.Group != "acc_1" {
+			t.Errorf("%+v, %v", m, err)
+		}
+		subjects = append(subjects, c.Subject)
+	}
+	if !slices.Equal(subjects, []string{"cnt_1", "cnt_2"}) {
+		t.Errorf("sent %v", subjects)
+	}
+	p = newPath()
+	p.sums.refuse = func(queue.Message) error { return errors.New("no") }
+	if failed := p.handle(t, records...); !slices.Equal(failed, []string{sequence(0)}) || len(p.generate.taken) != 1 || len(p.bus.taken) != 1 {
+		t.Errorf("failed: %v; sent %v and %v", failed, p.generate.taken, p.bus.taken)
 	}
 }
 

@@ -94,6 +94,26 @@ type Handler struct {
 
 var _ task.Handler = (*Handler)(nil)
 
+// Handlers returns the handlers of the kinds of tasks that delete what is in a sandbox.
+func (h *Handler) Handlers() map[task.Kind]task.Handler {
+	return map[task.Kind]task.Handler{Kind: h, generate.Expire: expiry{h}}
+}
+
+// expiry is the handler of generate.Expire.
+type expiry struct{ *Handler }
+
+// Step deletes the resource, if it is still there.
+func (e expiry) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	if s.Mode != tenant.Test {
+		return o, task.Permanent(fmt.Errorf("reset: %s is not a sandbox", s.Owner))
+	}
+	if _, err := e.delete(ctx, s.Owner, store.IDKey(s.Subject)); err != nil {
+		return o, again(fmt.Errorf("reset: delete %s: %w", s.Subject, err))
+	}
+	o.Done = true
+	return o, nil
+}
+
 // Step deletes the next items. Done again it finds others, or none.
 func (h *Handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	if s.Mode != tenant.Test {
@@ -201,7 +221,7 @@ func (h *Handler) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 		publication.Forget(tx, h.Now(), it.Owner, r)
 	}
 	if it.Kind == ref.Kind {
-		return plan.RemoveBook(ctx, tx, h.DB, it.PK)
+		return ref.RemoveBook(ctx, tx, h.DB, it.PK)
 	}
 	loader, ok := h.Loaders[it.Kind]
 	if !ok {

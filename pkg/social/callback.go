@@ -34,25 +34,47 @@ const (
 	failedNone        = "no_channel"
 )
 
-// With returns the handler of the function: the callback, which needs no key, and the
-// operations.
+// The failures that only the audit log is told.
+const (
+	failedUsed      = "link_used"
+	failedElsewhere = "other_browser"
+	failedBroken    = "internal"
+)
+
+// With returns the handler of the function: the callback and the page of a link, which need
+// no key, and the operations.
 func (s *Service) With(operations http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path != CallbackPath {
 			operations.ServeHTTP(w, req)
 			return
 		}
-		p := page{Status: http.StatusMethodNotAllowed, Title: "Open the link in a browser"}
-		if req.Method == http.MethodGet {
-			p = s.callback(req.Context(), req.URL.Query())
-		} else {
-			w.Header().Set("Allow", http.MethodGet)
+		ctx, q, began := req.Context(), req.URL.Query(), s.now()
+		link := q.Has(linkParam)
+		var p page
+		switch {
+		case link && (req.Method == http.MethodGet || req.Method == http.MethodHead):
+			p = s.link(ctx, q.Get(linkParam))
+		case !link && req.Method == http.MethodGet:
+			p = s.callback(ctx, q, req)
+			s.record(ctx, p, began)
+		default:
+			p = page{Status: http.StatusMethodNotAllowed, Title: "Open the link in a browser"}
+			w.Header().Set("Allow", allowed(link))
 		}
-		p.write(w)
+		p.write(w, req.Method)
 	})
 }
 
-// visit is one call of the callback whose state is good.
+// allowed returns the methods of a link, or of the callback.
+func allowed(link bool) string {
+	if link {
+		return http.MethodGet + ", " + http.MethodHead
+	}
+	return http.MethodGet
+}
+
+// visit is one call of the callback, or of the page of a link, whose state is good.
 type visit struct {
 	*Service
 	state   state
@@ -61,33 +83,47 @@ type visit struct {
 	consent consent
 }
 
+// visit returns the visit of a state. It returns errForged, errUsed or errExpired for a state
+// that is not good; only the first has no visit.
+func (s *Service) visit(ctx context.Context, text string) (*visit, error) {
+	st, late := readState(ctx, s.secret, text, s.now())
+	if late != nil && !errors.Is(late, errExpired) {
+		return nil, late
+	}
+	v := &visit{Service: s, state: st}
+	if open, err := v.read(ctx); err != nil {
+		return nil, err
+	} else if !open {
+		return v, errUsed
+	}
+	return v, late
+}
+
 // callback carries out what the owner of an account has decided at a platform. The code
 // and the state are in no log.
-func (s *Service) callback(ctx context.Context, q url.Values) page {
-	st, err := readState(ctx, s.secret, q.Get("state"), s.now())
-	expired := errors.Is(err, errExpired)
+func (s *Service) callback(ctx context.Context, q url.Values, req *http.Request) page {
+	v, err := s.visit(ctx, q.Get("state"))
 	switch {
 	case errors.Is(err, errForged):
 		return linkInvalid
-	case err != nil && !expired:
-		return broken("read the state", err)
-	}
-	v := &visit{Service: s, state: st}
-	open, err := v.read(ctx)
-	switch {
+	case errors.Is(err, errUsed):
+		return v.used()
+	case errors.Is(err, errExpired):
+		return v.failed(failedExpired, http.StatusBadRequest, linkExpired.Title, linkExpired.Text)
 	case err != nil:
-		return broken("read the account", err)
-	case !open:
-		return linkUsed
-	case expired:
-		return v.failed(failedExpired, http.StatusBadRequest, "This link has expired", "Nothing was connected. Ask for a new link.")
+		return broken("read the state", err)
 	case len(v.consent.Choices) > 0:
 		return v.choose(ctx, q.Get("choice"))
 	}
+	if shown, err := v.shownTo(ctx, req, q.Get("state")); err != nil {
+		return v.broken("check the browser", err)
+	} else if !shown {
+		return v.elsewhere(q.Get("state"))
+	}
 	if claimed, err := v.claim(ctx); err != nil {
-		return broken("claim the state", err)
+		return v.broken("claim the state", err)
 	} else if !claimed {
-		return linkUsed
+		return v.used()
 	}
 	if q.Get("code") == "" {
 		return v.failed(failedDenied, http.StatusForbidden, "Nothing was connected", "Access was not granted.")
@@ -137,7 +173,7 @@ func (v *visit) claim(ctx context.Context) (bool, error) {
 func (v *visit) exchange(ctx context.Context, q url.Values) page {
 	adapter, ok := v.platforms.Of(v.it.Owner.Mode, v.record.Platform)
 	if !ok {
-		return broken("find the platform", errors.New(v.record.Platform))
+		return v.broken("find the platform", errors.New(v.record.Platform))
 	}
 	bounded, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
@@ -162,33 +198,33 @@ func (v *visit) exchange(ctx context.Context, q url.Values) page {
 
 // offer lets the owner choose one of several accounts. They are kept sealed meanwhile.
 func (v *visit) offer(ctx context.Context, found []platform.Account) page {
-	v.consent.Choices, v.consent.Verifier = found, ""
+	v.consent.Choices, v.consent.Verifier, v.consent.Page = found, "", false
 	for range maxTries {
 		it, err := v.db.Get(ctx, v.it.Key)
 		if err != nil {
-			return broken("read the account", err)
+			return v.broken("read the account", err)
 		}
 		r, err := account.Decode(&it)
 		if err != nil {
-			return broken("read the account", err)
+			return v.broken("read the account", err)
 		}
 		text, err := v.await(ctx, it.Owner, &r, v.consent)
 		if err != nil {
-			return broken("keep the choices", err)
+			return v.broken("keep the choices", err)
 		}
 		tx := &store.Tx{}
 		if err := r.Replace(tx, v.now(), it, ""); err != nil {
-			return broken("keep the choices", err)
+			return v.broken("keep the choices", err)
 		}
 		err = v.db.Commit(ctx, tx)
 		if err == nil {
 			return choice(text, found)
 		}
 		if !errors.Is(err, store.ErrConflict) {
-			return broken("keep the choices", err)
+			return v.broken("keep the choices", err)
 		}
 	}
-	return broken("keep the choices", store.ErrConflict)
+	return v.broken("keep the choices", store.ErrConflict)
 }
 
 // choose connects the account that the owner has chosen.
@@ -197,14 +233,14 @@ func (v *visit) choose(ctx context.Context, id string) page {
 	if at < 0 {
 		text, err := v.state.sign(ctx, v.secret)
 		if err != nil {
-			return broken("sign the state", err)
+			return v.broken("sign the state", err)
 		}
 		return choice(text, v.consent.Choices)
 	}
 	if claimed, err := v.claim(ctx); err != nil {
-		return broken("claim the state", err)
+		return v.broken("claim the state", err)
 	} else if !claimed {
-		return linkUsed
+		return v.used()
 	}
 	return v.finish(ctx, v.consent.Choices[at])
 }
@@ -220,14 +256,15 @@ func (v *visit) finish(ctx context.Context, a platform.Account) page {
 	case errors.Is(err, errAnother):
 		return v.failed(failedAnother, http.StatusBadRequest, "This is another account", "The account to connect again is "+v.record.Handle+". Sign in to the platform with that one.")
 	case err != nil:
-		return broken("connect the account", err)
+		return v.broken("connect the account", err)
 	}
 	slog.Info("social account connected", "account", v.it.Owner.Account, "mode", v.it.Owner.Mode, "social_account_id", r.ID, "platform", r.Platform)
 	name := r.Handle
 	if name == "" {
 		name = r.DisplayName
 	}
-	return v.page(page{Status: http.StatusOK, Title: name + " is connected", Text: "The account can be published to now."}, map[string]string{"social_account_id": r.ID})
+	p := page{Status: http.StatusOK, Title: name + " is connected", Text: "The account can be published to now.", of: v}
+	return v.page(p, map[string]string{"social_account_id": r.ID})
 }
 
 func (v *visit) connect(ctx context.Context, a platform.Account) (account.Record, error) {
@@ -248,5 +285,21 @@ func (v *visit) connect(ctx context.Context, a platform.Account) (account.Record
 
 // failed returns the page of a failure, whose code is a parameter of the return URL.
 func (v *visit) failed(code string, status int, title, text string) page {
-	return v.page(page{Status: status, Title: title, Text: text}, map[string]string{"social_account_id": v.record.ID, "error": code})
+	return v.page(page{Status: status, Title: title, Text: text, of: v, code: code}, map[string]string{"social_account_id": v.record.ID, "error": code})
+}
+
+// used returns the page of a link that was used before, or was replaced.
+func (v *visit) used() page {
+	p := linkUsed
+	if v.it.Kind == account.Kind {
+		p.of, p.code = v, failedUsed
+	}
+	return p
+}
+
+// broken returns the page of a failure of ours.
+func (v *visit) broken(what string, err error) page {
+	p := broken(what, err)
+	p.of, p.code = v, failedBroken
+	return p
 }

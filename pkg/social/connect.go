@@ -38,6 +38,8 @@ type consent struct {
 	Redirect string `json:"redirect,omitempty"`
 	Return   string `json:"return,omitempty"`
 	Channel  string `json:"channel,omitempty"`
+	// Page reports that the owner is first shown the page of the link.
+	Page bool `json:"page,omitempty"`
 	// Choices are the accounts of the platform that the owner chooses one of.
 	Choices []platform.Account `json:"choices,omitempty"`
 }
@@ -82,9 +84,17 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 		}
 		return r.View(now), err
 	}
-	a, err := grant(ctx, adapter, platform.Grant{
-		Token: platform.Secret(b.BotToken + b.CommunityToken), Username: b.Username, Password: platform.Secret(b.Password), Choice: channelOf(&r, b),
-	}, b)
+	try := func() (platform.Account, error) {
+		return grant(ctx, adapter, platform.Grant{
+			Token: platform.Secret(b.BotToken + b.CommunityToken), Username: b.Username, Password: platform.Secret(b.Password), Choice: channelOf(&r, b),
+		}, b)
+	}
+	var a platform.Account
+	if how == platform.ConnectPassword {
+		a, err = s.logIn(ctx, o, r.Platform, b, try)
+	} else {
+		a, err = try()
+	}
 	if err != nil {
 		return out, err
 	}
@@ -148,13 +158,17 @@ func (s *Service) ask(ctx context.Context, o tenant.Owner, r *account.Record, ad
 		return fmt.Errorf("social: read randomness: %w", err)
 	}
 	c.Verifier = base64.RawURLEncoding.EncodeToString(verifier)
+	c.Page = o.Mode == tenant.Live // in the sandbox no owner is asked
 	text, err := s.await(ctx, o, r, c)
 	if err != nil {
 		return err
 	}
-	address, err := adapter.Authorization(ctx, platform.Authorization{RedirectURL: c.Redirect, State: text, Verifier: c.Verifier})
+	address, err := adapter.Authorization(ctx, c.authorization(text))
 	if err != nil {
 		return refusal(err, r.Platform, "/platform")
+	}
+	if c.Page {
+		address = c.link(text)
 	}
 	r.AuthorizationURL = &address
 	return nil
@@ -268,5 +282,5 @@ func (s *Service) store(ctx context.Context, tx *store.Tx, o tenant.Owner, r *ac
 	if r.Sealed, err = s.vault.Seal(ctx, o, r.ID, a); err != nil {
 		return err
 	}
-	return r.Connect(tx, s.now(), it, a.Token.ExpiresAt)
+	return r.Connect(tx, s.now(), it, a.Token)
 }

@@ -25,8 +25,9 @@ func TestAccountsAreConnectedByOAuth(t *testing.T) {
 			if a.State != account.Pending || a.Handle != "" || a.Platform != name || len(a.FactoryIDs) != 0 || len(w.events()) != 0 {
 				t.Errorf("at first it is %+v", a)
 			}
-			if at, err := url.Parse(*a.AuthorizationURL); err != nil || at.Query().Get("redirect_uri") != base+"/v1/social/callback" || at.Query().Get("code_challenge_method") != "S256" {
-				t.Errorf("the owner is sent to %s", *a.AuthorizationURL)
+			to := continues(t, w.open(http.MethodGet, a).Body.String())
+			if at, err := url.Parse(to); err != nil || !strings.HasPrefix(to, "http://platforms.test/"+name+"/") || at.Query().Get("redirect_uri") != base+"/v1/social/callback" || at.Query().Get("code_challenge_method") != "S256" {
+				t.Errorf("the owner is sent to %s", to)
 			}
 			page := w.visit(w.allow(a))
 			w.shows(page, http.StatusOK, "is connected", back+"?social_account_id="+a.ID+"&amp;tab=2")
@@ -152,6 +153,9 @@ func TestBadRequestsToConnect(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := w.Call(http.MethodPost, "/v1/social/accounts", c.body)
 			a.Refused(t, c.status, errs.Code(c.code), c.param)
+			if name == "a wrong password" && !strings.Contains(a.Raw, "set one in the settings of Rutube first") {
+				t.Errorf("the answer does not say who has no password: %s", a.Raw)
+			}
 			for _, secret := range []any{c.body["bot_token"], c.body["password"]} {
 				if text, _ := secret.(string); len(text) > 4 && strings.Contains(a.Raw, text) {
 					t.Errorf("the answer repeats a secret: %s", a.Raw)

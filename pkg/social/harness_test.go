@@ -3,7 +3,10 @@ package social_test
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -54,10 +57,14 @@ type world struct {
 	// apps are the platforms that the operator has an application for.
 	apps string
 	test *apitest.Caller
+	// audit has the ends of authorizations.
+	audit *apitest.Log
+	// cookies are those of the owner's browser.
+	cookies []*http.Cookie
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, clock: apitest.NewClock(), apps: oauthed}
+	w := &world{t: t, clock: apitest.NewClock(), apps: oauthed, audit: &apitest.Log{}}
 	now := w.clock.Now
 	w.vk, w.tiktok, w.telegram = vk.New(now), tiktok.New(now), telegram.New(now)
 	mux := http.NewServeMux()
@@ -82,7 +89,7 @@ func newWorld(t *testing.T) *world {
 			return app, nil
 		},
 	})
-	s := social.NewService(w.db, platforms, account.Vault{Envelope: sealtest.Envelope("key")}, secret, now, rand.Reader)
+	s := social.NewService(w.db, w.audit, platforms, account.Vault{Envelope: sealtest.Envelope("key")}, secret, now, rand.Reader)
 	w.callback = s.With(http.NotFoundHandler())
 	w.test = apitest.New(t, w.db, &apitest.Log{}, now, sealed{secret}, s, factory.NewService(w.db, now))
 	pages := []string{back}
@@ -94,7 +101,35 @@ func newWorld(t *testing.T) *world {
 	w.test.Principal.Account = tenant.Account(a.ID)
 	w.test.Gateway.BaseURL = base
 	w.Caller = w.test.Live()
+	w.customer(w.Stranger().Principal.Account, "Bolt")
 	return w
+}
+
+// customer keeps the account of a customer, which is that of the first but for its id and name.
+func (w *world) customer(id tenant.Account, name string) {
+	w.t.Helper()
+	it, err := w.db.Get(w.t.Context(), store.IDKey(string(w.Principal.Account)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var a customer.Account
+	if err := it.Decode(&a); err != nil {
+		w.t.Fatal(err)
+	}
+	a.Name = name
+	if err := it.Encode(a); err != nil {
+		w.t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	if id == w.Principal.Account {
+		tx.Replace(it)
+	} else {
+		it.Key, it.Owner.Account, it.Version = store.IDKey(string(id)), id, 0
+		tx.Create(it, nil)
+	}
+	if err := w.db.Commit(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // sealed lets a router seal what it remembers.
@@ -121,20 +156,44 @@ func (w *world) get(id string) (a account.Account) {
 	return a
 }
 
-// allow is what the owner does at the platform: it returns the query of the callback.
+// allow is what the owner does: it opens the link, goes on to the platform, and allows the
+// connection there. It returns the query of the callback.
 func (w *world) allow(a account.Account) url.Values {
 	w.t.Helper()
-	if a.AuthorizationURL == nil {
-		w.t.Fatalf("there is no authorization_url: %+v", a)
-	}
-	q, err := oauth.Allow(w.doer, *a.AuthorizationURL)
+	page := w.open(http.MethodGet, a)
+	w.shows(page, http.StatusOK, "Continue to ")
+	q, err := oauth.Allow(w.doer, continues(w.t, page.Body.String()))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return q
 }
 
-// visit opens the callback in a browser.
+// open opens the link of an account in the owner's browser.
+func (w *world) open(method string, a account.Account) *httptest.ResponseRecorder {
+	w.t.Helper()
+	if a.AuthorizationURL == nil {
+		w.t.Fatalf("there is no authorization_url: %+v", a)
+	}
+	at, err := url.Parse(*a.AuthorizationURL)
+	if err != nil || !strings.HasPrefix(*a.AuthorizationURL, base+social.CallbackPath+"?link=") {
+		w.t.Fatalf("the link is %s: %v", *a.AuthorizationURL, err)
+	}
+	return w.visitBy(method, at.Query())
+}
+
+// continues returns the address that a page leads on to.
+func continues(t *testing.T, page string) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(page, `<a class="go" href="`)
+	address, _, found := strings.Cut(rest, `"`)
+	if !found {
+		t.Fatalf("the page leads nowhere: %s", page)
+	}
+	return html.UnescapeString(address)
+}
+
+// visit opens the callback in the owner's browser.
 func (w *world) visit(q url.Values) *httptest.ResponseRecorder {
 	w.t.Helper()
 	return w.visitBy(http.MethodGet, q)
@@ -143,7 +202,14 @@ func (w *world) visit(q url.Values) *httptest.ResponseRecorder {
 func (w *world) visitBy(method string, q url.Values) *httptest.ResponseRecorder {
 	w.t.Helper()
 	out := httptest.NewRecorder()
-	w.callback.ServeHTTP(out, httptest.NewRequest(method, social.CallbackPath+"?"+q.Encode(), nil))
+	req := httptest.NewRequest(method, social.CallbackPath+"?"+q.Encode(), nil)
+	for _, c := range w.cookies {
+		req.AddCookie(c)
+	}
+	w.callback.ServeHTTP(out, req.WithContext(httpapi.WithGateway(req.Context(), httpapi.Gateway{RequestID: "req-2", SourceIP: "203.0.113.9", UserAgent: "Browser"})))
+	if set := out.Result().Cookies(); len(set) > 0 {
+		w.cookies = append(w.cookies, set...)
+	}
 	return out
 }
 
@@ -189,5 +255,25 @@ func (w *world) without(secrets ...string) {
 		if strings.Contains(all, secret) {
 			w.t.Errorf("%s… is stored in clear", secret[:4])
 		}
+	}
+}
+
+// guarded checks that a page has no script, is not cached, and is framed by no other page.
+func (w *world) guarded(page *httptest.ResponseRecorder) {
+	w.t.Helper()
+	h := page.Header()
+	for name, want := range map[string]string{
+		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "Content-Type": "text/html; charset=utf-8", "Cross-Origin-Opener-Policy": "same-origin",
+	} {
+		if h.Get(name) != want {
+			w.t.Errorf("%s is %q", name, h.Get(name))
+		}
+	}
+	_, rest, _ := strings.Cut(page.Body.String(), "<style>")
+	style, _, _ := strings.Cut(rest, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	policy := "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+	if h.Get("Content-Security-Policy") != policy {
+		w.t.Errorf("the policy is %s, want %s", h.Get("Content-Security-Policy"), policy)
 	}
 }

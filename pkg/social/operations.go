@@ -63,7 +63,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		"What to send depends on the platform's `connect`, see listPlatforms:\n\n"+
 			"- `oauth2`: the account is `pending`. Its owner opens `authorization_url` in a browser within 30 minutes and grants access. Where they have several pages or channels, they choose one; a `channel` in the request chooses it before. Then the account is `connected`, and the event `social_account.connected` is sent. With a test key no platform asks: open `authorization_url`.\n"+
 			"- `bot_token`: send `bot_token` and `channel`. The account is `connected` at once.\n"+
-			"- `password`: send `username` and `password`. The password is used once and not stored. The account is `connected` at once.\n\n"+
+			"- `password`: send `username` and `password`. The password is used once and not stored. The account is `connected` at once. After 10 refused passwords of a user name within an hour, or 50 of all user names, the answer is `rate_limited`.\n\n"+
 			"To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. Connecting an account of a platform that is connected already returns or updates that account: there is never a second one.")
 	connect.Status = http.StatusCreated
 	connect.Errors = []errs.Code{errs.NotFound}

@@ -37,6 +37,16 @@ type page struct {
 	// State and Choices are those of a form that chooses an account.
 	State   string
 	Choices []platform.Account
+	// Ask is what the owner of an account is asked for; nil: nothing.
+	Ask *request
+	// Link is the address of a page of ours that the owner opens first; empty: none.
+	Link string
+
+	// cookie notes that the browser was shown what is asked for; nil: it was not.
+	cookie *http.Cookie
+	// of is the visit that the page ends, and code how; nil and empty: none, and well.
+	of   *visit
+	code string
 }
 
 // Style returns the style sheet.
@@ -44,6 +54,7 @@ func (page) Style() template.CSS { return template.CSS(pageStyle) }
 
 var (
 	linkInvalid = page{Status: http.StatusBadRequest, Title: "This link is not valid", Text: "Nothing was connected. Ask for a new link."}
+	linkExpired = page{Status: http.StatusBadRequest, Title: "This link has expired", Text: "Nothing was connected. Ask for a new link."}
 	linkUsed    = page{Status: http.StatusBadRequest, Title: "This link was used already", Text: "A link connects an account once. If it was not you who used it, ask for a new link."}
 )
 
@@ -66,9 +77,9 @@ func (v *visit) page(p page, parameters map[string]string) page {
 	return p
 }
 
-// write answers with the page. It is not cached, and its address, which has the code of
+// write answers a request of the method with the page. It is not cached, and its address, which has the code of
 // the platform in it, goes to no other site.
-func (p page) write(w http.ResponseWriter) {
+func (p page) write(w http.ResponseWriter, method string) {
 	h := w.Header()
 	headers.Set(h)
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -84,7 +95,13 @@ func (p page) write(w http.ResponseWriter) {
 		http.Error(w, "", http.StatusInternalServerError)
 		return
 	}
+	if p.cookie != nil && method == http.MethodGet {
+		http.SetCookie(w, p.cookie)
+	}
 	w.WriteHeader(p.Status)
+	if method == http.MethodHead {
+		return
+	}
 	if _, err := w.Write(body.Bytes()); err != nil {
 		slog.Warn("page not written", "error", err)
 	}

@@ -28,6 +28,7 @@ type Platform struct {
 	Options    []string `json:"options" nullable:"false" doc:"Options that publishing to the platform takes"`
 	Privacies  []string `json:"privacies" nullable:"false" doc:"Values of the option privacy. The first is the default"`
 	Metrics    []string `json:"metrics" nullable:"false" doc:"Metrics that the platform has"`
+	Plain      bool     `json:"plain_media" doc:"Whether media may show no logo and no name of a brand. Finished media of a factory with an account of the platform are made without, and others are refused"`
 	DailyLimit *int     `json:"daily_limit" doc:"Maximum number of posts of an account in 24 hours. Null: no known limit"`
 	Notes      []string `json:"notes" nullable:"false" doc:"What else to know"`
 }
@@ -45,6 +46,7 @@ type Accept struct {
 	MaxMedia   int        `json:"max_media" doc:"Maximum number of media"`
 	Image      *FileLimit `json:"image" doc:"Limits of each image. Null: none is taken"`
 	Video      *FileLimit `json:"video" doc:"Limits of each video. Null: none is taken"`
+	Without    []string   `json:"without_options" nullable:"false" doc:"Options of the platform that posts of the kind do not take"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
@@ -66,6 +68,7 @@ type FileLimit struct {
 	MaxBytes   int64    `json:"max_bytes" doc:"Maximum size in bytes"`
 	MinRatio   *float64 `json:"min_aspect_ratio" doc:"Minimum of width divided by height. Null: none"`
 	MaxRatio   *float64 `json:"max_aspect_ratio" doc:"Maximum of width divided by height. Null: none"`
+	MaxSides   *int     `json:"max_sides" doc:"Maximum of width and height together, in pixels. Null: none"`
 	MinSeconds *float64 `json:"min_seconds" doc:"Minimum duration. Null: none"`
 	MaxSeconds *float64 `json:"max_seconds" doc:"Maximum duration. Null: none"`
 }
@@ -90,7 +93,7 @@ func (s *Service) listPlatforms(ctx context.Context, in *platformsInput) (httpap
 func show(name string, configured bool, c platform.Capabilities) Platform {
 	p := Platform{
 		ID: name, Name: c.Label, Connect: string(c.Connect), Configured: configured, Beta: c.Beta, Accepts: []Accept{},
-		MaxTags: c.Hashtags.Max, Options: texts(c.Options), Privacies: texts(c.Privacies), Metrics: texts(c.Metrics), Notes: texts(c.Notes),
+		Plain: c.Plain, MaxTags: c.Hashtags.Max, Options: texts(c.Options), Privacies: texts(c.Privacies), Metrics: texts(c.Metrics), Notes: texts(c.Notes),
 	}
 	if c.DailyPosts > 0 {
 		p.DailyLimit = &c.DailyPosts
@@ -99,7 +102,7 @@ func show(name string, configured bool, c platform.Capabilities) Platform {
 		rule := c.Kinds[kind]
 		a := Accept{
 			Kind: string(kind), Title: textLimit(rule.Title), Caption: textLimit(rule.Caption),
-			MinMedia: rule.MinMedia, MaxMedia: rule.MaxMedia, Image: fileLimit(rule.Image), Video: fileLimit(rule.Video),
+			MinMedia: rule.MinMedia, MaxMedia: rule.MaxMedia, Image: fileLimit(rule.Image), Video: fileLimit(rule.Video), Without: texts(rule.Without),
 		}
 		if rule.Rest.Max > 0 {
 			a.LongestIn2 = rule.Caption.Max + rule.Rest.Max
@@ -129,8 +132,12 @@ func fileLimit(f *platform.File) *FileLimit {
 	if f == nil {
 		return nil
 	}
+	var sides *int
+	if f.MaxSides > 0 {
+		sides = &f.MaxSides
+	}
 	return &FileLimit{
-		MIMETypes: f.MIMEs, MaxBytes: f.MaxBytes, MinRatio: bound(f.MinRatio), MaxRatio: bound(f.MaxRatio),
+		MIMETypes: f.MIMEs, MaxBytes: f.MaxBytes, MinRatio: bound(f.MinRatio), MaxRatio: bound(f.MaxRatio), MaxSides: sides,
 		MinSeconds: bound(f.MinTime.Seconds()), MaxSeconds: bound(f.MaxTime.Seconds()),
 	}
 }

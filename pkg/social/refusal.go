@@ -25,6 +25,8 @@ func refusal(err error, name, param string) error {
 		return because(err, "/channel", e.Message)
 	case e.Code == platform.CodeContentRefused:
 		return because(err, "/channel", "is not known to the platform, or cannot be seen with this token")
+	case e.Kind == platform.Reconnect && param == "/password":
+		return because(err, param, e.Message) // it says what else may be the reason
 	case e.Kind == platform.Reconnect:
 		return because(err, param, "was refused by the platform")
 	case e.Kind == platform.BadContent:

@@ -29,11 +29,12 @@ type Service struct {
 	secret    seal.Secret // signs the states of authorizations
 	now       func() time.Time
 	random    io.Reader
+	audit     httpapi.Recorder // has the ends of authorizations
 }
 
 // NewService makes the service.
-func NewService(db *store.DB, platforms *account.Platforms, vault account.Vault, secret seal.Secret, now func() time.Time, random io.Reader) *Service {
-	return &Service{db, platforms, vault, secret, now, random}
+func NewService(db *store.DB, audit httpapi.Recorder, platforms *account.Platforms, vault account.Vault, secret seal.Secret, now func() time.Time, random io.Reader) *Service {
+	return &Service{db, platforms, vault, secret, now, random, audit}
 }
 
 // Open makes the service of a function.
@@ -42,7 +43,7 @@ func Open(e function.Env) *Service {
 	if e.Apps != nil {
 		c.Apps = apps.New(e.Apps, e.Now).Get
 	}
-	return NewService(e.DB, account.NewPlatforms(c), account.Vault{Envelope: e.Envelope}, e.Seal, e.Now, e.Random)
+	return NewService(e.DB, e.Audit, account.NewPlatforms(c), account.Vault{Envelope: e.Envelope}, e.Seal, e.Now, e.Random)
 }
 
 // Mount registers the operations of the area.

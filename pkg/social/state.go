@@ -23,6 +23,7 @@ const nonceBytes = 16
 // The refusals of a state. One that is used or replaced is found out by its account.
 var (
 	errForged  = errors.New("social: the state was not made here")
+	errUsed    = errors.New("social: the state was used or replaced")
 	errExpired = errors.New("social: the state has expired")
 )
 

@@ -92,16 +92,17 @@ func (db *DB) Update(ctx context.Context, key Key, u expression.UpdateBuilder, c
 	if err != nil {
 		return Item{}, fmt.Errorf("store: update of %s: %w", key.PK, err)
 	}
+	tries := db.writing(time.Time{})
 	for attempt := range maxConflicts {
 		if err := db.pause(ctx, attempt); err != nil {
-			return Item{}, err
+			return Item{}, tries.exhausted(tries.met, err)
 		}
 		out, err := db.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: &db.name, Key: key.attributes(), UpdateExpression: x.Update(), ConditionExpression: x.Condition(),
 			ExpressionAttributeNames: x.Names(), ExpressionAttributeValues: x.Values(),
 			ReturnValues:                        types.ReturnValueAllNew,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		})
+		}, tries.follow)
 		var check *types.ConditionalCheckFailedException
 		switch {
 		case err == nil:
@@ -109,8 +110,9 @@ func (db *DB) Update(ctx context.Context, key Key, u expression.UpdateBuilder, c
 		case errors.As(err, &check):
 			return Item{}, conflict(check.Item)
 		case !isContention(err):
-			return Item{}, failure(err, "store: update %s", key.PK)
+			return Item{}, tries.failure(ctx, err, "store: update %s", key.PK)
 		}
+		tries.note(ctx, err)
 	}
-	return Item{}, errBusy
+	return Item{}, tries.exhausted(tries.met, nil)
 }

@@ -6,6 +6,7 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -82,10 +83,14 @@ func NewItem(kind string, o tenant.Owner, id string, doc any) (Item, error) {
 	}, nil
 }
 
+// ErrUnreadable is wrapped by the error of an item that cannot be decoded: to read it
+// again does not help.
+var ErrUnreadable = errors.New("the item cannot be decoded")
+
 // Decode reads the document into v.
 func (it *Item) Decode(v any) error {
 	if err := json.Unmarshal(it.Doc, v); err != nil {
-		return fmt.Errorf("store: decode %s %s: %w", it.Kind, it.PK, err)
+		return fmt.Errorf("store: decode %s %s: %w: %w", it.Kind, it.PK, ErrUnreadable, err)
 	}
 	return nil
 }

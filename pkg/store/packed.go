@@ -55,7 +55,7 @@ func documentOf(a attributes) (json.RawMessage, error) {
 	}
 	doc, err := deflate.Unpack(packed.Value)
 	if err != nil {
-		return nil, fmt.Errorf("store: the document of %s %s: %w", text(a[attrPK]), text(a[attrSK]), err)
+		return nil, fmt.Errorf("store: the document of %s %s: %w: %w", text(a[attrPK]), text(a[attrSK]), ErrUnreadable, err)
 	}
 	return doc, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -43,11 +42,12 @@ func Open(cfg aws.Config, name string, options ...Option) *DB {
 
 // Get reads one item, strongly consistent. It returns ErrNotFound where there is none.
 func (db *DB) Get(ctx context.Context, key Key) (Item, error) {
+	tries := db.reading()
 	out, err := db.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &db.name, Key: key.attributes(), ConsistentRead: aws.Bool(true),
-	})
+	}, tries.follow)
 	if err != nil {
-		return Item{}, failure(err, "store: get %s", key.PK)
+		return Item{}, tries.failure(ctx, err, "store: get %s", key.PK)
 	}
 	if out.Item == nil {
 		return Item{}, ErrNotFound
@@ -94,19 +94,19 @@ func (db *DB) getAll(ctx context.Context, keys []Key) ([]Item, error) {
 	for i, k := range keys {
 		asked[i], at[k] = k.attributes(), i
 	}
-	items := make([]Item, len(keys))
+	items, tries := make([]Item, len(keys)), db.reading()
 	for attempt := 0; len(asked) > 0; attempt++ {
 		if attempt == maxConflicts {
-			return nil, fmt.Errorf("store: get %d items: %w", len(keys), errBusy)
+			return nil, fmt.Errorf("store: get %d items: %w", len(keys), errOverloaded)
 		}
 		if err := db.pause(ctx, attempt); err != nil {
-			return nil, err
+			return nil, tries.failure(ctx, err, "store: get %d items", len(keys))
 		}
 		out, err := db.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 			RequestItems: map[string]types.KeysAndAttributes{db.name: {Keys: asked, ConsistentRead: aws.Bool(true)}},
-		})
+		}, tries.follow)
 		if err != nil {
-			return nil, failure(err, "store: get %d items", len(keys))
+			return nil, tries.failure(ctx, err, "store: get %d items", len(keys))
 		}
 		for _, a := range out.Responses[db.name] {
 			it, err := unmarshal(a)
@@ -117,7 +117,9 @@ func (db *DB) getAll(ctx context.Context, keys []Key) ([]Item, error) {
 				items[at[it.Key]] = it
 			}
 		}
-		asked = out.UnprocessedKeys[db.name].Keys
+		if asked = out.UnprocessedKeys[db.name].Keys; len(asked) > 0 {
+			tries.met = errOverloaded
+		}
 	}
 	return items, nil
 }
@@ -182,21 +184,9 @@ func (db *DB) List(ctx context.Context, q Query) (Page, error) {
 	if err != nil || !q.Index.keysOnly || len(page.Items) == 0 {
 		return page, err
 	}
-	keys := make([]Key, len(page.Items))
-	for i, it := range page.Items {
-		keys[i] = it.Key
-	}
-	whole, err := db.GetAll(ctx, keys...)
+	page.Items, err = db.Whole(ctx, q.Index, page.Items)
 	if err != nil {
 		return Page{}, err
-	}
-	// The index lags: what has moved on in it since, or is no more, is not listed.
-	listed := page.Items
-	page.Items = nil
-	for i, it := range whole {
-		if it.key(q.Index) == listed[i].key(q.Index) {
-			page.Items = append(page.Items, it)
-		}
 	}
 	return page, nil
 }
@@ -206,12 +196,16 @@ func (db *DB) list(ctx context.Context, q Query) (Page, error) {
 	if q.To != "" && q.From > q.To {
 		return page, nil // DynamoDB refuses bounds that nothing lies between
 	}
-	in := q.input(db)
+	in, err := q.input(db)
+	if err != nil {
+		return page, err
+	}
+	tries := db.reading()
 	bytes := 0
 	for range maxReads {
-		out, err := db.client.Query(ctx, in)
+		out, err := db.client.Query(ctx, in, tries.follow)
 		if err != nil {
-			return Page{}, failure(err, "store: query %s %s", q.Index.name, q.Partition)
+			return Page{}, tries.failure(ctx, err, "store: query %s %s", q.Index.name, q.Partition)
 		}
 		for _, a := range out.Items {
 			it, err := unmarshal(a)
@@ -283,105 +277,6 @@ func (it *Item) key(x Index) Key {
 }
 
 func cursorOf(it Item, x Index) *Cursor { return &Cursor{PK: it.PK, SK: it.SK, Sort: it.key(x).SK} }
-
-func (q Query) input(db *DB) *dynamodb.QueryInput {
-	names := map[string]string{"#p": q.Index.pk}
-	values := attributes{":p": str(q.Partition)}
-	cond := "#p = :p"
-	if q.From != "" || q.To != "" {
-		names["#s"] = q.Index.sk
-		values[":from"], values[":to"] = str(q.From), str(q.To)
-		switch {
-		case q.To == "":
-			cond += " AND #s >= :from"
-			delete(values, ":to")
-		case q.From == "":
-			cond += " AND #s <= :to"
-			delete(values, ":from")
-		default:
-			cond += " AND #s BETWEEN :from AND :to"
-		}
-	}
-	filter := "(attribute_not_exists(#ttl) OR #ttl > :now)"
-	names["#ttl"], values[":now"] = attrTTL, num(db.now().Unix())
-	n := 0
-	// keep adds the condition that the form holds for a value and one of the list.
-	keep := func(name string, list []string, form string) {
-		at, either := fmt.Sprint("#f", n), make([]string, len(list))
-		for i, value := range list {
-			to := fmt.Sprint(":f", n, "_", i)
-			values[to], either[i] = str(value), fmt.Sprintf(form, at, to)
-		}
-		if len(list) > 0 {
-			n++
-			names[at] = filterPrefix + name
-			filter += " AND (" + strings.Join(either, " OR ") + ")"
-		}
-	}
-	for name, value := range q.Filters {
-		if value != "" {
-			keep(name, []string{value}, "%s = %s")
-		}
-	}
-	for name, list := range q.OneOf {
-		keep(name, list, "%s = %s")
-	}
-	for name, list := range q.Prefixes {
-		keep(name, list, "begins_with(%s, %s)")
-	}
-	// within returns the condition that an item lies within bounds.
-	within := func(bounds map[string]Bound) string {
-		all := make([]string, 0, len(bounds))
-		for name, b := range bounds {
-			at, to, side := fmt.Sprint("#f", n), fmt.Sprint(":f", n), "<="
-			if b.After {
-				side = ">"
-			}
-			n++
-			names[at], values[to] = filterPrefix+name, str(b.At)
-			all = append(all, fmt.Sprintf("(attribute_not_exists(%s) OR %s %s %s)", at, at, side, to))
-		}
-		return strings.Join(all, " AND ")
-	}
-	if len(q.Bounds) > 0 {
-		filter += " AND " + within(q.Bounds)
-	}
-	either := make([]string, len(q.Either))
-	for i, bounds := range q.Either {
-		either[i] = within(bounds)
-	}
-	switch condition := strings.Join(either, " OR "); len(either) { // AND binds tighter; more parentheses are refused
-	case 0:
-	case 1:
-		filter += " AND " + condition
-	default:
-		filter += " AND (" + condition + ")"
-	}
-	// Without a filter, one item beyond the limit shows whether the list continues.
-	// With one, larger reads find the items that pass in fewer round trips.
-	read := int32(q.Limit + 1)
-	if n > 0 {
-		read = max(read, 100)
-	}
-	in := &dynamodb.QueryInput{
-		TableName: &db.name, KeyConditionExpression: &cond, FilterExpression: &filter,
-		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
-		Limit: &read, ScanIndexForward: aws.Bool(q.OldestFirst),
-	}
-	if q.Index.name != "" {
-		in.IndexName = aws.String(q.Index.name)
-	} else {
-		in.ConsistentRead = aws.Bool(true)
-	}
-	if c := q.After; c != nil {
-		in.ExclusiveStartKey = Key{c.PK, c.SK}.attributes()
-		if q.Index.name != "" {
-			in.ExclusiveStartKey[q.Index.pk] = str(q.Partition)
-			in.ExclusiveStartKey[q.Index.sk] = str(c.Sort)
-		}
-	}
-	return in
-}
 
 // maxConflicts bounds the attempts of a call that meets contention or is answered in
 // part.

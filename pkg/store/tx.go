@@ -15,19 +15,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/content-automation/api/pkg/backoff"
-	"github.com/content-automation/api/pkg/errs"
 )
 
 // ErrConflict is returned when an item is not as the transaction expects it:
 // another call has created, changed or deleted it since it was read. The caller
 // reads again and retries.
 var ErrConflict = errors.New("store: the item has changed")
-
-// errBusy is returned when every attempt meets contention or throttling.
-var errBusy = errs.New(errs.ProviderUnavailable, "Other requests are changing the same resource. Repeat the request with the same Idempotency-Key in a second.")
 
 // Tx collects writes that commit atomically. The zero value is ready to use.
 type Tx struct {
@@ -195,14 +190,15 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 	// All attempts, ours and the SDK's, share one token: an attempt after a lost
 	// answer is idempotent and reports the earlier success.
 	token := rand.Text()
+	tries := db.writing(tx.until)
 	var busy error
 	for attempt := range maxCommits {
 		if err := backoff.Wait(ctx, attempt, 10*time.Millisecond, 640*time.Millisecond); err != nil {
-			return err
+			return tries.exhausted(busy, err)
 		}
 		_, err := db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
 			TransactItems: items, ClientRequestToken: &token,
-		}, db.fence(tx.until))
+		}, tries.follow)
 		if err == nil {
 			return nil
 		}
@@ -212,14 +208,14 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 				busy = tx.contended(err)
 				continue
 			}
-			return failure(err, "store: commit")
+			return tries.failure(ctx, err, "store: commit")
 		}
 		if failed := failedCondition(tx.ops, canceled.CancellationReasons); failed != nil {
 			return failed
 		}
 		busy = tx.heldBy(canceled.CancellationReasons)
 	}
-	return busy
+	return tries.exhausted(busy, nil)
 }
 
 // failedCondition returns the error of the first write whose condition failed, or
@@ -249,15 +245,16 @@ func failedCondition(ops []op, reasons []types.CancellationReason) error {
 }
 
 func (db *DB) putOne(ctx context.Context, put *types.Put, tx *Tx) error {
+	tries := db.writing(tx.until)
 	var busy error
 	for attempt := range maxConflicts {
 		if err := db.pause(ctx, attempt); err != nil {
-			return err
+			return tries.exhausted(busy, err)
 		}
 		_, err := db.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: put.TableName, Item: put.Item, ConditionExpression: put.ConditionExpression,
 			ExpressionAttributeNames: put.ExpressionAttributeNames, ExpressionAttributeValues: put.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		}, db.fence(tx.until))
+		}, tries.follow)
 		if err == nil {
 			return nil
 		}
@@ -271,41 +268,16 @@ func (db *DB) putOne(ctx context.Context, put *types.Put, tx *Tx) error {
 			return tx.ops[0].failed
 		}
 		if !isContention(err) {
-			return failure(err, "store: put")
+			return tries.failure(ctx, err, "store: put")
 		}
 		busy = tx.contended(err)
 	}
-	return busy
+	return tries.exhausted(busy, nil)
 }
 
 // sameWrite reports whether the stored item is the one that was being written.
 func sameWrite(stored, written attributes) bool {
 	return stored != nil && reflect.DeepEqual(stored, written)
-}
-
-// isContention reports whether an error is transient and nothing was written.
-func isContention(err error) bool {
-	var api smithy.APIError
-	if !errors.As(err, &api) {
-		return false
-	}
-	switch api.ErrorCode() {
-	case "TransactionConflictException", "TransactionInProgressException", "ThrottlingException",
-		"ProvisionedThroughputExceededException", "RequestLimitExceeded":
-		return true
-	default:
-		return false
-	}
-}
-
-// failure returns the error of a call that DynamoDB did not execute. If it was
-// throttled after all of the SDK's retries, the error asks callers to retry.
-func failure(err error, format string, args ...any) error {
-	what := fmt.Sprintf(format, args...)
-	if isContention(err) {
-		return fmt.Errorf("%s: %w: %w", what, errBusy, err)
-	}
-	return fmt.Errorf("%s: %w", what, err)
 }
 
 // named sets the table's name in a write.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -78,14 +79,16 @@ func (db *DB) update(ctx context.Context, updates []Update, failed []error) {
 	for i, u := range updates {
 		left[i], statements[i] = i, u.statement(db.name)
 	}
+	tries := db.writing(time.Time{})
 	for attempt := 0; len(left) > 0; attempt++ {
 		err := db.pause(ctx, attempt)
 		switch {
 		case err != nil:
+			err = tries.exhausted(tries.met, err)
 		case attempt == maxConflicts:
-			err = fmt.Errorf("store: update %d items: %w", len(left), errBusy)
+			err = fmt.Errorf("store: update %d items: %w", len(left), tries.exhausted(tries.met, nil))
 		default:
-			left, err = db.execute(ctx, updates, statements, left, failed)
+			left, err = db.execute(ctx, tries, updates, statements, left, failed)
 		}
 		if err != nil {
 			for _, i := range left {
@@ -97,17 +100,18 @@ func (db *DB) update(ctx context.Context, updates []Update, failed []error) {
 }
 
 // execute makes one call for the updates that are left, and returns those to retry.
-func (db *DB) execute(ctx context.Context, updates []Update, statements []types.BatchStatementRequest, left []int, failed []error) (again []int, err error) {
+func (db *DB) execute(ctx context.Context, tries *attempts, updates []Update, statements []types.BatchStatementRequest, left []int, failed []error) (again []int, err error) {
 	in := &dynamodb.BatchExecuteStatementInput{Statements: make([]types.BatchStatementRequest, len(left))}
 	for n, i := range left {
 		in.Statements[n] = statements[i]
 	}
-	out, err := db.client.BatchExecuteStatement(ctx, in)
+	out, err := db.client.BatchExecuteStatement(ctx, in, tries.follow)
 	switch {
 	case isContention(err):
+		tries.note(ctx, err)
 		return left, nil
 	case err != nil:
-		return left, failure(err, "store: update %d items", len(left))
+		return left, tries.failure(ctx, err, "store: update %d items", len(left))
 	case len(out.Responses) != len(left):
 		return left, fmt.Errorf("store: %d answers to %d updates", len(out.Responses), len(left))
 	}
@@ -122,7 +126,7 @@ func (db *DB) execute(ctx context.Context, updates []Update, statements []types.
 		case types.BatchStatementErrorCodeEnumTransactionConflict, types.BatchStatementErrorCodeEnumThrottlingError,
 			types.BatchStatementErrorCodeEnumProvisionedThroughputExceeded, types.BatchStatementErrorCodeEnumRequestLimitExceeded,
 			types.BatchStatementErrorCodeEnumInternalServerError:
-			again = append(again, i)
+			again, tries.met = append(again, i), errBusy
 		default:
 			failed[i] = fmt.Errorf("store: update %s: %s: %s", updates[i].Key.PK, refused.Code, aws.ToString(refused.Message))
 		}
@@ -248,12 +252,13 @@ func (db *DB) Note(ctx context.Context, it Item) error {
 			remove += ", #x" + ref
 		}
 	}
+	tries := db.writing(time.Time{})
 	_, err := db.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &db.name, Key: it.Key.attributes(), UpdateExpression: aws.String(set + remove),
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
-	})
+	}, tries.follow)
 	if err != nil {
-		return failure(err, "store: note %s", it.PK)
+		return tries.failure(ctx, err, "store: note %s", it.PK)
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/content-automation/api/pkg/attempts"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/audio"
@@ -31,6 +33,13 @@ type recording struct {
 	content []byte
 }
 
+// fetches bounds the recordings that an account has the service read: the address may be a
+// third party's.
+var fetches = attempts.Limit{
+	Name: "recordings", Most: 20, Window: time.Minute,
+	Message: "An account has 20 recordings a minute fetched from URLs. Repeat the request after the time in Retry-After, or upload the recording with POST /v1/media and send its id.",
+}
+
 // record reads the recording at an address. That is an effect outside of the
 // operation's transaction, but one that may happen again: it changes nothing, costs
 // nothing, and is bounded in size and time. A call that is repeated with its
@@ -40,6 +49,9 @@ func (s *Service) record(ctx context.Context, address, param string) (*recording
 		e := errs.New(errs.UnsupportedMedia, format, args...)
 		e.Param = param
 		return nil, e
+	}
+	if _, err := fetches.Begin(ctx, s.db, s.now(), auth.FromContext(ctx).Owner, ""); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordingTime)
 	defer cancel()

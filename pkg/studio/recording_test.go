@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/safehttp"
@@ -150,6 +152,36 @@ func TestARecordingIsRefused(t *testing.T) {
 	if w.balance() != 1000 || len(w.bucket.objects) != 0 {
 		t.Errorf("the balance is %d, %d files are kept", w.balance(), len(w.bucket.objects))
 	}
+}
+
+// The address may be a third party's, so an account has it called so often only.
+func TestRecordingsAreFetchedSoOftenOnly(t *testing.T) {
+	w := newWorld(t)
+	calls := []struct {
+		path string
+		body object
+	}{
+		{"estimates", object{"kind": "avatar", "input": object{"audio_url": public, "image_url": public}}},
+		{"avatars", object{"audio_url": public, "image_url": public, "sandbox": object{"outcome": "insufficient_balance"}}},
+	}
+	for i := range 20 {
+		c := calls[i%2]
+		if a := w.Call(http.MethodPost, "/v1/studio/"+c.path, c.body); a.Status != http.StatusOK && a.Status != http.StatusPaymentRequired {
+			t.Fatalf("%d: %s", i, a.Raw)
+		}
+	}
+	for _, c := range calls {
+		a := w.As(func(p *auth.Principal) { p.Actor = auth.Key("key_01h455vb4pex5vsknk084sn02q") }).Call(http.MethodPost, "/v1/studio/"+c.path, c.body)
+		if a.Refused(t, 429, errs.RateLimited, ""); a.Header.Get("Retry-After") != "60" {
+			t.Errorf("Retry-After is %q", a.Header.Get("Retry-After"))
+		}
+	}
+	if w.urls.reads != 20 {
+		t.Errorf("it was fetched %d times", w.urls.reads)
+	}
+	w.Stranger().Call(http.MethodPost, "/v1/studio/estimates", calls[0].body).Into(t, http.StatusOK, new(studio.Estimate))
+	w.clock.Add(time.Minute)
+	w.Call(http.MethodPost, "/v1/studio/estimates", calls[0].body).Into(t, http.StatusOK, new(studio.Estimate))
 }
 
 // Where the copy cannot be kept, nothing is accepted.

@@ -340,11 +340,11 @@ func TestWhatIsRefused(t *testing.T) {
 		"an estimate, another ratio":  {live, "estimates", object{"kind": "image", "input": object{"prompt": "x", "aspect_ratio": "7:1"}}, 422, invalid, "/input/aspect_ratio"},
 		"an estimate without a price": {w.Caller, "estimates", object{"kind": "video", "model": "pixverse-5", "input": object{"prompt": "x"}}, 422, errs.UnsupportedModel, "/model"},
 	} {
-		before := storetest.Snapshot(t, w.db)
+		before := storetest.Snapshot(t, w.db, "attempts")
 		t.Run(name, func(t *testing.T) {
 			c.caller.Call(http.MethodPost, "/v1/studio/"+c.path, c.body).Refused(t, c.status, c.code, c.param)
 		})
-		if storetest.Snapshot(t, w.db) != before {
+		if storetest.Snapshot(t, w.db, "attempts") != before {
 			t.Errorf("%s: something was made or reserved", name)
 		}
 	}

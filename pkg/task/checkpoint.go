@@ -17,15 +17,10 @@ type Checkpoint struct {
 
 // ReadCheckpoint reads the checkpoint of a search.
 func ReadCheckpoint(ctx context.Context, db *store.DB, name string) (*Checkpoint, error) {
-	key := store.IDKey("checkpoint#" + name)
-	it, err := db.Get(ctx, key)
+	it, err := checkpoint(ctx, db, name)
 	c := &Checkpoint{db: db, item: it}
-	if errors.Is(err, store.ErrNotFound) {
-		c.item = store.Item{Key: key, Kind: "checkpoint"}
-		return c, nil
-	}
-	if err != nil {
-		return nil, err
+	if err != nil || it.Version == 0 {
+		return c, err
 	}
 	return c, it.Decode(c)
 }
@@ -37,18 +32,34 @@ func (c *Checkpoint) Advance(ctx context.Context, done string) error {
 		return nil
 	}
 	c.Done = done
-	if err := c.item.Encode(c); err != nil {
+	return keepCheckpoint(ctx, c.db, &c.item, c)
+}
+
+// checkpoint returns the item of a checkpoint, whose version is 0 before the first run.
+func checkpoint(ctx context.Context, db *store.DB, name string) (store.Item, error) {
+	key := store.IDKey("checkpoint#" + name)
+	it, err := db.Get(ctx, key)
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Item{Key: key, Kind: "checkpoint"}, nil
+	}
+	return it, err
+}
+
+// keepCheckpoint writes the document of a checkpoint. It returns store.ErrConflict if
+// another run has written it since it was read.
+func keepCheckpoint(ctx context.Context, db *store.DB, it *store.Item, doc any) error {
+	if err := it.Encode(doc); err != nil {
 		return err
 	}
 	tx := &store.Tx{}
-	if c.item.Version == 0 {
-		tx.Create(c.item, nil)
+	if it.Version == 0 {
+		tx.Create(*it, nil)
 	} else {
-		tx.Replace(c.item)
+		tx.Replace(*it)
 	}
-	if err := c.db.Commit(ctx, tx); err != nil {
+	if err := db.Commit(ctx, tx); err != nil {
 		return err
 	}
-	c.item.Version++
+	it.Version++
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Config is what a kernel works with.
@@ -24,6 +24,20 @@ type Config struct {
 	Name func() string
 	// Chance returns a random number from 0 to 1: it spreads waits.
 	Chance func() float64
+	// Observe counts a task with a label that has ended. It may be nil. Its error is
+	// logged alone, since the work is done.
+	Observe func(context.Context, Ended) error
+}
+
+// Ended describes a task that has ended.
+type Ended struct {
+	Owner tenant.Owner
+	// Label says what the task has made.
+	Label string
+	At    time.Time
+	Took  time.Duration
+	// Done reports that it succeeded.
+	Done bool
 }
 
 // Kernel takes the steps of tasks.
@@ -87,7 +101,11 @@ func (k *Kernel) take(ctx context.Context, m Message, receives int) (*Next, erro
 	case !s.Deadline.IsZero() && !now.Before(s.Deadline):
 		return nil, k.fail(ctx, h, s, ErrDeadline)
 	case s.Task.Lease.Live(now):
-		return &Next{s.Message, s.Task.Lease.Until.Sub(now)}, nil // another delivery takes it, or has died
+		// Another delivery takes it, or has died. What wakes the task still does then: its step
+		// may be due much later.
+		again := s.Message
+		again.Wake = m.Wake
+		return &Next{again, s.Task.Lease.Until.Sub(now)}, nil
 	case s.DueAt.Sub(now) > early && !m.Wake:
 		return s.next(now), nil
 	}
@@ -178,10 +196,10 @@ func (k *Kernel) report(ctx context.Context, s *Step, number int, began time.Tim
 	if done {
 		metric.Measure(TaskMilliseconds, "kind", strings.TrimSuffix(string(s.Kind)+"-"+s.Label, "-"), took.Milliseconds())
 	}
-	if s.Label == "" {
+	if s.Label == "" || k.Observe == nil {
 		return
 	}
-	if err := level.Generated(ctx, k.DB, s.Owner, now, s.Label, took, done); err != nil {
+	if err := k.Observe(ctx, Ended{Owner: s.Owner, Label: s.Label, At: now, Took: took, Done: done}); err != nil {
 		slog.Error("generation not counted", "task", s.ID, "error", err) // its work is done
 	}
 }

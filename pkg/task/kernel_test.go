@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -56,7 +57,7 @@ func newWorld(t *testing.T, h *handler) *world {
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.kernel = task.NewKernel(task.Config{
 		DB: w.db, Handlers: map[task.Kind]task.Handler{count: h}, Now: w.clock.Now, Chance: func() float64 { return 0.5 },
-		Name: func() string { w.names++; return fmt.Sprint("name-", w.names) },
+		Name: func() string { w.names++; return fmt.Sprint("name-", w.names) }, Observe: level.Observe(w.db),
 	})
 	w.commit(func(tx *store.Tx) {
 		err := task.Create(tx, w.clock.Now(), task.Task{
@@ -400,7 +401,7 @@ func TestWhatIsOverdueIsSentAgain(t *testing.T) {
 	w.clock.Add(time.Minute)
 	run(false, task.Found{Overdue: 1, Resent: 1, Oldest: 4*time.Minute + time.Second}) // twice as late
 	var m task.Message
-	if err := json.Unmarshal([]byte(text.messages[2].Body), &m); err != nil || m.ID != "task#1" || m.Step != 1 || m.Owner != owner || text.messages[2].Group != "acc_1" {
+	if err := json.Unmarshal([]byte(text.messages[2].Body), &m); err != nil || m.ID != "task#1" || m.Step != 1 || m.Owner != owner || text.messages[2].Group != "acc_1#live" {
 		t.Errorf("%+v, %v", text.messages, err)
 	}
 	// What cannot be read hides nothing else.
@@ -409,7 +410,7 @@ func TestWhatIsOverdueIsSentAgain(t *testing.T) {
 		tx.Create(store.Item{Key: store.IDKey("worse"), Kind: task.ItemKind, Owner: owner, Due: task.Tasks.Key("task#1", w.clock.Now().Add(-time.Hour)), Doc: json.RawMessage(`"`)}, nil)
 	})
 	w.clock.Add(4 * time.Minute)
-	if found, err := r.Run(t.Context(), false); err == nil || found.Resent != 1 {
+	if found, err := r.Run(t.Context(), false); err != nil || found.Resent != 1 || found.Aside != 1 {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

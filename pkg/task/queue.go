@@ -33,7 +33,8 @@ func NewSender[Q queue.Sender](queues map[topology.Queue]Q) *Sender {
 	return s
 }
 
-// SendAll sends messages, and returns at the place of each its error or nil.
+// SendAll sends messages, to several queues side by side, and returns at the place of each
+// its error or nil.
 func (s *Sender) SendAll(ctx context.Context, all ...Next) []error {
 	failed := make([]error, len(all))
 	bundles, places := map[topology.Queue][]queue.Message{}, map[topology.Queue][]int{}
@@ -47,18 +48,23 @@ func (s *Sender) SendAll(ctx context.Context, all ...Next) []error {
 			failed[i] = fmt.Errorf("task: there is no queue %q", n.Queue)
 			continue
 		}
-		// A group on a standard queue shares it fairly between accounts.
-		bundles[n.Queue] = append(bundles[n.Queue], queue.Message{Body: string(body), Group: string(n.Account), Delay: n.Delay})
+		// A group on a standard queue shares it fairly between accounts, and between the live
+		// work of an account and its tests.
+		bundles[n.Queue] = append(bundles[n.Queue], queue.Message{Body: string(body), Group: n.Owner.String(), Delay: n.Delay})
 		places[n.Queue] = append(places[n.Queue], i)
 	}
+	var sending sync.WaitGroup
 	for _, name := range slices.Sorted(maps.Keys(bundles)) {
-		for at, err := range s.queues[name].Send(ctx, bundles[name]...) {
-			if err != nil {
-				i := places[name][at]
-				failed[i] = fmt.Errorf("task: send %s: %w", all[i].ID, err)
+		sending.Go(func() {
+			for at, err := range s.queues[name].Send(ctx, bundles[name]...) {
+				if err != nil {
+					i := places[name][at]
+					failed[i] = fmt.Errorf("task: send %s: %w", all[i].ID, err)
+				}
 			}
-		}
+		})
 	}
+	sending.Wait()
 	return failed
 }
 

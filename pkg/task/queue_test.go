@@ -82,7 +82,7 @@ func TestABatchReportsWhichMessagesFailed(t *testing.T) {
 		t.Errorf("failed are %v", failed)
 	}
 	var m task.Message
-	if len(text.messages) != 1 || json.Unmarshal([]byte(text.messages[0].Body), &m) != nil || m.Step != 2 || text.messages[0].Delay != time.Minute || text.messages[0].Group != "acc_1" {
+	if len(text.messages) != 1 || json.Unmarshal([]byte(text.messages[0].Body), &m) != nil || m.Step != 2 || text.messages[0].Delay != time.Minute || text.messages[0].Group != "acc_1#live" {
 		t.Errorf("%+v", text.messages)
 	}
 	// Where the next message cannot be sent, this one stays: received again, it leads to

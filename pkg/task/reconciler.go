@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/bits"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/store"
@@ -19,15 +20,22 @@ type Overdue struct {
 	// Ahead is by how much everything counts as later than it is, where the messages are
 	// not sent before: the first goes out when something is due in Ahead minus Grace.
 	Ahead time.Duration
-	// Resend sends the messages of overdue items again, and returns how many it has
-	// sent. What is stored decides what a message leads to, so that one too many does
-	// nothing.
-	Resend func(ctx context.Context, items []store.Item) (sent int, err error)
+	// Resend sends the messages of overdue items again. It returns at the place of each
+	// item nil, or why no message was sent: an error that wraps store.ErrUnreadable for an
+	// item that cannot be decoded, and ErrNeedless for one that needs no message. What is
+	// stored decides what a message leads to, so that one too many does nothing.
+	Resend func(ctx context.Context, items []store.Item) []error
 }
+
+// ErrNeedless reports that an item needs no message.
+var ErrNeedless = errors.New("task: no message is needed")
 
 // Reconciler finds what is overdue and has its messages sent again, so that an
 // emptied queue loses no work. It relies on the table alone. Several may run at the
 // same time.
+//
+// Each shard of a set has a checkpoint of its own: a run that has no time left goes on
+// there in the next run, and a shard that cannot be read holds back no other.
 type Reconciler struct {
 	db   *store.DB
 	now  func() time.Time
@@ -42,98 +50,109 @@ func NewReconciler(db *store.DB, now func() time.Time, sets ...Overdue) *Reconci
 // Found is what a reconciliation found and did.
 type Found struct {
 	// Overdue are the members that were late, and Resent those whose messages were
-	// sent again, or for the first time if they were parked.
+	// sent again, or for the first time if they were parked. A run that goes on where the
+	// one before has stopped counts what it has looked at itself.
 	Overdue int `json:"overdue"`
 	Resent  int `json:"resent"`
+	// Aside are the members that cannot be decoded, of those that needed a message.
+	Aside int `json:"put_aside"`
 	// Oldest is by how much that member was late which was latest.
 	Oldest time.Duration `json:"oldest_ns"`
 	// Unfinished reports that the time did not suffice: the next run goes on.
 	Unfinished bool `json:"unfinished"`
 }
 
-// page is how many items are read and resent together.
-const page = 100
-
-// Run looks through all sets. With atOnce, everything that is due counts as lost: an
-// operator who knows that messages were lost need not wait.
-func (r *Reconciler) Run(ctx context.Context, atOnce bool) (all Found, err error) {
-	var failed []error
-	for _, set := range r.sets {
-		found, err := r.set(ctx, set, atOnce)
-		all.Overdue += found.Overdue
-		all.Resent += found.Resent
-		all.Oldest = max(all.Oldest, found.Oldest)
-		if err != nil && ctx.Err() != nil {
-			all.Unfinished = true
-			break
-		}
-		if err != nil {
-			failed = append(failed, fmt.Errorf("task: reconcile %s: %w", set.Name, err))
-		}
-	}
-	if all.Overdue > 0 {
-		slog.Warn("work is overdue", "overdue", all.Overdue, "resent", all.Resent)
-	}
-	return all, errors.Join(failed...)
+func (f *Found) add(o Found) {
+	f.Overdue += o.Overdue
+	f.Resent += o.Resent
+	f.Aside += o.Aside
+	f.Oldest = max(f.Oldest, o.Oldest)
+	f.Unfinished = f.Unfinished || o.Unfinished
 }
 
-func (r *Reconciler) set(ctx context.Context, set Overdue, atOnce bool) (found Found, err error) {
-	now := r.now()
-	c, err := ReadCheckpoint(ctx, r.db, set.Name)
-	if err != nil {
-		return found, err
-	}
-	var last time.Time // zero for the first run
-	if c.Done != "" {
-		if last, err = time.Parse(time.RFC3339, c.Done); err != nil {
-			return found, err
+const (
+	// searchMargin is kept back of the function's time: nothing is begun in it.
+	searchMargin = 5 * time.Second
+	// writeMargin is kept back for the checkpoints: nothing but they is written in it.
+	writeMargin = 2 * time.Second
+	// atATime is how many shards of a set read or send at a time. The others wait for
+	// their turns, a page at a time, so that all of them get on.
+	atATime = 4
+)
+
+// Run looks through the shards of all sets side by side. With atOnce, everything that is
+// due counts as lost: an operator who knows that messages were lost need not wait. What
+// time does not suffice for is left to the runs that follow, without atOnce.
+//
+// What is scheduled comes first: the other sets begin when those with Ahead have ended,
+// or have had half of the time.
+func (r *Reconciler) Run(ctx context.Context, atOnce bool) (all Found, err error) {
+	begin, cancel := before(ctx, searchMargin)
+	defer cancel()
+	work, cancel := before(ctx, writeMargin)
+	defer cancel()
+	lead, follow := half(begin)
+	defer follow()
+
+	var scheduled, running sync.WaitGroup
+	found, failed := make([][]Found, len(r.sets)), make([][]error, len(r.sets))
+	start := func(i int, group *sync.WaitGroup) {
+		set := &r.sets[i]
+		found[i], failed[i] = make([]Found, set.Shards), make([]error, set.Shards)
+		turns := make(chan struct{}, atATime)
+		for shard := range set.Shards {
+			group.Go(func() {
+				p := &pass{Reconciler: r, set: set, partition: set.partition(shard), atOnce: atOnce, begin: begin, work: work, turns: turns}
+				if err := p.run(ctx); err != nil {
+					failed[i][shard] = fmt.Errorf("task: reconcile %s: %w", p.partition, err)
+				}
+				found[i][shard] = p.found
+			})
 		}
 	}
-	before := now.Add(set.Ahead - set.Grace)
-	if atOnce {
-		before = now
-	}
-	var failed []error
-	for shard := range set.Shards {
-		q := store.Query{Index: store.ByDue, Partition: set.partition(shard), To: until(before), OldestFirst: true, Limit: page}
-		for more := true; more; {
-			items, err := r.db.List(ctx, q)
-			if err != nil {
-				return found, errors.Join(append(failed, err)...)
-			}
-			var lost []store.Item
-			for _, it := range items.Items {
-				due, err := dueAt(it.Due)
-				if err != nil {
-					failed = append(failed, err) // one that cannot be read must not hide the others
-					continue
-				}
-				if atOnce || !due.After(now.Add(-set.Grace)) {
-					found.Overdue++
-					found.Oldest = max(found.Oldest, now.Sub(due))
-				}
-				if due = due.Add(-set.Ahead); atOnce || set.reminders(now.Sub(due)) > set.reminders(last.Sub(due)) {
-					lost = append(lost, it)
-				}
-			}
-			if len(lost) > 0 {
-				sent, err := set.Resend(ctx, lost)
-				found.Resent += sent
-				failed = append(failed, err)
-			}
-			if ctx.Err() != nil {
-				return found, errors.Join(append(failed, ctx.Err())...)
-			}
-			q.After, more = items.Next, items.Next != nil
+	for i, set := range r.sets {
+		if set.Ahead > 0 {
+			start(i, &scheduled)
 		}
 	}
-	if err := errors.Join(failed...); err != nil {
-		return found, err
+	go func() {
+		scheduled.Wait()
+		follow()
+	}()
+	<-lead.Done()
+	for i, set := range r.sets {
+		if set.Ahead == 0 {
+			start(i, &running)
+		}
 	}
-	if err := c.Advance(ctx, now.UTC().Format(time.RFC3339)); !errors.Is(err, store.ErrConflict) {
-		return found, err
+	scheduled.Wait()
+	running.Wait()
+	for i := range r.sets {
+		for _, f := range found[i] {
+			all.add(f)
+		}
+		err = errors.Join(err, errors.Join(failed[i]...))
 	}
-	return found, nil // another reconciler was faster
+	if all.Overdue > 0 {
+		slog.Warn("work is overdue", "overdue", all.Overdue, "resent", all.Resent, "put_aside", all.Aside, "unfinished", all.Unfinished)
+	}
+	return all, err
+}
+
+// before returns a context that ends by a margin before the deadline of another one.
+func before(ctx context.Context, margin time.Duration) (context.Context, context.CancelFunc) {
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(ctx, deadline.Add(-margin))
+	}
+	return context.WithCancel(ctx)
+}
+
+// half returns a context that ends after half of the time of another one.
+func half(ctx context.Context) (context.Context, context.CancelFunc) {
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithTimeout(ctx, time.Until(deadline)/2)
+	}
+	return context.WithCancel(ctx)
 }
 
 // reminders is how many messages something should have been sent that is so late:
@@ -159,30 +178,25 @@ const (
 func OverdueTasks(s *Sender, now func() time.Time) []Overdue {
 	send := resend(s, now)
 	return []Overdue{
-		{Set: Tasks, Grace: taskGrace, Resend: send},
 		{Set: Parked, Grace: parkedGrace, Ahead: parkedAhead, Resend: send},
+		{Set: Tasks, Grace: taskGrace, Resend: send},
 	}
 }
 
-func resend(s *Sender, now func() time.Time) func(context.Context, []store.Item) (int, error) {
-	return func(ctx context.Context, items []store.Item) (sent int, err error) {
+func resend(s *Sender, now func() time.Time) func(context.Context, []store.Item) []error {
+	return func(ctx context.Context, items []store.Item) []error {
+		failed := make([]error, len(items))
 		var messages []Next
-		var failed []error
-		for _, it := range items {
+		var places []int
+		for i, it := range items {
 			var t Task
-			if err := it.Decode(&t); err != nil {
-				failed = append(failed, err)
-				continue
+			if failed[i] = it.Decode(&t); failed[i] == nil {
+				messages, places = append(messages, *t.next(now())), append(places, i)
 			}
-			messages = append(messages, *t.next(now()))
 		}
-		for _, err := range s.SendAll(ctx, messages...) {
-			if err != nil {
-				failed = append(failed, err)
-				continue
-			}
-			sent++
+		for i, err := range s.SendAll(ctx, messages...) {
+			failed[places[i]] = err
 		}
-		return sent, errors.Join(failed...)
+		return failed
 	}
 }

@@ -40,6 +40,46 @@ func TestAStepIsWoken(t *testing.T) {
 	}
 }
 
+// The message that wakes a task comes again when the function that took it has died. The
+// lease of the dead one still lives then, and the step may be due much later.
+func TestAWakingOutlivesTheFunctionThatTookIt(t *testing.T) {
+	dies := true
+	h := &handler{step: func(ctx context.Context, s *task.Step) (task.Outcome, error) {
+		if err := s.Lease(ctx, nil); err != nil {
+			return task.Outcome{}, err
+		}
+		if dies {
+			panic(errNo)
+		}
+		return task.Outcome{Done: true}, nil
+	}}
+	w := newWorld(t, h)
+	it, err := w.db.Get(t.Context(), store.IDKey("task#1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.commit(func(tx *store.Tx) {
+		if err := task.Reschedule(tx, it, w.clock.Now().Add(50*time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	func() {
+		defer func() { _ = recover() }()
+		w.wake()
+	}()
+	dies = false
+	began, next := w.clock.Now(), w.wake() // the queue delivers the message again
+	for next != nil && w.clock.Now().Sub(began) < 3*time.Minute {
+		w.clock.Add(next.Delay)
+		if next, err = w.kernel.Do(t.Context(), next.Message, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, state := w.task(); state != "ended" {
+		t.Errorf("after %v it is %s, and %+v follows", w.clock.Now().Sub(began), state, next)
+	}
+}
+
 func TestATaskIsRescheduled(t *testing.T) {
 	w := newWorld(t, &handler{step: up(3)})
 	w.do(1, 1)

@@ -48,14 +48,11 @@ const (
 	ByGateway Trigger = iota
 	// AsAuthorizer: the gateway, before it calls the area's function.
 	AsAuthorizer
-	// ByStream: the changes of the state table.
+	// ByStream: the changes of the state table. A stream has one function that reads it:
+	// with more readers its shards are throttled where the table has a replica.
 	ByStream
-	// ByRollupStream: the changes of the state table, too, as far as analytics count them.
-	ByRollupStream
 	// ByAuditStream: the changes of the audit table.
 	ByAuditStream
-	// ByLevelStream: the new entries of the audit table, too, for the service levels.
-	ByLevelStream
 	// ByQueue: the messages of the queues in Consumes.
 	ByQueue
 	// BySchedule: a schedule with the period in Every.
@@ -77,7 +74,8 @@ type Function struct {
 	// Consumes are the queues that call it; Batch is how many messages or records at most.
 	Consumes []Queue
 	Batch    int
-	// Window is how long the records of a stream are collected for a batch; 0: not at all.
+	// Window is how long records or messages are collected for a batch; 0: not at all. SQS
+	// needs one for batches of more than ten.
 	Window time.Duration
 	// Holds marks the functions that extend the visibility of their messages while they
 	// work on them: if one dies, its messages are visible again within seconds. So what
@@ -98,6 +96,12 @@ type Function struct {
 	State, Audit []Use
 	// Media is the bucket.
 	Media Access
+	// Files are patterns of the keys of the objects that it puts and removes, where it may
+	// write; none: all.
+	Files []string
+	// Decodes marks the functions that read files of callers by complex decoders. They reach
+	// no item that decides who may do what.
+	Decodes bool
 	// Keeps lets it put the files that callers give to work into the bucket.
 	Keeps bool
 	// Uploads lets it sign the uploads of callers into the bucket.
@@ -144,18 +148,26 @@ type Function struct {
 }
 
 // Follows reports whether the changes of the state table call the function.
-func (f Function) Follows() bool { return f.Trigger == ByStream || f.Trigger == ByRollupStream }
+func (f Function) Follows() bool { return f.Trigger == ByStream }
 
 // FollowsAudit reports whether the changes of the audit table call the function.
-func (f Function) FollowsAudit() bool {
-	return f.Trigger == ByAuditStream || f.Trigger == ByLevelStream
-}
+func (f Function) FollowsAudit() bool { return f.Trigger == ByAuditStream }
 
 // Knows returns the queues whose addresses it needs: to send, or to hold messages.
 func (f Function) Knows() []Queue {
 	all := slices.Clone(f.Sends)
 	for _, q := range f.Consumes {
 		if f.Holds && !slices.Contains(all, q) {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// Tasks returns the queues of tasks among those that it sends to.
+func (f Function) Tasks() (all []Queue) {
+	for _, q := range f.Sends {
+		if slices.Contains(Tasks, q) {
 			all = append(all, q)
 		}
 	}

@@ -29,21 +29,23 @@ var Functions = []Function{
 	{Name: "social", Trigger: ByGateway, Memory: 512, Timeout: 25 * time.Second, State: use(Put, Check), Audit: []Use{Put}, Connects: true},
 	{Name: "docs", Trigger: ByGateway, Memory: 256, Timeout: 10 * time.Second},
 
-	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100, Sends: Outbox, Publishes: true},
-	{Name: "rollup", Trigger: ByRollupStream, Memory: 256, Timeout: time.Minute, Batch: 100, State: []Use{GetAll, Put, Update}},
-	{Name: "chain", Trigger: ByAuditStream, Memory: 256, Timeout: time.Minute, Batch: 100, Audit: []Use{List, Put}},
-	// It collects, because each batch writes once for each operation in it.
-	{Name: "levels", Trigger: ByLevelStream, Memory: 256, Timeout: time.Minute, Batch: 100, Window: 30 * time.Second, State: []Use{Update}},
+	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100, Sends: append([]Queue{Rollup}, Outbox...), Publishes: true},
+	// It collects, because one transaction counts many changes of a factory.
+	{Name: "rollup", Trigger: ByQueue, Memory: 256, Timeout: 30 * time.Second, Consumes: []Queue{Rollup}, Batch: 100, Window: 5 * time.Second, Holds: true, Concurrency: 5,
+		State: []Use{GetAll, Put, Update}},
+	// It collects, because each batch makes one link for each account, and writes once for
+	// each operation.
+	{Name: "chain", Trigger: ByAuditStream, Memory: 256, Timeout: time.Minute, Batch: 100, Window: 30 * time.Second, State: []Use{Update}, Audit: []Use{List, Put}},
 	// Each message of a batch may store a file of up to 256 MiB.
 	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Storage: 2048, Consumes: Generation, Batch: 5, Holds: true, Concurrency: 50,
 		State: use(Put, Update, Delete), Media: Write, Sends: append([]Queue{Compose}, Generation...), Offers: true, Generates: true},
 	// Three processors. The longest video takes about ten minutes, and 461 MB of memory;
 	// its parts and what is made of them are in /tmp.
 	{Name: "compose", Trigger: ByQueue, Memory: 5308, Timeout: 15 * time.Minute, Storage: 4096, Consumes: []Queue{Compose}, Batch: 1, Holds: true, Concurrency: 20,
-		State: []Use{Get, GetAll, Put, Update}, Media: Write, Sends: []Queue{Compose}, Composes: true},
+		State: []Use{Get, GetAll, Put, Update}, Media: Write, Files: []string{"media/*/*/cnt_*"}, Decodes: true, Sends: []Queue{Compose}, Composes: true},
 	// Decoding and turning a large photo takes about a gigabyte.
 	{Name: "import-media", Trigger: ByQueue, Memory: 2048, Timeout: 2 * time.Minute, Storage: 1024, Consumes: []Queue{ImportMedia}, Batch: 1, Holds: true, Concurrency: 20,
-		State: []Use{Get, Put, Update, Delete}, Media: Write, Sends: []Queue{ImportMedia}, Webhooks: true},
+		State: []Use{Get, Put, Update, Delete}, Media: Write, Files: []string{"media/*/*/med_*", "media/*/*/pho_*", "uploads/*"}, Decodes: true, Sends: []Queue{ImportMedia}, Webhooks: true},
 	// A text model takes up to a minute.
 	{Name: "diagnose", Trigger: ByQueue, Memory: 512, Timeout: 90 * time.Second, Consumes: []Queue{Diagnose}, Batch: 1, Holds: true, Concurrency: 10,
 		State: use(Put), Sends: []Queue{Diagnose}, Offers: true, Writes: true},

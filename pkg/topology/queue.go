@@ -22,6 +22,7 @@ const (
 	Train         Queue = "train"          // trainings of models
 	Publish       Queue = "publish"        // publications, and the tokens of social accounts
 	Settle        Queue = "settle"         // calls that died while they reached outside
+	Rollup        Queue = "rollup"         // changes that analytics count
 	Replay        Queue = "replay"         // replays of events that webhooks have missed
 	Dispatch      Queue = "dispatch"       // deliveries of events
 	Deliver       Queue = "deliver"        // attempts at webhooks
@@ -37,9 +38,10 @@ var Tasks = append([]Queue{Settle, Replay, ImportMedia, Diagnose, Train, Compose
 // Outbox are the queues that the relay sends committed work to.
 var Outbox = append([]Queue{Deliver}, Tasks...)
 
-// Queues are all the queues. Those that are not in Outbox receive messages from
-// other functions alone.
-var Queues = append([]Queue{Dispatch, DeliverSlow}, Outbox...)
+// Queues are all the queues. Those that are not in Outbox receive messages that no
+// transaction has written: from the relay's other work, from the bus, or from other
+// functions.
+var Queues = append([]Queue{Dispatch, DeliverSlow, Rollup}, Outbox...)
 
 // A message stays invisible for visibilityFactor times its function's time-out: with
 // fewer than six, Lambda's own retries meet the message again. A function that holds

@@ -27,20 +27,34 @@ func requireReadable(ctx context.Context, types []string) error {
 	return nil
 }
 
-// requireReading refuses a change of where the events go, or of which ones, by a caller
+// requireChanging refuses a change of where the events go, or of which ones, by a caller
 // that may not read what the maker of the webhook may: it could send them to itself. So
 // it does when a webhook is enabled that was disabled together with its maker.
-func (s *Service) requireReading(ctx context.Context, r *hook.Record, set settings, moved bool) error {
+func (s *Service) requireChanging(ctx context.Context, r *hook.Record, set settings, moved bool) error {
 	chosen := !slices.Equal(r.EventTypes, set.EventTypes)
-	revived := set.State == hook.StateEnabled && r.DisabledReason != nil && *r.DisabledReason == hook.ReasonMakerRevoked
-	if !moved && !chosen && !revived {
-		return nil
-	}
 	if chosen {
 		if err := requireReadable(ctx, set.EventTypes); err != nil {
 			return err
 		}
 	}
+	switch {
+	case set.State == hook.StateEnabled && r.DisabledReason != nil && *r.DisabledReason == hook.ReasonMakerRevoked:
+		return s.requireReading(ctx, r, "/state")
+	case moved && r.Destination != nil:
+		return s.requireReading(ctx, r, "/destination")
+	case moved:
+		return s.requireReading(ctx, r, "/url")
+	case chosen:
+		return s.requireReading(ctx, r, "/event_types")
+	case !slices.Equal(r.FactoryIDs, set.FactoryIDs):
+		return s.requireReading(ctx, r, "/factory_ids")
+	}
+	return nil
+}
+
+// requireReading refuses a caller that may not read what the maker of the webhook may.
+// param is the member of the request that needs it; empty where the whole request does.
+func (s *Service) requireReading(ctx context.Context, r *hook.Record, param string) error {
 	p := auth.FromContext(ctx)
 	// Neither the maker nor a caller that may read all events need a look at the maker.
 	if p.KeyID() == r.CreatedBy || len(hook.Reader(auth.AllScopes()).Lacking(p.Scopes)) == 0 {
@@ -59,15 +73,6 @@ func (s *Service) requireReading(ctx context.Context, r *hook.Record, set settin
 		return nil
 	}
 	e := errs.New(errs.ScopeEscalation, "The webhook receives what %s may read, and the calling key does not have the scopes for all of it: %v. Use a key that has them, or create another webhook.", r.CreatedBy, lacking)
-	switch {
-	case revived:
-		e.Param = "/state"
-	case !moved:
-		e.Param = "/event_types"
-	case r.Destination != nil:
-		e.Param = "/destination"
-	default:
-		e.Param = "/url"
-	}
+	e.Param = param
 	return e
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/webhook/hook"
@@ -181,6 +182,7 @@ func TestAWebhookIsRedirectedOnlyByWhoMayReadItsEvents(t *testing.T) {
 	w := newWorld(t)
 	maker := w.Key(auth.WebhooksManage, auth.ContentRead, auth.AccountRead)
 	posted := map[string]any{"url": hookURL, "event_types": []string{"content.*"}}
+	single := map[string]any{"url": hookURL, "event_types": []string{"content.*"}, "factory_ids": []string{addFactory(t, w.DB, w.API, w.Clock.Now(), factory.StateActive)}}
 	aimed := webhooktest.Aimed(hook.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN)
 	url := map[string]any{"url": hookURL + "/elsewhere"}
 	queue := map[string]any{"destination": map[string]any{"arn": webhooktest.QueueARN + "-2"}}
@@ -195,6 +197,8 @@ func TestAWebhookIsRedirectedOnlyByWhoMayReadItsEvents(t *testing.T) {
 		"a queue, without the scope":                         {w.Key(auth.WebhooksManage, auth.ContentRead), aimed, queue, "/destination"},
 		"types, without the scope":                           {w.Key(auth.WebhooksManage, auth.AccountRead), posted, map[string]any{"event_types": []string{"*"}}, "/event_types"},
 		"a URL for fewer types, for it redirects what waits": {w.Key(auth.WebhooksManage, auth.AccountRead), posted, narrow, "/url"},
+		"more factories, without the scope":                  {w.Key(auth.WebhooksManage), single, map[string]any{"factory_ids": []string{}}, "/factory_ids"},
+		"other factories, with the scopes":                   {w.Key(auth.WebhooksManage, auth.AccountRead, auth.ContentRead), single, map[string]any{"factory_ids": []string{}}, ""},
 		"what is not about reading":                          {w.Key(auth.WebhooksManage), posted, map[string]any{"description": "x", "event_types": []string{"content.*"}, "url": hookURL}, ""},
 		"the same scopes":                                    {w.Key(auth.WebhooksManage, auth.AccountRead, auth.ContentRead), posted, url, ""},
 		"all scopes":                                         {w.API, aimed, queue, ""},
@@ -213,6 +217,23 @@ func TestAWebhookIsRedirectedOnlyByWhoMayReadItsEvents(t *testing.T) {
 				t.Error("the refused change was made")
 			}
 		})
+	}
+}
+
+// Whoever has the secret can sign events as the service does.
+func TestASecretIsRotatedOnlyByWhoMayReadTheEvents(t *testing.T) {
+	w := newWorld(t)
+	maker := w.Key(auth.WebhooksManage, auth.ContentRead, auth.AccountRead)
+	h := create(t, maker, hookURL, "*")
+	path := "/v1/webhooks/" + h.ID + "/rotate-secret"
+	w.Key(auth.WebhooksManage, auth.AccountRead).Call(http.MethodPost, path, nil).Refused(t, http.StatusForbidden, "scope_escalation", "")
+	if after := w.Webhook(h.ID); after.Version != h.Version {
+		t.Error("the refused rotation was made")
+	}
+	for name, c := range map[string]*apitest.Caller{"the maker": maker, "the same scopes": w.Key(auth.WebhooksManage, auth.AccountRead, auth.ContentRead), "all scopes": w.API} {
+		if a := c.Call(http.MethodPost, path, nil); a.Status != http.StatusOK {
+			t.Errorf("%s: %s", name, a.Raw)
+		}
 	}
 }
 

@@ -95,7 +95,7 @@ func (s *Service) Register(r *httpapi.Router) {
 
 	httpapi.Read(r, op("getWebhook", http.MethodGet, one, "Get a webhook", "Includes its health: the last success, the start of the current failures, and the response times of the receiver."), s.get)
 
-	update := op("updateWebhook", http.MethodPatch, one, "Change a webhook", "Takes a JSON merge patch (RFC 7396). To change the address or `event_types`, the calling key needs the scopes of all events that `created_by` may read. Enabling a webhook that was disabled for its failures clears them.")
+	update := op("updateWebhook", http.MethodPatch, one, "Change a webhook", "Takes a JSON merge patch (RFC 7396). To change the address, `event_types` or `factory_ids`, the calling key needs the scopes of all events that `created_by` may read. Enabling a webhook that was disabled for its failures clears them.")
 	update.Errors = []errs.Code{errs.ScopeEscalation, errs.VersionMismatch}
 	httpapi.Write(r, update, s.update)
 
@@ -103,8 +103,8 @@ func (s *Service) Register(r *httpapi.Router) {
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 
-	rotate := op("rotateWebhookSecret", http.MethodPost, one+"/rotate-secret", "Rotate the signing secret of a webhook", "For 24 hours all requests are signed with both the new and the previous secret, so that the receiver can change over without missing events. Only this response contains the new secret.")
-	rotate.Errors = []errs.Code{errs.VersionMismatch}
+	rotate := op("rotateWebhookSecret", http.MethodPost, one+"/rotate-secret", "Rotate the signing secret of a webhook", "For 24 hours all requests are signed with both the new and the previous secret, so that the receiver can change over without missing events. The calling key needs the scopes of all events that `created_by` may read. Only this response contains the new secret.")
+	rotate.Errors = []errs.Code{errs.ScopeEscalation, errs.VersionMismatch}
 	httpapi.Write(r, rotate, s.rotate)
 
 	s.registerTest(r, op)
@@ -192,7 +192,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		return out, err
 	}
 	moved := r.GoesTo() != was
-	if err := s.requireReading(ctx, &r, set, moved); err != nil {
+	if err := s.requireChanging(ctx, &r, set, moved); err != nil {
 		return out, err
 	}
 	apply(&r, set, moved, now)
@@ -222,6 +222,9 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *rotateInput) (out NewWebhook, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
+		return out, err
+	}
+	if err := s.requireReading(ctx, &r, ""); err != nil {
 		return out, err
 	}
 	secret, key, err := hook.NewSecret(ctx, s.random, s.envelope, refOf(ctx, r.ID))

@@ -141,7 +141,8 @@ func (i *importer) call(ctx context.Context, method, path string, body any) (a a
 		if err := i.wait(ctx); err != nil {
 			return a, err
 		}
-		req, err := http.NewRequestWithContext(ctx, method, i.base+path, bytes.NewReader(sent))
+		var req *http.Request
+		req, err = http.NewRequestWithContext(ctx, method, i.base+path, bytes.NewReader(sent))
 		if err != nil {
 			return a, err
 		}
@@ -150,7 +151,8 @@ func (i *importer) call(ctx context.Context, method, path string, body any) (a a
 		req.Header.Set("Idempotency-Key", hex.EncodeToString(sum[:]))
 		i.calls.Add(1)
 		at := i.now()
-		resp, err := i.http.Do(req)
+		var resp *http.Response
+		resp, err = i.http.Do(req)
 		if err != nil {
 			i.hold(at, try+1) // the answer may be lost: the repeat gets it
 			continue
@@ -168,6 +170,9 @@ func (i *importer) call(ctx context.Context, method, path string, body any) (a a
 			seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
 			i.hold(at, seconds)
 		}
+	}
+	if a.Error != nil {
+		err = fmt.Errorf("%s: %s", a.Error.Code, a.Error.Message)
 	}
 	return a, fmt.Errorf("%s %s failed %d times: %w", method, path, tries, err)
 }

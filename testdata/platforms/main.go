@@ -57,10 +57,11 @@ type fake interface {
 
 // handler is all fakes. took is how long a platform processes a video.
 func handler(now func() time.Time, took time.Duration) http.Handler {
-	instagramFake, tiktokFake, rutubeFake := instagram.New(now), tiktok.New(now), rutube.New(now)
+	instagramFake, tiktokFake, youtubeFake, rutubeFake := instagram.New(now), tiktok.New(now), youtube.New(now), rutube.New(now)
+	youtubeFake.Took = took
 	instagramFake.Took, tiktokFake.Took, tiktokFake.Moderated, rutubeFake.Took = took, took, 2*took, took
 	fakes := map[string]fake{
-		"instagram": instagramFake, "tiktok": tiktokFake, "youtube": youtube.New(now),
+		"instagram": instagramFake, "tiktok": tiktokFake, "youtube": youtubeFake,
 		"telegram": telegram.New(now), "vk": vk.New(now), "rutube": rutubeFake,
 	}
 	mux := http.NewServeMux()

@@ -121,7 +121,7 @@ func TestFakesAreStrict(t *testing.T) {
 		path, kind, body, authorization string
 		want                            string
 	}{
-		"instagram without a token":    {"/instagram/v24.0/17841400000000001/media", form, "image_url=https://a.test/a.jpg", "", `"code":190`},
+		"instagram without a token":    {"/instagram/v26.0/17841400000000001/media", form, "image_url=https://a.test/a.jpg", "", `"code":190`},
 		"tiktok without a token":       {"/tiktok/v2/post/publish/video/init/", "application/json", "{}", "", "access_token_invalid"},
 		"youtube without a token":      {"/youtube/upload/youtube/v3/videos", "application/json", "{}", "", "authError"},
 		"vk without a token":           {"/vk/method/wall.post", form, params(url.Values{}), "", `"error_code":5`},

@@ -9,7 +9,7 @@ import socketserver
 from hypercorn.config import Config
 from ministack import app
 from ministack.core import iam_actions, iam_evaluator, lambda_runtime, responses
-from ministack.services import kms, lambda_svc, secretsmanager, sqs
+from ministack.services import cloudwatch, kms, lambda_svc, secretsmanager, sqs
 from ministack.services.cloudformation import changesets, provisioners
 
 # Its Lambda writes each event to a function in two small pieces. With Nagle's
@@ -169,8 +169,22 @@ record_of_qualifier = lambda_svc._effective_func_record_for_qualifier
 
 
 async def invoke_by_weight(name, event, headers, path_qualifier=None, query_params=None):
+    func = lambda_svc._functions.get(name)
     qualifier = path_qualifier or lambda_svc._qp_first(query_params or {}, "Qualifier")
-    return await invoke(name, event, headers, version_by_weight(lambda_svc._functions.get(name), qualifier), query_params)
+    version = version_by_weight(func, qualifier)
+    answer = await invoke(name, event, headers, version, query_params)
+    if alias := (func or {}).get("aliases", {}).get(qualifier):
+        count_by_version(name, qualifier, alias["FunctionVersion"] if version == qualifier else version, answer)
+    return answer
+
+
+def count_by_version(name, alias, version, answer):
+    """Its metrics do not say which version an alias has called."""
+    status, headers, _ = answer
+    failed = status >= 500 or "X-Amz-Function-Error" in headers
+    dimensions = {"FunctionName": name, "Resource": f"{name}:{alias}", "ExecutedVersion": version}
+    cloudwatch.record_metric("AWS/Lambda", "Invocations", 1, "Count", dimensions)
+    cloudwatch.record_metric("AWS/Lambda", "Errors", int(failed), "Count", dimensions)
 
 
 lambda_svc._invoke = invoke_by_weight
@@ -180,10 +194,11 @@ lambda_svc._effective_func_record_for_qualifier = lambda func, qualifier: record
 
 
 # It would refuse a whole template for resources that it does not know. It neither rotates
-# secrets nor filters requests or traces, moves aliases at once, and has no public addresses.
+# secrets nor filters requests or traces, moves aliases at once, costs nothing, and has no public addresses.
 for unknown, attributes in {
     "AWS::ApplicationAutoScaling::ScalableTarget": {},
     "AWS::Backup::BackupSelection": {},
+    "AWS::Budgets::Budget": {},
     "AWS::CloudWatch::CompositeAlarm": {},
     "AWS::CodeDeploy::Application": {},
     "AWS::CodeDeploy::DeploymentGroup": {},
@@ -198,6 +213,20 @@ for unknown, attributes in {
         "create": lambda logical_id, _props, _stack_name, attributes=attributes: (logical_id, attributes),
         "delete": lambda _physical_id, _props: None,
     }
+
+
+# It computes no alarms of several metrics: here they have none, and are never raised.
+record_of_alarm = provisioners._cw_metric_alarm_record
+
+
+def record_without_expressions(name, props):
+    if props.get("Metrics"):
+        kept = {key: value for key, value in props.items() if key != "Metrics"}
+        props = {**kept, "Namespace": "Local", "MetricName": "Expression", "Statistic": "Sum", "Period": 300}
+    return record_of_alarm(name, props)
+
+
+provisioners._cw_metric_alarm_record = record_without_expressions
 
 
 def replicate_key(_logical_id, props, _stack_name):

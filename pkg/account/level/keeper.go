@@ -71,6 +71,11 @@ func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok b
 	if r.EventName != string(events.DynamoDBOperationTypeInsert) || err == nil && it.Kind != chain.EntryKind {
 		return key, entry, false
 	}
+	// The stream of a replica has the entries of other regions, too. They are counted there,
+	// and counts are copied.
+	if by := it.Attributes[chain.Region]; err == nil && by != "" && r.AWSRegion != "" && by != r.AWSRegion {
+		return key, entry, false
+	}
 	var e struct {
 		At        time.Time
 		Operation string `json:"operation_id"`

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -220,14 +221,16 @@ func Waited(ctx context.Context, db *store.DB, at time.Time, age time.Duration) 
 	return add(ctx, db, keyOf(stack, at, waiting), u)
 }
 
-// Generated counts something that was made, with the time from its order to its end. What
-// failed has no time.
-func Generated(ctx context.Context, db *store.DB, o tenant.Owner, at time.Time, what string, took time.Duration, ok bool) error {
-	c := once(took, ok)
-	if !ok {
-		c.Classes = nil
+// Observe returns the observer of a kernel: it counts everything that was made, with the
+// time from its order to its end. A failure has no time.
+func Observe(db *store.DB) func(context.Context, task.Ended) error {
+	return func(ctx context.Context, e task.Ended) error {
+		c := once(e.Took, e.Done)
+		if !e.Done {
+			c.Classes = nil
+		}
+		return add(ctx, db, keyOf(partition(e.Owner), e.At, generation+e.Label), c.update(e.At))
 	}
-	return add(ctx, db, keyOf(partition(o), at, generation+what), c.update(at))
 }
 
 // Delivered counts deliveries to webhooks that have ended.

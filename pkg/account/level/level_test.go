@@ -12,11 +12,13 @@ import (
 
 	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/audit"
+	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
@@ -231,7 +233,7 @@ func TestGenerationsAndDeliveries(t *testing.T) {
 	at := w.clock.Now()
 	other := tenant.Of(acme.Account, tenant.Test)
 	for n, o := range []tenant.Owner{acme, acme, acme, other} {
-		if err := level.Generated(t.Context(), w.db, o, at, "content_item.video", time.Duration(n+1)*time.Minute, n != 2); err != nil {
+		if err := level.Observe(w.db)(t.Context(), task.Ended{Owner: o, At: at, Label: "content_item.video", Took: time.Duration(n+1) * time.Minute, Done: n != 2}); err != nil {
 			t.Fatal(err)
 		}
 		if err := level.Delivered(t.Context(), w.db, o, at, 5, int64(n)); err != nil {
@@ -248,4 +250,18 @@ func TestGenerationsAndDeliveries(t *testing.T) {
 	if video.Of != "content_item.video" || video.Calls != 3 || video.Failed != 1 || most != 120_000 {
 		t.Errorf("%+v, %d", video, most)
 	}
+}
+
+// The stream of a replica has the entries of other regions, which count them.
+func TestACallIsCountedInTheRegionThatTookIt(t *testing.T) {
+	w := newWorld(t)
+	at := w.clock.Now()
+	for _, region := range []string{"eu-west-1", "eu-central-1", ""} {
+		r := w.call(acme, "getMe", 200, 0)
+		if r.AWSRegion = "eu-central-1"; region != "" {
+			r.Change.NewImage["x_"+chain.Region] = events.NewStringAttribute(region)
+		}
+		w.handle(r)
+	}
+	w.is(w.month(acme, at), "getMe 2 0 10")
 }

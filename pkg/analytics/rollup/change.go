@@ -1,15 +1,17 @@
 // Package rollup keeps the sums that analytics read: the results and costs of the content
-// and the trainings of a factory, by day, kind and platform. A consumer of the state table's stream keeps them,
-// so that a read costs the same however much content there is. It links no HTTP
-// framework.
+// and the trainings of a factory, by day, kind and platform. The relay sends each change
+// that contributes to a queue, and the queue's consumer adds it to the sums, so that a
+// read costs the same however much content there is. The package links no HTTP framework.
 package rollup
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory/training/job"
+	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/tenant"
 )
@@ -41,13 +43,14 @@ type Line struct {
 }
 
 // change is all that a subject contributes to the sums of its factory, as of one of its
-// versions.
+// versions. It is the body of a message.
 type change struct {
 	tenant.Owner
-	factory, subject string
-	version          int64
-	updated          time.Time
-	lines            []Line
+	Factory string    `json:"factory"`
+	Subject string    `json:"subject"`
+	Version int64     `json:"version"`
+	Updated time.Time `json:"updated"`
+	Lines   []Line    `json:"lines"`
 }
 
 // Source is a kind of items that contributes. A subject that has contributed once may
@@ -55,7 +58,7 @@ type change struct {
 type Source struct {
 	Kind string
 	// States are those in which an item may have something new to contribute: the
-	// stream's filter drops all others.
+	// stream's filter and the relay drop all others.
 	States []string
 	read   func(store.Item) (change, error)
 }
@@ -70,6 +73,24 @@ var Sources = []Source{
 // Passes reports whether the stream's filter passes a change of an item.
 func Passes(kind, state string) bool {
 	return slices.ContainsFunc(Sources, func(s Source) bool { return s.Kind == kind && slices.Contains(s.States, state) })
+}
+
+// StateFilter is the filter of an item that has its state.
+const StateFilter = "state"
+
+// Message returns the message of an item that was written, and false if it contributes
+// nothing. What was counted of a subject stays when the subject is deleted.
+func Message(it store.Item) (m queue.Message, ok bool, err error) {
+	of := slices.IndexFunc(Sources, func(s Source) bool { return s.Kind == it.Kind })
+	if of < 0 {
+		return m, false, nil
+	}
+	c, err := Sources[of].read(it)
+	if err != nil || len(c.Lines) == 0 {
+		return m, false, err
+	}
+	body, err := json.Marshal(c)
+	return queue.Message{Body: string(body), Group: string(it.Account)}, err == nil, err
 }
 
 // ofContent reads what a content item contributes.
@@ -87,13 +108,13 @@ func ofContent(it store.Item) (change, error) {
 	if err := it.Decode(&r); err != nil {
 		return change{}, err
 	}
-	c := change{Owner: it.Owner, factory: r.FactoryID, subject: r.ID, version: r.Version, updated: r.UpdatedAt}
+	c := change{Owner: it.Owner, Factory: r.FactoryID, Subject: r.ID, Version: r.Version, Updated: r.UpdatedAt}
 	for _, p := range r.History {
-		c.lines = append(c.lines, Line{At: p.At.Time, Kind: r.Kind, Amounts: Amounts{Made: p.Made, Failed: p.Failed, Published: p.Published, Spend: p.Credits}})
+		c.Lines = append(c.Lines, Line{At: p.At.Time, Kind: r.Kind, Amounts: Amounts{Made: p.Made, Failed: p.Failed, Published: p.Published, Spend: p.Credits}})
 	}
 	for _, p := range r.Publications {
 		if p.State == item.PublicationPublished {
-			c.lines = append(c.lines, ofPublication(r.Kind, p))
+			c.Lines = append(c.Lines, ofPublication(r.Kind, p))
 		}
 	}
 	return c, nil
@@ -118,9 +139,9 @@ func ofTraining(it store.Item) (change, error) {
 	if err != nil {
 		return change{}, err
 	}
-	c := change{Owner: it.Owner, factory: r.FactoryID, subject: r.ID, version: r.Version, updated: r.UpdatedAt.Time}
+	c := change{Owner: it.Owner, Factory: r.FactoryID, Subject: r.ID, Version: r.Version, Updated: r.UpdatedAt.Time}
 	if r.State == job.Completed && r.CostCredits > 0 {
-		c.lines = []Line{{At: r.UpdatedAt.Time, Amounts: Amounts{Spend: r.CostCredits}}}
+		c.Lines = []Line{{At: r.UpdatedAt.Time, Amounts: Amounts{Spend: r.CostCredits}}}
 	}
 	return c, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
+	"github.com/content-automation/api/pkg/analytics/rollup/rolluptest"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -126,14 +127,7 @@ func (w *world) recordOf(it store.Item) events.DynamoDBEventRecord {
 // handle calls the function with records, and returns the first that is to be delivered again.
 func (w *world) handle(records ...events.DynamoDBEventRecord) string {
 	w.t.Helper()
-	out, err := w.keeper.Handle(w.t.Context(), events.DynamoDBEvent{Records: records})
-	if err != nil || len(out.BatchItemFailures) > 1 {
-		w.t.Fatal(out, err)
-	}
-	for _, f := range out.BatchItemFailures {
-		return f.ItemIdentifier
-	}
-	return ""
+	return rolluptest.Handle(w.t.Context(), w.keeper, records...)
 }
 
 func day(s string) time.Time {

@@ -2,6 +2,7 @@ package rollup
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/factory/ref"
+	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -20,73 +22,68 @@ type counted struct {
 	Lines   []Line `json:"lines"`
 }
 
-// Keeper is the handler of the state table's stream that keeps the sums. It counts each
-// version of a subject once, in whatever order and however often the records come: with
+// Keeper is the handler of the queue of changes that keeps the sums. It counts each
+// version of a subject once, in whatever order and however often the messages come: with
 // the sums it writes what the subject has contributed so far, and its version.
 type Keeper struct{ db *store.DB }
 
 // New makes the handler.
 func New(db *store.DB) *Keeper { return &Keeper{db} }
 
-// Handle counts the changes of a batch. It returns the first record that was not
-// counted: the stream then delivers that record and all later ones again.
-func (k *Keeper) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
-	failed := len(batch.Records)
-	fail := func(place int, err error) {
-		slog.Error("record not counted", "sequence_number", batch.Records[place].Change.SequenceNumber, "error", err)
-		failed = min(failed, place)
+// Holding returns the handler, which keeps the messages of a batch invisible while it
+// counts them.
+func (k *Keeper) Holding(h *queue.Holder) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
+	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+		held := h.Hold(ctx, batch.Records)
+		failed := k.Count(ctx, batch.Records)
+		held.End(ctx, failed)
+		return queue.Response(batch.Records, failed), nil
 	}
-	var order []string
-	first, changes := map[string]int{}, map[string][]change{}
-	for i, r := range batch.Records {
-		c, ok, err := read(r)
-		if err != nil {
-			fail(i, err)
-		}
-		if !ok || err != nil {
-			continue
-		}
-		if _, known := first[c.factory]; !known {
-			order = append(order, c.factory)
-			first[c.factory] = i
-		}
-		changes[c.factory] = append(changes[c.factory], c)
-	}
-	for _, factory := range order {
-		if err := k.count(ctx, factory, latest(changes[factory])); err != nil {
-			fail(first[factory], err)
-		}
-	}
-	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
-	if failed < len(batch.Records) {
-		out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: batch.Records[failed].Change.SequenceNumber})
-	}
-	return out, nil
 }
 
-// read reads a record; false where it contributes nothing. What was counted of a subject
-// stays when it is deleted.
-func read(r events.DynamoDBEventRecord) (c change, ok bool, err error) {
-	it, err := store.FromRecord(r.Change.NewImage)
-	if err != nil {
-		return c, false, err
+// Count counts the changes of a batch of messages. It returns at the place of each its
+// error or nil.
+func (k *Keeper) Count(ctx context.Context, batch []events.SQSMessage) []error {
+	failed := make([]error, len(batch))
+	var order []string
+	places, changes := map[string][]int{}, map[string][]change{}
+	for i, m := range batch {
+		var c change
+		if err := json.Unmarshal([]byte(m.Body), &c); err != nil || c.Factory == "" || c.Subject == "" {
+			failed[i] = errors.Join(errNoChange, err)
+			continue
+		}
+		if places[c.Factory] == nil {
+			order = append(order, c.Factory)
+		}
+		places[c.Factory] = append(places[c.Factory], i)
+		changes[c.Factory] = append(changes[c.Factory], c)
 	}
-	of := slices.IndexFunc(Sources, func(s Source) bool { return s.Kind == it.Kind })
-	if of < 0 {
-		return c, false, nil
+	for _, factory := range order {
+		err := k.count(ctx, factory, latest(changes[factory]))
+		for _, i := range places[factory] {
+			failed[i] = err
+		}
 	}
-	c, err = Sources[of].read(it)
-	return c, len(c.lines) > 0, err
+	for i, err := range failed {
+		if err != nil {
+			slog.Error("change not counted", "message_id", batch[i].MessageId, "error", err)
+		}
+	}
+	return failed
 }
+
+// errNoChange reports a message that is none of the relay.
+var errNoChange = errors.New("rollup: not a message of a change")
 
 // latest returns the changes of the latest version of each subject.
 func latest(changes []change) (all []change) {
 	for _, c := range changes {
-		i := slices.IndexFunc(all, func(known change) bool { return known.subject == c.subject })
+		i := slices.IndexFunc(all, func(known change) bool { return known.Subject == c.Subject })
 		switch {
 		case i < 0:
 			all = append(all, c)
-		case all[i].version < c.version:
+		case all[i].Version < c.Version:
 			all[i] = c
 		}
 	}
@@ -127,7 +124,7 @@ func (k *Keeper) count(ctx context.Context, factory string, changes []change) er
 func (k *Keeper) countSome(ctx context.Context, factory string, changes []change, again bool) (n int, err error) {
 	keys := []store.Key{ref.Key(factory)}
 	for _, c := range changes {
-		keys = append(keys, store.Key{PK: partition(factory), SK: countedItem + c.subject})
+		keys = append(keys, store.Key{PK: partition(factory), SK: countedItem + c.Subject})
 	}
 	items, err := k.db.GetAll(ctx, keys...)
 	if err != nil {
@@ -165,19 +162,19 @@ func (c change) replace(tx *store.Tx, all sums, it store.Item, name string, zone
 			return err
 		}
 	} else {
-		it = newItem(c.Owner, c.factory, countedItem+c.subject)
+		it = newItem(c.Owner, c.Factory, countedItem+c.Subject)
 	}
-	same := exists && sameLines(old.Lines, c.lines) && old.Zone == name
-	if old.Version > c.version || old.Version == c.version && (!again || same) {
+	same := exists && sameLines(old.Lines, c.Lines) && old.Zone == name
+	if old.Version > c.Version || old.Version == c.Version && (!again || same) {
 		return nil
 	}
 	if err := old.countTo(all, -1); err != nil {
 		return err
 	}
-	if err := all.count(c.lines, name, zone, 1); err != nil {
+	if err := all.count(c.Lines, name, zone, 1); err != nil {
 		return err
 	}
-	if err := it.Encode(counted{c.version, name, c.lines}); err != nil {
+	if err := it.Encode(counted{c.Version, name, c.Lines}); err != nil {
 		return err
 	}
 	if exists {

@@ -1,6 +1,7 @@
 package rollup_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,9 +15,11 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
+	"github.com/content-automation/api/pkg/analytics/rollup/rolluptest"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -142,16 +145,11 @@ func (w *world) deliver(random *rand.Rand, records []events.DynamoDBEventRecord)
 		group.Go(func() {
 			for batch := range queue {
 				for len(batch) > 0 {
-					out, err := w.keeper.Handle(w.t.Context(), events.DynamoDBEvent{Records: batch})
-					if err != nil {
-						w.t.Error(err)
-						return
+					again := rolluptest.Handle(w.t.Context(), w.keeper, batch...)
+					if again == "" {
+						break
 					}
-					from := len(batch)
-					for _, f := range out.BatchItemFailures {
-						from = slices.IndexFunc(batch, func(r events.DynamoDBEventRecord) bool { return r.Change.SequenceNumber == f.ItemIdentifier })
-					}
-					batch = batch[from:]
+					batch = batch[slices.IndexFunc(batch, func(r events.DynamoDBEventRecord) bool { return r.Change.SequenceNumber == again }):]
 				}
 			}
 		})
@@ -452,4 +450,34 @@ func TestTrainingsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	is(t, "rebuilt", w.days("2026-05-01", "2026-05-03", "UTC"), want)
+}
+
+// still is a queue whose messages stay hidden.
+type still struct{}
+
+func (still) ExtendVisibility(_ context.Context, _ time.Duration, receipts ...string) []error {
+	return make([]error, len(receipts))
+}
+
+// Of the messages of a batch, those that were not counted come again, and a message that is
+// none holds back no other.
+func TestMessagesThatWereNotCountedComeAgain(t *testing.T) {
+	w := newWorld(t, "")
+	post := w.content(item.Post)
+	it, err := store.FromRecord(w.happens(post, item.Past{Made: 1}).Change.NewImage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, ok, err := rollup.Message(it)
+	if err != nil || !ok || m.Group != string(acme.Account) {
+		t.Fatal(m, ok, err)
+	}
+	beats := func() (<-chan time.Time, func()) { return nil, func() {} }
+	out, err := w.keeper.Holding(queue.NewHolder(still{}, beats))(t.Context(), events.SQSEvent{Records: []events.SQSMessage{
+		{MessageId: "none", Body: `{"Records":[]}`}, {MessageId: "first", Body: m.Body}, {MessageId: "again", Body: m.Body},
+	}})
+	if err != nil || len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "none" {
+		t.Errorf("%+v, %v", out, err)
+	}
+	is(t, "the sums", w.days("2026-05-01", "2026-05-01", "UTC"), truth(t, "UTC", post))
 }

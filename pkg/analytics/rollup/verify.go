@@ -149,10 +149,10 @@ type inspection struct {
 
 // subjects compares what subjects contribute with what was counted of them.
 func (r *Report) subjects(ctx context.Context, in inspection, changes []change) error {
-	changes = slices.DeleteFunc(changes, func(c change) bool { return len(c.lines) == 0 })
+	changes = slices.DeleteFunc(changes, func(c change) bool { return len(c.Lines) == 0 })
 	keys := make([]store.Key, len(changes))
 	for i, c := range changes {
-		keys[i] = store.Key{PK: partition(r.Factory), SK: countedItem + c.subject}
+		keys[i] = store.Key{PK: partition(r.Factory), SK: countedItem + c.Subject}
 	}
 	known, err := in.db.GetAll(ctx, keys...)
 	if err != nil {
@@ -165,15 +165,15 @@ func (r *Report) subjects(ctx context.Context, in inspection, changes []change) 
 				return err
 			}
 		}
-		same := sameLines(was.Lines, c.lines)
+		same := sameLines(was.Lines, c.Lines)
 		switch {
-		case same && (!in.repair || was.Zone == in.zone) || was.Version > c.version:
+		case same && (!in.repair || was.Zone == in.zone) || was.Version > c.Version:
 			continue // the subject was read before its last change
 		case same: // it is counted in another time zone
-		case was.Version < c.version && in.now.Sub(c.updated) < Settle:
+		case was.Version < c.Version && in.now.Sub(c.Updated) < Settle:
 			r.Pending++
 		default:
-			r.wrong("%s is not counted as of its version %d", c.subject, c.version)
+			r.wrong("%s is not counted as of its version %d", c.Subject, c.Version)
 		}
 		if in.repair {
 			if err := New(in.db).recount(ctx, r.Factory, c); err != nil {

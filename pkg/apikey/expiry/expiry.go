@@ -16,13 +16,24 @@ import (
 // notice is the time between the warning and the end of a key.
 const notice = 7 * 24 * time.Hour
 
+// latestYear is the last year that a time in a document can have, by RFC 3339. A key that
+// ends close to its end is not removed.
+const latestYear = 9999
+
 // expiring is the partition of store.ByDue that lists the keys of all accounts with a
 // planned warning, by its time.
 const expiring = "keys#expiring"
 
 // Plan sets the time of the warning for a key whose end is about to change. An end
 // that is nearer than the notice needs no warning: its caller has just chosen it.
+// A key with an end is removed some time after it.
 func Plan(r *key.Record, end *resource.Time, now time.Time) {
+	r.RemoveAt = nil
+	if end != nil {
+		if at := end.Add(Keep); at.Year() <= latestYear {
+			r.RemoveAt = &at
+		}
+	}
 	if end != nil && r.ExpiresAt != nil && end.Equal(r.ExpiresAt.Time) {
 		return
 	}
@@ -35,20 +46,24 @@ func Plan(r *key.Record, end *resource.Time, now time.Time) {
 	}
 }
 
-// Due returns the key's place in the list of planned warnings, or the zero key if
-// none is planned.
+// Due returns the key's place in the list of planned warnings and removals, or the zero key
+// if none is planned.
 func Due(r *key.Record) store.Key {
-	if r.WarnAt == nil || r.State == key.Revoked {
+	at := r.RemoveAt
+	if r.WarnAt != nil && r.State != key.Revoked {
+		at = r.WarnAt
+	}
+	if at == nil {
 		return store.Key{}
 	}
-	return store.Key{PK: expiring, SK: until(*r.WarnAt) + r.ID}
+	return store.Key{PK: expiring, SK: until(*at) + r.ID}
 }
 
 // until is the beginning of the sort keys of all warnings that are due at a time.
 func until(t time.Time) string { return t.UTC().Format(time.RFC3339) + "#" }
 
 // Warn emits the event of every key whose warning is due, and returns how many these
-// were. Each key has one warning: the event commits together with the removal from
+// were. It removes keys that have ended long ago. Each key has one warning: the event commits together with the removal from
 // the list. A warning that fails stays in the list for the next call.
 func Warn(ctx context.Context, db *store.DB, now time.Time) (warned int, err error) {
 	q := store.Query{
@@ -78,6 +93,16 @@ func warn(ctx context.Context, db *store.DB, it store.Item, now time.Time) (bool
 	if err != nil {
 		return false, err
 	}
+	var stored key.Record
+	if err := it.Decode(&stored); err != nil {
+		return false, err
+	}
+	if stored.WarnAt == nil || stored.State == key.Revoked {
+		if r.State == key.Active || stored.RemoveAt == nil || stored.RemoveAt.After(now) {
+			return false, store.ErrConflict // the index is behind
+		}
+		return false, remove(ctx, db, it, stored, now)
+	}
 	tx := &store.Tx{}
 	active := r.State == key.Active
 	if active {
@@ -88,15 +113,11 @@ func warn(ctx context.Context, db *store.DB, it store.Item, now time.Time) (bool
 		tx.Create(e, nil)
 	}
 	// Nothing that callers see changes, so the version stays.
-	var stored key.Record
-	if err := it.Decode(&stored); err != nil {
-		return false, err
-	}
 	stored.WarnAt = nil
 	if err := it.Encode(stored); err != nil {
 		return false, err
 	}
-	it.Due = store.Key{}
+	it.Due = Due(&stored)
 	tx.Replace(it)
 	return active, db.Commit(ctx, tx)
 }

@@ -50,7 +50,16 @@ type Record struct {
 	// WarnAt is the time to warn the account that the key expires. It is nil if no
 	// warning is planned.
 	WarnAt *time.Time `json:"warn_at,omitempty"`
+	// RemoveAt is the time to remove the key, if it has ended. It is nil if it has no end.
+	RemoveAt *time.Time `json:"remove_at,omitempty"`
 }
+
+// Most bounds the keys of an account that are not revoked, so that one transaction can
+// change all of their secrets together with the account.
+const Most = 80
+
+// CountKey is the key of the count of an account's keys that are not revoked.
+func CountKey(account tenant.Account) store.Key { return store.IDKey("keycount#" + string(account)) }
 
 // OldSecret is what is shown of a secret that a rotation has replaced.
 type OldSecret struct {

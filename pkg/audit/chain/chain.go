@@ -22,6 +22,9 @@ const (
 	linkKind  = "audit_link"
 )
 
+// Region is the attribute of an entry with the region that has written it.
+const Region = "region"
+
 // Keep is how long entries are kept. A link is kept a day longer.
 const Keep = 90 * 24 * time.Hour
 

@@ -51,10 +51,7 @@ func (c *Chain) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 		}
 	}
 	failed := len(batch.Records)
-	order, chains, err := byChain(batch)
-	if err != nil {
-		return events.DynamoDBEventResponse{}, err
-	}
+	order, chains := byChain(batch)
 	for _, n := range order {
 		if err := c.extend(ctx, n, chains[n], nil); err != nil {
 			slog.Error("audit chain not extended", "account", n.Account, "day", n.Date(), "error", err)
@@ -71,10 +68,7 @@ func (c *Chain) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 // Redrive appends those of the entries of a batch that are in no link. The chains may
 // have gone on since the stream has given the batch up, so that all links are read.
 func (c *Chain) Redrive(ctx context.Context, batch events.DynamoDBEvent) error {
-	order, chains, err := byChain(batch)
-	if err != nil {
-		return err
-	}
+	order, chains := byChain(batch)
 	for _, n := range order {
 		var r Report
 		known, err := r.links(ctx, c.db, n)
@@ -89,23 +83,24 @@ func (c *Chain) Redrive(ctx context.Context, batch events.DynamoDBEvent) error {
 }
 
 // byChain returns the new entries of a batch by their chains, and the chains in the
-// order of their first entries.
-func byChain(batch events.DynamoDBEvent) (order []Name, chains map[Name][]record, err error) {
+// order of their first entries. An entry that cannot be decoded is put aside: the check of
+// its chain names it.
+func byChain(batch events.DynamoDBEvent) (order []Name, chains map[Name][]record) {
 	chains = map[Name][]record{}
 	for i, r := range batch.Records {
 		if r.EventName != string(events.DynamoDBOperationTypeInsert) {
 			continue
 		}
 		entry, err := store.FromRecord(r.Change.NewImage)
-		if err != nil {
-			return nil, nil, err
-		}
-		if entry.Kind != EntryKind {
+		if err == nil && entry.Kind != EntryKind {
 			continue
 		}
-		n, err := nameOf(entry)
+		var n Name
+		if err == nil {
+			n, err = nameOf(entry)
+		}
 		if err != nil {
-			slog.Error("audit entry in no chain", "partition", entry.PK, "id", entry.SK, "error", err)
+			metric.PutAside("sequence_number", r.Change.SequenceNumber, "kind", EntryKind, "partition", entry.PK, "id", entry.SK, "error", err)
 			continue
 		}
 		if chains[n] == nil {
@@ -113,7 +108,7 @@ func byChain(batch events.DynamoDBEvent) (order []Name, chains map[Name][]record
 		}
 		chains[n] = append(chains[n], record{entry, i, r.Change.SequenceNumber, r.AWSRegion + "/" + entry.PK})
 	}
-	return order, chains, nil
+	return order, chains
 }
 
 // reportAltered reports a change or removal, but for the table's own removal of what

@@ -120,6 +120,9 @@ func (c *Counter) carry(ctx context.Context, to *Credential, open int64) (int64,
 	hash := to.From
 	for range maxChain {
 		it, err := c.db.Get(ctx, key(hash))
+		if errors.Is(err, store.ErrNotFound) {
+			return open, store.Item{}, nil // it ended so long ago that it has counted nothing
+		}
 		if err != nil {
 			return 0, it, fmt.Errorf("credential: read replaced secret: %w", err)
 		}

@@ -19,7 +19,7 @@ func (w *world) rotate(old, hash string, overlap time.Duration) {
 		if overlap > 0 {
 			credential.Move(tx, old, hash, w.clock.Now().Add(overlap))
 		} else {
-			credential.Revoke(tx, old)
+			credential.Revoke(tx, old, w.clock.Now())
 		}
 	})
 }
@@ -142,7 +142,7 @@ func TestAKeyThatBeginsBeyondTheCeilingMakesNoCall(t *testing.T) {
 
 func TestRefusedCallsAreCountedByTheWindow(t *testing.T) {
 	w := newWorld(t, secret("active"), secret("ended"))
-	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "ended") })
+	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "ended", w.clock.Now()) })
 	for _, hash := range []string{"active", "ended"} {
 		for n := int64(window); n < window+2; n++ {
 			for want := 1; want <= 3; want++ {
@@ -207,7 +207,7 @@ func TestUsage(t *testing.T) {
 	w.clock.Add(24 * time.Hour)
 	check(credential.Calls{}, credential.Calls{})
 	// Calls with a secret that has ended are those of the key, too.
-	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash") })
+	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash", w.clock.Now()) })
 	for range 2 {
 		if _, err := w.counter.Refuse(t.Context(), w.call("hash", minute()), minute()); err != nil {
 			t.Fatal(err)

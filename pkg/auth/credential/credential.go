@@ -178,15 +178,24 @@ func set(u expression.UpdateBuilder, name expression.NameBuilder, value string) 
 	return u.Set(name, expression.Value(value))
 }
 
-// Revoke ends a credential at once. It stays known, for the audit.
-func Revoke(tx *store.Tx, hash string) {
-	tx.Update(key(hash), expression.Set(store.Attribute(revoked), expression.Value("true")), store.Exists, store.Conflict)
+// SecretAttribute is the attribute of a key's item that has the hash of its secret.
+const SecretAttribute = "secret"
+
+// Keep is how long a credential stays known that has ended, for the audit log, which is kept
+// as long.
+const Keep = 90 * 24 * time.Hour
+
+// Revoke ends a credential at once. It stays known for a while.
+func Revoke(tx *store.Tx, hash string, now time.Time) {
+	u := expression.Set(store.Attribute(revoked), expression.Value("true"))
+	tx.Update(key(hash), store.Expires(u, now.Add(Keep)), store.Exists, store.Conflict)
 }
 
-// Move makes a credential stand for another one until the given time.
+// Move makes a credential stand for another one until the given time. After that it stays
+// known for a while.
 func Move(tx *store.Tx, hash, to string, at time.Time) {
 	u := expression.Set(store.Attribute(movedTo), expression.Value(to)).Set(store.Number(until), expression.Value(at.UnixMilli()))
-	tx.Update(key(hash), u, store.Exists, store.Conflict)
+	tx.Update(key(hash), store.Expires(u, at.Add(Keep)), store.Exists, store.Conflict)
 }
 
 // ChangeAccount rewrites a credential's copy of what its account says.

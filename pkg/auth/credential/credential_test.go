@@ -196,7 +196,7 @@ func TestASecretThatHasEndedIsKnownButNotCounted(t *testing.T) {
 			}
 		}
 	}
-	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash") })
+	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash", w.clock.Now()) })
 	w.clock.Add(time.Minute - time.Millisecond)
 	if s := w.call("ends", window); s.Count != 3 || s.Ended(w.clock.Now()) {
 		t.Errorf("just before its end: %+v", *s)
@@ -262,7 +262,7 @@ func TestAMovedSecretLeadsToTheNewOne(t *testing.T) {
 func TestAMovedSecretEndsWithTheNewOne(t *testing.T) {
 	w := newWorld(t, secret("old"), secret("new"))
 	w.commit(func(tx *store.Tx) { credential.Move(tx, "old", "new", w.clock.Now().Add(time.Hour)) })
-	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "new") })
+	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "new", w.clock.Now()) })
 	w.unchanged(func() {
 		if s := w.call("old", window); !s.Ended(w.clock.Now()) || !s.Revoked {
 			t.Errorf("%+v", *s)
@@ -308,7 +308,7 @@ func TestAnotherCallOpensTheWindow(t *testing.T) {
 func TestASecretIsRevokedWhileItsWindowOpens(t *testing.T) {
 	w := newWorld(t, secret("hash"))
 	w.faults.Before("TransactWriteItems", func() {
-		w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash") })
+		w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash", w.clock.Now()) })
 	})
 	if s := w.call("hash", window); !s.Ended(w.clock.Now()) {
 		t.Errorf("%+v", *s)
@@ -413,7 +413,7 @@ func TestASecretIsCreatedOnceAndChangedOnlyWhereItIs(t *testing.T) {
 		for what, fill := range map[string]func(*store.Tx){
 			"a second create":                  func(tx *store.Tx) { credential.Create(tx, other) },
 			"a change of nothing":              func(tx *store.Tx) { credential.Change(tx, secret("nothing")) },
-			"a revocation of nothing":          func(tx *store.Tx) { credential.Revoke(tx, "nothing") },
+			"a revocation of nothing":          func(tx *store.Tx) { credential.Revoke(tx, "nothing", w.clock.Now()) },
 			"a move of nothing":                func(tx *store.Tx) { credential.Move(tx, "nothing", "hash", w.clock.Now()) },
 			"a change of nothing's account":    func(tx *store.Tx) { credential.ChangeAccount(tx, "nothing", "x", nil, 1) },
 			"a change of account with nothing": func(tx *store.Tx) { credential.ChangeAccount(tx, "nothing", "x", []string{"::/0"}, 1) },

@@ -2,7 +2,9 @@ package script_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/content-automation/api/pkg/compose/script"
@@ -50,6 +52,59 @@ func TestTheFontsAgree(t *testing.T) {
 		_, err := fonts.Fit(s.text, s.language, text.Box{Width: 900, Height: 560, MaxEm: 96, MinEm: 30, MaxLines: 9})
 		if got := !errors.Is(err, text.ErrScript); got != s.shown || got && err != nil {
 			t.Errorf("%q: %v", s.text, err)
+		}
+	}
+}
+
+// letters are the alphabets of the samples below, with wide characters among them.
+var letters = []string{
+	"abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "mwMW@%", "0123456789,.-!?", "àáâãäåæçèéêëßÀÁÂÃÄÅÆ", "абвгдежзийклмнопрстуфхцчшщъыьэюя", "АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯ",
+	"αβγδεζηθικλμνξοπρστυφχψω", "ابتثجحخدذرزسشصضطظعغفقكلمنهوي", "אבגדהוזחטיכלמנסעפצקרשת", "कखगघङचछजझञटठडढणतथदधनपफबभमयरलवशषसह", "กขคฆงจฉชซฌญฎฏฐฑฒณดตถทธน", "骨直體驗", "はかなカナ", "안녕하세요",
+	"😀❤🏃", "\ufdfd\ufdfa\ufdf4", "\u2e3b\u2e3a\u2014",
+}
+
+// What fits by the estimate fits in the fonts.
+func TestFits(t *testing.T) {
+	fonts, err := text.Open(filepath.Join("..", "..", "..", ".tools", "media", "fonts"))
+	if err != nil {
+		t.Fatalf("%v (make media-tools installs them)", err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	places := []struct {
+		script.Place
+		box text.Box
+	}{
+		{script.Track, text.Box{Width: 840, Height: 175, MaxEm: 72, MinEm: 30, MaxLines: 3}},
+		{script.ByALogo, text.Box{Width: 580, Height: 128, MaxEm: 46, MinEm: 22, MaxLines: 2}},
+	}
+	taken := 0
+	for range 3000 {
+		alphabet, p := []rune(letters[random.IntN(len(letters))]), places[random.IntN(len(places))]
+		var s strings.Builder
+		for range 1 + random.IntN(200) {
+			s.WriteRune(alphabet[random.IntN(len(alphabet))])
+			if random.IntN(8) == 0 {
+				s.WriteByte(' ')
+			}
+		}
+		if !p.Fits(s.String()) {
+			continue
+		}
+		taken++
+		if _, err := fonts.Fit(s.String(), "", p.box); errors.Is(err, text.ErrTooLong) {
+			t.Errorf("%q does not fit into %+v", s.String(), p.Place)
+		}
+	}
+	if taken < 500 {
+		t.Errorf("%d of 3,000 texts fit", taken)
+	}
+	for s, want := range map[string]bool{
+		"Running on the trails of the North in the shoes that we have made of recycled nets": true,
+		strings.Repeat("Laufschuhe aus Netzen ", 9):                                          false,
+		strings.Repeat("\ufdfd", 20):                                                         false,
+	} {
+		if got := script.Track.Fits(s); got != want {
+			t.Errorf("%q fits: %v", s, got)
 		}
 	}
 }

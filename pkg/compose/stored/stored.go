@@ -124,7 +124,7 @@ func (c *Composer) download(ctx context.Context, key, path string) error {
 	body, err := c.Objects.Open(ctx, key)
 	if errs.CodeOf(err) == errs.NotFound {
 		return &provider.Error{
-			Kind: provider.BadInput, Code: string(provider.FailedInputUnreadable), Message: "A file that is needed for the composition was removed.", Cause: err,
+			Kind: provider.BadInput, Code: string(provider.FailedInputUnreadable), Message: "A file that is needed for the composition was removed.", Cause: err, Part: key,
 		}
 	}
 	if err != nil {
@@ -153,6 +153,6 @@ func failure(err error) error {
 	if known == nil || e.Code == compose.CodeCanceled {
 		return err
 	}
-	known.Message, known.Cause = e.Message, err
+	known.Message, known.Cause, known.Part = e.Message, err, e.About
 	return known
 }

@@ -24,6 +24,8 @@ const (
 // Brief describes an item's factory to the models. It is stored with the item: a later
 // change of the factory does not change an accepted item.
 type Brief struct {
+	// Type is the type of the factory; empty of items that are older than this member.
+	Type string `json:"type,omitempty"`
 	// Voice is for text models.
 	Voice string `json:"voice"`
 	// Look is for image and video models, and Sound for music models.
@@ -53,7 +55,7 @@ func (b Brief) model(kind provider.Kind) (modelID, endpoint string) {
 // Factory is what a brief is written from. It repeats the members of a factory because
 // pkg/factory links the HTTP framework.
 type Factory struct {
-	ID, Name string
+	ID, Name, Type string
 	// Writer says who speaks, such as "a brand".
 	Writer                      string
 	Description, Audience, Tone string
@@ -121,8 +123,8 @@ func NewBrief(f Factory) (Brief, error) {
 		sound = append(sound, sentence("Mood", f.Tone))
 	}
 	return Brief{
-		Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
-		Look:  provider.Clip(sentences(" ", look...), maxManner), Sound: provider.Clip(sentences(" ", sound...), maxManner),
+		Type: f.Type, Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
+		Look: provider.Clip(sentences(" ", look...), maxManner), Sound: provider.Clip(sentences(" ", sound...), maxManner),
 		Models: f.Models, Trained: f.Trained, Brand: brandOf(settings, f.Logo), Prices: f.pricesOf(settings),
 	}, nil
 }

@@ -2,6 +2,8 @@ package item
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/compose/timeline"
@@ -13,6 +15,11 @@ import (
 
 // Composition implements generate.Composing: the finished media of the item.
 func (w *work) Composition(_ int, made []generate.Made) (composition.Composition, error) {
+	if w.plain {
+		r := *w.Record
+		r.Brief.Brand = r.Brief.Brand.Plain()
+		return r.composition(made)
+	}
 	return w.composition(made)
 }
 
@@ -116,4 +123,42 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 
 func seconds(f media.File) time.Duration {
 	return time.Duration(f.DurationSeconds * float64(time.Second))
+}
+
+// Gave implements generate.Composing.
+func (r *Record) Gave(e *provider.Error) bool {
+	var n int
+	text := e.Code == string(provider.FailedTextTooLong) || e.Code == string(provider.FailedScript) || e.Code == string(provider.FailedInput)
+	switch part := e.Part; {
+	case part == "":
+		return false
+	case part == "/music":
+		return r.Track != nil && r.Music != nil && *r.Music != MusicGenerated
+	case strings.HasPrefix(part, "/brand/"):
+		return true
+	case part == "/title", part == "/path" && text:
+		return r.Given.Title
+	case part == "/path":
+		return r.photo(1) != nil
+	case scan(part, "/slides/%d", &n) && text:
+		return r.givenSlide(n)
+	case scan(part, "/slides/%d", &n), scan(part, "/scenes/%d/picture", &n):
+		return r.photo(n+1) != nil
+	default:
+		return r.brought(part)
+	}
+}
+
+// scan reads the number in a JSON pointer.
+func scan(pointer, format string, n *int) bool {
+	_, err := fmt.Sscanf(pointer, format, n)
+	return err == nil && fmt.Sprintf(format, *n) == pointer
+}
+
+// brought reports whether the file of a key is one that the caller has brought in.
+func (r *Record) brought(key string) bool {
+	if r.Track != nil && r.Track.Key == key || r.Brief.Brand != nil && r.Brief.Brand.Logo != nil && r.Brief.Brand.Logo.Key == key {
+		return true
+	}
+	return slices.ContainsFunc(r.Shown, func(p shownPhoto) bool { return p.File.Key == key })
 }

@@ -22,7 +22,7 @@ const AutoPublish task.Kind = "publish.auto"
 
 // autoPublish adds that task to the transaction, if the item asks for it.
 func (r *Record) autoPublish(tx *store.Tx, now time.Time, o tenant.Owner) error {
-	if !r.Automatic {
+	if !r.Automatic || r.Withheld {
 		return nil
 	}
 	return task.Create(tx, now, task.Task{Message: task.Message{
@@ -57,20 +57,30 @@ func PublicationCodes() []string {
 // Publication is the post of an item on one social account.
 type Publication struct {
 	resource.Resource
-	ContentItemID   string              `json:"content_item_id" doc:"Content item that is published"`
-	SocialAccountID string              `json:"social_account_id" doc:"Social account that it is published to"`
-	Platform        string              `json:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform of the account"`
-	State           string              `json:"state" enum:"pending,publishing,published,failed" doc:"State of the publication. pending: its time has not come"`
-	PlatformPostID  *string             `json:"platform_post_id" doc:"Id of the post on the platform. Null until published, and where the platform does not say"`
-	URL             *string             `json:"url" doc:"Address of the post. Null until published, and where the platform does not say"`
-	Failure         *PublicationFailure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
-	PublishedAt     *resource.Time      `json:"published_at" doc:"Time at which it was published. Null until then"`
-	Metrics         *Metrics            `json:"metrics" doc:"How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where the platform has none"`
-	Options         *PublishOptions     `json:"options" doc:"Options of its platform. Null: none"`
+	ContentItemID   string               `json:"content_item_id" doc:"Content item that is published"`
+	SocialAccountID string               `json:"social_account_id" doc:"Social account that it is published to"`
+	Platform        string               `json:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform of the account"`
+	State           string               `json:"state" enum:"pending,publishing,published,failed" doc:"State of the publication. pending: its time has not come"`
+	PlatformPostID  *string              `json:"platform_post_id" doc:"Id of the post on the platform. Null until published, and where the platform does not say"`
+	URL             *string              `json:"url" doc:"Address of the post. Null until published, and where the platform does not say"`
+	Failure         *PublicationFailure  `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	Warnings        []PublicationWarning `json:"warnings" nullable:"false" doc:"What the post lacks that was asked for. It is published all the same"`
+	PublishedAt     *resource.Time       `json:"published_at" doc:"Time at which it was published. Null until then"`
+	Metrics         *Metrics             `json:"metrics" doc:"How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where the platform has none"`
+	Options         *PublishOptions      `json:"options" doc:"Options of its platform. Null: none"`
 }
 
 // SchemaName names the schema in the OpenAPI document.
 func (Publication) SchemaName() string { return "Publication" }
+
+// PublicationWarning is what a post lacks that was asked for.
+type PublicationWarning struct {
+	Code    platform.WarningCode `json:"code" doc:"Machine-readable name of what it lacks: cover_not_set, first_comment_not_written. More may be added" example:"cover_not_set"`
+	Message string               `json:"message" doc:"What happened and what to do about it"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (PublicationWarning) SchemaName() string { return "PublicationWarning" }
 
 // PublicationFailure is the reason why a publication failed.
 type PublicationFailure struct {

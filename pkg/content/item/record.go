@@ -16,6 +16,8 @@ import (
 type Record struct {
 	Item
 	Files []media.File `json:"files,omitempty"`
+	// Branded reports that the finished files show the logo or the name of the brand.
+	Branded bool `json:"branded,omitempty"`
 	// Track is the caller's music.
 	Track *media.File `json:"track,omitempty"`
 	// Scenes is the script of a video.
@@ -43,6 +45,9 @@ type Record struct {
 	Rehearsed *PublishRehearsal `json:"rehearsed,omitempty"`
 	// Automatic reports that its factory published by itself when the item was accepted.
 	Automatic bool `json:"automatic,omitempty"`
+	// Withheld reports that the caller of the current attempt lacks content:publish, so that
+	// what it makes is not published by itself.
+	Withheld bool `json:"withheld,omitempty"`
 	// History has the results of the item's attempts, oldest first.
 	History []Past `json:"history,omitempty"`
 }
@@ -66,6 +71,7 @@ func (r *Record) Runs() bool { return r.State == Queued || r.State == Generating
 
 // Entry returns the record as an item of the table.
 func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
+	r.ExpiresAt = generate.ExpiresAt(o, r.CreatedAt)
 	it, err := store.NewItem(ItemKind, o, r.ID, r)
 	if err != nil {
 		return it, err
@@ -115,6 +121,12 @@ func Decode(it *store.Item) (*Record, error) {
 	var r Record
 	if err := it.Decode(&r); err != nil {
 		return nil, err
+	}
+	r.Publications = r.publications()
+	for i := range r.Publications {
+		if p := &r.Publications[i]; p.Warnings == nil {
+			p.Warnings = []PublicationWarning{} // it is older than the member
+		}
 	}
 	return &r, nil
 }

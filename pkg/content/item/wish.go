@@ -107,7 +107,7 @@ func (r *Record) take(w Wish) error {
 			r.Track = w.Track
 		}
 	}
-	return r.checkTexts()
+	return r.CheckTexts()
 }
 
 // set sets a member that was asked for, or its default where it has no value.
@@ -123,25 +123,41 @@ func set(member **string, asked, usual string) {
 // seen are the shapes whose finished media show texts.
 var seen = []string{"carousel", "story", "short video", "long video", "music clip"}
 
-// checkTexts refuses texts that finished media could not show, for want of a font.
-func (r *Record) checkTexts() error {
+// CheckTexts refuses texts of the caller that finished media could not show, for want of a
+// font or of room.
+func (r *Record) CheckTexts() error {
 	if !slices.Contains(seen, r.Shape) {
 		return nil
 	}
-	refuse := func(param string) error {
-		return errs.Invalid(param, "is in a writing system of which there is no font. Texts in finished media are in %s", script.Names)
-	}
+	const noFont = "is in a writing system of which there is no font. Texts in finished media are in " + script.Names
 	if !script.CoversLanguage(r.Language) {
-		return refuse("/language")
+		return errs.Invalid("/language", "%s", noFont)
 	}
 	var found []error
-	if r.Given.Title && (r.Kind == Story || r.Kind == MusicClip) && !script.Covers(r.Title) {
-		found = append(found, refuse("/title"))
+	check := func(param, about, text string, p script.Place) {
+		switch {
+		case !script.Covers(text):
+			found = append(found, errs.Invalid(param, "%s%s", about, noFont))
+		case !p.Fits(text):
+			found = append(found, errs.Invalid(param, "%sis too long for its place in the finished media. Shorten it", about))
+		}
+	}
+	switch {
+	case !r.Given.Title:
+	case r.Shape == "story":
+		check("/title", "", r.Title, script.Story)
+	case r.Kind == MusicClip:
+		check("/title", "", r.Title, script.Track)
 	}
 	for _, i := range r.Given.Slides {
-		if !script.Covers(r.Slides[i].Text) {
-			found = append(found, refuse(fmt.Sprintf("/slides/%d/text", i)))
+		check(fmt.Sprintf("/slides/%d/text", i), "", r.Slides[i].Text, script.Slide)
+	}
+	if b := r.Brief.Brand; b != nil && r.Kind == Carousel {
+		place := script.Band
+		if b.Logo != nil {
+			place = script.ByALogo
 		}
+		check("/factory_id", "names a factory whose brand_name ", b.Name, place)
 	}
 	return errs.All(found...)
 }

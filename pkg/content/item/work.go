@@ -27,7 +27,7 @@ func (l Loader) Open(it store.Item) (generate.Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &work{it, r, l.Sign}, nil
+	return &work{item: it, Record: r, sign: l.Sign}, nil
 }
 
 // work is the generation of a content item.
@@ -35,6 +35,8 @@ type work struct {
 	item store.Item
 	*Record
 	sign Signer
+	// plain reports that its finished media show no brand.
+	plain bool
 }
 
 var _ generate.Composing = (*work)(nil)
@@ -121,7 +123,8 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	}
 	w.Failure = &Failure{Stage: string(f.Stage), Code: f.Code, Message: f.Message, Retryable: f.Retryable}
 	w.Touch(now)
-	w.note(Past{At: w.UpdatedAt, Failed: 1})
+	w.CostCredits += f.Cost
+	w.note(Past{At: w.UpdatedAt, Failed: 1, Credits: f.Cost})
 	w.Count(tx, now, before)
 	return w.Notify(tx, w.item.Owner, event.ContentFailed)
 }
@@ -164,10 +167,10 @@ func (r *Record) assemble(made []generate.Made) {
 	}
 	r.Script, r.Scenes = t.Script(), t.Scenes
 	var parts []media.File
-	r.Files = nil
+	r.Files, r.Branded = nil, false
 	for n, m := range made {
 		if r.Parts[n].Role == roleFinal {
-			r.Files = m.Files
+			r.Files, r.Branded = m.Files, m.Branded
 			continue
 		}
 		for i := range m.Files {

@@ -13,11 +13,14 @@ import (
 	"github.com/content-automation/api/pkg/platform"
 )
 
+// topics are what factories of a type publish about.
+var topics = map[string]platform.Topic{"musician": platform.TopicMusic, "news": platform.TopicNews}
+
 // post returns what a publication posts, as far as the item decides it.
 func post(r *item.Record, pub *item.Publication) platform.Post {
 	files, poster := r.Posted()
 	p := platform.Post{
-		Key: pub.ID, Kind: platform.Kind(r.Kind), Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags, Language: r.Language,
+		Key: pub.ID, Kind: platform.Kind(r.Kind), Topic: topics[r.Brief.Type], Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags, Language: r.Language,
 	}
 	options := item.PublishOptions{}
 	if pub.Options != nil {
@@ -91,7 +94,10 @@ func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []
 	for _, problem := range platform.Fit(pub.Platform, post(r, pub), limits) {
 		found = append(found, errs.Detail{Param: pointer(problem), Message: problem.Message})
 	}
-	return append(found, unsupported(pub, limits)...)
+	if r.Branded && limits.Plain {
+		found = append(found, errs.Detail{Param: "/media", Message: limits.Label + " permits no logo and no name of a brand in media, and those of the item show them. Attach an account of " + limits.Label + " to the factory, then regenerate the item: its media are made without them."})
+	}
+	return append(found, unsupported(platform.Kind(r.Kind), pub, limits)...)
 }
 
 // pointer returns the pointer of the member that a problem names.
@@ -111,7 +117,7 @@ func pointer(p platform.Problem) string {
 
 // unsupported returns the options that the platform does not have. Those that leave the
 // post as it is are no problem of platform.Fit, but here a caller has asked for them.
-func unsupported(pub *item.Publication, limits platform.Capabilities) (found []errs.Detail) {
+func unsupported(kind platform.Kind, pub *item.Publication, limits platform.Capabilities) (found []errs.Detail) {
 	if pub.Options == nil {
 		return nil
 	}
@@ -123,8 +129,8 @@ func unsupported(pub *item.Publication, limits platform.Capabilities) (found []e
 		set    bool
 		option platform.Option
 	}{{len(pub.Options.AltText) > 0, platform.OptionAlt}, {pub.Options.Generated != nil, platform.OptionGenerated}} {
-		if asked.set && !slices.Contains(limits.Options, asked.option) {
-			found = append(found, errs.Detail{Param: at + "/" + string(asked.option), Message: limits.Label + " does not support " + string(asked.option) + "."})
+		if asked.set && !limits.Supports(kind, asked.option) {
+			found = append(found, errs.Detail{Param: at + "/" + string(asked.option), Message: limits.Lacks(kind, asked.option)})
 		}
 	}
 	return found

@@ -90,12 +90,28 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 			return nil
 		}
 		now := w.Now()
-		pub.Metrics = &item.Metrics{Views: read.Views, Likes: read.Likes, Comments: read.Comments, Shares: read.Shares, Saves: read.Saves, ReadAt: resource.Instant(now)}
+		pub.Metrics = metrics(read, pub.Metrics, now)
 		pub.Touch(now)
 		r.Touch(now)
 		return write(tx, it, r)
 	}
 	return o, nil
+}
+
+// metrics returns what was read. What a platform does not say this time stays as it was.
+func metrics(read platform.Metrics, before *item.Metrics, now time.Time) *item.Metrics {
+	m := item.Metrics{Views: read.Views, Likes: read.Likes, Comments: read.Comments, Shares: read.Shares, Saves: read.Saves, ReadAt: resource.Instant(now)}
+	if before == nil {
+		return &m
+	}
+	for _, count := range []struct{ now, before **int64 }{
+		{&m.Views, &before.Views}, {&m.Likes, &before.Likes}, {&m.Comments, &before.Comments}, {&m.Shares, &before.Shares}, {&m.Saves, &before.Saves},
+	} {
+		if *count.now == nil {
+			*count.now = *count.before
+		}
+	}
+	return &m
 }
 
 // published is what the platform knows a publication by.

@@ -36,6 +36,10 @@ type posting struct {
 	Post    platform.Published       `json:"post,omitzero"`
 	At      time.Time                `json:"at,omitzero"`
 	Failure *item.PublicationFailure `json:"failure,omitempty"`
+	// Warning is what the post lacks; nil: nothing.
+	Warning *platform.Warning `json:"warning,omitempty"`
+	// Granted counts how often it has taken what it uses out of the budget of its platform.
+	Granted int `json:"granted,omitempty"`
 	// Refused counts the tokens of the account when the platform refused its token.
 	Refused int `json:"refused,omitempty"`
 }
@@ -121,11 +125,23 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	if !ok || !acct.Usable() {
 		return w.ends(ctx, s, p, progress, platform.NeedsReconnect(platform.CodeNeedsReconnect, "The account is not connected."))
 	}
+	what := post(r, pub)
+	if progress.Stage == "" {
+		// Limits may have changed since it was scheduled, and nothing was checked where its
+		// factory publishes by itself.
+		limits := adapter.Capabilities()
+		if found := Fit(r, pub, limits); len(found) > 0 {
+			return w.ends(ctx, s, p, progress, platform.Refuse(platform.CodeContentRefused, found[0].Message))
+		}
+		o, ready, err := w.grant(ctx, s.Owner, *p, progress, pub.Platform, limits.Budget, what)
+		if err != nil || !ready {
+			return o, err
+		}
+	}
 	token, err := w.Vault.Token(ctx, s.Owner, &acct)
 	if err != nil {
 		return o, err
 	}
-	what := post(r, pub)
 	if err := open(ctx, &what, r, w.Files); err != nil {
 		return o, err
 	}
@@ -147,7 +163,7 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	var e *platform.Error
 	switch {
 	case progress.Done():
-		p.Post, p.At, p.Sealed = progress.Post, w.Now(), nil
+		p.Post, p.At, p.Warning, p.Sealed = progress.Post, w.Now(), progress.Warning, nil
 		return task.Outcome{Payload: *p}, nil
 	case err != nil && !errors.As(err, &e):
 		return o, err
@@ -228,6 +244,9 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 func (w poster) published(plan planner, pub *item.Publication, p posting) error {
 	at := resource.Instant(p.At)
 	pub.State, pub.PublishedAt, pub.Failure = item.PublicationPublished, &at, nil
+	if p.Warning != nil {
+		pub.Warnings = append(pub.Warnings, item.PublicationWarning(*p.Warning))
+	}
 	pub.PlatformPostID, pub.URL = orNil(p.Post.ID), orNil(p.Post.URL)
 	pub.Touch(plan.now)
 	plan.leave(pub, false)
@@ -258,7 +277,7 @@ func (w poster) Fail(ctx context.Context, s *task.Step, cause error) (o task.Out
 		}
 		switch {
 		case progress.Post != platform.Published{}:
-			p.Post, p.At, p.Sealed = progress.Post, w.Now(), nil // the rest of it is lost
+			p.Post, p.At, p.Warning, p.Sealed = progress.Post, w.Now(), progress.Warning, nil // the rest of it is lost
 		case !progress.SentAt.IsZero() || progress.Doubts > 0:
 			if _, err := w.ends(ctx, s, &p, progress, platform.Lost(cause)); err != nil {
 				return o, err

@@ -154,6 +154,7 @@ func (p planner) publication(t Target) *item.Publication {
 		p.r.Publications = append(p.r.Publications, item.Publication{
 			Resource:      resource.New(id.New(id.Publication, p.now), p.now, nil),
 			ContentItemID: p.r.ID, SocialAccountID: t.Account.ID, Platform: t.Account.Platform, State: item.PublicationPending,
+			Warnings: []item.PublicationWarning{},
 		})
 		pub = &p.r.Publications[len(p.r.Publications)-1]
 	} else {
@@ -168,7 +169,7 @@ func (p planner) start(pub *item.Publication) error {
 	out := p.r.Outlets[pub.ID]
 	out.Attempt++
 	p.r.Outlets[pub.ID] = out
-	pub.State, pub.Failure = item.PublicationPublishing, nil
+	pub.State, pub.Failure, pub.Warnings = item.PublicationPublishing, nil, []item.PublicationWarning{}
 	pub.Touch(p.now)
 	return task.Create(p.tx, p.now, task.Task{
 		Message: task.Message{

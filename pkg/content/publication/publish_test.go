@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/platform/instagram"
 	"github.com/content-automation/api/pkg/platform/platformtest"
+	"github.com/content-automation/api/pkg/platform/rutube"
 	"github.com/content-automation/api/pkg/platform/telegram"
 	"github.com/content-automation/api/pkg/platform/tiktok"
 	"github.com/content-automation/api/pkg/platform/vk"
@@ -37,6 +38,7 @@ import (
 	"github.com/content-automation/api/testdata/platforms/fixture"
 	fakeinstagram "github.com/content-automation/api/testdata/platforms/instagram"
 	"github.com/content-automation/api/testdata/platforms/oauth"
+	fakerutube "github.com/content-automation/api/testdata/platforms/rutube"
 	faketelegram "github.com/content-automation/api/testdata/platforms/telegram"
 	faketiktok "github.com/content-automation/api/testdata/platforms/tiktok"
 	fakevk "github.com/content-automation/api/testdata/platforms/vk"
@@ -68,6 +70,8 @@ var fakes = map[string]struct {
 		platform.Account{ID: fakeyoutube.Channel}},
 	"instagram": {func(now func() time.Time) fixture.Fake { return fakeinstagram.New(now) }, func(c wire.Config) platform.Adapter { return instagram.New(c) },
 		platform.Account{ID: fakeinstagram.User}},
+	"rutube": {func(now func() time.Time) fixture.Fake { return fakerutube.New(now) }, func(c wire.Config) platform.Adapter { return rutube.New(c) },
+		platform.Account{ID: fakerutube.Username}},
 }
 
 // only is one adapter for everything.
@@ -114,40 +118,45 @@ func newWorld(t *testing.T, name string) *world {
 	w.worker = &publication.Worker{
 		DB: w.db, Platforms: only{adapter}, Vault: account.Vault{Envelope: sealtest.Envelope("key")}, Files: files{9000}, Now: w.clock.Now,
 	}
-	w.connect(name, of.account)
-	w.makeItem()
+	w.account = w.connect("soc_1", name, of.account)
+	w.makeItem("cnt_1")
 	return w
 }
 
-func (w *world) connect(name string, a platform.Account) {
+// connect connects an account, and returns its record.
+func (w *world) connect(id, name string, a platform.Account) (r account.Record) {
 	w.t.Helper()
 	now := w.clock.Now()
 	if g, ok := w.fake.(granter); ok && a.Token.Access == "" {
-		access, refresh := g.Grant(24 * time.Hour)
+		access, refresh := g.Grant(7 * 24 * time.Hour)
 		a.Token.Access, a.Token.Refresh = platform.Secret(access), platform.Secret(refresh)
 	}
-	w.account = account.Record{Account: account.Account{Resource: resource.New("soc_1", now, nil), Platform: name, FactoryIDs: []string{}}, PlatformID: a.ID}
+	r = account.Record{Account: account.Account{Resource: resource.New(id, now, nil), Platform: name, FactoryIDs: []string{}}, PlatformID: a.ID}
 	var err error
-	if w.account.Sealed, err = w.worker.Vault.Seal(w.t.Context(), owner, "soc_1", a); err != nil {
+	if r.Sealed, err = w.worker.Vault.Seal(w.t.Context(), owner, id, a); err != nil {
 		w.t.Fatal(err)
 	}
-	it, err := w.account.Item(owner)
+	it, err := r.Item(owner)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var ends time.Time
 	if a.Token.Refresh != "" {
-		ends = now.Add(24 * time.Hour)
+		a.Token.ExpiresAt = now.Add(7 * 24 * time.Hour)
 	}
-	w.commit(func(tx *store.Tx) error { return w.account.Connect(tx, now, it, ends) })
+	w.commit(func(tx *store.Tx) error { return r.Connect(tx, now, it, a.Token) })
+	return r
 }
 
-func (w *world) makeItem() {
+// makeItem makes an item, which is the one that is published next.
+func (w *world) makeItem(id string, files ...media.File) {
 	w.t.Helper()
 	now := w.clock.Now()
 	r := &item.Record{Item: item.Item{
-		Resource: resource.New("cnt_1", now, nil), FactoryID: "fac_1", Kind: item.Video, Title: "A shoe", Caption: "It runs", State: item.Generated, Attempt: 1,
+		Resource: resource.New(id, now, nil), FactoryID: "fac_1", Kind: item.Video, Title: "A shoe", Caption: "It runs", State: item.Generated, Attempt: 1,
 	}, Files: []media.File{{ID: "cnt_1_1", Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Key: "video", Bytes: 9000, Width: 1080, Height: 1920, DurationSeconds: 20}}}
+	if len(files) > 0 {
+		r.Kind, r.Files = item.Carousel, files
+	}
 	w.item = r.ID
 	it, err := r.Entry(owner)
 	if err != nil {
@@ -221,9 +230,12 @@ func (refresher) Fail(context.Context, *task.Step, error) (o task.Outcome, err e
 
 func (refresher) Cancel(context.Context, *task.Step) error { return nil }
 
-// due returns the messages of the tasks of publishing that are due within a second.
-func (w *world) due() (all []task.Message) {
+// due returns the messages of the tasks of a kind that are due; of publications without one.
+func (w *world) due(kinds ...task.Kind) (all []task.Message) {
 	w.t.Helper()
+	if len(kinds) == 0 {
+		kinds = []task.Kind{publication.Post}
+	}
 	for _, row := range storetest.Rows(w.t, w.db) {
 		var m task.Task
 		if row["kind"] != task.ItemKind || row["f_state"] == "ended" {
@@ -232,7 +244,7 @@ func (w *world) due() (all []task.Message) {
 		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
 			w.t.Fatal(err)
 		}
-		if m.Kind == publication.Post && !m.DueAt.After(w.clock.Now()) {
+		if slices.Contains(kinds, m.Kind) && !m.DueAt.After(w.clock.Now()) {
 			all = append(all, m.Message)
 		}
 	}

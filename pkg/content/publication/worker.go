@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/topology"
 )
 
 // Platforms finds the adapters of platforms.
@@ -19,7 +21,7 @@ type Platforms interface {
 	Of(mode tenant.Mode, platform string) (platform.Adapter, bool)
 }
 
-var _ Platforms = (*account.Platforms)(nil)
+var _ Platforms = (account.Adapters)(nil)
 
 // Worker does the tasks of publications.
 type Worker struct {
@@ -28,6 +30,8 @@ type Worker struct {
 	Vault     account.Vault
 	Files     Files
 	Now       func() time.Time
+	// Budgets replace what platforms allow by default: see platform.Budget.
+	Budgets map[string]int
 }
 
 // Handlers returns the handlers of the kinds of tasks.
@@ -102,7 +106,8 @@ type timer struct {
 	*Worker
 }
 
-// Step begins to publish the item, unless it was scheduled anew or no longer is. What is
+// Step begins to publish the item, unless it was scheduled anew or no longer is. That of a
+// paused factory is held until the factory is resumed. What is
 // later than its account allows is not published.
 func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p timing
@@ -118,6 +123,13 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	}
 	if wait := r.PublishAt.Sub(w.Now()); wait > 0 {
 		return task.Outcome{Wait: wait}, nil
+	}
+	factory, err := w.DB.GetAll(ctx, ref.Key(r.FactoryID))
+	if err != nil {
+		return o, again(err)
+	}
+	if ref.Usable(factory[0], s.Owner) && ref.State(factory[0]) == ref.StatePaused {
+		return w.hold(s, p), nil
 	}
 	ids := make([]string, len(r.Publications))
 	for i, pub := range r.Publications {
@@ -145,6 +157,7 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 				plan.fail(pub, failure(item.FailedTooLate, fmt.Sprintf("It was more than %d seconds late, which is the late_after of the account. Publish it now, or schedule a new item.", *late), true))
 				continue
 			}
+			plan.book(pub, Target{}, r.PublishAt.Time) // again, if it was held
 			if err := plan.start(pub); err != nil {
 				return err
 			}
@@ -154,6 +167,37 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 		}
 		return write(tx, it, r)
 	}}, nil
+}
+
+// holdTime is how long an item of a paused factory waits for its next look. Resuming the
+// factory wakes it.
+const holdTime = time.Hour
+
+// hold has an item wait whose factory is paused. Its notes at the accounts are moved on, so
+// that what others publish there does not wait for it.
+func (w timer) hold(s *task.Step, p timing) task.Outcome {
+	return task.Outcome{Wait: holdTime, Join: func(ctx context.Context, tx *store.Tx) error {
+		it, r, _, err := w.read(ctx, s)
+		if err != nil || !p.waits(r) {
+			return err
+		}
+		plan := planner{tx, w.Now(), s.Owner, r}
+		for i := range r.Publications {
+			if pub := &r.Publications[i]; pub.State == item.PublicationPending {
+				plan.book(pub, Target{}, plan.now.Add(holdTime))
+			}
+		}
+		return write(tx, it, r)
+	}}
+}
+
+// WakeHeld adds to the transaction that an item whose time came while its factory was paused
+// is published now. Nothing happens to one that is not scheduled.
+func WakeHeld(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
+	if r.State != item.Scheduled || r.PublishAt == nil || r.PublishAt.After(now) {
+		return nil
+	}
+	return task.Wake(tx, now, task.Message{ID: task.ID(Timer, r.ID, r.Round), Kind: Timer, Queue: topology.Publish, Subject: r.ID, Owner: o})
 }
 
 // waits reports whether the item waits for the timer.

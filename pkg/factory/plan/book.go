@@ -1,107 +1,25 @@
 package plan
 
 import (
-	"slices"
 	"time"
 
-	"github.com/content-automation/api/pkg/factory/plan/tally"
+	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 )
 
-// bookKind is the kind of a factory's book of plans.
-const bookKind = "content_plan_book"
-
-// Book is which days of a factory are planned. Everything that makes or ends plans writes
-// it, so that no plan begins on days that another one has taken, or once the factory was
-// deleted.
-type Book struct {
-	Plans []Booked `json:"plans"`
-	// Deleted reports that the factory was deleted.
-	Deleted bool `json:"deleted,omitempty"`
-}
-
-// Booked is a plan in the book: its id and its first and last day.
-type Booked struct {
-	ID    string `json:"id"`
-	First string `json:"first"`
-	Last  string `json:"last"`
-	// Canceled reports that another plan replaces it.
-	Canceled bool `json:"canceled,omitempty"`
-}
-
-// BookKey returns the key of the book of a factory.
-func BookKey(factoryID string) store.Key {
-	return store.Key{PK: tally.Partition(factoryID), SK: "~book"}
-}
-
-// BookOf returns the book of an item that was read by BookKey; one that is not there is
-// empty.
-func BookOf(it store.Item) (b Book, err error) {
-	if it.Kind != "" {
-		err = it.Decode(&b)
-	}
-	return b, err
-}
-
-// Write adds the book to the transaction. It was read as the item. That of a deleted factory
-// expires.
-func (b Book) Write(tx *store.Tx, now time.Time, o tenant.Owner, factoryID string, read store.Item) error {
-	it := read
-	if read.Kind == "" {
-		it = store.Item{Key: BookKey(factoryID), Kind: bookKind, Owner: o}
-	}
-	if b.Deleted {
-		it.ExpireAt = now.Add(keep)
-	}
-	if err := it.Encode(b); err != nil {
-		return err
-	}
-	if read.Kind == "" {
-		tx.Create(it, nil)
-	} else {
-		tx.Replace(it)
-	}
-	return nil
-}
-
-// Overlapping returns the plans that have days of another one, canceled ones left out.
-func (b *Book) Overlapping(other Booked) (found []Booked) {
-	for _, p := range b.Plans {
-		if !p.Canceled && p.First <= other.Last && other.First <= p.Last {
-			found = append(found, p)
-		}
-	}
-	return found
-}
-
-// Add adds a plan, cancels those with the ids, and forgets what ended before a day.
-func (b *Book) Add(p Booked, canceled []string, before time.Time) {
-	day := before.Format(time.DateOnly)
-	b.Plans = slices.DeleteFunc(b.Plans, func(p Booked) bool { return p.Last < day })
-	for i := range b.Plans {
-		b.Plans[i].Canceled = b.Plans[i].Canceled || slices.Contains(canceled, b.Plans[i].ID)
-	}
-	b.Plans = append(b.Plans, p)
-}
-
-// canceled reports whether a plan is to end.
-func (b *Book) canceled(planID string) bool {
-	return b.Deleted || slices.ContainsFunc(b.Plans, func(p Booked) bool { return p.ID == planID && p.Canceled })
-}
-
 // Booked returns the plan as it is in the book.
-func (p *Plan) Booked() (Booked, error) {
+func (p *Plan) Booked() (ref.Booked, error) {
 	first, err := time.Parse(time.DateOnly, p.StartsOn)
-	return Booked{ID: p.ID, First: p.StartsOn, Last: first.AddDate(0, 0, p.Days-1).Format(time.DateOnly)}, err
+	return ref.Booked{ID: p.ID, First: p.StartsOn, Last: first.AddDate(0, 0, p.Days-1).Format(time.DateOnly)}, err
 }
 
 // maxWoken bounds the plans that are woken together; others look by themselves.
 const maxWoken = 40
 
-// Wake adds to the transaction that the tasks of the latest plans look again now.
-func (b *Book) Wake(tx *store.Tx, now time.Time, o tenant.Owner) error {
+// Wake adds to the transaction that the tasks of the latest plans of a book look again now.
+func Wake(tx *store.Tx, now time.Time, o tenant.Owner, b ref.Book) error {
 	for _, p := range b.Plans[max(0, len(b.Plans)-maxWoken):] {
 		if err := task.Wake(tx, now, message(o, p.ID)); err != nil {
 			return err

@@ -135,20 +135,21 @@ func again(err error) error {
 // read reads what a step depends on, in one round trip, and reports whether there is still
 // a plan.
 func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
-	items, err := h.DB.GetAll(ctx, Key(j.FactoryID, j.Subject), tally.Key(j.FactoryID, j.Subject), recipeKey(j.Subject),
-		BookKey(j.FactoryID), ref.Key(j.FactoryID), generate.WaitingKey(j.Owner))
+	keys := []store.Key{Key(j.FactoryID, j.Subject), tally.Key(j.FactoryID, j.Subject), recipeKey(j.Subject), ref.BookKey(j.FactoryID), ref.Key(j.FactoryID)}
+	own := len(keys)
+	items, err := h.DB.GetAll(ctx, append(keys, generate.RoomKeys(j.Owner, h.Now())...)...)
 	if err != nil || items[0].Kind == "" || items[2].Kind == "" {
 		return false, err
 	}
-	j.item, j.counts, j.room, j.factory = items[0], tally.Of(items[1]), generate.Room(items[5]), ref.State(items[4])
+	j.item, j.counts, j.room, j.factory = items[0], tally.Of(items[1]), generate.Room(j.Owner, items[own:]), ref.State(items[4])
 	if err := errors.Join(items[0].Decode(&j.plan), items[2].Decode(&j.recipe)); err != nil {
 		return false, err
 	}
-	book, err := BookOf(items[3])
+	book, err := ref.BookOf(items[3])
 	if err != nil {
 		return false, err
 	}
-	j.ends = book.canceled(j.Subject)
+	j.ends = book.Ended(j.Subject)
 	j.slots, err = j.plan.Slots(j.recipe.Times)
 	return true, err
 }

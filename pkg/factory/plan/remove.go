@@ -67,12 +67,3 @@ func Remove(ctx context.Context, db *store.DB, now time.Time, it store.Item, rem
 	}
 	return db.Commit(ctx, tx)
 }
-
-// RemoveBook adds to the transaction that the book of a factory is removed.
-func RemoveBook(ctx context.Context, tx *store.Tx, db *store.DB, factoryID string) error {
-	items, err := db.GetAll(ctx, BookKey(factoryID))
-	if err == nil && items[0].PK != "" {
-		tx.Delete(items[0])
-	}
-	return err
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/plan"
+	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/id"
@@ -170,7 +171,7 @@ func start(asked, zone string, now time.Time) (string, error) {
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out plan.Plan, err error) {
 	p, now := auth.FromContext(ctx), s.now()
-	keys := []store.Key{plan.BookKey(in.ID)}
+	keys := []store.Key{ref.BookKey(in.ID)}
 	if p.Mode == tenant.Live {
 		keys = append(keys, ledger.FundsKeys(p.Account, now)...)
 	}
@@ -194,6 +195,9 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	d, err := s.draft(in.Body, f, p.Mode, now)
 	if err != nil {
 		return out, err
+	}
+	for _, r := range d.recipe.Items {
+		r.Withheld = !p.Has(auth.ContentPublish)
 	}
 	replaced, err := book(tx, now, p.Owner, d.plan, in.Body.Replace, beside[0])
 	if err != nil {
@@ -236,7 +240,7 @@ func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []stor
 // book adds the plan to the book of its factory, which was read as the item. It returns
 // the plans that it replaces, and refuses a plan that has days of others without leave.
 func book(tx *store.Tx, now time.Time, o tenant.Owner, p plan.Plan, replace bool, read store.Item) (replaced []string, err error) {
-	b, err := plan.BookOf(read)
+	b, err := ref.BookOf(read)
 	if err != nil {
 		return nil, err
 	}

@@ -2,14 +2,21 @@ package planning_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/content/publication"
 	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/plan"
+	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
 )
 
 func (w *world) at() string { return "/v1/factories/" + w.factory }
@@ -103,6 +110,40 @@ func TestQueuedWorkOfAPausedFactoryWaits(t *testing.T) {
 		t.Errorf("resumed, the plan is %+v", got)
 	}
 	w.settled()
+}
+
+// Resuming a factory wakes the timers of what should have been published meanwhile.
+func TestResumingWakesWhatIsHeld(t *testing.T) {
+	w := newWorld(t)
+	w.engine.Handle(publication.Timer, (&publication.Worker{DB: w.db, Now: w.clock.Now}).Handlers()[publication.Timer])
+	w.setState(factory.StatePaused)
+	now := w.clock.Now()
+	tx := &store.Tx{}
+	ids := map[time.Duration]string{}
+	for _, in := range []time.Duration{-time.Hour, time.Hour} {
+		at := resource.Instant(now.Add(in))
+		r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, now), now, nil), FactoryID: w.factory, Kind: item.Post, State: item.Scheduled, PublishAt: &at}, Round: 1}
+		ids[in] = r.ID
+		it, err := r.Entry(w.Principal.Owner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx.Create(it, nil)
+	}
+	if err := w.db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	w.setState(factory.StateActive)
+	w.steps(20)
+	woken := map[string]bool{}
+	for _, row := range storetest.Rows(t, w.db) {
+		for _, itemID := range ids {
+			woken[itemID] = woken[itemID] || strings.Contains(row["pk"], "wake#"+task.ID(publication.Timer, itemID, 1))
+		}
+	}
+	if !woken[ids[-time.Hour]] || woken[ids[time.Hour]] {
+		t.Errorf("woken are %v of %v", woken, ids)
+	}
 }
 
 func TestAPlanThatIsPausedWhilePlanningGoesOn(t *testing.T) {

@@ -99,8 +99,12 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 	if err := permit(p, f); err != nil {
 		return out, err
 	}
+	published := f.AutoPublish
 	if _, err := f.Change(p.Patch); err != nil {
 		return out, errs.Wrap(err, errs.StaleProposal, "The factory no longer takes this proposal over. Diagnose it again for new proposals.")
+	}
+	if err := f.PermitAutoPublish(auth.FromContext(ctx), published); err != nil {
+		return out, errs.Below("/patch", err)
 	}
 	f.Touch(now)
 	p.Touch(now)

@@ -11,21 +11,14 @@ import (
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/content/publication"
 	"github.com/content-automation/api/pkg/factory/plan"
+	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/product/goods"
 	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
-	"github.com/content-automation/api/pkg/topology"
-)
-
-// The kinds of tasks.
-const (
-	End    task.Kind = "factory.end"    // ends what a deleted factory has under way
-	Resume task.Kind = "factory.resume" // wakes what waited for a paused factory
 )
 
 // How many items one step cancels, and how many it wakes: those are one transaction.
@@ -45,22 +38,6 @@ type Ender interface {
 	End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error)
 }
 
-// StartEnd adds to the transaction that deletes a factory the task that ends what it has
-// under way.
-func StartEnd(tx *store.Tx, now time.Time, o tenant.Owner, factoryID string) error {
-	return task.Create(tx, now, message(End, o, factoryID, task.ID(End, factoryID, 1)), ending{})
-}
-
-// StartResume adds to the transaction that resumes a factory the task that wakes what
-// waits. Its id is new each time.
-func StartResume(tx *store.Tx, now time.Time, o tenant.Owner, factoryID string) error {
-	return task.Create(tx, now, message(Resume, o, factoryID, task.ID(Resume, id.New("resume", now), 1)), waking{})
-}
-
-func message(kind task.Kind, o tenant.Owner, factoryID, taskID string) task.Task {
-	return task.Task{Message: task.Message{ID: taskID, Kind: kind, Queue: topology.GenerateText, Subject: factoryID, Owner: o}}
-}
-
 // Handlers returns the handlers of the tasks that a worker takes for factories: those of
 // generation, of content plans, and of this package. The enders are called in order, after
 // those of the content items, of their schedules, of the training, of products and of the
@@ -68,10 +45,10 @@ func message(kind task.Kind, o tenant.Owner, factoryID, taskID string) task.Task
 func Handlers(w *generate.Worker, enders ...Ender) map[task.Kind]task.Handler {
 	handlers := w.Handlers()
 	handlers[plan.Task] = &plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
-	handlers[End] = ender{all: append([]Ender{
+	handlers[ref.End] = ender{all: append([]Ender{
 		items{w}, publication.FactoryEnder{DB: w.DB, Now: w.Now}, job.Ender{DB: w.DB, Now: w.Now}, goods.Ender{DB: w.DB, Now: w.Now}, social.FactoryEnder{DB: w.DB, Now: w.Now},
 	}, enders...)}
-	handlers[Resume] = resumer{Worker: w}
+	handlers[ref.Resume] = resumer{Worker: w}
 	return handlers
 }
 
@@ -86,7 +63,7 @@ func (endless) Cancel(context.Context, *task.Step) error { return nil }
 
 func again(err error) error { return &task.RetryError{Err: err, Most: task.NoLimit} }
 
-// ending is the payload of an End task.
+// ending is the payload of a ref.End task.
 type ending struct {
 	At int `json:"at"`
 	// Found reports that this pass has ended something, and Again that it is not the first:
@@ -95,7 +72,7 @@ type ending struct {
 	Again bool `json:"again,omitempty"`
 }
 
-// ender is the handler of End.
+// ender is the handler of ref.End.
 type ender struct {
 	endless
 	all []Ender
@@ -154,13 +131,13 @@ func running(o tenant.Owner, factoryID string, limit int, states ...item.State) 
 	return q
 }
 
-// waking is the payload of a Resume task.
+// waking is the payload of a ref.Resume task.
 type waking struct {
 	// After is where the next step goes on.
 	After *store.Cursor `json:"after,omitempty"`
 }
 
-// resumer is the handler of Resume.
+// resumer is the handler of ref.Resume.
 type resumer struct {
 	endless
 	*generate.Worker
@@ -172,17 +149,17 @@ func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
-	q := running(s.Owner, s.Subject, wakeAtOnce, item.Queued)
+	q := running(s.Owner, s.Subject, wakeAtOnce, item.Queued, item.Scheduled)
 	q.After = p.After
 	page, err := h.DB.List(ctx, q)
 	if err != nil {
 		return o, again(err)
 	}
-	var book plan.Book
+	var book ref.Book
 	if p.After == nil {
-		items, err := h.DB.GetAll(ctx, plan.BookKey(s.Subject))
+		items, err := h.DB.GetAll(ctx, ref.BookKey(s.Subject))
 		if err == nil {
-			book, err = plan.BookOf(items[0])
+			book, err = ref.BookOf(items[0])
 		}
 		if err != nil {
 			return o, again(err)
@@ -190,7 +167,7 @@ func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	}
 	o.Payload, o.Done = waking{page.Next}, page.Next == nil
 	o.Join = func(_ context.Context, tx *store.Tx) error {
-		if err := book.Wake(tx, h.Now(), s.Owner); err != nil {
+		if err := plan.Wake(tx, h.Now(), s.Owner, book); err != nil {
 			return err
 		}
 		for _, it := range page.Items {
@@ -198,7 +175,12 @@ func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 			if err != nil {
 				return err
 			}
-			if err := generate.Wake(tx, h.Now(), s.Owner, r.ID, r.Attempt); err != nil {
+			if r.State == item.Scheduled {
+				err = publication.WakeHeld(tx, h.Now(), s.Owner, r)
+			} else {
+				err = generate.Wake(tx, h.Now(), s.Owner, r.ID, r.Attempt)
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -148,3 +148,31 @@ func each(f func(*media.File), files ...*media.File) {
 		}
 	}
 }
+
+// Branded reports whether finished media show the logo or the name of a brand.
+func Branded(c Composition) bool {
+	switch c := c.(type) {
+	case Video:
+		return c.Brand.hasLogo()
+	case Picture:
+		return c.Use == Story && c.Brand.hasLogo()
+	case Carousel:
+		return c.Brand.Shows()
+	case MusicClip:
+		return c.Brand.hasLogo()
+	}
+	return false
+}
+
+func (b *Brand) hasLogo() bool { return b != nil && b.Logo != nil }
+
+// Shows reports whether a brand has a logo or a name to show.
+func (b *Brand) Shows() bool { return b.hasLogo() || b != nil && b.Name != "" }
+
+// Plain returns the brand without its logo and name: its color stays.
+func (b *Brand) Plain() *Brand {
+	if b == nil || b.Color == "" {
+		return nil
+	}
+	return &Brand{Color: b.Color}
+}

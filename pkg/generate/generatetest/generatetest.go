@@ -18,13 +18,12 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/factory/work"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/reset"
+	wiring "github.com/content-automation/api/pkg/service/worker/generate"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -106,14 +105,16 @@ type message struct {
 func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Providers, loaders map[string]generate.Loader) *Engine {
 	e := &Engine{t: t, db: db, clock: clock, Objects: &Objects{}, relayed: map[string]bool{}}
 	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects, Composer: Composer{}, Now: clock.Now}
-	handlers := work.Handlers(worker)
-	handlers[reset.Kind] = &reset.Handler{DB: db, Loaders: worker.Loaders, Now: clock.Now}
-	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: handlers, Now: clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
+	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: wiring.Handlers(worker), Now: clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
 	return e
 }
 
 // Handle adds the handler of another kind of task.
 func (e *Engine) Handle(kind task.Kind, h task.Handler) { e.kernel.Handlers[kind] = h }
+
+// late is how long before its time a task is left alone: one that is due in weeks, such as
+// the end of a resource.
+const late = 7 * 24 * time.Hour
 
 // Step does the message that is due first, and moves the clock to when that is. It
 // reports whether there was one.
@@ -123,12 +124,15 @@ func (e *Engine) Step() bool {
 		if row["kind"] != task.ItemKind && row["kind"] != task.OutboxKind || e.relayed[row["pk"]] {
 			continue
 		}
-		e.relayed[row["pk"]] = true
-		var m task.Message
+		var m task.Task
 		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
 			e.t.Fatal(err)
 		}
-		e.queue = append(e.queue, message{m, e.clock.Now()})
+		if m.DueAt.Sub(e.clock.Now()) > late {
+			continue // no queue has it yet
+		}
+		e.relayed[row["pk"]] = true
+		e.queue = append(e.queue, message{m.Message, e.clock.Now()})
 	}
 	if len(e.queue) == 0 {
 		return false

@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -102,6 +104,20 @@ func (c *Caller) As(change func(*auth.Principal)) *Caller {
 	other := *c
 	change(&other.Principal)
 	return &other
+}
+
+// Without returns a caller whose key lacks some of the scopes.
+func (c *Caller) Without(scopes ...auth.Scope) *Caller {
+	return c.As(func(p *auth.Principal) {
+		p.Scopes = slices.DeleteFunc(slices.Clone(p.Scopes), func(s auth.Scope) bool { return slices.Contains(scopes, s) })
+	})
+}
+
+// Only returns a caller with another key, that has the scopes and no others.
+func (c *Caller) Only(scopes ...auth.Scope) *Caller {
+	return c.As(func(p *auth.Principal) {
+		p.Actor, p.Scopes = auth.Key(id.Derived(id.APIKey, time.UnixMilli(1), fmt.Sprint(scopes))), scopes
+	})
 }
 
 // Live returns a caller with a live key of the same account.

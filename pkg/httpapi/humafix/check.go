@@ -18,6 +18,9 @@ import (
 // text with a smallest length must not be blank either.
 const NotBlank = "not-blank"
 
+// maxProblems is how many faults of a body are told: a large one may have thousands.
+const maxProblems = 100
+
 // checker checks what was sent against a schema.
 type checker struct {
 	schemas huma.Registry
@@ -25,6 +28,14 @@ type checker struct {
 	// patch is whether it is a merge patch.
 	patch bool
 	known Known
+}
+
+// newChecker returns a checker of the values that fit a schema. It takes over from huma
+// what huma does not check well, and changes the schemas for it.
+func newChecker(schemas huma.Registry, schema *huma.Schema, patch bool, known Known) *checker {
+	c := &checker{schemas, schema, patch, known}
+	c.takeOver(schema, map[*huma.Schema]bool{})
+	return c
 }
 
 // check returns what is wrong with the body of a call.
@@ -35,18 +46,21 @@ func (c *checker) check(tree any) []error { return c.within(tree, tree, "body", 
 func (c *checker) within(value, sent any, place, pointer string) []error {
 	path := huma.NewPathBuffer([]byte(place), len(place))
 	var result huma.ValidateResult
-	huma.Validate(c.schemas, c.schema, path, huma.ModeWriteToServer, value, &result)
+	huma.Validate(c.schemas, c.schema, path, huma.ModeWriteToServer, quote(value), &result)
+	sent = quote(sent)
 	// huma finds unknown members in no order.
 	slices.SortStableFunc(result.Errors, func(a, b error) int {
 		if isUnexpected(a) && isUnexpected(b) {
-			return strings.Compare(a.Error(), b.Error())
+			return strings.Compare(locationOf(a), locationOf(b))
 		}
 		return 0
 	})
+	result.Errors = result.Errors[:min(len(result.Errors), maxProblems)]
 	var found []error
 	at := map[string]bool{}
 	for _, cause := range result.Errors {
 		p := problem(detail(cause, sent))
+		p.Param = unquote.Replace(p.Param)
 		if isUnexpected(cause) {
 			p.Message = c.unexpected(value, strings.TrimPrefix(p.Param, pointer))
 		}
@@ -54,10 +68,10 @@ func (c *checker) within(value, sent any, place, pointer string) []error {
 	}
 	more := c.walk(c.schema, value, pointer, nil)
 	if c.patch {
-		more = c.nulls(value, more)
+		more = c.nulls(c.schema, value, pointer, more)
 	}
 	for _, p := range more {
-		if !at[p.Param] {
+		if !at[p.Param] && len(found) < maxProblems {
 			found = append(found, p)
 		}
 	}
@@ -68,7 +82,7 @@ func (c *checker) within(value, sent any, place, pointer string) []error {
 // the body's member that it is.
 func Check(t reflect.Type, member string, value any) error {
 	schemas := newRegistry()
-	c := checker{schemas: schemas, schema: schemas.Schema(t, false, "")}
+	c := newChecker(schemas, schemas.Schema(t, false, ""), false, Known{})
 	sent := map[string]any{member: value}
 	if problems := c.within(value, sent, "body."+member, "/"+jsontree.Escape(member)); len(problems) > 0 {
 		return Invalid(problems, sent)
@@ -79,7 +93,7 @@ func Check(t reflect.Type, member string, value any) error {
 // CheckPatch checks a merge patch against the schema of a body.
 func CheckPatch(t reflect.Type, patch any) error {
 	schemas := newRegistry()
-	c := checker{schemas: schemas, schema: schemas.Schema(t, false, ""), patch: true}
+	c := newChecker(schemas, schemas.Schema(t, false, ""), true, Known{})
 	if problems := c.check(patch); len(problems) > 0 {
 		return Invalid(problems, patch)
 	}
@@ -98,11 +112,14 @@ func (c *checker) resolve(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// walk adds the texts of a value that must not be blank, and objects whose members have
-// names that they must not have.
+// walk adds the texts of a value that must not be blank, objects whose members have
+// names that they must not have, and what was taken over from huma.
 func (c *checker) walk(schema *huma.Schema, value any, pointer string, found []problem) []problem {
 	if schema = c.branch(schema, value); schema == nil {
 		return found
+	}
+	if message := taken(schema, value); message != "" {
+		found = append(found, problem{Param: pointer, Message: message})
 	}
 	switch v := value.(type) {
 	case string:
@@ -138,13 +155,21 @@ func (c *checker) named(names *huma.Schema, object map[string]any) bool {
 	return len(result.Errors) == 0
 }
 
-// nulls adds the members that a merge patch would remove, but must not. huma takes
-// null for a member that was left out.
-func (c *checker) nulls(patch any, found []problem) []problem {
+// nulls adds the members that a merge patch would remove, but must not, also in objects that
+// it changes. huma takes null for a member that was left out.
+func (c *checker) nulls(schema *huma.Schema, patch any, pointer string, found []problem) []problem {
 	members, _ := patch.(map[string]any)
+	if schema = c.branch(schema, patch); schema == nil {
+		return found
+	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if member := c.resolve(c.resolve(c.schema).Properties[name]); members[name] == nil && member != nil && !member.Nullable {
-			found = append(found, problem{Param: "/" + jsontree.Escape(name), Message: "must not be null: it can be changed, but not removed"})
+		member, at := c.resolve(schema.Properties[name]), pointer+"/"+jsontree.Escape(name)
+		switch {
+		case member == nil:
+		case members[name] != nil:
+			found = c.nulls(member, members[name], at, found)
+		case !member.Nullable:
+			found = append(found, problem{Param: at, Message: "must not be null: it can be changed, but not removed"})
 		}
 	}
 	return found

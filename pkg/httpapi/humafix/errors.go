@@ -114,7 +114,7 @@ func detail(cause error, sent any) errs.Detail {
 	}
 	if m := noInteger().FindStringSubmatch(message); m != nil {
 		// The schema takes 1.0 for an integer, the decoder does not.
-		param, message = locate(m[1], sent), mustBeInteger
+		param, message = field(strings.Split(m[1], "."), sent), mustBeInteger
 	}
 	switch {
 	case param == "" && message == validation.MsgExpectedObject:
@@ -153,10 +153,12 @@ func locate(place string, sent any) string {
 	switch v := sent.(type) {
 	case map[string]any:
 		found := ""
-		for name := range v {
-			rest, ok := strings.CutPrefix(place, name)
-			if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') && len(name) > len(found) {
-				found = name
+		for end := range len(place) + 1 {
+			if end < len(place) && place[end] != '.' && place[end] != '[' {
+				continue
+			}
+			if _, ok := v[place[:end]]; ok {
+				found = place[:end]
 			}
 		}
 		if found != "" {
@@ -169,4 +171,31 @@ func locate(place string, sent any) string {
 		}
 	}
 	return "/" + strings.ReplaceAll(bracket().ReplaceAllString(place, ".$1"), ".", "/")
+}
+
+// field turns the path of a struct's field, as package json writes it, into a JSON pointer.
+// The path names embedded structs, which no member of the body is, and leaves out the
+// indexes of lists: if several items have the field, the pointer ends at their list.
+func field(path []string, sent any) string {
+	if len(path) == 0 {
+		return ""
+	}
+	switch v := sent.(type) {
+	case map[string]any:
+		if next, ok := v[path[0]]; ok {
+			return "/" + jsontree.Escape(path[0]) + field(path[1:], next)
+		}
+		return field(path[1:], v)
+	case []any:
+		last, found, times := path[len(path)-1], "", 0
+		for i, item := range v {
+			if place := field(path, item); strings.HasSuffix(place, "/"+jsontree.Escape(last)) {
+				found, times = "/"+strconv.Itoa(i)+place, times+1
+			}
+		}
+		if times == 1 {
+			return found
+		}
+	}
+	return ""
 }

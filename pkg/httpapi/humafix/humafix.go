@@ -49,7 +49,7 @@ func Handler[I, O any](o huma.Operation, known Known, serve func(context.Context
 			u := ctx.URL()
 			c.problems = append(parameters(u.Query(), described), c.problems...)
 			if body != nil && len(c.problems) > 0 {
-				c.problems = broken(sent.Type, c.tree, c.problems)
+				c.problems = body.broken(sent.Type, c.tree, c.problems)
 			}
 			next(ctx)
 		}}
@@ -61,7 +61,7 @@ func Handler[I, O any](o huma.Operation, known Known, serve func(context.Context
 		})
 		described = operationOf(api.OpenAPI().Paths[o.Path], o.Method)
 		if media := o.RequestBody.Content["application/json"]; media != nil {
-			body = &checker{api.OpenAPI().Components.Schemas, media.Schema, o.Method == http.MethodPatch, known}
+			body = newChecker(api.OpenAPI().Components.Schemas, media.Schema, o.Method == http.MethodPatch, known)
 		}
 		return mux
 	})

@@ -37,7 +37,8 @@ func TestTheVersionOfHumaIsTheOneChecked(t *testing.T) {
 }
 
 type inner struct {
-	Size int `json:"size" minimum:"1"`
+	Size  int `json:"size" minimum:"1"`
+	Extra int `json:"extra,omitempty"`
 }
 
 type sent struct {
@@ -52,7 +53,17 @@ type sent struct {
 	Any    map[string]*string `json:"any,omitempty"`
 	Mood   string             `json:"mood,omitempty" enum:"good,bad"`
 	Line   string             `json:"line,omitempty" pattern:"^[^\\x00-\\x1F\\x7F]*$"`
+	Once   []string           `json:"once,omitempty" uniqueItems:"true"`
+	Part   float64            `json:"part,omitempty" multipleOf:"0.001"`
+	Many   []outer            `json:"many,omitempty"`
 }
+
+// Bound is embedded, so that it is a part of the paths of package json.
+type Bound struct {
+	Most int `json:"most,omitempty"`
+}
+
+type outer struct{ Bound }
 
 type input struct {
 	Since time.Time `query:"since"`
@@ -119,7 +130,7 @@ func serve(t *testing.T, method, query, body string) (got *sent, refused string)
 	return nil, strings.Join(details, " | ")
 }
 
-const members = "The members are any, at, inner, labels, line, lines, mood, name, note, tags, title"
+const members = "The members are any, at, inner, labels, line, lines, many, mood, name, note, once, part, tags, title"
 
 // The texts of huma and encoding/json that errors are recognised by.
 func TestRefusalsAreTranslated(t *testing.T) {
@@ -134,6 +145,8 @@ func TestRefusalsAreTranslated(t *testing.T) {
 		{"since=noon", `{"name":"a"}`, "since must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z; in a URL, write + as %2B"},
 		{"sinc=1", `{"name":"a"}`, "sinc is not a parameter of this operation; did you mean since? It takes since"},
 		{"", `{"name":"a","inner":{"size":2.0}}`, "/inner/size must be an integer, written without fraction and exponent"},
+		{"", `{"name":"a","many":[{},{"most":2.0}]}`, "/many/1/most must be an integer, written without fraction and exponent"},
+		{"", `{"name":"a","many":[{"most":1},{"most":2.0}]}`, "/many must be an integer, written without fraction and exponent"},
 		{"", `{"name":""}`, "/name must not be empty"},
 		{"", `{"name":"a","tags":[1]}`, "/tags/0 must be a string, not a number"},
 		{"", `{"name":"a","labels":{"k.l[0]":"` + strings.Repeat("x", 501) + `"}}`, "/labels/k.l[0] is too long: the longest length is 500"},
@@ -141,12 +154,19 @@ func TestRefusalsAreTranslated(t *testing.T) {
 		{"since=noon", `{"name":1}`, "since must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z; in a URL, write + as %2B | /name must be a string, not a number"},
 		{"", `{"name":" "}`, "/name must not be blank"},
 		{"", `{"z":1,"nam":1,"name":"a","b":1}`, "/b is not a member. " + members + " | /nam is not a member; did you mean name? " + members + " | /z is not a member. " + members},
-		{"", `{"name":"a","inner":{"siz":1}}`, "/inner/size is required | /inner/siz is not a member; did you mean size? The members are size"},
-		{"", `{"name":"a","lines":{"a/b":{"size":1,"sizes":2}}}`, "/lines/a~1b/sizes is not a member; did you mean size? The members are size"},
+		{"", `{"name":"a","inner":{"siz":1}}`, "/inner/size is required | /inner/siz is not a member; did you mean size? The members are extra, size"},
+		{"", `{"name":"a","lines":{"a/b":{"size":1,"sizes":2}}}`, "/lines/a~1b/sizes is not a member; did you mean size? The members are extra, size"},
 		{"", `{"name":"a","id":"x","state":"y"}`, "/id cannot be set here; leave it out | /state cannot be set here; leave it out: cancel it instead"},
 		{"", `{"name":"a","inner":{"size":"2"}}`, "/inner/size must be an integer, not a string"},
 		{"", `{"name":"a","inner":{"size":2.5}}`, "/inner/size must be an integer, written without fraction and exponent"},
 		{"", `{"name":" ","tags":[null],"title":7}`, "/tags/0 must be a string, not null | /title must be a string, not a number | /name must not be blank"},
+		{"", `{"name":"a","once":["x","y","x"]}`, "/once must not list a value twice"},
+		{"", `{"name":"a","once":[{"a":1}]}`, "/once/0 must be a string, not an object"},
+		{"", `{"name":"a","once":[[],[1],{"a":[],"b":1},{"b":1,"a":[]}]}`, "/once/0 must be a string, not an array | /once/1 must be a string, not an array | /once/2 must be a string, not an object | /once/3 must be a string, not an object | /once must not list a value twice"},
+		{"", `{"name":"a","part":64.0005}`, "/part must be a multiple of 0.001"},
+		{"", `{"name":"a","any":{"a.b":"x","c[0]":"x","\u00001":"x","d":3}}`, "/any/d must be a string, not a number"},
+		{"", `{"name":"a","any":{"\u00001.[":4}}`, "/any/\x001.[ must be a string, not a number"},
+		{"", `{"name":"a","a.b":1,"c":1}`, "/a.b is not a member. " + members + " | /c is not a member. " + members},
 		{"", `{"name":"a","mood":"Good"}`, "/mood must be one of good, bad; did you mean good?"},
 		{"", `{"name":"a","mood":"secret"}`, "/mood must be one of good, bad"},
 		{"", `{"name":"a","line":"a\nb"}`, "/line must not have control characters, such as line breaks"},
@@ -158,9 +178,32 @@ func TestRefusalsAreTranslated(t *testing.T) {
 			t.Errorf("%s %s:\n got %q\nwant %q", c.query, c.body, refused, c.want)
 		}
 	}
-	for _, body := range []string{`{"name":"a","title":"","tags":[" "],"labels":{"k":" "}}`, `{"name":" a ","at":"2026-05-01T12:00:00+02:00"}`} {
+	for _, body := range []string{`{"name":"a","part":64}`, `{"name":"a","part":0.007}`, `{"name":"a","part":599.999}`, `{"name":"a","title":"","tags":[" "],"labels":{"k":" "}}`, `{"name":" a ","at":"2026-05-01T12:00:00+02:00"}`} {
 		if got, refused := serve(t, http.MethodPost, "since=2026-05-01T12:00:00Z", body); got == nil {
 			t.Errorf("%s: %s", body, refused)
+		}
+	}
+}
+
+// The largest body takes no longer to refuse than it takes to read it.
+func TestALargeBodyIsRefusedAtOnce(t *testing.T) {
+	var unknown, wrong strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&unknown, `,"k%d":1`, i)
+		wrong.WriteString(",1")
+	}
+	for body, want := range map[string]string{
+		`{"name":"a"` + unknown.String() + `}`:                    "/k0 is not a member",
+		`{"name":"a","tags":[1` + wrong.String() + `]}`:           "/tags/0 must be a string, not a number",
+		`{"name":"a","labels":{"a":"b"` + unknown.String() + `}}`: "/labels has too many members: the most are 20",
+	} {
+		began := time.Now()
+		_, refused := serve(t, http.MethodPost, "", body)
+		if n := strings.Count(refused, " | ") + 1; n != maxProblems || !strings.HasPrefix(refused, want) {
+			t.Errorf("%d problems: %.300s", n, refused)
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("%.40s… took %s", body, took)
 		}
 	}
 }
@@ -171,6 +214,8 @@ func TestRulesAreToldWithTheSchema(t *testing.T) {
 		`{"name":"a","title":"a","inner":{"size":0}}`: "/inner/size must be at least 1 | /title must not be the name",
 		`{"name":"a","title":"a","inner":7}`:          "/inner must be an object, not a number | /title must not be the name",
 		`{"name":"a","title":"a","at":"noon"}`:        "/at " + mustBeTime, // what cannot be decoded has no rules
+		`[]`:                                          " The body must be one JSON object, not an array",
+		`{"name":"a","Title":"a"}`:                    "/Title is not a member; did you mean title? " + members,
 		`{"name":" ","title":" "}`:                    "/name must not be blank | /title must not be blank | /inner/size must be 7",
 	} {
 		if _, refused := serve(t, http.MethodPost, "", body); refused != want {
@@ -223,6 +268,9 @@ func TestAPatchRemovesOnlyWhatMayBeNull(t *testing.T) {
 		t.Errorf("huma refuses null by itself: %s", refused)
 	}
 	if _, refused := serve(t, http.MethodPatch, "", `{"name":"a","title":null,"note":null}`); refused != "/title must not be null: it can be changed, but not removed" {
+		t.Errorf("got %q", refused)
+	}
+	if _, refused := serve(t, http.MethodPatch, "", `{"name":"a","inner":{"size":1,"extra":null},"any":{"a":null}}`); refused != "/inner/extra must not be null: it can be changed, but not removed" {
 		t.Errorf("got %q", refused)
 	}
 	if _, refused := serve(t, http.MethodPatch, "", `{"name":"a","state":"x","id":1}`); refused != "/id cannot be changed | /state cannot be changed: cancel it instead" {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/content-automation/api/pkg/errs"
 )
 
@@ -16,7 +18,7 @@ import (
 type Ruled interface{ Rules() error }
 
 // broken adds the rules of a body that what was sent breaks to what is wrong with it.
-func broken(body reflect.Type, tree any, found []error) []error {
+func (c *checker) broken(body reflect.Type, tree any, found []error) []error {
 	if body.Kind() == reflect.Pointer {
 		body = body.Elem()
 	}
@@ -25,7 +27,10 @@ func broken(body reflect.Type, tree any, found []error) []error {
 	if !ok {
 		return found
 	}
-	text, err := json.Marshal(tree)
+	if _, ok := tree.(map[string]any); !ok {
+		return found // that is told already
+	}
+	text, err := json.Marshal(c.strip(c.schema, tree))
 	if err != nil {
 		return found
 	}
@@ -49,6 +54,36 @@ func broken(body reflect.Type, tree any, found []error) []error {
 		}
 	}
 	return found
+}
+
+// strip returns a value without the members that its schema does not know. The decoder would
+// take one for another that differs in case.
+func (c *checker) strip(schema *huma.Schema, value any) any {
+	schema = c.branch(schema, value)
+	if schema == nil {
+		return value
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		known := map[string]any{}
+		for name, member := range v {
+			one := schema.Properties[name]
+			if one == nil {
+				one, _ = schema.AdditionalProperties.(*huma.Schema)
+			}
+			if one != nil || schema.AdditionalProperties != false {
+				known[name] = c.strip(one, member)
+			}
+		}
+		return known
+	case []any:
+		items := make([]any, len(v))
+		for i, item := range v {
+			items[i] = c.strip(schema.Items, item)
+		}
+		return items
+	}
+	return value
 }
 
 // isWithin reports whether a problem is of a member, of one that it has, or of one that

@@ -40,6 +40,14 @@ func isUnexpected(cause error) bool {
 	return ok && d.ErrorDetail().Message == validation.MsgUnexpectedProperty
 }
 
+// locationOf returns where an error of huma's is. Its text has the whole value, too.
+func locationOf(cause error) string {
+	if d, ok := cause.(huma.ErrorDetailer); ok {
+		return d.ErrorDetail().Location
+	}
+	return ""
+}
+
 // unexpected explains why a member is refused that stands at a pointer in a value.
 func (c *checker) unexpected(value any, pointer string) string {
 	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")

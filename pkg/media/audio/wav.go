@@ -12,6 +12,13 @@ const (
 	wavExtensible = 0xfffe
 )
 
+// The sound that a WAV may have: more is no recording, and more than players take.
+const (
+	maxChannels      = 8
+	minRate, maxRate = 1000, 384_000 // samples a second
+	maxDepth         = 64            // bits
+)
+
 // WAV reads a RIFF/WAVE file: its length follows from the size of the data chunk and
 // that of its samples. Of a compressed one it follows from the byte rate that it
 // claims.
@@ -34,9 +41,16 @@ func (f File) WAV() (Sound, error) {
 				return Sound{}, err
 			}
 			u16 := func(at int) int64 { return int64(binary.LittleEndian.Uint16(format[at:])) }
+			channels, rate := u16(2), int64(binary.LittleEndian.Uint32(format[4:]))
+			if channels < 1 || channels > maxChannels || rate < minRate || rate > maxRate {
+				return Sound{}, Unsupported("audio/wav of %d channels and %d samples a second", channels, rate)
+			}
 			byteRate, claimed = int64(binary.LittleEndian.Uint32(format[8:])), true
 			if code := u16(0); code == wavPCM || code == wavFloat || code == wavExtensible {
-				byteRate, claimed = int64(binary.LittleEndian.Uint32(format[4:]))*u16(2)*((u16(14)+7)/8), false
+				if depth := u16(14); depth < 1 || depth > maxDepth {
+					return Sound{}, Unsupported("audio/wav of %d bits a sample", depth)
+				}
+				byteRate, claimed = rate*channels*((u16(14)+7)/8), false
 			}
 		case "data":
 			if byteRate == 0 {

@@ -3,17 +3,20 @@
 // hold beside that, such as the place where a photo was taken. Of a video it reads the
 // container alone.
 //
-// It bounds what a hostile file can use: the pixels of a picture are counted before one
-// of them is decoded. Only workers use it.
+// It bounds what a hostile file can use: the pixels of a picture and the scans that draw
+// them are counted before one of them is decoded, and decoding ends after a while. Only
+// workers use it.
 package decode
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/audio"
@@ -42,9 +45,24 @@ func broken(what string) error {
 	return &Refused{Message: fmt.Sprintf("The file is not a whole %s. Check that it opens elsewhere, and that all of it was sent.", what)}
 }
 
+// decodeTime is how long decoding a file may take. The largest picture takes about two
+// seconds.
+const decodeTime = 20 * time.Second
+
 // Read looks at a file of the given size. It returns a *Refused for one that cannot be
-// used; other errors are those of the reader.
-func Read(r io.ReaderAt, size int64) (File, error) {
+// used, or that takes too long to decode; other errors are those of the reader and of the
+// context.
+func Read(ctx context.Context, r io.ReaderAt, size int64) (File, error) {
+	limited, cancel := context.WithTimeout(ctx, decodeTime)
+	defer cancel()
+	f, err := read(limited, r, size)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return File{}, &Refused{TooLarge: true, Message: "The file takes too long to decode. Save it again in a simpler form, or smaller."}
+	}
+	return f, err
+}
+
+func read(ctx context.Context, r io.ReaderAt, size int64) (File, error) {
 	head := make([]byte, min(size, 12))
 	if err := (audio.File{R: r, Size: size}).At(0, head); err != nil {
 		return File{}, err
@@ -54,7 +72,7 @@ func Read(r io.ReaderAt, size int64) (File, error) {
 	}
 	switch {
 	case at(0, "\xff\xd8\xff"), at(0, "\x89PNG\r\n\x1a\n"), at(0, "RIFF") && at(8, "WEBP"):
-		return whole(r, size, media.Image, picture)
+		return whole(r, size, media.Image, func(content []byte) (File, error) { return picture(ctx, content) })
 	case at(4, "ftyp"):
 		info, err := probe.Read(r, size)
 		if !errors.Is(err, probe.ErrUnsupported) {

@@ -2,6 +2,7 @@ package decode_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -14,13 +15,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/decode"
 )
 
 func read(content []byte) (decode.File, error) {
-	return decode.Read(bytes.NewReader(content), int64(len(content)))
+	return decode.Read(context.Background(), bytes.NewReader(content), int64(len(content)))
 }
 
 // refused returns why a file is refused.
@@ -210,6 +213,75 @@ func TestABombIsRefused(t *testing.T) {
 	if grown > 1000 {
 		t.Errorf("a bomb takes %v allocations", grown)
 	}
+}
+
+// progressive is a picture of a grey level that so many scans after the first refine, each
+// with data for a fraction of it. Between two segments is something else.
+func progressive(side uint16, scans int, between string) []byte {
+	u16 := func(n uint16) string { return string(binary.BigEndian.AppendUint16(nil, n)) }
+	// One component, and a table of codes that has two: the difference 0, and the end of
+	// 32,767 blocks.
+	frame := segment(0xc2, "\x08"+u16(side)+u16(side)+"\x01\x01\x11\x00")
+	table := func(class string, symbol string) []byte {
+		return segment(0xc4, class+"\x01"+strings.Repeat("\x00", 15)+symbol)
+	}
+	blocks := (int(side) + 7) / 8 * ((int(side) + 7) / 8)
+	dc := slices.Concat(segment(0xda, "\x01\x01\x00\x00\x00\x00"), make([]byte, blocks/8+1))
+	ends := blocks/16384 + 1
+	ac := slices.Concat([]byte(between), segment(0xda, "\x01\x01\x00\x01\x3f\x00"), make([]byte, ends*15/8+1))
+	return slices.Concat([]byte("\xff\xd8"), segment(0xdb, "\x00"+strings.Repeat("\x01", 64)), frame, table("\x00", "\x00"), table("\x10", "\xe0"), dc, bytes.Repeat(ac, scans), []byte("\xff\xd9"))
+}
+
+// Each scan of a progressive JPEG goes over all of its pixels, however short its data are.
+func TestAPictureOfManyScansIsRefused(t *testing.T) {
+	if f, err := read(progressive(64, 60, "")); err != nil || f.Width != 64 {
+		t.Fatalf("60 scans: %+v, %v", f.Info, err)
+	}
+	for name, between := range map[string]string{"": "", "with garbage between": "garbage", "with markers between": "\xff\x00\xff\xd0\xff"} {
+		began := time.Now()
+		if r := refused(t, "1,000 scans "+name, progressive(7040, 1000, between)); !r.TooLarge {
+			t.Errorf("it is refused as %+v", r)
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("1,000 scans %s take %v", name, took)
+		}
+	}
+	if r := refused(t, "101 scans", progressive(64, 100, "")); !r.TooLarge {
+		t.Errorf("101 scans are refused as %+v", r)
+	}
+}
+
+// late is a reader that takes a while for its first byte.
+type late struct {
+	*bytes.Reader
+	while time.Duration
+}
+
+func (l *late) ReadAt(p []byte, at int64) (int, error) {
+	<-time.After(l.while)
+	l.while = 0
+	return l.Reader.ReadAt(p, at)
+}
+
+func TestDecodingTakesAWhileAtMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		content := photo(t)
+		look := func(ctx context.Context, while time.Duration) error {
+			_, err := decode.Read(ctx, &late{bytes.NewReader(content), while}, int64(len(content)))
+			return err
+		}
+		if err := look(t.Context(), 19*time.Second); err != nil {
+			t.Errorf("within its time: %v", err)
+		}
+		if r := new(decode.Refused); !errors.As(look(t.Context(), 21*time.Second), &r) || !r.TooLarge {
+			t.Errorf("after its time: %+v", r)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := look(ctx, 2*time.Second); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a function whose time is over: %v", err)
+		}
+	})
 }
 
 func TestBrokenFilesAreRefused(t *testing.T) {

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/color"
@@ -31,12 +32,40 @@ var forms = map[string]form{
 	"image/webp": {"WebP without animation", webp.Decode, stripWebP},
 }
 
+// maxScans bounds the scans of a progressive JPEG, of which an encoder makes about ten.
+// Each goes over the whole picture, however short its data are.
+const maxScans = 100
+
+// scans counts the scans of a JPEG.
+func scans(content []byte) (n int) {
+	segments(content, func(marker byte, _ []byte) {
+		if marker == jpegScan {
+			n++
+		}
+	})
+	return n
+}
+
+// timely is a reader that fails once a context has ended, and so ends who reads it.
+type timely struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (t *timely) Read(p []byte) (int, error) {
+	if err := t.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return t.r.Read(p)
+}
+
 // quality is that of photos that are encoded anew because they were turned.
 const quality = 95
 
 // picture decodes a picture. One that is stored lying on its side is turned upright:
 // who fetches it may not know of that.
-func picture(content []byte) (File, error) {
+func picture(ctx context.Context, content []byte) (File, error) {
 	info, err := probe.Bytes(content)
 	if err != nil {
 		return File{}, broken("picture in one of the formats JPEG, PNG and WebP")
@@ -44,8 +73,14 @@ func picture(content []byte) (File, error) {
 	if pixels := int64(info.Width) * int64(info.Height); pixels > media.MaxPixels {
 		return File{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The picture has %d x %d pixels. It may have up to %d million.", info.Width, info.Height, media.MaxPixels/1_000_000)}
 	}
+	if info.MIMEType == "image/jpeg" && scans(content) > maxScans {
+		return File{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The picture is drawn in more than %d scans. Save it again, as a JPEG that is not progressive.", maxScans)}
+	}
 	as := forms[info.MIMEType]
-	decoded, err := as.decode(bytes.NewReader(content))
+	decoded, err := as.decode(&timely{ctx, bytes.NewReader(content)})
+	if ctx.Err() != nil {
+		return File{}, ctx.Err()
+	}
 	if err != nil {
 		return File{}, broken(as.name)
 	}

@@ -44,16 +44,20 @@ func stripJPEG(content []byte) (kept []byte, orientation int) {
 }
 
 // segments calls f with the segments between the start of a JPEG and its end. That of a
-// scan includes its data.
+// scan includes its data. It finds the segments that a decoder finds: what is between two
+// of them is skipped.
 func segments(content []byte, f func(marker byte, segment []byte)) {
 	at := 2
-	for at+4 <= len(content) && content[at] == 0xff {
+	for at+4 <= len(content) {
 		marker := content[at+1]
-		if marker == 0xff { // filling
+		switch {
+		case content[at] != 0xff || marker == 0xff: // filling
 			at++
 			continue
-		}
-		if marker == jpegEnd {
+		case marker == 0 || marker&0xf8 == jpegRestart:
+			at += 2
+			continue
+		case marker == jpegEnd:
 			return
 		}
 		end := at + 2 + int(binary.BigEndian.Uint16(content[at+2:]))

@@ -106,7 +106,7 @@ func (w *Worker) step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 		case r.ExpiresAt.After(w.Now()):
 			return task.ErrMoved // it was used meanwhile
 		case !r.Kept:
-			tx.Delete(it)
+			incoming.Expire(tx, it, r)
 			return nil
 		}
 		r.Extend(w.Now())

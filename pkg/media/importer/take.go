@@ -55,7 +55,7 @@ func (w *Worker) take(ctx context.Context, s *task.Step, b incoming.Brought) (*m
 	if err := compare(received, b.Declared); err != nil {
 		return nil, err
 	}
-	found, err := decode.Read(received, received.Size)
+	found, err := decode.Read(ctx, received, received.Size)
 	var refused *decode.Refused
 	switch {
 	case errors.As(err, &refused) && refused.TooLarge:

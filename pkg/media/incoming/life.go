@@ -1,6 +1,7 @@
 package incoming
 
 import (
+	"math"
 	"strings"
 	"time"
 
@@ -48,6 +49,7 @@ func Create(tx *store.Tx, now time.Time, o tenant.Owner, r *Record) error {
 	it.Filters = r.filters()
 	tx.Create(it, nil)
 	Await(tx, o)
+	occupy(tx, o, r.Reserved)
 	t := task.Task{Message: task.Message{ID: taskID(r.ID), Kind: Kind, Queue: topology.ImportMedia, Subject: r.ID, Owner: o}, DueAt: now}
 	if r.SourceURL == nil {
 		t.DueAt = r.Arrival()
@@ -57,6 +59,20 @@ func Create(tx *store.Tx, now time.Time, o tenant.Owner, r *Record) error {
 
 // Arrival is when a file that was not uploaded is given up.
 func (r *Record) Arrival() time.Time { return r.CreatedAt.Add(ArrivalTime) }
+
+// occupy counts bytes that the media of an owner take, or take no more. The commit refuses
+// with queue_full where they would be too many.
+func occupy(tx *store.Tx, o tenant.Owner, bytes int64) {
+	if bytes != 0 {
+		tx.Count(bytesKey(o), bytes, mostBytes(o), errTooManyBytes(o))
+	}
+}
+
+// Expire adds to the transaction that a media ends that was not used.
+func Expire(tx *store.Tx, it store.Item, r *Record) {
+	tx.Delete(it)
+	occupy(tx, it.Owner, -r.Reserved)
+}
 
 // Await adds to the transaction that one more file of an owner is pending. The commit
 // refuses with queue_full where too many are.
@@ -73,7 +89,7 @@ func Settled(tx *store.Tx, o tenant.Owner) {
 // read. Its task then removes the files: those of a ready one after a day, since work that
 // was accepted before still uses them.
 func Delete(tx *store.Tx, now time.Time, it store.Item, r *Record, taskItem store.Item) error {
-	tx.Delete(it)
+	Expire(tx, it, r)
 	at := now
 	switch r.State {
 	case Pending:
@@ -94,6 +110,17 @@ func Settle(tx *store.Tx, now time.Time, it store.Item, r *Record, file *media.F
 		r.Width, r.Height, r.DurationSeconds = file.Width, file.Height, file.DurationSeconds
 	} else {
 		r.Reason, r.State = why, Rejected
+	}
+	if r.Reserved > 0 {
+		kept := int64(0)
+		if file != nil {
+			kept = file.Bytes
+		}
+		// A picture that was turned may be larger than what was sent.
+		if more := kept - r.Reserved; more != 0 {
+			tx.Count(bytesKey(it.Owner), more, math.MaxInt64, store.ErrConflict)
+		}
+		r.Reserved = kept
 	}
 	r.Touch(now)
 	if err := r.Encode(&it); err != nil {

@@ -51,6 +51,20 @@ const (
 // MaxPending is how many media of one account and mode may be pending.
 const MaxPending = 100
 
+// The bytes that the media of an account may have together, and those of its sandbox.
+const (
+	MaxBytes     = 1 << 40
+	MaxTestBytes = 25 << 30
+)
+
+// mostBytes is how many bytes the media of an owner may have.
+func mostBytes(o tenant.Owner) int64 {
+	if o.Mode == tenant.Test {
+		return MaxTestBytes
+	}
+	return MaxBytes
+}
+
 // retryPending is when a caller with too many pending media should try again.
 const retryPending = 30 * time.Second
 
@@ -107,6 +121,9 @@ type Declared struct {
 type Record struct {
 	Media
 	Declared Declared `json:"declared"`
+	// Reserved is how many bytes are counted for it: once it is ready those of its file, and
+	// before as many as it may get.
+	Reserved int64 `json:"reserved,omitempty"`
 	// Kept says that it does not end by itself: a resource shows it.
 	Kept bool `json:"kept,omitempty"`
 	// File is what is kept of it, once ready.
@@ -120,6 +137,9 @@ func New(mediaID string, now time.Time, d Declared, sourceURL string, metadata r
 		Type:     d.Type, MIMEType: d.MIMEType, Bytes: d.Bytes, SHA256: d.SHA256,
 		State: Pending, ExpiresAt: resource.Instant(now.Add(unusedTime)),
 	}}
+	if r.Reserved = d.Bytes; r.Reserved == 0 {
+		r.Reserved = media.Limit(d.Type)
+	}
 	if sourceURL != "" {
 		r.SourceURL = &sourceURL
 	}
@@ -183,6 +203,15 @@ func pendingKey(o tenant.Owner) store.Key { return store.IDKey("media-pending#" 
 
 func errTooManyPending() error {
 	e := errs.New(errs.QueueFull, "This account already has %d pending media, which is the maximum. Upload or delete them, or wait until some have ended.", MaxPending)
+	e.RetryAfter = retryPending
+	return e
+}
+
+// bytesKey is the key of the count of the bytes that an owner's media have.
+func bytesKey(o tenant.Owner) store.Key { return store.IDKey("media-bytes#" + o.String()) }
+
+func errTooManyBytes(o tenant.Owner) error {
+	e := errs.New(errs.QueueFull, "The media of this account have %d GiB together, which is the maximum, or would have more with this one; pending media count with what they may have. Delete some, or wait until some have expired.", mostBytes(o)>>30)
 	e.RetryAfter = retryPending
 	return e
 }

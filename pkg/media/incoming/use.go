@@ -2,6 +2,7 @@ package incoming
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,11 +49,11 @@ func Read(ctx context.Context, db *store.DB, members []Member, others ...store.K
 }
 
 // Keys returns the keys of the media that members refer to, for those who read them with
-// other items.
+// other items. Members that refer to the same media share its key.
 func Keys(members []Member) (keys []store.Key) {
 	for _, m := range members {
-		if id.Valid(id.Media, m.Value) {
-			keys = append(keys, store.IDKey(m.Value))
+		if key := store.IDKey(m.Value); id.Valid(id.Media, m.Value) && !slices.Contains(keys, key) {
+			keys = append(keys, key)
 		}
 	}
 	return keys

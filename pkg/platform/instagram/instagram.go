@@ -22,7 +22,7 @@ const Name = "instagram"
 const (
 	dialog  = "https://www.facebook.com"
 	graph   = "https://graph.facebook.com"
-	version = "/v24.0"
+	version = "/v26.0"
 )
 
 var (
@@ -32,6 +32,9 @@ var (
 	still = &platform.File{MIMEs: image.MIMEs, MaxBytes: 8 << 20} // a story may have any ratio
 
 	caption = platform.Text{Max: 2200}
+
+	// ofPosts are the options that stories do not have.
+	ofPosts = []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt}
 )
 
 var capabilities = platform.Capabilities{
@@ -46,20 +49,24 @@ var capabilities = platform.Capabilities{
 		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: reel},
 		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: reel},
 		platform.KindCarousel:  {Caption: caption, MinMedia: 2, MaxMedia: 10, Image: image, Video: clip},
-		platform.KindStory:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Image: still, Video: clip},
+		platform.KindStory:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Image: still, Video: clip, Without: ofPosts},
 	},
-	Hashtags:   platform.Hashtags{Max: 30},
+	Hashtags:   platform.Hashtags{Max: 5, Written: true},
 	Alt:        platform.Text{Max: 1000},
 	Comment:    platform.Text{Max: 300},
-	Options:    []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt, platform.OptionFirstComment},
+	Options:    []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt, platform.OptionFirstComment, platform.OptionGenerated},
 	Privacies:  []platform.Privacy{platform.Public},
 	Metrics:    []string{"views", "likes", "comments", "shares", "saves"},
 	DailyPosts: 50,
+	Budget:     &platform.Budget{Max: 400, Files: true},
 	Pulls:      true,
 	Notes: []string{
 		"The account must be a professional one that is connected to a Facebook page.",
 		"Instagram shows no caption on stories.",
-		"A first comment that Instagram refuses does not fail the publication.",
+		"Hashtags in the caption count, too.",
+		"Instagram takes 400 containers of an account in 24 hours: one for a post, and one more for each of several media. What exceeds them waits.",
+		"Access ends 90 days after the owner has granted it: connect the account again before.",
+		"A first comment that Instagram refuses does not fail the publication: it is a warning.",
 	},
 }
 
@@ -102,55 +109,26 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	if err != nil {
 		return nil, err
 	}
-	var pages struct {
-		Data []struct {
-			Instagram *struct {
-				ID       string `json:"id"`
-				Username string `json:"username"`
-				Name     string `json:"name"`
-				Picture  string `json:"profile_picture_url"`
-			} `json:"instagram_business_account"`
-		} `json:"data"`
-	}
-	query := url.Values{"fields": {"instagram_business_account{id,username,name,profile_picture_url}"}, "limit": {"100"}}
-	if err := p.read(ctx, token.Access, "/me/accounts", query, &pages); err != nil {
+	token.EndsAt = p.ends(ctx, token, p.client.Now().Add(access))
+	pages, err := p.pages(ctx, token.Access)
+	if err != nil {
 		return nil, err
 	}
 	var all []platform.Account
-	for _, page := range pages.Data {
-		if i := page.Instagram; i != nil && (g.Choice == "" || g.Choice == i.ID || g.Choice == "@"+i.Username) {
-			name := i.Name
-			if name == "" {
-				name = i.Username
-			}
-			all = append(all, platform.Account{ID: i.ID, Handle: "@" + i.Username, Name: name, AvatarURL: i.Picture, Token: token})
+	for _, i := range pages {
+		if g.Choice != "" && g.Choice != i.ID && g.Choice != "@"+i.Username {
+			continue
 		}
+		name := i.Name
+		if name == "" {
+			name = i.Username
+		}
+		all = append(all, platform.Account{ID: i.ID, Handle: "@" + i.Username, Name: name, AvatarURL: i.Picture, Token: token})
 	}
 	if len(all) == 0 {
 		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "None of the chosen Facebook pages has such a professional Instagram account.")
 	}
 	return all, nil
-}
-
-// extend exchanges a token for one of about 60 days. It extends itself as long as it is
-// good, so it is its own refresh token.
-func (p *Platform) extend(ctx context.Context, token platform.Secret) (platform.Token, error) {
-	form := url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {token.Reveal()}}
-	issued, err := p.client.Issue(ctx, p.oauth, form, token)
-	if err != nil {
-		return platform.Token{}, err
-	}
-	if issued.Seconds == 0 {
-		issued.Seconds = int64((60 * 24 * time.Hour).Seconds())
-	}
-	t := issued.As(p.client.Now(), platform.Token{Scopes: capabilities.Scopes})
-	t.Refresh = t.Access
-	return t, nil
-}
-
-// Refresh implements platform.Connector. A token that has ended cannot be refreshed.
-func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
-	return p.extend(ctx, a.Token.Access)
 }
 
 // Revoke implements platform.Connector: it takes back all that the owner has allowed.

@@ -1,6 +1,8 @@
 package instagram_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,9 +30,13 @@ var (
 	photo = platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "A shoe", Hashtags: []string{"shoes"}, Media: []platform.Media{described()}}
 	reel  = platform.Post{
 		Key: "pub_2", Kind: platform.KindVideo, Caption: "A shoe runs", Media: []platform.Media{fixture.Video("b", 9000)}, Cover: &cover,
-		Options: platform.Options{FirstComment: "More at acme.example"},
+		Options: platform.Options{FirstComment: "More at acme.example", Generated: true},
 	}
-	carousel = platform.Post{Key: "pub_3", Kind: platform.KindCarousel, Caption: "Shoes", Media: []platform.Media{fixture.Image("c"), fixture.Video("d", 9000), fixture.Image("e")}}
+	carousel = platform.Post{
+		Key: "pub_3", Kind: platform.KindCarousel, Caption: "Shoes", Media: []platform.Media{fixture.Image("c"), fixture.Video("d", 9000), fixture.Image("e")},
+		Options: platform.Options{Generated: true},
+	}
+	story = platform.Post{Key: "pub_4", Kind: platform.KindStory, Media: []platform.Media{described()}, Options: platform.Options{Generated: true}}
 )
 
 func described() platform.Media {
@@ -110,5 +116,148 @@ func TestAnExpiredContainerBeginsAgain(t *testing.T) {
 	}
 	if _, err = f.Adapter.Finalize(t.Context(), f.Account, photo, step.Handle); platform.KindOf(err) != platform.Restart {
 		t.Errorf("finalize: %v, want %s", err, platform.Restart)
+	}
+}
+
+func TestWhatWasMadeByAIIsDeclared(t *testing.T) {
+	for name, post := range map[string]platform.Post{"photo": photo, "reel": reel, "carousel": carousel, "story": story} {
+		for _, made := range []bool{true, false} {
+			f := newFixture()
+			post.Options.Generated = made
+			_, err := platformtest.Publish(t.Context(), f, f.Account, post)
+			if posts := f.Fake.Posts(); err != nil || strings.Contains(posts[0], "made by AI") != made {
+				t.Errorf("%s, made by AI %v: %q, %v", name, made, posts, err)
+			}
+			f.Close()
+		}
+	}
+	if !newFixture().Adapter.Capabilities().Supports(platform.KindCarousel, platform.OptionGenerated) {
+		t.Error("the declaration is not among the options")
+	}
+}
+
+func TestAStoryHasNoAlternativeText(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	if _, err := platformtest.Publish(t.Context(), f, f.Account, story); err != nil || strings.Contains(f.Fake.Posts()[0], story.Media[0].Alt) {
+		t.Errorf("%q, %v", f.Fake.Posts(), err)
+	}
+	c := f.Adapter.Capabilities()
+	if c.Supports(platform.KindStory, platform.OptionAlt) || !c.Supports(platform.KindPost, platform.OptionAlt) {
+		t.Error("a story has an alternative text, or a post has none")
+	}
+}
+
+func TestFiveHashtags(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	five := []string{"a", "b", "c", "d", "e"}
+	for _, c := range []struct {
+		caption string
+		tags    []string
+		fits    bool
+	}{
+		{"A shoe", five, true}, {"A shoe", append(slices.Clone(five), "f"), false}, {"A #red shoe", five, false}, {"A #red shoe", five[1:], true},
+		{"Number # 5, C#, &#39; and a#b", five, true}, {"#a #b #c #d #e #f", nil, false}, {"(#один)", five, false},
+	} {
+		post := photo
+		post.Caption, post.Hashtags = c.caption, c.tags
+		problems := platform.Fit(instagram.Name, post, f.Adapter.Capabilities())
+		if (len(problems) == 0) != c.fits || !c.fits && (problems[0].Param != "hashtags" || !strings.Contains(problems[0].Message, "up to 5 hashtags")) {
+			t.Errorf("%q with %q: %+v", c.caption, c.tags, problems)
+		}
+	}
+	post := photo
+	post.Hashtags = append(slices.Clone(five), "f")
+	if _, err := platformtest.Publish(t.Context(), f, f.Account, post); platform.KindOf(err) != platform.BadContent {
+		t.Errorf("six hashtags at Instagram: %v", err)
+	}
+}
+
+func TestAContainerIsLookedAtOnceAMinute(t *testing.T) {
+	for _, took := range []time.Duration{0, 20 * time.Second, 45 * time.Second, 4 * time.Minute} {
+		for _, post := range []platform.Post{photo, reel, carousel} {
+			f := newFixture()
+			of := f.Fake.(*fake.Fake)
+			of.Took = took
+			began := f.Now()
+			done, err := platformtest.Publish(t.Context(), f, f.Account, post)
+			if err != nil || !done.Done() || of.Hasty > 0 || f.Now().Sub(began) > took+2*time.Minute {
+				t.Errorf("%s, filled after %v: %v, looked at %d times too often, took %v", post.Kind, took, err, of.Hasty, f.Now().Sub(began))
+			}
+			f.Close()
+		}
+	}
+}
+
+func TestTheContainersOfADay(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	of := f.Fake.(*fake.Fake)
+	of.Most = 8 // a carousel of three takes four
+	b := f.Adapter.Capabilities().Budget
+	if b == nil || b.Max != 400 || b.Uses(carousel) != 4 || b.Uses(photo) != 1 {
+		t.Fatalf("the budget is %+v", b)
+	}
+	for range 2 {
+		if _, err := platformtest.Publish(t.Context(), f, f.Account, carousel); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := f.Adapter.Start(t.Context(), f.Account, photo); platform.KindOf(err) != platform.Quota {
+		t.Errorf("the ninth container: %v, want %s", err, platform.Quota)
+	}
+	f.Advance(24 * time.Hour)
+	if _, err := platformtest.Publish(t.Context(), f, f.Account, photo); err != nil {
+		t.Errorf("a day later: %v", err)
+	}
+}
+
+func TestPagesOfPortfolios(t *testing.T) {
+	for _, c := range []struct {
+		portfolio, none bool
+		want            int
+	}{{true, false, 2}, {false, false, 1}, {true, true, 1}} {
+		f := newFixture()
+		of := f.Fake.(*fake.Fake)
+		of.Portfolio, of.NoPortfolios = c.portfolio, c.none
+		grant, err := fixture.OAuthGrant(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accounts, err := f.Adapter.Connect(t.Context(), grant)
+		if err != nil || len(accounts) != c.want || accounts[0].ID != fake.User || c.want == 2 && (accounts[1].ID != fake.Second || accounts[1].Name != "acme_shop") {
+			t.Errorf("%+v: %+v, %v", c, accounts, err)
+		}
+		f.Close()
+	}
+}
+
+func TestAccessEndsAfterNinetyDays(t *testing.T) {
+	for _, fixed := range []bool{false, true} {
+		f := newFixture()
+		f.Fake.(*fake.Fake).Fixed = fixed
+		grant, err := fixture.OAuthGrant(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accounts, err := f.Adapter.Connect(t.Context(), grant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, granted := accounts[0], f.Now()
+		if !a.Token.EndsAt.Equal(granted.Add(90*24*time.Hour)) || !a.Token.ExpiresAt.Equal(granted.Add(60*24*time.Hour)) {
+			t.Errorf("the token ends at %v, and access at %v", a.Token.ExpiresAt, a.Token.EndsAt)
+		}
+		f.Advance(53 * 24 * time.Hour)
+		want := granted.Add(90 * 24 * time.Hour)
+		if fixed {
+			want = granted.Add(60 * 24 * time.Hour) // it is not prolonged
+		}
+		token, err := f.Adapter.Refresh(t.Context(), a)
+		if err != nil || !token.EndsAt.Equal(want) || token.ExpiresAt.After(want) {
+			t.Errorf("not prolonged %v: the token ends at %v, and access at %v, %v", fixed, token.ExpiresAt, token.EndsAt, err)
+		}
+		f.Close()
 	}
 }

@@ -12,12 +12,17 @@ import (
 )
 
 const (
-	processing = 10 * time.Second // between two looks at a container
+	processing = time.Minute      // between two looks at a container that is being filled
+	filled     = 30 * time.Second // after how long a video is looked at first
+	listed     = 10 * time.Second // between two looks at a post or at the list of posts
 	// settled is after how long a published post is in the list of posts.
 	settled = 2 * time.Minute
 	// maxLooks bounds how often the address of a post is asked for.
 	maxLooks = 3
 )
+
+// generated declares that a post was made by AI: of a carousel, on its container alone.
+const generated = "is_ai_generated"
 
 // The states of a container.
 const (
@@ -81,9 +86,17 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 // wait is how long a container of a file usually takes.
 func wait(m platform.Media) time.Duration {
 	if m.Video() {
-		return processing
+		return filled
 	}
-	return time.Second
+	return 5 * time.Second
+}
+
+// waitAll is how long the containers of files usually take.
+func waitAll(files []platform.Media) (longest time.Duration) {
+	for _, m := range files {
+		longest = max(longest, wait(m))
+	}
+	return longest
 }
 
 // container makes the container of the n-th file.
@@ -94,9 +107,12 @@ func (p *Platform) container(ctx context.Context, a platform.Account, post platf
 		form.Set("video_url", m.URL)
 	} else {
 		form.Set("image_url", m.URL)
-		if m.Alt != "" {
+		if m.Alt != "" && post.Kind != platform.KindStory {
 			form.Set("alt_text", m.Alt)
 		}
+	}
+	if post.Options.Generated && post.Kind != platform.KindCarousel {
+		form.Set(generated, "true")
 	}
 	switch {
 	case post.Kind == platform.KindCarousel:
@@ -138,6 +154,9 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.
 			return platform.Step{}, err
 		}
 		w.Children = append(w.Children, id)
+		if len(w.Children) == len(post.Media) {
+			return platform.Go(platform.StageCheck, w, waitAll(post.Media))
+		}
 		return platform.Go(platform.StageCheck, w, 0)
 	case w.Ready < len(w.Children):
 		state, err := p.state(ctx, a, w.Children[w.Ready])
@@ -151,10 +170,13 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.
 		return platform.Go(platform.StageCheck, w, 0)
 	default:
 		form := url.Values{"media_type": {"CAROUSEL"}, "children": {strings.Join(w.Children, ",")}, "caption": {platform.Arrange(post, capabilities).Body}}
+		if post.Options.Generated {
+			form.Set(generated, "true")
+		}
 		if w.Container, err = p.write(ctx, a.Token.Access, "/"+a.ID+"/media", form, false); err != nil {
 			return platform.Step{}, err
 		}
-		return platform.Go(platform.StageCheck, w, time.Second)
+		return platform.Go(platform.StageCheck, w, wait(platform.Media{}))
 	}
 }
 
@@ -206,7 +228,11 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 		if kind := platform.KindOf(err); err != nil && (kind == platform.Retry || kind == platform.Unknown) {
 			return platform.Step{}, err
 		}
-		return platform.Step{Next: platform.StageDone}, nil
+		done := platform.Step{Next: platform.StageDone}
+		if err != nil {
+			done.Warning = platform.Warn(platform.CommentNotWritten, "Instagram has not taken the first comment.", err)
+		}
+		return done, nil
 	}
 	if w.Container == "" {
 		return platform.Step{}, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
@@ -235,7 +261,7 @@ func (p *Platform) address(ctx context.Context, a platform.Account, post platfor
 		return platform.Step{}, err
 	}
 	if w.Looks++; err != nil && platform.KindOf(err) == platform.Retry && w.Looks < maxLooks {
-		return platform.Go(platform.StageCheck, w, processing)
+		return platform.Go(platform.StageCheck, w, listed)
 	}
 	step := platform.Step{Next: platform.StageDone}
 	if post.Options.FirstComment != "" {
@@ -255,7 +281,7 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platf
 		return platform.Step{}, err
 	}
 	if w.Media != "" {
-		return platform.Step{Next: platform.StageDone}, nil // the comment may be there: it is not written again
+		return platform.CommentInDoubt(), nil
 	}
 	if w.Container == "" {
 		return platform.Step{}, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
@@ -296,10 +322,10 @@ func (p *Platform) find(ctx context.Context, a platform.Account, post platform.P
 		}
 	}
 	if !begun.IsZero() && p.client.Now().Sub(begun) < settled {
-		return platform.Go(platform.StageReconcile, w, processing)
+		return platform.Go(platform.StageReconcile, w, listed)
 	}
 	if w.Looks++; begun.IsZero() && w.Looks < maxLooks {
-		return platform.Go(platform.StageCheck, w, processing)
+		return platform.Go(platform.StageCheck, w, listed)
 	}
 	return platform.Step{Next: platform.StageDone}, nil
 }

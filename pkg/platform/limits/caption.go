@@ -1,5 +1,4 @@
-// Package limits holds the platforms' limits of captions, for what need not link the
-// adapters. A test of pkg/platform/registry compares them with the adapters' own.
+// Package limits holds limits of the platforms, for what need not link the adapters. A test of pkg/platform/registry compares them with the adapters' own.
 package limits
 
 import "github.com/content-automation/api/pkg/platform"
@@ -16,6 +15,6 @@ var Captions = []Caption{
 	{"tiktok", platform.Text{Max: 2200, Unit: platform.UTF16}},
 	{"youtube", platform.Text{Max: 5000, Unit: platform.Bytes}},
 	{"telegram", platform.Text{Max: 1024, Unit: platform.UTF16}},
-	{"vk", platform.Text{Max: 15895}},
+	{"vk", platform.Text{Max: 5000}},
 	{"rutube", platform.Text{Max: 5000}},
 }

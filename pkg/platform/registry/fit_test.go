@@ -1,6 +1,8 @@
 package registry_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -55,6 +57,20 @@ func within(t *testing.T, what string, bytes int64, least, most float64, f platf
 	}
 	if least < f.MinRatio || f.MaxRatio > 0 && most > f.MaxRatio {
 		t.Errorf("%s: ratios from %.2f to %.2f are taken, and the table says from %.2f to %.2f", what, f.MinRatio, f.MaxRatio, least, most)
+	}
+}
+
+func TestWhichMediaShowNoBrand(t *testing.T) {
+	for _, name := range registry.Names() {
+		adapter, _ := registry.Sandbox(name, time.Now)
+		c := adapter.Capabilities()
+		var want []platform.Kind
+		if c.Plain {
+			want = slices.Sorted(maps.Keys(c.Kinds))
+		}
+		if got := slices.Sorted(slices.Values(limits.Plain[name])); !slices.Equal(got, want) {
+			t.Errorf("%s takes plain media of the kinds %v, and the table says %v", name, want, got)
+		}
 	}
 }
 

@@ -25,7 +25,10 @@ const Name = "rutube"
 
 const (
 	ownAddress = "https://rutube.ru"
-	other      = 13 // the category of what fits no other
+
+	// The categories of videos.
+	music = 6
+	other = 13 // fits no other
 
 	processing = 30 * time.Second
 )
@@ -36,6 +39,9 @@ var (
 	title       = platform.Text{Max: 100, Required: true}
 	description = platform.Text{Max: 5000}
 )
+
+// needsPassword is what owners of accounts have to know who never set a password.
+const needsPassword = "An account that was made with a telephone number or VK ID has no password: set one in the settings of Rutube first."
 
 var capabilities = platform.Capabilities{
 	Label:   "Rutube",
@@ -52,6 +58,7 @@ var capabilities = platform.Capabilities{
 	Notes: []string{
 		"Rutube documents its interface badly, and may change it.",
 		"The password is used once, for a token, and is not kept.",
+		needsPassword,
 		"Rutube shows a video after its moderation.",
 	},
 }
@@ -91,7 +98,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	}
 	refusedLogin := func(a wire.Answer) *platform.Error {
 		if a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
-			return platform.NeedsReconnect(platform.CodeNeedsReconnect, "Rutube refuses the user name or the password.")
+			return platform.NeedsReconnect(platform.CodeNeedsReconnect, "Rutube refuses the user name or the password. "+needsPassword)
 		}
 		return nil
 	}
@@ -154,7 +161,11 @@ func refused(a wire.Answer) *platform.Error {
 // Start implements platform.Publisher: it lets Rutube read the video, hidden.
 func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.Post) (platform.Step, error) {
 	text := platform.Arrange(post, capabilities)
-	body := map[string]any{"url": post.Media[0].URL, "title": text.Title, "description": text.Body, "is_hidden": true, "category_id": other}
+	category := other
+	if post.Topic == platform.TopicMusic {
+		category = music
+	}
+	body := map[string]any{"url": post.Media[0].URL, "title": text.Title, "description": text.Body, "is_hidden": true, "category_id": category}
 	var made struct {
 		Video string `json:"video_id"`
 	}

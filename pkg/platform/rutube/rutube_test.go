@@ -1,6 +1,7 @@
 package rutube_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,19 @@ func TestConformance(t *testing.T) {
 		},
 		BadGrants: []platform.Grant{{}, {Username: fake.Username}, {Username: fake.Username, Password: "wrong"}},
 	})
+}
+
+func TestTheCategoryIsThatOfTheTopic(t *testing.T) {
+	for topic, want := range map[platform.Topic]string{platform.TopicMusic: "| 6 |", platform.TopicNews: "| 13 |", "": "| 13 |"} {
+		f := newFixture()
+		post := video
+		post.Topic = topic
+		_, err := platformtest.Publish(t.Context(), f, f.Account, post)
+		if posts := f.Fake.Posts(); err != nil || len(posts) != 1 || !strings.Contains(posts[0], want) {
+			t.Errorf("%q: %q, %v, want the category %s", topic, posts, err, want)
+		}
+		f.Close()
+	}
 }
 
 func TestAVideoThatFailsIsNotShown(t *testing.T) {

@@ -70,6 +70,10 @@ func (p *Platform) message(ctx context.Context, w work, post platform.Post, text
 			}
 		}
 		files = []wire.File{{Field: "video", Name: wire.FileName(m), Media: m}}
+		if c := post.Cover; c != nil {
+			fields.Set("cover", "attach://cover")
+			files = append(files, wire.File{Field: "cover", Name: wire.FileName(*c), Media: *c})
+		}
 	default:
 		call.Name = "sendPhoto"
 		files = []wire.File{{Field: "photo", Name: wire.FileName(m), Media: m}}

@@ -26,7 +26,7 @@ const Name = "telegram"
 const ownAddress = "https://api.telegram.org"
 
 var (
-	photo = &platform.File{MIMEs: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 10 << 20, MinRatio: 1.0 / 20, MaxRatio: 20}
+	photo = &platform.File{MIMEs: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 10 << 20, MinRatio: 1.0 / 20, MaxRatio: 20, MaxSides: 10_000}
 	video = &platform.File{MIMEs: []string{"video/mp4"}, MaxBytes: 50 << 20}
 
 	caption = platform.Text{Max: 1024, Unit: platform.UTF16}
@@ -43,12 +43,13 @@ var capabilities = platform.Capabilities{
 		platform.KindCarousel:  {Caption: caption, Rest: message, MinMedia: 2, MaxMedia: 10, Image: photo, Video: video},
 	},
 	Hashtags:  platform.Hashtags{Max: 30},
-	Options:   []platform.Option{platform.OptionSilent},
+	Options:   []platform.Option{platform.OptionSilent, platform.OptionCover},
 	Privacies: []platform.Privacy{platform.Public},
+	Metrics:   []string{"likes"},
 	Notes: []string{
 		"The bot must be an administrator of the channel that may post messages.",
 		"A caption of more than 1,024 characters is published as the media with its beginning, then a message with the rest.",
-		"Bots cannot read views and reactions: there are no metrics.",
+		"Bots cannot read views. Reactions are counted as likes, as far as Telegram has reported them to the bot within 24 hours and the bot has no webhook.",
 		"Where the answer to a message is lost, the publication ends as outcome_unknown.",
 	},
 }
@@ -111,6 +112,10 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	may := member.Status == "creator" || member.Status == "administrator" && (c.Type != "channel" || member.CanPost)
 	if !may {
 		return nil, platform.NeedsReconnect(platform.CodeMissingPermission, "Make the bot an administrator of the channel that may post messages.")
+	}
+	// Telegram keeps the counts of reactions from now on. A bot with a webhook has none.
+	if _, err := p.updates(ctx, g.Token, 1); err != nil && platform.KindOf(err) != platform.BadContent {
+		return nil, err
 	}
 	a := platform.Account{ID: strconv.FormatInt(c.ID, 10), Name: c.Title, Token: platform.Token{Access: g.Token}}
 	if c.Username != "" {
@@ -195,11 +200,6 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 // Reconcile implements platform.Publisher.
 func (p *Platform) Reconcile(context.Context, platform.Account, platform.Post, platform.Handle, time.Time) (platform.Step, error) {
 	return platform.Step{}, platform.Lost(errors.New("a bot cannot read a chat"))
-}
-
-// Metrics implements platform.Publisher.
-func (p *Platform) Metrics(context.Context, platform.Account, platform.Published) (platform.Metrics, error) {
-	return platform.Metrics{}, platform.Unsupported("metrics")
 }
 
 // address is where a message of a channel can be seen; empty for a group, which only

@@ -48,6 +48,7 @@ type work struct {
 	Opened  int64  `json:"opened,omitempty"`  // when, as Unix seconds
 	Offset  int64  `json:"offset,omitempty"`  // how much is uploaded
 	Privacy string `json:"privacy,omitempty"` // of photos, which have no publication yet
+	Silent  bool   `json:"silent,omitempty"`  // the creator permits no comments
 	User    string `json:"user,omitempty"`    // of the address of the post
 	Looks   int    `json:"looks,omitempty"`   // for the post's id
 }
@@ -88,7 +89,7 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 	if i < 0 {
 		return platform.Step{}, badPrivacy()
 	}
-	w := work{Privacy: levels[post.Options.Privacy][i], User: creator.User}
+	w := work{Privacy: levels[post.Options.Privacy][i], Silent: creator.Comments, User: creator.User}
 	m := post.Media[0]
 	if !m.Video() {
 		return platform.Go(platform.StageFinalize, w, 0)
@@ -164,7 +165,7 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.
 	}
 	m := post.Media[0]
 	if s.State != "PROCESSING_UPLOAD" || w.Upload == "" || s.Uploaded >= m.Bytes {
-		return p.follow(w, s)
+		return p.follow(w, s, m.Video())
 	}
 	w.Offset = s.Uploaded
 	length, last := p.piece(w, m)
@@ -182,14 +183,18 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.
 
 // follow returns the step that follows from the state of a publication whose media
 // are with TikTok.
-func (p *Platform) follow(w work, s status) (platform.Step, error) {
+func (p *Platform) follow(w work, s status, video bool) (platform.Step, error) {
 	switch s.State {
 	case "FAILED":
 		return platform.Step{}, failed(s.Reason)
 	case "PUBLISH_COMPLETE", "SEND_TO_USER_INBOX":
 		if len(s.Posts) > 0 {
+			kind := "/photo/"
+			if video {
+				kind = "/video/"
+			}
 			id := s.Posts[0].String()
-			return platform.Step{Next: platform.StageDone, Post: platform.Published{ID: id, URL: "https://www.tiktok.com/@" + url.PathEscape(w.User) + "/video/" + url.PathEscape(id)}}, nil
+			return platform.Step{Next: platform.StageDone, Post: platform.Published{ID: id, URL: "https://www.tiktok.com/@" + url.PathEscape(w.User) + kind + url.PathEscape(id)}}, nil
 		}
 		if w.Looks++; w.Looks > maxLooks {
 			return platform.Step{Next: platform.StageDone}, nil
@@ -257,8 +262,8 @@ func (p *Platform) photos(ctx context.Context, a platform.Account, post platform
 	body := map[string]any{
 		"post_mode": "DIRECT_POST", "media_type": "PHOTO",
 		"post_info": map[string]any{
-			"title": text.Title, "description": text.Body, "privacy_level": w.Privacy, "disable_comment": post.Options.DisableComments,
-			"auto_add_music": false, "brand_content_toggle": false, "brand_organic_toggle": false, "is_aigc": post.Options.Generated,
+			"title": text.Title, "description": text.Body, "privacy_level": w.Privacy, "disable_comment": post.Options.DisableComments || w.Silent,
+			"auto_add_music": false, "brand_content_toggle": false, "brand_organic_toggle": false,
 		},
 		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": addresses},
 	}
@@ -299,5 +304,5 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platf
 		return step, err
 	}
 	w.Upload, w.Offset = "", 0
-	return p.follow(w, s)
+	return p.follow(w, s, true)
 }

@@ -34,6 +34,9 @@ var (
 	caption    = platform.Text{Max: 2200, Unit: platform.UTF16}
 	text       = platform.Text{Max: 4000, Unit: platform.UTF16}
 	photoTitle = platform.Text{Max: 90, Unit: platform.UTF16}
+
+	// ofVideos are the options that photos do not have.
+	ofVideos = []platform.Option{platform.OptionGenerated, platform.OptionCoverAt, platform.OptionDisableDuet, platform.OptionDisableStitch}
 )
 
 var capabilities = platform.Capabilities{
@@ -43,8 +46,8 @@ var capabilities = platform.Capabilities{
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video},
 		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video},
-		platform.KindPost:      {Title: photoTitle, Caption: text, MinMedia: 1, MaxMedia: 1, Image: photo},
-		platform.KindCarousel:  {Title: photoTitle, Caption: text, MinMedia: 2, MaxMedia: 35, Image: photo},
+		platform.KindPost:      {Title: photoTitle, Caption: text, MinMedia: 1, MaxMedia: 1, Image: photo, Without: ofVideos},
+		platform.KindCarousel:  {Title: photoTitle, Caption: text, MinMedia: 2, MaxMedia: 35, Image: photo, Without: ofVideos},
 	},
 	Hashtags: platform.Hashtags{Max: 100},
 	Options: []platform.Option{
@@ -54,12 +57,15 @@ var capabilities = platform.Capabilities{
 	Privacies:  []platform.Privacy{platform.Public, platform.Friends, platform.Private},
 	Metrics:    []string{"views", "likes", "comments", "shares"},
 	DailyPosts: 15,
+	Plain:      true,
 	Pulls:      true, // photos
 	Notes: []string{
 		"Until TikTok has audited the operator's application, it posts privately only.",
 		"Photos are read from the operator's domain, which must be verified with TikTok.",
 		"Where the answer to a post of photos is lost, the publication ends as outcome_unknown.",
 		"A private post has no id at TikTok, and no metrics.",
+		"TikTok takes the declaration of AI with videos only.",
+		"TikTok permits no logo and no name of a brand in media: they are left out of what a factory makes that has a TikTok account.",
 	},
 }
 

@@ -1,6 +1,7 @@
 package tiktok_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,42 @@ func TestTheAccountDecidesOnPrivacy(t *testing.T) {
 			t.Errorf("%+v: %v, %q", c, err, posts)
 		}
 		f.Close()
+	}
+}
+
+func TestPhotosAreNoVideos(t *testing.T) {
+	for name, post := range map[string]platform.Post{"photos": photos, "video": video} {
+		for _, silent := range []bool{false, true} {
+			f := newFixture()
+			of := f.Fake.(*fake.Fake)
+			of.NoComments, post.Options.Generated = silent, true
+			done, err := platformtest.Publish(t.Context(), f, f.Account, post)
+			if err != nil || done.Post.URL == "" || done.Post.URL != of.Address(done.Post.ID) {
+				t.Fatalf("%s: %+v, %v, want the address %s", name, done.Post, err, of.Address(done.Post.ID))
+			}
+			want := fmt.Sprintf("%v true", silent)
+			if name == "photos" {
+				want = fmt.Sprintf("%v not declared", silent)
+			}
+			if posts := f.Fake.Posts(); !strings.Contains(posts[0], want) {
+				t.Errorf("%s, without comments %v: %q, want %q", name, silent, posts, want)
+			}
+			f.Close()
+		}
+	}
+}
+
+func TestPhotosTakeTheSettingOfCommentsAlone(t *testing.T) {
+	c := newFixture().Adapter.Capabilities()
+	for _, option := range []platform.Option{platform.OptionDisableComments, platform.OptionDisableDuet, platform.OptionDisableStitch, platform.OptionGenerated, platform.OptionCoverAt} {
+		if got := c.Supports(platform.KindCarousel, option); got != (option == platform.OptionDisableComments) || !c.Supports(platform.KindVideo, option) {
+			t.Errorf("%s: with photos %v", option, got)
+		}
+	}
+	post := photos
+	post.Options.DisableDuet = true
+	if problems := platform.Fit(tiktok.Name, post, c); len(problems) != 1 || problems[0].Param != "options.disable_duet" {
+		t.Errorf("with a duet: %+v", problems)
 	}
 }
 

@@ -133,6 +133,9 @@ func (p *Platform) openVideo(ctx context.Context, a platform.Account, post platf
 	if post.Title != "" {
 		params.Set("name", post.Title)
 	}
+	if text := platform.Arrange(post, capabilities).Body; text != "" && post.Kind != platform.KindCarousel {
+		params.Set("description", text)
+	}
 	if err := p.call(ctx, a, "video.save", params, false, &video); err != nil {
 		return err
 	}
@@ -203,7 +206,11 @@ func (p *Platform) comment(ctx context.Context, a platform.Account, post platfor
 	if kind := platform.KindOf(err); err != nil && (kind == platform.Retry || kind == platform.Unknown || kind == platform.Expired) {
 		return platform.Step{}, err
 	}
-	return platform.Step{Next: platform.StageDone}, nil
+	done := platform.Step{Next: platform.StageDone}
+	if err != nil {
+		done.Warning = platform.Warn(platform.CommentNotWritten, "VK has not taken the first comment.", err)
+	}
+	return done, nil
 }
 
 // Reconcile implements platform.Publisher: it looks for the post on the wall.
@@ -213,7 +220,7 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platf
 		return platform.Step{}, err
 	}
 	if w.Post != "" {
-		return platform.Step{Next: platform.StageDone}, nil // the comment may be there: it is not written again
+		return platform.CommentInDoubt(), nil
 	}
 	if a.Token.Refresh == "" {
 		return platform.Step{}, platform.Lost(errors.New("vk: the token of a community cannot read the wall"))

@@ -32,7 +32,9 @@ var (
 	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 2 << 30}
 
 	message = platform.Text{Max: 15_895}
-	title   = platform.Text{Max: 128}
+	// A video's text is the message of its post and the description of the video.
+	description = platform.Text{Max: 5000}
+	title       = platform.Text{Max: 128}
 )
 
 var capabilities = platform.Capabilities{
@@ -41,8 +43,8 @@ var capabilities = platform.Capabilities{
 	Scopes:  []string{"wall", "photos", "video", "groups"},
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindPost:      {Caption: message, MaxMedia: 1, Image: photo},
-		platform.KindVideo:     {Title: title, Caption: message, MinMedia: 1, MaxMedia: 1, Video: video},
-		platform.KindMusicClip: {Title: title, Caption: message, MinMedia: 1, MaxMedia: 1, Video: video},
+		platform.KindVideo:     {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
+		platform.KindMusicClip: {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
 		platform.KindCarousel:  {Caption: message, MinMedia: 2, MaxMedia: 10, Image: photo, Video: video},
 	},
 	Hashtags:   platform.Hashtags{Max: 30},

@@ -2,7 +2,10 @@ package vk_test
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,6 +44,33 @@ func TestConformance(t *testing.T) {
 		},
 		Grant: fixture.OAuthGrant, BadGrants: append(fixture.BadOAuthGrants(), platform.Grant{Token: "vk1.a.none"}, platform.Grant{Token: fake.CommunityToken, Choice: "@others"}),
 	})
+}
+
+func TestTheTextOfAVideoIsItsDescription(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	longest := video
+	longest.Hashtags, longest.Caption = nil, strings.Repeat("ж", 5000)
+	for _, post := range []platform.Post{video, longest} {
+		if _, err := platformtest.Publish(t.Context(), f, f.Account, post); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := platformtest.Publish(t.Context(), f, f.Account, carousel); err != nil {
+		t.Fatal(err)
+	}
+	found := slices.Sorted(maps.Values(f.Fake.(*fake.Fake).Descriptions))
+	if want := []string{"", video.Caption, longest.Caption}; !slices.Equal(found, want) {
+		t.Errorf("the videos are described as %q, want %q", found, want)
+	}
+	longest.Caption += "ж"
+	if problems := platform.Fit(vk.Name, longest, f.Adapter.Capabilities()); len(problems) != 1 || problems[0].Param != "caption" {
+		t.Errorf("with one character more: %+v", problems)
+	}
+	longest.Kind, longest.Media = platform.KindPost, nil
+	if problems := platform.Fit(vk.Name, longest, f.Adapter.Capabilities()); len(problems) > 0 {
+		t.Errorf("as a message of the wall: %+v", problems)
+	}
 }
 
 func TestTheTokenOfACommunityPostsTextOnly(t *testing.T) {
@@ -90,11 +120,16 @@ func TestTheFirstCommentIsWrittenOnce(t *testing.T) {
 	defer f.Close()
 	f.Fake.(*fake.Fake).Refuse["wall.createComment"] = 10
 	done, err := platformtest.Publish(t.Context(), f, f.Account, video)
-	if comments := f.Fake.(*fake.Fake).Comments(); err != nil || !done.Done() || len(comments) != 0 {
+	if comments := f.Fake.(*fake.Fake).Comments(); err != nil || !done.Done() || len(comments) != 0 || done.Warning == nil {
 		t.Errorf("after a lost answer: %+v, %v, %q", done, err, comments)
 	}
+	f.Fake.(*fake.Fake).Refuse["wall.createComment"] = 213
 	done, err = platformtest.Publish(t.Context(), f, f.Account, video)
-	if comments := f.Fake.(*fake.Fake).Comments(); err != nil || !done.Done() || len(comments) != 1 {
+	if err != nil || !done.Done() || done.Warning == nil || done.Warning.Code != platform.CommentNotWritten {
+		t.Errorf("after a refusal: %+v, %v", done, err)
+	}
+	done, err = platformtest.Publish(t.Context(), f, f.Account, video)
+	if comments := f.Fake.(*fake.Fake).Comments(); err != nil || !done.Done() || len(comments) != 1 || done.Warning != nil {
 		t.Errorf("without trouble: %+v, %v, %q", done, err, comments)
 	}
 }

@@ -26,6 +26,8 @@ type work struct {
 	Session string `json:"session,omitempty"`
 	Offset  int64  `json:"offset,omitempty"`
 	Video   string `json:"video,omitempty"` // its cover is to be set
+	Looks   int    `json:"looks,omitempty"` // at its processing
+	Tries   int    `json:"tries,omitempty"` // to set the cover
 }
 
 func (p *Platform) parse(h platform.Handle) (w work, err error) {
@@ -38,11 +40,23 @@ func (p *Platform) parse(h platform.Handle) (w work, err error) {
 	return w, nil
 }
 
+// category returns the category of videos about a topic.
+func category(t platform.Topic) string {
+	switch t {
+	case platform.TopicMusic:
+		return "10"
+	case platform.TopicNews:
+		return "25"
+	default:
+		return "22" // people and blogs
+	}
+}
+
 // Start implements platform.Publisher: it opens an upload session.
 func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.Post) (platform.Step, error) {
 	m := post.Media[0]
 	text := platform.Arrange(post, capabilities)
-	snippet := map[string]any{"title": text.Title, "description": text.Body, "categoryId": "22"}
+	snippet := map[string]any{"title": text.Title, "description": text.Body, "categoryId": category(post.Topic)}
 	if len(text.Tags) > 0 {
 		snippet["tags"] = text.Tags
 	}
@@ -59,7 +73,7 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 	}
 	call := wire.Call{
 		Name: "videos.insert", Method: http.MethodPost, URL: p.client.Base(api) + "/upload/youtube/v3/videos",
-		Query:  url.Values{"uploadType": {"resumable"}, "part": {"id,snippet,status"}},
+		Query:  url.Values{"uploadType": {"resumable"}, "part": {"id,snippet,status"}, "notifySubscribers": {strconv.FormatBool(!post.Options.Silent)}},
 		Header: http.Header{"X-Upload-Content-Type": {m.MIME}, "X-Upload-Content-Length": {strconv.FormatInt(m.Bytes, 10)}},
 		Bearer: a.Token.Access, JSON: map[string]any{"snippet": snippet, "status": status},
 	}
@@ -208,26 +222,13 @@ func (p *Platform) made(id string, post platform.Post) (platform.Step, error) {
 	if post.Cover == nil {
 		return platform.Step{Next: platform.StageDone, Post: published}, nil
 	}
-	step, err := platform.Go(platform.StageCheck, work{Video: id}, 0)
+	wait := time.Duration(0)
+	if isShort(post.Media[0]) {
+		wait = processing
+	}
+	step, err := platform.Go(platform.StageCheck, work{Video: id}, wait)
 	step.Post = published
 	return step, err
-}
-
-// cover sets the cover of the video. It is tried once more where the token has ended;
-// any other failure is passed over.
-func (p *Platform) cover(ctx context.Context, a platform.Account, post platform.Post, w work) (platform.Step, error) {
-	done := platform.Step{Next: platform.StageDone}
-	if post.Cover == nil {
-		return done, nil
-	}
-	err := p.client.JSON(ctx, wire.Call{
-		Name: "thumbnails.set", Method: http.MethodPost, URL: p.client.Base(api) + "/upload/youtube/v3/thumbnails/set",
-		Query: url.Values{"videoId": {w.Video}, "uploadType": {"media"}}, Bearer: a.Token.Access, Body: wire.Range(ctx, *post.Cover, 0, post.Cover.Bytes),
-	}, p.refused, nil)
-	if platform.KindOf(err) == platform.Expired || ctx.Err() != nil {
-		return platform.Step{}, err
-	}
-	return done, nil
 }
 
 // offset returns how much a session has: the header Range names the last byte.

@@ -41,13 +41,15 @@ var capabilities = platform.Capabilities{
 		platform.KindMusicClip: {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
 	},
 	Hashtags:  platform.Hashtags{Max: 60, Tags: true, Total: 500},
-	Options:   []platform.Option{platform.OptionPrivacy, platform.OptionMadeForKids, platform.OptionCover, platform.OptionGenerated},
+	Options:   []platform.Option{platform.OptionPrivacy, platform.OptionMadeForKids, platform.OptionCover, platform.OptionGenerated, platform.OptionSilent},
 	Privacies: []platform.Privacy{platform.Public, platform.Unlisted, platform.Private},
 	Metrics:   []string{"views", "likes", "comments"},
+	// The day of Google's quotas begins at midnight in California.
+	Budget: &platform.Budget{Max: 100, Shared: true, Starts: 8 * time.Hour},
 	Notes: []string{
-		"Until Google has audited the operator's application, its videos stay private.",
+		"By default Google lets the operator's application upload 100 videos a day, those of all accounts together. They are spread over the day: a quarter can be used at any time, and the rest as the day passes. What exceeds them waits.",
 		"Hashtags become the tags of the video.",
-		"A cover image that YouTube refuses does not fail the publication.",
+		"The cover of a Short is set once YouTube has processed it. A cover that YouTube refuses does not fail the publication: it is a warning.",
 	},
 }
 

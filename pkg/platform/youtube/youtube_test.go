@@ -1,6 +1,7 @@
 package youtube_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -41,22 +42,57 @@ func TestConformance(t *testing.T) {
 }
 
 func TestTheCoverIsSetAndNeverFailsTheVideo(t *testing.T) {
-	f := newFixture()
-	defer f.Close()
-	done, err := platformtest.Publish(t.Context(), f, f.Account, short)
-	if err != nil {
-		t.Fatal(err)
-	}
-	covers := f.Fake.(*fake.Fake).Covers
-	if covers[done.Post.ID] == "" {
-		t.Errorf("the video %+v has no cover: %v", done.Post, covers)
-	}
+	wide := short
+	wide.Media = []platform.Media{fixture.Video("wide", 9000)}
+	wide.Media[0].Width, wide.Media[0].Height = 1920, 1080
 	bad := short
 	wrong := fixture.Video("not an image", 100)
 	bad.Cover = &wrong
-	done, err = platformtest.Publish(t.Context(), f, f.Account, bad)
-	if err != nil || !done.Done() || len(covers) != 1 {
-		t.Errorf("with a cover that is refused: %+v, %v", done, err)
+	for name, c := range map[string]struct {
+		post   platform.Post
+		set    func(*fake.Fake)
+		covers int
+		within time.Duration
+	}{
+		"a Short":                          {short, func(*fake.Fake) {}, 1, 5 * time.Minute},
+		"another video":                    {wide, func(f *fake.Fake) { f.Landscape, f.Stuck = true, true }, 1, time.Minute},
+		"a cover that is none":             {bad, func(*fake.Fake) {}, 0, 5 * time.Minute},
+		"a channel without covers":         {short, func(f *fake.Fake) { f.NoCovers = true }, 0, 5 * time.Minute},
+		"a Short that is not processed":    {short, func(f *fake.Fake) { f.Stuck = true }, 0, time.Hour},
+		"a Short that is processed slowly": {short, func(f *fake.Fake) { f.Took = 20 * time.Minute }, 1, time.Hour},
+	} {
+		f := newFixture()
+		of := f.Fake.(*fake.Fake)
+		c.set(of)
+		began := f.Now()
+		done, err := platformtest.Publish(t.Context(), f, f.Account, c.post)
+		if err != nil || !done.Done() || len(f.Fake.Posts()) != 1 || len(of.Covers) != c.covers || f.Now().Sub(began) > c.within {
+			t.Errorf("%s: %+v, %v with the covers %v, after %v", name, done, err, of.Covers, f.Now().Sub(began))
+		}
+		if warned := done.Warning != nil && done.Warning.Code == platform.CoverNotSet && done.Warning.Message != ""; warned != (c.covers == 0) {
+			t.Errorf("%s: the warning %+v", name, done.Warning)
+		}
+		f.Close()
+	}
+}
+
+func TestTheCategoryAndTheSubscribers(t *testing.T) {
+	for _, c := range []struct {
+		topic  platform.Topic
+		silent bool
+		want   string
+	}{{platform.TopicMusic, false, "category 10, notifies true"}, {platform.TopicNews, true, "category 25, notifies false"}, {"", false, "category 22, notifies true"}} {
+		f := newFixture()
+		post := short
+		post.Topic, post.Options.Silent = c.topic, c.silent
+		if problems := platform.Fit(youtube.Name, post, f.Adapter.Capabilities()); len(problems) > 0 {
+			t.Errorf("%+v: %+v", c, problems)
+		}
+		_, err := platformtest.Publish(t.Context(), f, f.Account, post)
+		if posts := f.Fake.Posts(); err != nil || !strings.Contains(posts[0], c.want) || !strings.Contains(posts[0], "unlisted false true") {
+			t.Errorf("%+v: %q, %v", c, posts, err)
+		}
+		f.Close()
 	}
 }
 

@@ -27,7 +27,7 @@ type Photo struct {
 	Width     int              `json:"width,omitempty" doc:"In pixels, upright; once ready" example:"1600"`
 	Height    int              `json:"height,omitempty" doc:"In pixels, upright; once ready" example:"1200"`
 	Upload    *incoming.Upload `json:"upload" doc:"The request that uploads the file, while it is pending and may be uploaded; only for keys with the scope products:write. Each GET of the product signs it anew"`
-	URL       *string          `json:"url" format:"uri" doc:"Signed URL of the file, valid for one hour. Null until ready"`
+	URL       *string          `json:"url" format:"uri" doc:"Signed URL of the file, valid for one hour. Null until ready, and in responses to a key without the scope products:read"`
 }
 
 // SchemaName names the schema in the OpenAPI document.

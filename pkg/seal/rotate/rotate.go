@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 
@@ -76,8 +77,7 @@ func (r *Rotator) Handle(ctx context.Context, q Request) error {
 // create stores the value with the new secret as a version that is not current yet.
 func (r *Rotator) create(ctx context.Context, q Request) error {
 	_, err := r.read(ctx, q.Token, pending)
-	var missing *types.ResourceNotFoundException
-	if !errors.As(err, &missing) {
+	if !errors.Is(err, errEmpty) {
 		return err // nil: an earlier call has created it
 	}
 	now, err := r.read(ctx, "", current)
@@ -100,13 +100,18 @@ func (r *Rotator) create(ctx context.Context, q Request) error {
 }
 
 // test checks that the new value opens what is sealed, and that every function will have
-// read it before data is sealed by it.
+// read it before data is sealed by it. Secrets Manager also takes this step alone, to see
+// whether it can call the function when the schedule changes: the version is then empty or
+// equal to the current one, and Secrets Manager removes it.
 func (r *Rotator) test(ctx context.Context, q Request) error {
-	next, err := r.read(ctx, q.Token, pending)
+	now, err := r.read(ctx, "", current)
 	if err != nil {
 		return err
 	}
-	now, err := r.read(ctx, "", current)
+	next, err := r.read(ctx, q.Token, pending)
+	if errors.Is(err, errEmpty) || err == nil && next.Secret == now.Secret {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -133,9 +138,16 @@ func (r *Rotator) finish(ctx context.Context, q Request) error {
 	if in.RemoveFromVersionId != nil && *in.RemoveFromVersionId == q.Token {
 		return nil // an earlier call has finished
 	}
+	// Without its value, nothing could be opened.
+	if _, err := r.read(ctx, q.Token, pending); err != nil {
+		return err
+	}
 	_, err = r.client.UpdateSecretVersionStage(ctx, in)
 	return err
 }
+
+// errEmpty is returned for a version that has no value.
+var errEmpty = errors.New("rotate: the version of the secret has no value")
 
 // read reads a version by its stage, and by its id unless that is empty.
 func (r *Rotator) read(ctx context.Context, version, stage string) (stored.Value, error) {
@@ -144,11 +156,14 @@ func (r *Rotator) read(ctx context.Context, version, stage string) (stored.Value
 		in.VersionId = &version
 	}
 	out, err := r.client.GetSecretValue(ctx, in)
-	if err != nil {
+	var missing *types.ResourceNotFoundException
+	switch {
+	case errors.As(err, &missing):
+		return stored.Value{}, errors.Join(errEmpty, err)
+	case err != nil:
 		return stored.Value{}, err
-	}
-	if out.SecretString == nil {
-		return stored.Value{}, errors.New("rotate: the secret holds no text")
+	case aws.ToString(out.SecretString) == "":
+		return stored.Value{}, errEmpty
 	}
 	return stored.Parse(*out.SecretString)
 }

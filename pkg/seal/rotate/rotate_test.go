@@ -1,6 +1,7 @@
 package rotate_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 
@@ -33,7 +35,10 @@ func (m *manager) DescribeSecret(context.Context, *secretsmanager.DescribeSecret
 func (m *manager) GetSecretValue(_ context.Context, in *secretsmanager.GetSecretValueInput, _ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
 	for version, stages := range m.stages {
 		if slices.Contains(stages, *in.VersionStage) && (in.VersionId == nil || *in.VersionId == version) {
-			value := m.values[version]
+			value, ok := m.values[version]
+			if !ok {
+				return nil, &types.ResourceNotFoundException{}
+			}
 			return &secretsmanager.GetSecretValueOutput{SecretString: &value}, nil
 		}
 	}
@@ -126,8 +131,8 @@ func TestRotation(t *testing.T) {
 
 func TestARotationThatIsNotInOrder(t *testing.T) {
 	w := newWorld()
-	if err := w.step(t, "testSecret", "t1"); err == nil {
-		t.Error("tested a version that does not exist")
+	if err := w.step(t, "finishSecret", "t1"); err == nil || w.current(t, w.now) != "first" {
+		t.Errorf("finished with a version that does not exist: %v", err)
 	}
 	if err := w.step(t, "encryptSecret", "t1"); err == nil {
 		t.Error("took an unknown step")
@@ -142,6 +147,34 @@ func TestARotationThatIsNotInOrder(t *testing.T) {
 	}
 	if err := w.step(t, "createSecret", "t2"); err == nil || w.puts != 1 {
 		t.Errorf("rotated while the last rotation is not complete: %v", err)
+	}
+}
+
+// Secrets Manager tests a new schedule by the step testSecret alone, with a version that it
+// makes and removes. A version that stays does not stop the next rotation.
+func TestAScheduleIsTestedWithoutARotation(t *testing.T) {
+	for name, value := range map[string]*string{"no value": nil, "an empty value": new(string), "the current value": aws.String("first")} {
+		w := newWorld()
+		if value != nil {
+			w.values["t1"], w.stages["t1"] = *value, []string{"AWSPENDING"}
+		}
+		if err := w.step(t, "testSecret", "t1"); err != nil || w.puts != 0 {
+			t.Errorf("%s: %v, %d versions were made", name, err, w.puts)
+		}
+		if *cmp.Or(value, new(string)) == "" {
+			if err := w.step(t, "finishSecret", "t1"); err == nil || w.current(t, w.now) != "first" {
+				t.Errorf("%s became current: %v", name, err)
+			}
+			w.stages["t1"] = []string{"AWSPENDING"}
+			for _, step := range steps {
+				if err := w.step(t, step, "t1"); err != nil {
+					t.Errorf("%s: the rotation after it: %s: %v", name, step, err)
+				}
+			}
+			if got := w.current(t, w.now); got != "first new1" {
+				t.Errorf("%s: after the rotation: %s", name, got)
+			}
+		}
 	}
 }
 

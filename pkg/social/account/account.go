@@ -43,8 +43,9 @@ type Account struct {
 	AvatarURL        *string        `json:"avatar_url" doc:"URL of its picture. Null: none"`
 	State            State          `json:"state" enum:"pending,connected,needs_reconnect,disconnected" doc:"State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the access; connect the account again. disconnected: it was disconnected, and is deleted after 90 days"`
 	FactoryIDs       []string       `json:"factory_ids" nullable:"false" doc:"Ids of the factories that publish to it"`
-	TokenExpiresAt   *resource.Time `json:"token_expires_at" doc:"Time at which the access ends. It is renewed before, without your doing. Null: it does not end, or there is none"`
-	AuthorizationURL *string        `json:"authorization_url" doc:"URL that the account's owner opens in a browser to grant access, once and within 30 minutes. Null unless the owner is awaited"`
+	TokenExpiresAt   *resource.Time `json:"token_expires_at" doc:"Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it does not end, or there is none"`
+	ReconnectBefore  *resource.Time `json:"reconnect_before" doc:"Time before which its owner has to connect it again, because the platform ends the access then. The event social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still connected. Null: it does not end"`
+	AuthorizationURL *string        `json:"authorization_url" doc:"URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names your account and continues to the platform. Null unless the owner is awaited"`
 	LateAfter        *int           `json:"late_after" doc:"Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published however late it is" example:"3600"`
 	ConnectedAs      *string        `json:"connected_as" doc:"Id of the account that is connected in place of this one, because it is the same account of the platform. Null otherwise"`
 }
@@ -63,6 +64,8 @@ type Record struct {
 	// stored. Who acts on a token that has failed checks that it is still the stored one.
 	Connection int `json:"connection,omitempty"`
 	Tokens     int `json:"tokens,omitempty"`
+	// Told reports that the event has said that the owner has to connect the account again.
+	Told bool `json:"told,omitempty"`
 	// RefreshedAt is when the token was stored.
 	RefreshedAt time.Time `json:"refreshed_at,omitzero"`
 	// Consent is what the account's owner is asked for; nil: nothing.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/factory/ref"
+	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/platform/platformtest"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
@@ -79,7 +80,7 @@ func TestAnAccountThatIsConnectedAgainIsNotRevoked(t *testing.T) {
 	it, r := w.read(id)
 	w.commit(func(tx *store.Tx) error { return r.Disconnect(tx, w.clock.Now(), it) })
 	it, r = w.read(id)
-	w.commit(func(tx *store.Tx) error { return r.Connect(tx, w.clock.Now(), it, time.Time{}) })
+	w.commit(func(tx *store.Tx) error { return r.Connect(tx, w.clock.Now(), it, platform.Token{}) })
 	for range 3 {
 		w.work(1)
 	}

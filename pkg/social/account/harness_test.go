@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/instagram"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 	"github.com/content-automation/api/testdata/platforms/tiktok"
 )
@@ -31,6 +32,7 @@ type world struct {
 	t     *testing.T
 	clock *apitest.Clock
 	fake  *tiktok.Fake
+	graph *instagram.Fake
 }
 
 func newWorld(t *testing.T) *world {
@@ -38,6 +40,8 @@ func newWorld(t *testing.T) *world {
 	w.fake = tiktok.New(w.clock.Now)
 	mux := http.NewServeMux()
 	mux.Handle("/tiktok/", http.StripPrefix("/tiktok", w.fake.Handler()))
+	w.graph = instagram.New(w.clock.Now)
+	mux.Handle("/instagram/", http.StripPrefix("/instagram", w.graph.Handler()))
 	db := storetest.Open(t, w.clock.Now)
 	w.Worker = &account.Worker{
 		DB: db, Vault: account.Vault{Envelope: sealtest.Envelope("key")}, Now: w.clock.Now,
@@ -60,12 +64,17 @@ func (w *world) kernel() *task.Kernel {
 func (w *world) connect(factories ...string) string {
 	w.t.Helper()
 	access, refresh := w.fake.Grant(24 * time.Hour)
+	return w.connectTo("tiktok", platform.Account{ID: tiktok.User, Token: platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(refresh), ExpiresAt: w.clock.Now().Add(24 * time.Hour)}}, factories...)
+}
+
+// connectTo connects an account of a platform.
+func (w *world) connectTo(name string, a platform.Account, factories ...string) string {
+	w.t.Helper()
 	now := w.clock.Now()
 	r := &account.Record{
-		Account:    account.Account{Resource: resource.New(account.NewID(now), now, nil), Platform: "tiktok", Handle: "Acme", FactoryIDs: factories},
-		PlatformID: tiktok.User,
+		Account:    account.Account{Resource: resource.New(account.NewID(now), now, nil), Platform: name, Handle: "Acme", FactoryIDs: factories},
+		PlatformID: a.ID,
 	}
-	a := platform.Account{ID: tiktok.User, Token: platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(refresh), ExpiresAt: now.Add(24 * time.Hour)}}
 	var err error
 	if r.Sealed, err = w.Vault.Seal(w.t.Context(), owner, r.ID, a); err != nil {
 		w.t.Fatal(err)
@@ -74,7 +83,7 @@ func (w *world) connect(factories ...string) string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.commit(func(tx *store.Tx) error { return r.Connect(tx, now, it, a.Token.ExpiresAt) })
+	w.commit(func(tx *store.Tx) error { return r.Connect(tx, now, it, a.Token) })
 	return r.ID
 }
 

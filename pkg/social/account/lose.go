@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -20,7 +21,7 @@ func Lose(tx *store.Tx, now time.Time, it store.Item, used int) error {
 	if err != nil || !r.Usable() || r.Tokens != used {
 		return err
 	}
-	r.State, r.TokenExpiresAt = NeedsReconnect, nil
+	r.State, r.TokenExpiresAt, r.ReconnectBefore = NeedsReconnect, nil, nil
 	return r.Replace(tx, now, it, event.SocialAccountNeedsReconnect)
 }
 
@@ -70,12 +71,12 @@ func refreshMessage(o tenant.Owner, r *Record) task.Message {
 // Connect adds to the transaction that an account is connected: its record, which the caller
 // has filled in and sealed the token of, its event, and the task that refreshes the token.
 // The item has version 0 where the record is new.
-func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, ends time.Time) error {
-	r.State, r.Consent, r.AuthorizationURL, r.ConnectedAs, r.TokenExpiresAt = Connected, nil, nil, nil, nil
+func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platform.Token) error {
+	r.State, r.Consent, r.AuthorizationURL, r.ConnectedAs, r.TokenExpiresAt, r.ReconnectBefore = Connected, nil, nil, nil, nil, nil
 	r.Connection++
-	r.stored(now, ends)
-	if !ends.IsZero() {
-		t := task.Task{Message: refreshMessage(it.Owner, r), DueAt: now.Add(ahead(ends.Sub(now)))}
+	r.stored(now, token)
+	if r.TokenExpiresAt != nil {
+		t := task.Task{Message: refreshMessage(it.Owner, r), DueAt: now.Add(r.pause(now))}
 		if err := task.Create(tx, now, t, refreshing{Connection: r.Connection}); err != nil {
 			return err
 		}
@@ -95,14 +96,48 @@ func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, ends time.T
 	return nil
 }
 
-// stored notes that a token was stored which ends at the given time; zero: never.
-func (r *Record) stored(now, ends time.Time) {
+// stored notes that a token was stored.
+func (r *Record) stored(now time.Time, token platform.Token) {
 	r.Tokens++
 	r.RefreshedAt = now
-	if r.TokenExpiresAt = nil; !ends.IsZero() {
-		at := resource.Instant(ends)
-		r.TokenExpiresAt = &at
+	before := r.ReconnectBefore
+	r.ReconnectBefore = instant(token.EndsAt)
+	r.TokenExpiresAt = instant(token.ExpiresAt)
+	if r.TokenExpiresAt == nil || r.ReconnectBefore != nil && r.ReconnectBefore.Before(r.TokenExpiresAt.Time) {
+		r.TokenExpiresAt = r.ReconnectBefore
 	}
+	if before == nil || r.ReconnectBefore == nil || r.ReconnectBefore.After(before.Add(notice)) {
+		r.Told = false
+	}
+}
+
+func instant(t time.Time) *resource.Time {
+	if t.IsZero() {
+		return nil
+	}
+	at := resource.Instant(t)
+	return &at
+}
+
+// notice is how long before the end of the access the event says that the owner has to
+// connect the account again.
+const notice = 14 * 24 * time.Hour
+
+// pause returns how long it is until something is to be done for the token: its refresh,
+// the event, or the end of the access.
+func (r *Record) pause(now time.Time) time.Duration {
+	ends := r.ReconnectBefore
+	next := r.RefreshedAt.Add(ahead(r.TokenExpiresAt.Sub(r.RefreshedAt)))
+	switch {
+	case ends == nil:
+	case !r.Told:
+		if tell := ends.Add(-notice); tell.Before(next) || !r.TokenExpiresAt.Before(ends.Time) {
+			next = tell
+		}
+	case !r.TokenExpiresAt.Before(ends.Time) || ends.Before(next):
+		next = ends.Time // no refresh puts it off
+	}
+	return max(0, next.Sub(now))
 }
 
 // ahead returns after what part of its life a token is refreshed: the last sixth is left

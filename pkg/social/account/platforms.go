@@ -23,6 +23,14 @@ type PlatformsConfig struct {
 	Now      func() time.Time
 }
 
+// Adapters finds the adapters of platforms.
+type Adapters interface {
+	// Of returns the adapter of a platform for a mode, and whether there is one.
+	Of(m tenant.Mode, name string) (platform.Adapter, bool)
+}
+
+var _ Adapters = (*Platforms)(nil)
+
 // Platforms has the adapters of all platforms: those of the real ones, and the sandbox for
 // test keys.
 type Platforms struct {

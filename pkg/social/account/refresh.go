@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -13,7 +14,7 @@ import (
 // Worker is what the tasks of accounts work with.
 type Worker struct {
 	DB        *store.DB
-	Platforms *Platforms
+	Platforms Adapters
 	Vault     Vault
 	Now       func() time.Time
 	// Enders end what goes on for an account that is disconnected.
@@ -60,13 +61,47 @@ func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	if !r.Usable() || r.Connection != p.Connection || r.TokenExpiresAt == nil {
 		return task.Outcome{Done: true}, nil
 	}
+	if ends := r.ReconnectBefore; ends != nil {
+		switch now := w.Now(); {
+		case !now.Before(ends.Time):
+			return w.lose(&r), nil
+		case !r.Told && !now.Before(ends.Add(-notice)):
+			return w.tell(r), nil
+		}
+	}
 	if w.Now().Sub(r.RefreshedAt) < justNow {
-		return task.Outcome{Wait: max(justNow, ahead(r.TokenExpiresAt.Sub(r.RefreshedAt)))}, nil
+		return task.Outcome{Wait: max(justNow, r.pause(w.Now()))}, nil
 	}
 	if err := s.Lease(ctx, nil); err != nil {
 		return o, err
 	}
 	return w.refresh(ctx, s, &r)
+}
+
+// lose returns the outcome of a token that has ended for good.
+func (w refresher) lose(r *Record) task.Outcome {
+	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
+		it, _, err := w.read(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		return Lose(tx, w.Now(), it, r.Tokens)
+	}}
+}
+
+// tell sends the event that the owner has to connect the account again, while it is still
+// connected.
+func (w refresher) tell(r Record) task.Outcome {
+	now, used := w.Now(), r.Tokens
+	r.Told = true
+	return task.Outcome{Wait: r.pause(now), Join: func(ctx context.Context, tx *store.Tx) error {
+		it, r, err := w.read(ctx, r.ID)
+		if err != nil || !r.Usable() || r.Tokens != used || r.Told {
+			return err
+		}
+		r.Told = true
+		return r.Replace(tx, now, it, event.SocialAccountNeedsReconnect)
+	}}
 }
 
 func (w refresher) refresh(ctx context.Context, s *task.Step, r *Record) (o task.Outcome, err error) {
@@ -82,13 +117,7 @@ func (w refresher) refresh(ctx context.Context, s *task.Step, r *Record) (o task
 	defer cancel()
 	token, err := adapter.Refresh(bounded, account)
 	if platform.KindOf(err) == platform.Reconnect && err != nil {
-		return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
-			it, _, err := w.read(ctx, r.ID)
-			if err != nil {
-				return err
-			}
-			return Lose(tx, w.Now(), it, r.Tokens)
-		}}, nil
+		return w.lose(r), nil
 	}
 	if err != nil {
 		return o, again(err, min(longestPause, time.Duration(s.Failures+1)*time.Minute))
@@ -99,9 +128,10 @@ func (w refresher) refresh(ctx context.Context, s *task.Step, r *Record) (o task
 		return o, again(err, 0)
 	}
 	now := w.Now()
-	o.Done = token.ExpiresAt.IsZero()
-	if !o.Done {
-		o.Wait = ahead(token.ExpiresAt.Sub(now))
+	next := *r
+	next.stored(now, token)
+	if o.Done = next.TokenExpiresAt == nil; !o.Done {
+		o.Wait = next.pause(now)
 	}
 	used := r.Tokens
 	o.Join = func(ctx context.Context, tx *store.Tx) error {
@@ -114,7 +144,7 @@ func (w refresher) refresh(ctx context.Context, s *task.Step, r *Record) (o task
 			return revokeSpare(tx, now, it.Owner, &r, used, sealed)
 		}
 		r.Sealed = sealed
-		r.stored(now, token.ExpiresAt)
+		r.stored(now, token)
 		return r.Replace(tx, now, it, "")
 	}
 	return o, nil

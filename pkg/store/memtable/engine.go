@@ -1,6 +1,7 @@
 // Package memtable is a DynamoDB in memory, for tests and simulations. It knows the
 // calls and expressions that pkg/store makes, and refuses what DynamoDB refuses:
-// the tests of pkg/store run on it and on a real engine.
+// the tests of pkg/store run on it and on a real engine, and generated calls are
+// answered as AWS's own engine answers them.
 //
 // An Engine serves calls in two ways: directly, as a store.Client, or as the HTTP
 // client of the AWS SDK, so that the SDK's own repeats and middleware take part.

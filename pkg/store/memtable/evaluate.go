@@ -1,6 +1,7 @@
 package memtable
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,8 +22,26 @@ func newScope(names map[string]string, values item, all ...*expression) (scope, 
 	if err := checkRefs(names, values, all...); err != nil {
 		return scope{}, err
 	}
+	if names != nil && len(names) == 0 {
+		return scope{}, invalid("ExpressionAttributeNames must not be empty")
+	}
+	if values != nil && len(values) == 0 {
+		return scope{}, invalid("ExpressionAttributeValues must not be empty")
+	}
 	kept, err := storedAll(values)
-	return scope{names: names, values: kept}, err
+	if err != nil {
+		return scope{}, err
+	}
+	s := scope{names: names, values: kept}
+	for _, x := range all {
+		if x == nil || x.root == nil {
+			continue
+		}
+		if err := s.checkOperands(x.root); err != nil {
+			return scope{}, err
+		}
+	}
+	return s, nil
 }
 
 // conditionOf parses a condition that may be missing.
@@ -48,8 +67,8 @@ func (s scope) attribute(path string) string {
 func (s scope) value(o *operand) value {
 	switch {
 	case o.op == "size":
-		if v, ok := s.value(o.args[0]).(*types.AttributeValueMemberS); ok {
-			return &types.AttributeValueMemberN{Value: strconv.Itoa(len(v.Value))}
+		if b, ok := bytesOf(s.value(o.args[0])); ok {
+			return &types.AttributeValueMemberN{Value: strconv.Itoa(len(b))}
 		}
 		return nil
 	case strings.HasPrefix(o.ref, ":"):
@@ -87,11 +106,15 @@ func (s scope) isTrue(n *node) bool {
 	case "attribute_type":
 		return args[0] != nil && kind(args[0]) == text(args[1])
 	case "begins_with", "contains":
-		_, is := args[0].(*types.AttributeValueMemberS)
-		if n.op == "contains" {
-			return is && strings.Contains(text(args[0]), text(args[1]))
+		whole, ok := bytesOf(args[0])
+		part, ok2 := bytesOf(args[1])
+		if !ok || !ok2 || kind(args[0]) != kind(args[1]) {
+			return false
 		}
-		return is && strings.HasPrefix(text(args[0]), text(args[1]))
+		if n.op == "contains" {
+			return bytes.Contains(whole, part)
+		}
+		return bytes.HasPrefix(whole, part)
 	case "BETWEEN":
 		return ordered(">=", args[0], args[1]) && ordered("<=", args[0], args[2])
 	default:
@@ -120,6 +143,18 @@ func ordered(op string, a, b value) bool {
 	}
 }
 
+// bytesOf returns the bytes of a text or of a binary value.
+func bytesOf(v value) ([]byte, bool) {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return []byte(v.Value), true
+	case *types.AttributeValueMemberB:
+		return v.Value, true
+	default:
+		return nil, false
+	}
+}
+
 func text(v value) string {
 	s, _ := v.(*types.AttributeValueMemberS)
 	if s == nil {
@@ -143,6 +178,14 @@ func (s scope) checkUpdate(t *table, u *update) error {
 		}
 		if slices.Contains(paths[:i], path) {
 			return invalid("Invalid UpdateExpression: Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [%s]", path)
+		}
+	}
+	for _, a := range u.set {
+		if a.to == nil { // of a statement, whose values are parameters
+			continue
+		}
+		if err := s.checkArithmetic(a.to); err != nil {
+			return err
 		}
 	}
 	for _, a := range u.add {
@@ -247,7 +290,14 @@ func (x *index) isKeyCondition(s scope, e *expression) error {
 		}
 		seen = append(seen, name)
 		for _, o := range n.args[1:] {
-			if v := s.values[o.ref]; v == nil || (kind(v) == "S" && text(v) == "") {
+			v := s.values[o.ref]
+			if v != nil && kind(v) != x.kinds[name] {
+				return invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
+			}
+			if err := x.checkLengths(item{name: v}); v != nil && err != nil {
+				return err
+			}
+			if v == nil || (kind(v) == "S" && text(v) == "") {
 				return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: %s", name)
 			}
 		}

@@ -25,6 +25,8 @@ type node struct {
 	op   string
 	kids []*node
 	args []*operand
+	// enclosed reports that it stands in parentheses.
+	enclosed bool
 }
 
 // operand is what a condition compares, or what an update sets.
@@ -55,8 +57,14 @@ func parse(name, text string, grammar func(*parser)) (*expression, error) {
 	if known, ok := parsed.Load(name + text); ok {
 		return known.(*expression), nil
 	}
+	if len(text) > maxExpression {
+		return nil, invalid("Invalid expression: Expression size has exceeded the maximum allowed size; expression size: %d", len(text))
+	}
 	p := &parser{}
 	if err := p.run(text, grammar); err != nil {
+		return nil, err
+	}
+	if err := checkCounts(p.root); err != nil {
 		return nil, err
 	}
 	parsed.Store(name+text, &p.expression)
@@ -180,6 +188,10 @@ func (p *parser) not() *node {
 	if p.keyword("(") {
 		n := p.or()
 		p.expect(")")
+		if n.enclosed {
+			panic(syntaxError{invalid("Invalid expression: The expression has redundant parentheses;")})
+		}
+		n.enclosed = true
 		return n
 	}
 	return p.comparison()

@@ -35,7 +35,7 @@ func with(it item, name string, v types.AttributeValue) item {
 }
 
 // client is a client of the SDK whose calls an engine answers, with a table that
-// has one index.
+// has an index of items and one of keys.
 func client(t *testing.T, now func() time.Time) (*memtable.Engine, *dynamodb.Client) {
 	t.Helper()
 	e := memtable.New(now)
@@ -45,6 +45,14 @@ func client(t *testing.T, now func() time.Time) (*memtable.Engine, *dynamodb.Cli
 			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
 		}),
 	})
+	if _, err := c.CreateTable(t.Context(), things()); err != nil {
+		t.Fatal(err)
+	}
+	return e, c
+}
+
+// things is a table that has an index of items and one of keys.
+func things() *dynamodb.CreateTableInput {
 	schema := func(hash, sort string) []types.KeySchemaElement {
 		return []types.KeySchemaElement{
 			{AttributeName: &hash, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange},
@@ -56,11 +64,10 @@ func client(t *testing.T, now func() time.Time) (*memtable.Engine, *dynamodb.Cli
 	}
 	in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{{
 		IndexName: aws.String("by_g"), KeySchema: schema("g", "at"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+	}, {
+		IndexName: aws.String("keys"), KeySchema: schema("g", "at"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
 	}}
-	if _, err := c.CreateTable(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
-	return e, c
+	return in
 }
 
 func put(t *testing.T, c *dynamodb.Client, it item) {
@@ -73,6 +80,33 @@ func put(t *testing.T, c *dynamodb.Client, it item) {
 // What DynamoDB refuses is refused, and changes nothing.
 func TestRefusals(t *testing.T) {
 	e, c := client(t, time.Now)
+	refusals(t, c)
+	if changes := e.Changes(table, 1); len(changes) != 0 {
+		t.Errorf("it has changed: %v", changes)
+	}
+}
+
+// AWS's own engine refuses all that this one is tested to refuse.
+func TestRefusalsOfTheEngine(t *testing.T) {
+	c, there := engine()
+	if !there {
+		t.Log("without AWS's own engine, its refusals are not checked")
+		return
+	}
+	if _, err := c.CreateTable(t.Context(), things()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := c.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: aws.String(table)}); err != nil {
+			t.Error(err)
+		}
+	})
+	refusals(t, c)
+}
+
+// refusals makes calls that must be refused.
+func refusals(t *testing.T, c *dynamodb.Client) {
+	t.Helper()
 	put(t, c, key("a", "1"))
 	ctx, name := t.Context(), aws.String(table)
 	putting := func(it item) error {
@@ -88,6 +122,12 @@ func TestRefusals(t *testing.T) {
 		change(in)
 		_, err := c.Query(ctx, in)
 		return err
+	}
+	comparing := func(text string, x types.AttributeValue) error {
+		return asking(func(in *dynamodb.QueryInput) {
+			in.FilterExpression = &text
+			in.ExpressionAttributeValues[":x"] = x
+		})
 	}
 	getting := func(keys ...item) error {
 		_, err := c.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: {Keys: keys}}})
@@ -133,15 +173,38 @@ func TestRefusals(t *testing.T) {
 		"the table's key for an index":  asking(func(in *dynamodb.QueryInput) { in.IndexName = aws.String("by_g") }),
 		"a consistent index":            asking(func(in *dynamodb.QueryInput) { in.IndexName, in.ConsistentRead = aws.String("by_g"), aws.Bool(true) }),
 		"a filter of the key":           asking(func(in *dynamodb.QueryInput) { in.FilterExpression = aws.String("sk = :p") }),
-		"a limit of 0":                  asking(func(in *dynamodb.QueryInput) { in.Limit = aws.Int32(0) }),
-		"a start elsewhere":             asking(func(in *dynamodb.QueryInput) { in.ExclusiveStartKey = key("b", "1") }),
-		"a start that is no key":        asking(func(in *dynamodb.QueryInput) { in.ExclusiveStartKey = item{"pk": str("a")} }),
-		"an empty partition":            asking(func(in *dynamodb.QueryInput) { in.ExpressionAttributeValues[":p"] = str("") }),
-		"a key condition with OR":       asking(func(in *dynamodb.QueryInput) { in.KeyConditionExpression = aws.String("pk = :p OR sk = :p") }),
+		"a filter of what an index lacks": asking(func(in *dynamodb.QueryInput) {
+			in.IndexName, in.KeyConditionExpression, in.FilterExpression = aws.String("keys"), aws.String("g = :p"), aws.String("x = :p")
+		}),
+		"a limit of 0":            asking(func(in *dynamodb.QueryInput) { in.Limit = aws.Int32(0) }),
+		"a start elsewhere":       asking(func(in *dynamodb.QueryInput) { in.ExclusiveStartKey = key("b", "1") }),
+		"a start that is no key":  asking(func(in *dynamodb.QueryInput) { in.ExclusiveStartKey = item{"pk": str("a")} }),
+		"an empty partition":      asking(func(in *dynamodb.QueryInput) { in.ExpressionAttributeValues[":p"] = str("") }),
+		"a key condition with OR": asking(func(in *dynamodb.QueryInput) { in.KeyConditionExpression = aws.String("pk = :p OR sk = :p") }),
 		"bounds the wrong way round": asking(func(in *dynamodb.QueryInput) {
 			in.KeyConditionExpression = aws.String("pk = :p AND sk BETWEEN :p AND :q")
 			in.ExpressionAttributeValues[":q"] = str("A")
 		}),
+		"a partition key over 2 KB":   putting(key(strings.Repeat("k", 2049), "1")),
+		"a sort key over 1 KB":        putting(key("a", strings.Repeat("k", 1025))),
+		"a large key of an index":     putting(with(with(key("a", "2"), "g", str("g")), "at", str(strings.Repeat("k", 1025)))),
+		"a number that is too large":  putting(with(key("a", "2"), "x", num("1e126"))),
+		"a number that is too small":  putting(with(key("a", "2"), "x", num("1e-131"))),
+		"a text that is subtracted":   updating("SET x = if_not_exists(x, :n) - :x", item{":n": num("2"), ":x": str("2")}),
+		"redundant parentheses":       asking(func(in *dynamodb.QueryInput) { in.FilterExpression = aws.String("((x = :p))") }),
+		"an attribute and itself":     asking(func(in *dynamodb.QueryInput) { in.FilterExpression = aws.String("x = x") }),
+		"a flag that is compared":     comparing("x < :x", &types.AttributeValueMemberBOOL{Value: true}),
+		"a number as a prefix":        comparing("begins_with(x, :x)", num("1")),
+		"bounds of two types":         comparing("x BETWEEN :p AND :x", num("1")),
+		"a partition of another type": asking(func(in *dynamodb.QueryInput) { in.ExpressionAttributeValues[":p"] = num("1") }),
+		"a start outside the bounds": asking(func(in *dynamodb.QueryInput) {
+			in.KeyConditionExpression, in.ExclusiveStartKey = aws.String("pk = :p AND sk > :p"), key("a", "1")
+		}),
+		"an empty map of names": asking(func(in *dynamodb.QueryInput) { in.ExpressionAttributeNames = map[string]string{} }),
+		"a put that returns the new item": func() error {
+			_, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: name, Item: key("a", "2"), ReturnValues: types.ReturnValueAllNew})
+			return err
+		}(),
 		"a key twice":              getting(key("a", "1"), key("a", "1")),
 		"more than the key":        getting(with(key("a", "1"), "x", str("x"))),
 		"too many writes":          writing(101, digits),
@@ -154,9 +217,6 @@ func TestRefusals(t *testing.T) {
 		if !errors.As(err, &api) || api.ErrorCode() != "ValidationException" {
 			t.Errorf("%s: %v", what, err)
 		}
-	}
-	if changes := e.Changes(table, 1); len(changes) != 0 {
-		t.Errorf("it has changed: %v", changes)
 	}
 }
 

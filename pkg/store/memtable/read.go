@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -162,12 +163,16 @@ func (t *table) query(x *index, in *dynamodb.QueryInput) (*query, error) {
 				return nil, invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
 			}
 		}
+		if missing := q.missing(); len(missing) > 0 {
+			return nil, invalid("One or more parameter values were invalid: Secondary index %s does not project one or more filter attributes: [%s]",
+				*in.IndexName, strings.Join(missing, ", "))
+		}
 	}
 	if in.Limit != nil && *in.Limit < 1 {
 		return nil, invalid("Limit must be greater than or equal to 1")
 	}
 	partition := q.scope.partition(x, q.key.root)
-	if in.ExclusiveStartKey != nil {
+	if len(in.ExclusiveStartKey) > 0 {
 		from, err := t.checkKey(x, in.ExclusiveStartKey)
 		if err != nil {
 			return nil, invalid("The provided starting key is invalid: %v", err)
@@ -175,9 +180,28 @@ func (t *table) query(x *index, in *dynamodb.QueryInput) (*query, error) {
 		if x.partition(from) != partition {
 			return nil, invalid("The provided starting key is outside query boundaries based on provided conditions")
 		}
+		q.scope.item = from
+		if !q.scope.holds(q.key) {
+			return nil, invalid("The provided starting key does not match the range key predicate")
+		}
 	}
 	q.rows = x.partitions[partition]
 	return q, nil
+}
+
+// missing returns the attributes of the filter that the index does not hold.
+func (q *query) missing() (names []string) {
+	if !q.index.keysOnly {
+		return nil
+	}
+	held := slices.Concat(q.index.names(), q.table.main.names())
+	for _, path := range q.filter.paths {
+		if name := q.scope.attribute(path); !slices.Contains(held, name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // partition names the partition that a key condition asks for.
@@ -206,7 +230,7 @@ func (q *query) page(limit *int32, from item) page {
 		if q.backward {
 			r = q.rows[len(q.rows)-1-i]
 		}
-		if from != nil {
+		if len(from) > 0 {
 			if order := q.index.order(r.item, from); order == 0 || order < 0 != q.backward {
 				continue
 			}

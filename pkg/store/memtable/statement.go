@@ -74,6 +74,13 @@ func (e *Engine) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchEx
 		return nil, invalid("Member must have length less than or equal to %d, and greater than or equal to 1: %d statements", maxStatements, n)
 	}
 	out := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(in.Statements))}
+	for _, s := range in.Statements {
+		for _, v := range s.Parameters {
+			if _, err := stored(v); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for i, s := range in.Statements {
 		out.Responses[i] = e.execute(s)
 	}

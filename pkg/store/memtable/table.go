@@ -24,6 +24,7 @@ type index struct {
 	hash, sort string // sort is empty where the key has one attribute
 	table      *index // the table's own key, which orders items that are equal
 	keysOnly   bool
+	kinds      map[string]string // of the attributes that are keys of the table or an index
 	partitions map[string][]*row
 }
 
@@ -60,7 +61,7 @@ func newTable(in *dynamodb.CreateTableInput) (*table, error) {
 }
 
 func (t *table) newIndex(schema []types.KeySchemaElement) (*index, error) {
-	x := &index{partitions: map[string][]*row{}}
+	x := &index{partitions: map[string][]*row{}, kinds: t.kinds}
 	for i, k := range schema {
 		name := aws.ToString(k.AttributeName)
 		if t.kinds[name] == "" {
@@ -234,6 +235,9 @@ func (t *table) checkKey(x *index, key item) (item, error) {
 	if err := t.checkKeys(key); err != nil {
 		return nil, err
 	}
+	if err := t.main.checkLengths(key); err != nil {
+		return nil, err
+	}
 	return storedAll(key)
 }
 
@@ -263,6 +267,9 @@ func (t *table) checkItem(it item) (*row, error) {
 		}
 	}
 	if err := t.checkKeys(it); err != nil {
+		return nil, err
+	}
+	if err := t.checkLengths(it); err != nil {
 		return nil, err
 	}
 	r := &row{item: it, size: size(it)}

@@ -19,6 +19,19 @@ type (
 // maxDigits is how exact a number is.
 const maxDigits = 38
 
+// maxScale is how many digits a number may have behind the point.
+const maxScale = 130 + maxDigits
+
+// Numbers lie below the largest magnitude, and not below the smallest.
+var (
+	largest  = power(126)
+	smallest = new(big.Rat).Inv(power(130))
+)
+
+func power(of int64) *big.Rat {
+	return new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(of), nil))
+}
+
 // maxItem is how large an item may be.
 const maxItem = 400 << 10
 
@@ -61,7 +74,10 @@ func numeral(s string) (string, error) {
 	if !ok || strings.ContainsAny(s, "/xXpP_") {
 		return "", invalid("The parameter cannot be converted to a numeric value: %s", s)
 	}
-	text := r.FloatString(maxDigits)
+	if size := new(big.Rat).Abs(r); size.Cmp(largest) >= 0 || r.Sign() != 0 && size.Cmp(smallest) < 0 {
+		return "", invalid("Number overflow or underflow. Attempting to store a number with magnitude outside the supported range: %s", s)
+	}
+	text := r.FloatString(maxScale)
 	text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 	if strings.TrimLeft(text, "-0.") == "" {
 		text = "0"

@@ -162,6 +162,9 @@ func (e *Engine) check(in *types.ConditionCheck, others ...*expression) (*write,
 
 // PutItem writes an item.
 func (e *Engine) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if err := returnsOld(in.ReturnValues); err != nil {
+		return nil, err
+	}
 	shown, err := e.one(ctx, options, in.ReturnValues, types.TransactWriteItem{Put: &types.Put{
 		TableName: in.TableName, Item: in.Item, ConditionExpression: in.ConditionExpression,
 		ExpressionAttributeNames: in.ExpressionAttributeNames, ExpressionAttributeValues: in.ExpressionAttributeValues,
@@ -182,6 +185,9 @@ func (e *Engine) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o
 
 // DeleteItem removes an item.
 func (e *Engine) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, options ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	if err := returnsOld(in.ReturnValues); err != nil {
+		return nil, err
+	}
 	shown, err := e.one(ctx, options, in.ReturnValues, types.TransactWriteItem{Delete: &types.Delete{
 		TableName: in.TableName, Key: in.Key, ConditionExpression: in.ConditionExpression,
 		ExpressionAttributeNames: in.ExpressionAttributeNames, ExpressionAttributeValues: in.ExpressionAttributeValues,
@@ -210,6 +216,16 @@ func (e *Engine) one(ctx context.Context, options []func(*dynamodb.Options), sho
 	}
 	w.table.replace(before, after)
 	return returned(show, before, after)
+}
+
+// returnsOld checks what a call returns that leaves no new item of its making.
+func returnsOld(which types.ReturnValue) error {
+	switch which {
+	case "", types.ReturnValueNone, types.ReturnValueAllOld:
+		return nil
+	default:
+		return invalid("Return values set to invalid value")
+	}
 }
 
 // returned is what a call returns of the item.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -140,6 +141,21 @@ func (f *Faults) plan(operation string, times int, act func(*http.Request, func(
 func (f *Faults) Refuse(operation, code string, times int) {
 	f.plan(operation, times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
 		return refusal(req, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#" + code, "message": "injected"}), nil
+	})
+}
+
+// Break makes the next calls of an operation be answered with an HTTP status alone, as a
+// service does that fails; they do not reach the engine.
+func (f *Faults) Break(operation string, status, times int) {
+	f.plan(operation, times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
+		return answer(req, status, struct{}{}), nil
+	})
+}
+
+// Disconnect lets the next calls of an operation find no connection.
+func (f *Faults) Disconnect(operation string, times int) {
+	f.plan(operation, times, func(*http.Request, func() (*http.Response, error)) (*http.Response, error) {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	})
 }
 

@@ -72,6 +72,14 @@ var onEngine = os.Getenv("AWS_ENDPOINT_URL_DYNAMODB") != "" || !testing.Testing(
 // AWS that `make tools` installs, which is started once and ends with the program.
 func UseEngine() { onEngine = true }
 
+// InMemory makes the tables of one test lie in memory, whatever engine is used. The clock of
+// a synctest bubble stands still while a call is on the network.
+func InMemory(t testing.TB) {
+	was := onEngine
+	onEngine = false
+	t.Cleanup(func() { onEngine = was })
+}
+
 // UseMemory makes all tables lie in memory from now on.
 func UseMemory() { onEngine = false }
 
@@ -109,12 +117,16 @@ func Local(t testing.TB) aws.Config {
 	return config(address)
 }
 
+// accessKey is of this process alone. DynamoDB Local keeps a database for each key, and
+// becomes slower with each table that was ever made in a database.
+var accessKey = rand.Text()
+
 func config(address string) aws.Config {
 	return aws.Config{
 		Region:       "us-east-1",
 		BaseEndpoint: &address,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
+			return aws.Credentials{AccessKeyID: accessKey, SecretAccessKey: "test"}, nil
 		}),
 	}
 }

@@ -43,15 +43,16 @@ func (Failure) SchemaName() string { return "GenerationFailure" }
 // Generation is a generation as callers see it.
 type Generation struct {
 	resource.Resource
-	Kind            provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
-	Model           string        `json:"model" doc:"Id of the model" example:"flux-pro-1.1"`
-	Input           Input         `json:"input" doc:"Input of the request, with the defaults that apply"`
-	State           State         `json:"state" enum:"queued,generating,generated,failed,canceled" doc:"State of the generation. The last three are final"`
-	Progress        int           `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent, as reported by the provider"`
-	Media           []media.View  `json:"media" nullable:"false" doc:"Files. Each GET signs their URLs for one hour"`
-	ReservedCredits int64         `json:"reserved_credits" doc:"Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox"`
-	CostCredits     int64         `json:"cost_credits" doc:"Credits charged. 0 until generated, and always in the sandbox"`
-	Failure         *Failure      `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	Kind            provider.Kind  `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
+	Model           string         `json:"model" doc:"Id of the model" example:"flux-pro-1.1"`
+	Input           Input          `json:"input" doc:"Input of the request, with the defaults that apply"`
+	State           State          `json:"state" enum:"queued,generating,generated,failed,canceled" doc:"State of the generation. The last three are final"`
+	Progress        int            `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent, as reported by the provider"`
+	Media           []media.View   `json:"media" nullable:"false" doc:"Files. Each GET signs their URLs for one hour"`
+	ReservedCredits int64          `json:"reserved_credits" doc:"Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox"`
+	CostCredits     int64          `json:"cost_credits" doc:"Credits charged. 0 until it has ended, and always in the sandbox"`
+	ExpiresAt       *resource.Time `json:"expires_at" doc:"Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key"`
+	Failure         *Failure       `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 
 	// Usual is how long a generation that was just accepted takes as a rule.
 	Usual time.Duration `json:"-"`
@@ -91,6 +92,7 @@ const Attempt = 1
 
 // Entry returns the record as an item of the table.
 func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
+	r.ExpiresAt = generate.ExpiresAt(o, r.CreatedAt)
 	it, err := store.NewItem(ItemKind, o, r.ID, r)
 	it.Filters = r.filters()
 	return it, err

@@ -97,6 +97,7 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 // Fail implements generate.Work.
 func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	w.State, w.Failure = Failed, &Failure{Code: f.Code, Message: f.Message, Retryable: f.Retryable}
+	w.CostCredits = f.Cost
 	w.Touch(now)
 	return w.notify(tx, event.StudioFailed)
 }

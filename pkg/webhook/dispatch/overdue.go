@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/queue"
@@ -17,25 +16,24 @@ const OverdueGrace = 4 * time.Minute
 
 // Overdue sends the messages of overdue deliveries to a queue again.
 func Overdue(q queue.Sender, now func() time.Time) task.Overdue {
-	return task.Overdue{Set: hook.Due, Grace: OverdueGrace, Resend: func(ctx context.Context, items []store.Item) (sent int, err error) {
+	return task.Overdue{Set: hook.Due, Grace: OverdueGrace, Resend: func(ctx context.Context, items []store.Item) []error {
+		failed := make([]error, len(items))
 		var asks []hook.Ask
-		var failed []error
-		for _, it := range items {
+		var places []int
+		for i, it := range items {
 			d, err := hook.ReadDelivery(&it)
 			switch {
 			case err != nil:
-				failed = append(failed, err)
+				failed[i] = err
 			case d.Waits(now()):
-				asks = append(asks, d.Ask(time.Time{}))
+				asks, places = append(asks, d.Ask(time.Time{})), append(places, i)
+			default:
+				failed[i] = task.ErrNeedless
 			}
 		}
-		for _, err := range hook.SendAsks(ctx, q, now(), asks...) {
-			if err != nil {
-				failed = append(failed, err)
-				continue
-			}
-			sent++
+		for i, err := range hook.SendAsks(ctx, q, now(), asks...) {
+			failed[places[i]] = err
 		}
-		return sent, errors.Join(failed...)
+		return failed
 	}}
 }

@@ -4,7 +4,6 @@
 package instagram
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -22,6 +21,9 @@ import (
 // User is the professional account of the one user.
 const User = "17841400000000001"
 
+// Second is the account of a page that a business portfolio owns.
+const Second = "17841400000000002"
+
 // Fake is the fake.
 type Fake struct {
 	*control.Control
@@ -35,6 +37,21 @@ type Fake struct {
 	captions   map[string]string // of each post
 	// Used is how many posts the account has made today.
 	Used int
+	// Most is how many containers an account may make in 24 hours, and Refused how many were
+	// refused for it.
+	Most, Refused int
+	// Hasty counts how often a container that is being filled was looked at more than once in
+	// a minute.
+	Hasty int
+	// Portfolio says that a business portfolio owns the page of a second account, and
+	// NoPortfolios that the login may not read portfolios.
+	Portfolio, NoPortfolios bool
+	// Fixed says that tokens are no longer prolonged.
+	Fixed bool
+
+	made   []time.Time // containers
+	access time.Time   // when what the owner has granted ends
+	until  time.Time   // when the latest token ends
 	// Breaks lets the next publication publish, and say that it did not.
 	Breaks bool
 }
@@ -45,6 +62,7 @@ type container struct {
 	made          time.Time
 	took          time.Duration
 	published     bool
+	looked        time.Time
 	item          bool // of a carousel
 }
 
@@ -56,7 +74,7 @@ func New(now func() time.Time) *Fake {
 			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: ",",
 			Scopes: []string{"instagram_basic", "instagram_content_publish", "instagram_manage_comments", "instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"},
 		},
-		Took: 25 * time.Second, containers: map[string]*container{}, captions: map[string]string{},
+		Took: 45 * time.Second, Most: 400, containers: map[string]*container{}, captions: map[string]string{},
 	}
 }
 
@@ -73,21 +91,23 @@ func bad(w http.ResponseWriter, subcode int) { refuse(w, http.StatusBadRequest, 
 // Handler is the API.
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
-	api.HandleFunc("GET /v24.0/me/accounts", f.accounts)
-	api.HandleFunc("DELETE /v24.0/me/permissions", func(w http.ResponseWriter, _ *http.Request) {
+	api.HandleFunc("GET /v26.0/me/accounts", f.accounts)
+	api.HandleFunc("GET /v26.0/me/businesses", f.businesses)
+	api.HandleFunc("DELETE /v26.0/me/permissions", func(w http.ResponseWriter, _ *http.Request) {
 		f.Revoke()
 		control.JSON(w, http.StatusOK, map[string]bool{"success": true})
 	})
-	api.HandleFunc("GET /v24.0/{user}/content_publishing_limit", f.limit)
-	api.HandleFunc("POST /v24.0/{user}/media", f.create)
-	api.HandleFunc("POST /v24.0/{user}/media_publish", f.publish)
-	api.HandleFunc("GET /v24.0/{user}/media", f.list)
-	api.HandleFunc("GET /v24.0/{user}/stories", f.list)
-	api.HandleFunc("GET /v24.0/{media}/insights", f.insights)
-	api.HandleFunc("POST /v24.0/{media}/comments", f.comment)
-	api.HandleFunc("GET /v24.0/{node}", f.node)
+	api.HandleFunc("GET /v26.0/{user}/content_publishing_limit", f.limit)
+	api.HandleFunc("POST /v26.0/{user}/media", f.create)
+	api.HandleFunc("POST /v26.0/{user}/media_publish", f.publish)
+	api.HandleFunc("GET /v26.0/{user}/media", f.list)
+	api.HandleFunc("GET /v26.0/{user}/stories", f.list)
+	api.HandleFunc("GET /v26.0/{media}/insights", f.insights)
+	api.HandleFunc("POST /v26.0/{media}/comments", f.comment)
+	api.HandleFunc("GET /v26.0/{node}", f.node)
 	guarded := http.NewServeMux()
-	guarded.HandleFunc("POST /v24.0/oauth/access_token", f.token)
+	guarded.HandleFunc("POST /v26.0/oauth/access_token", f.token)
+	guarded.HandleFunc("GET /v26.0/debug_token", f.debug)
 	guarded.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if !f.Authorized(r) {
 			_, _ = io.Copy(io.Discard, r.Body)
@@ -97,43 +117,20 @@ func (f *Fake) Handler() http.Handler {
 		api.ServeHTTP(w, r)
 	})
 	outer := http.NewServeMux()
-	outer.HandleFunc("/v24.0/dialog/oauth", f.OAuth.Authorize)
+	outer.HandleFunc("/v26.0/dialog/oauth", f.OAuth.Authorize)
 	outer.Handle("/", f.Handle(guarded))
 	return outer
 }
 
-func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
-	var err error
-	good := time.Hour
-	switch form := r.FormValue("grant_type"); form {
-	case "authorization_code":
-		err = f.OAuth.Exchange(r.PostForm, true)
-	case "fb_exchange_token":
-		good = 60 * 24 * time.Hour
-		if err = f.OAuth.Client(r.PostForm, true); err == nil && !f.Good(r.PostForm.Get("fb_exchange_token")) {
-			refuse(w, http.StatusBadRequest, 190, 463, false)
-			return
-		}
-	default:
-		err = fmt.Errorf("the grant type %q", form)
+// take takes a container out of what the account may make in 24 hours; the caller holds mu.
+func (f *Fake) take() bool {
+	f.made = slices.DeleteFunc(f.made, func(t time.Time) bool { return f.Now().Sub(t) >= 24*time.Hour })
+	if len(f.made) >= f.Most {
+		f.Refused++
+		return false
 	}
-	if err != nil {
-		refuse(w, http.StatusBadRequest, 100, 36007, false)
-		return
-	}
-	access, _ := f.Grant(good)
-	control.JSON(w, http.StatusOK, map[string]any{"access_token": access, "token_type": "bearer", "expires_in": int(good.Seconds())})
-}
-
-func (f *Fake) accounts(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Query().Get("fields") != "instagram_business_account{id,username,name,profile_picture_url}" {
-		bad(w, 0)
-		return
-	}
-	control.JSON(w, http.StatusOK, map[string]any{"data": []any{
-		map[string]any{"id": "1"}, // a page without an account
-		map[string]any{"id": "2", "instagram_business_account": map[string]any{"id": User, "username": "acme", "name": "Acme", "profile_picture_url": "https://scontent.example.test/a.jpg"}},
-	}})
+	f.made = append(f.made, f.Now())
+	return true
 }
 
 func (f *Fake) limit(w http.ResponseWriter, r *http.Request) {
@@ -148,11 +145,11 @@ func (f *Fake) limit(w http.ResponseWriter, r *http.Request) {
 
 // fields are the parameters that each type of container may have.
 var fields = map[string][]string{
-	"":         {"image_url", "caption", "alt_text", "is_carousel_item"},
-	"REELS":    {"video_url", "caption", "cover_url", "thumb_offset"},
+	"":         {"image_url", "caption", "alt_text", "is_carousel_item", "is_ai_generated"},
+	"REELS":    {"video_url", "caption", "cover_url", "thumb_offset", "is_ai_generated"},
 	"VIDEO":    {"video_url", "is_carousel_item"},
-	"STORIES":  {"image_url", "video_url", "alt_text"},
-	"CAROUSEL": {"children", "caption"},
+	"STORIES":  {"image_url", "video_url", "is_ai_generated"},
+	"CAROUSEL": {"children", "caption", "is_ai_generated"},
 }
 
 func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
@@ -163,9 +160,14 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	kind := r.PostForm.Get("media_type")
 	c, subcode := f.check(kind, r.PostForm)
+	within := subcode != 0 || f.take()
 	f.mu.Unlock()
 	if subcode != 0 {
 		bad(w, subcode)
+		return
+	}
+	if !within {
+		refuse(w, http.StatusForbidden, 9, 2207042, false)
 		return
 	}
 	id := f.ID()
@@ -187,9 +189,9 @@ func (f *Fake) check(kind string, form url.Values) (*container, int) {
 	switch {
 	case utf8.RuneCountInString(c.caption) > 2200:
 		return nil, 2207010
-	case strings.Count(c.caption, "#") > 30:
+	case strings.Count(c.caption, "#") > 5:
 		return nil, 2207040
-	case c.item && c.caption != "":
+	case c.item && (c.caption != "" || form.Has("is_ai_generated")):
 		return nil, 2207002
 	case kind == "CAROUSEL":
 		children := strings.Split(form.Get("children"), ",")
@@ -210,6 +212,9 @@ func (f *Fake) check(kind string, form url.Values) (*container, int) {
 	}
 	if video != "" {
 		c.took = f.Took
+	}
+	if form.Get("is_ai_generated") == "true" {
+		c.content += " made by AI "
 	}
 	c.content += image + video + form.Get("alt_text") + form.Get("cover_url")
 	if offset := form.Get("thumb_offset"); offset != "" {
@@ -300,7 +305,12 @@ func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	control.JSON(w, http.StatusOK, map[string]string{"id": id, "status_code": f.state(c), "status": f.state(c)})
+	state := f.state(c)
+	if state == "IN_PROGRESS" && !c.looked.IsZero() && f.Now().Sub(c.looked) < time.Minute {
+		f.Hasty++
+	}
+	c.looked = f.Now()
+	control.JSON(w, http.StatusOK, map[string]string{"id": id, "status_code": state, "status": state})
 }
 
 func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {

@@ -34,6 +34,7 @@ type Fake struct {
 
 type video struct {
 	address, title, description string
+	category                    int
 	hidden, fails               bool
 	made                        time.Time
 }
@@ -101,13 +102,13 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&body); err != nil || !control.Public(body.URL) || body.Title == "" || utf8.RuneCountInString(body.Title) > 100 ||
-		utf8.RuneCountInString(body.Description) > 5000 || body.Hidden == nil || body.Category != 13 {
+		utf8.RuneCountInString(body.Description) > 5000 || body.Hidden == nil || body.Category != 6 && body.Category != 13 {
 		refuse(w, http.StatusBadRequest, "bad request")
 		return
 	}
 	id := fmt.Sprintf("%032s", f.ID())
 	f.mu.Lock()
-	f.videos[id] = &video{address: body.URL, title: body.Title, description: body.Description, hidden: *body.Hidden, fails: f.Fails, made: f.Now()}
+	f.videos[id] = &video{address: body.URL, title: body.Title, description: body.Description, category: body.Category, hidden: *body.Hidden, fails: f.Fails, made: f.Now()}
 	f.Fails = false
 	f.mu.Unlock()
 	if !*body.Hidden {
@@ -120,7 +121,7 @@ func (f *Fake) show(id string) {
 	f.mu.Lock()
 	v := *f.videos[id]
 	f.mu.Unlock()
-	f.Publish(control.Post{ID: id, Account: Username, Content: v.title + " | " + v.description + " | " + v.address})
+	f.Publish(control.Post{ID: id, Account: Username, Content: fmt.Sprintf("%s | %s | %d | %s", v.title, v.description, v.category, v.address)})
 }
 
 func (f *Fake) read(w http.ResponseWriter, r *http.Request) {

@@ -3,9 +3,14 @@
 package telegram
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	_ "image/jpeg"
+	_ "image/png"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -34,6 +39,79 @@ type Fake struct {
 	mu      sync.Mutex
 	revoked bool
 	kicked  bool
+	allowed []string // updates that the bot has asked for
+	updates []map[string]any
+	// Webhook says that the bot has a webhook: it cannot ask for updates.
+	Webhook bool
+	// Confirmed says that the bot has confirmed updates, which are gone then.
+	Confirmed bool
+}
+
+// React sends the bot an update with a count of the reactions to a message, if it has asked
+// for such updates.
+func (f *Fake) React(message int64, total int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !slices.Contains(f.allowed, "message_reaction_count") {
+		return
+	}
+	f.updates = append(f.updates, map[string]any{"update_id": len(f.updates) + 1, "message_reaction_count": map[string]any{
+		"chat": map[string]any{"id": Chat, "type": "channel", "username": Channel[1:]}, "message_id": message, "date": f.Now().Unix(),
+		"reactions": []any{
+			map[string]any{"type": map[string]string{"type": "emoji", "emoji": "👍"}, "total_count": total - 1},
+			map[string]any{"type": map[string]string{"type": "emoji", "emoji": "🔥"}, "total_count": 1},
+		},
+	}})
+}
+
+// Allow sets the updates that the bot has asked for.
+func (f *Fake) Allow(names ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.allowed = names
+}
+
+// Allowed returns the updates that the bot has asked for.
+func (f *Fake) Allowed() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.allowed)
+}
+
+// listen answers the methods about updates.
+func (f *Fake) listen(method string, in input) (any, *refusal) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if method == "getWebhookInfo" {
+		info := map[string]any{"url": "", "has_custom_certificate": false, "pending_update_count": len(f.updates)}
+		if f.Webhook {
+			info["url"] = "https://bot.example.test/"
+		}
+		if len(f.allowed) > 0 {
+			info["allowed_updates"] = f.allowed
+		}
+		return info, nil
+	}
+	if f.Webhook {
+		return nil, &refusal{code: http.StatusConflict, description: "Conflict: can't use getUpdates method while webhook is active"}
+	}
+	if names, ok := in.params["allowed_updates"]; ok {
+		if err := json.Unmarshal([]byte(names), &f.allowed); err != nil {
+			return nil, bad("can't parse allowed updates")
+		}
+	}
+	most, err := strconv.Atoi(in.params["limit"])
+	if err != nil || most < 1 || most > 100 {
+		return nil, bad("wrong limit")
+	}
+	if in.params["offset"] != "" {
+		f.Confirmed = true
+	}
+	kept := slices.DeleteFunc(slices.Clone(f.updates), func(u map[string]any) bool {
+		at, ok := u["message_reaction_count"].(map[string]any)["date"].(int64)
+		return !ok || f.Now().Sub(time.Unix(at, 0)) > 24*time.Hour // that long, Telegram keeps them
+	})
+	return kept[:min(most, len(kept))], nil
 }
 
 // New makes a fake.
@@ -88,7 +166,7 @@ func (f *Fake) serve(w http.ResponseWriter, r *http.Request) {
 	case kicked:
 		e = &refusal{code: http.StatusForbidden, description: "Forbidden: bot was kicked from the channel chat"}
 	default:
-		if method == "getChat" || method == "getChatMember" || strings.HasPrefix(method, "send") {
+		if method == "getChat" || method == "getChatMember" || strings.HasPrefix(method, "send") || known[method] != nil {
 			var in input
 			if in, e = read(r); e == nil {
 				result, e = f.do(method, in)
@@ -117,6 +195,7 @@ type input struct {
 type file struct {
 	mime, sum string
 	bytes     int64
+	sides     int // width and height together; 0: it cannot be decoded
 }
 
 // read reads a body of JSON or of a form.
@@ -132,8 +211,15 @@ func read(r *http.Request) (input, *refusal) {
 			return in, bad("can't parse the JSON")
 		}
 		for name, v := range raw {
-			if n, ok := v.(float64); ok {
-				v = strconv.FormatInt(int64(n), 10)
+			switch x := v.(type) {
+			case float64:
+				v = strconv.FormatInt(int64(x), 10)
+			case []any:
+				raw, err := json.Marshal(x)
+				if err != nil {
+					return in, bad("can't parse the JSON")
+				}
+				v = string(raw)
 			}
 			in.params[name] = fmt.Sprint(v)
 		}
@@ -150,11 +236,18 @@ func read(r *http.Request) (input, *refusal) {
 				return in, bad("can't read the form")
 			}
 			if part.FileName() != "" {
-				n, sum, err := control.Sum(part)
+				content := bufio.NewReaderSize(part, 64<<10)
+				var sides int
+				if head, err := content.Peek(64 << 10); err == nil || errors.Is(err, io.EOF) {
+					if c, _, err := image.DecodeConfig(bytes.NewReader(head)); err == nil {
+						sides = c.Width + c.Height
+					}
+				}
+				n, sum, err := control.Sum(content)
 				if err != nil {
 					return in, bad("can't read the file")
 				}
-				in.files[part.FormName()] = file{part.Header.Get("Content-Type"), sum, n}
+				in.files[part.FormName()] = file{part.Header.Get("Content-Type"), sum, n, sides}
 				continue
 			}
 			value, err := io.ReadAll(io.LimitReader(part, 1<<20))
@@ -170,9 +263,10 @@ func read(r *http.Request) (input, *refusal) {
 }
 
 var known = map[string][]string{
+	"getWebhookInfo": {}, "getUpdates": {"offset", "limit", "timeout", "allowed_updates"},
 	"getChat": {"chat_id"}, "getChatMember": {"chat_id", "user_id"}, "sendMessage": {"chat_id", "text", "disable_notification"},
 	"sendPhoto":      {"chat_id", "caption", "disable_notification"},
-	"sendVideo":      {"chat_id", "caption", "disable_notification", "supports_streaming", "width", "height", "duration"},
+	"sendVideo":      {"chat_id", "caption", "disable_notification", "supports_streaming", "width", "height", "duration", "cover"},
 	"sendMediaGroup": {"chat_id", "media", "disable_notification"},
 }
 
@@ -181,6 +275,9 @@ func (f *Fake) do(method string, in input) (any, *refusal) {
 		if !slices.Contains(known[method], name) {
 			return nil, bad("the parameter %s is not known", name)
 		}
+	}
+	if method == "getWebhookInfo" || method == "getUpdates" {
+		return f.listen(method, in)
 	}
 	chat := map[string]any{"id": Chat, "type": "channel", "title": "Acme news", "username": Channel[1:]}
 	switch in.params["chat_id"] {
@@ -205,6 +302,7 @@ func (f *Fake) do(method string, in input) (any, *refusal) {
 	}
 	message := sent()
 	f.Publish(control.Post{ID: fmt.Sprint(message["message_id"]), Account: Channel, Content: content})
+	f.React(message["message_id"].(int64), 7)
 	if method != "sendMediaGroup" {
 		return message, nil
 	}
@@ -240,6 +338,14 @@ func check(method string, in input) (string, *refusal) {
 	if units(text) > limit {
 		return "", bad("message caption is too long")
 	}
+	cover, covered := in.params["cover"]
+	if covered {
+		if cover != "attach://cover" || in.files["cover"].bytes == 0 || !strings.HasPrefix(in.files["cover"].mime, "image/") {
+			return "", bad("wrong file of the cover")
+		}
+		text += " " + in.files["cover"].sum
+		delete(in.files, "cover")
+	}
 	if len(items) != len(in.files) {
 		return "", bad("there are %d files for %d media", len(in.files), len(items))
 	}
@@ -250,6 +356,9 @@ func check(method string, in input) (string, *refusal) {
 		want := map[string]string{"photo": "image/", "video": "video/"}[it.Type]
 		if !ok || f.bytes == 0 || f.bytes > most || !strings.HasPrefix(f.mime, want) {
 			return "", bad("wrong file of the %s: %+v", it.Type, f)
+		}
+		if it.Type == "photo" && f.sides > 10_000 {
+			return "", bad("PHOTO_INVALID_DIMENSIONS")
 		}
 		content += " " + f.sum
 	}

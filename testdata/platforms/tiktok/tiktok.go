@@ -40,6 +40,8 @@ type Fake struct {
 	Reason string
 	// Levels are the privacies that the account allows.
 	Levels []string
+	// NoComments says that the account permits no comments.
+	NoComments bool
 }
 
 type publication struct {
@@ -105,7 +107,7 @@ func (f *Fake) Handler() http.Handler {
 		defer f.mu.Unlock()
 		answer(w, map[string]any{
 			"creator_username": "acme", "creator_nickname": "Acme", "privacy_level_options": f.Levels,
-			"comment_disabled": false, "duet_disabled": false, "stitch_disabled": true, "max_video_post_duration_sec": 300,
+			"comment_disabled": f.NoComments, "duet_disabled": false, "stitch_disabled": true, "max_video_post_duration_sec": 300,
 		})
 	})
 	api.HandleFunc("POST /v2/post/publish/video/init/", f.initVideo)
@@ -169,12 +171,12 @@ func decode(r *http.Request, into any) bool {
 // check refuses what both kinds of post have in common.
 func (f *Fake) check(w http.ResponseWriter, i info, title, description int) bool {
 	f.mu.Lock()
-	known := slices.Contains(f.Levels, i.Privacy)
+	known, silent := slices.Contains(f.Levels, i.Privacy), f.NoComments
 	f.mu.Unlock()
 	switch {
 	case !known:
 		refuse(w, http.StatusForbidden, "privacy_level_option_mismatch")
-	case i.Comment == nil || i.Content == nil || i.Organic == nil || i.Generated == nil,
+	case i.Comment == nil || silent && !*i.Comment || i.Content == nil || i.Organic == nil,
 		units(i.Title) > title, units(i.Description) > description:
 		bad(w)
 	default:
@@ -205,7 +207,7 @@ func (f *Fake) initVideo(w http.ResponseWriter, r *http.Request) {
 	s := body.Source
 	single := s.Count == 1 && s.Chunk == s.Size && s.Size <= 64<<20
 	several := s.Count > 1 && s.Count <= 1000 && s.Chunk >= f.MinChunk && s.Chunk <= 64<<20 && s.Count == s.Size/s.Chunk
-	if s.Source != "FILE_UPLOAD" || s.Size <= 0 || s.Size > 4<<30 || !single && !several || body.Info.Duet == nil || body.Info.Stitch == nil || !*body.Info.Stitch {
+	if s.Source != "FILE_UPLOAD" || s.Size <= 0 || s.Size > 4<<30 || !single && !several || body.Info.Duet == nil || body.Info.Stitch == nil || !*body.Info.Stitch || body.Info.Generated == nil {
 		bad(w)
 		return
 	}
@@ -234,6 +236,10 @@ func (f *Fake) initPhotos(w http.ResponseWriter, r *http.Request) {
 	if !f.check(w, body.Info, 90, 4000) {
 		return
 	}
+	if i := body.Info; i.Generated != nil || i.Duet != nil || i.Stitch != nil || i.Cover != nil {
+		bad(w) // these are of videos
+		return
+	}
 	images := body.Source.Images
 	if len(images) < 1 || len(images) > 35 || body.Source.Cover >= len(images) {
 		bad(w)
@@ -252,6 +258,23 @@ func (f *Fake) initPhotos(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]string{"publish_id": id})
 }
 
+// Address is where a post can be seen; empty where there is none. Photos have another
+// address than videos.
+func (f *Fake) Address(id string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.pubs {
+		switch {
+		case p.post != id:
+		case p.photos != nil:
+			return "https://www.tiktok.com/@acme/photo/" + id
+		default:
+			return "https://www.tiktok.com/@acme/video/" + id
+		}
+	}
+	return ""
+}
+
 // finish posts what has arrived; the caller holds mu.
 func (f *Fake) finish(p *publication, media string) {
 	p.complete = f.Now()
@@ -260,11 +283,15 @@ func (f *Fake) finish(p *publication, media string) {
 	}
 	p.post = f.ID()
 	i := p.info
+	generated := "not declared"
+	if i.Generated != nil {
+		generated = strconv.FormatBool(*i.Generated)
+	}
 	cover := int64(-1)
 	if i.Cover != nil {
 		cover = *i.Cover
 	}
-	f.Publish(control.Post{ID: p.post, Account: User, Content: fmt.Sprintf("%s | %s | %s %v %v %d | %s", i.Title, i.Description, i.Privacy, *i.Comment, *i.Generated, cover, media)})
+	f.Publish(control.Post{ID: p.post, Account: User, Content: fmt.Sprintf("%s | %s | %s %v %s %d | %s", i.Title, i.Description, i.Privacy, *i.Comment, generated, cover, media)})
 }
 
 var ranges = regexp.MustCompile(`^bytes (\d+)-(\d+)/(\d+)$`)

@@ -38,6 +38,8 @@ type Fake struct {
 	files  map[string]string // what is uploaded and saved: its sum
 	wall   []map[string]any
 	videos map[string]bool // opened
+	// Descriptions are those of the videos, by their attachments.
+	Descriptions map[string]string
 	// Refuse lets the next call of a method be refused with an error's number.
 	Refuse map[string]int
 }
@@ -47,7 +49,7 @@ func New(now func() time.Time) *Fake {
 	return &Fake{
 		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, 6) }),
 		OAuth:   &oauth.Server{ClientID: oauth.ClientID, Divider: " ", Scopes: []string{"wall", "photos", "video", "groups"}, Extra: url.Values{"device_id": {Device}}},
-		files:   map[string]string{}, videos: map[string]bool{}, Refuse: map[string]int{},
+		files:   map[string]string{}, videos: map[string]bool{}, Descriptions: map[string]string{}, Refuse: map[string]int{},
 	}
 }
 
@@ -108,7 +110,7 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 var known = map[string][]string{
 	"groups.get": {"filter", "extended", "count"}, "groups.getById": {},
 	"photos.getWallUploadServer": {"group_id"}, "photos.saveWallPhoto": {"group_id", "photo", "server", "hash"},
-	"video.save": {"group_id", "wallpost", "name"}, "wall.post": {"owner_id", "from_group", "guid", "message", "attachments"},
+	"video.save": {"group_id", "wallpost", "name", "description"}, "wall.post": {"owner_id", "from_group", "guid", "message", "attachments"},
 	"wall.get": {"owner_id", "count", "filter"}, "wall.getById": {"posts"},
 	"wall.createComment": {"owner_id", "post_id", "from_group", "message", "guid"},
 }
@@ -172,13 +174,14 @@ func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.V
 		f.save(fmt.Sprintf("photo-%d_%d", Group, id), sum)
 		answer(w, []any{map[string]any{"id": id, "owner_id": -Group}})
 	case "video.save":
-		if utf8.RuneCountInString(q.Get("name")) > 128 || q.Get("wallpost") != "0" {
+		if utf8.RuneCountInString(q.Get("name")) > 128 || utf8.RuneCountInString(q.Get("description")) > 5000 || q.Get("wallpost") != "0" {
 			refuse(w, 100)
 			return
 		}
 		id := f.Small()
 		f.mu.Lock()
 		f.videos[strconv.FormatInt(id, 10)] = true
+		f.Descriptions[fmt.Sprintf("video-%d_%d", Group, id)] = q.Get("description")
 		f.mu.Unlock()
 		answer(w, map[string]any{"upload_url": fmt.Sprintf("%s/upload/video/%d", control.Base(r), id), "video_id": id, "owner_id": -Group, "title": q.Get("name"), "access_key": "k"})
 	case "wall.post":

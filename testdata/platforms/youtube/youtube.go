@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,12 +32,26 @@ type Fake struct {
 	*control.Control
 	OAuth *oauth.Server
 
+	// Took is how long a video is processed. Before, a Short takes no cover.
+	Took time.Duration
+	// Landscape says that videos are no Shorts.
+	Landscape bool
+	// Stuck says that the processing of videos does not end.
+	Stuck bool
+	// NoCovers says that the channel may not have covers of its own.
+	NoCovers bool
+	// Quota is how many videos the application may insert on a day, and Refused how many
+	// calls were refused for it.
+	Quota, Refused int
+
 	mu       sync.Mutex
+	inserts  []time.Time
 	sessions map[string]*session
 	Covers   map[string]string // of each video, its sum
 }
 
 type session struct {
+	notify   string
 	length   int64
 	kind     string
 	snippet  snippet
@@ -71,7 +86,7 @@ func New(now func() time.Time) *Fake {
 			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: " ",
 			Scopes: []string{"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly"},
 		},
-		sessions: map[string]*session{}, Covers: map[string]string{},
+		Took: 90 * time.Second, Quota: 100, sessions: map[string]*session{}, Covers: map[string]string{},
 	}
 }
 
@@ -165,10 +180,52 @@ func (f *Fake) channels(w http.ResponseWriter, r *http.Request) {
 	}}}})
 }
 
+// processed reports whether the processing of a video has ended.
+func (f *Fake) processed(p control.Post) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.Stuck && f.Now().Sub(p.At) >= f.Took
+}
+
+// Inserts returns when videos were inserted.
+func (f *Fake) Inserts() []time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.inserts)
+}
+
+// insert counts an insert of a video on the day, which begins at midnight in California.
+func (f *Fake) insert() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	day := func(t time.Time) string { return t.UTC().Add(-8 * time.Hour).Format(time.DateOnly) }
+	used := 0
+	for _, t := range f.inserts {
+		if day(t) == day(f.Now()) {
+			used++
+		}
+	}
+	if used >= f.Quota {
+		f.Refused++
+		return false
+	}
+	f.inserts = append(f.inserts, f.Now())
+	return true
+}
+
 func (f *Fake) videos(w http.ResponseWriter, r *http.Request) {
 	items := []any{}
-	if _, ok := f.Find(r.URL.Query().Get("id")); ok && r.URL.Query().Get("part") == "statistics" {
-		items = append(items, map[string]any{"id": r.URL.Query().Get("id"), "statistics": map[string]any{"viewCount": "120", "likeCount": "12", "favoriteCount": "0", "commentCount": "3"}})
+	id := r.URL.Query().Get("id")
+	switch post, ok := f.Find(id); {
+	case !ok:
+	case r.URL.Query().Get("part") == "statistics":
+		items = append(items, map[string]any{"id": id, "statistics": map[string]any{"viewCount": "120", "likeCount": "12", "favoriteCount": "0", "commentCount": "3"}})
+	case r.URL.Query().Get("part") == "processingDetails":
+		state := "succeeded"
+		if !f.processed(post) {
+			state = "processing"
+		}
+		items = append(items, map[string]any{"id": id, "processingDetails": map[string]any{"processingStatus": state}})
 	}
 	control.JSON(w, http.StatusOK, map[string]any{"items": items})
 }
@@ -183,7 +240,7 @@ func (f *Fake) start(w http.ResponseWriter, r *http.Request) {
 	d.DisallowUnknownFields()
 	length, err := strconv.ParseInt(r.Header.Get("X-Upload-Content-Length"), 10, 64)
 	q := r.URL.Query()
-	if err != nil || length <= 0 || length > 256<<30 || q.Get("uploadType") != "resumable" || q.Get("part") != "id,snippet,status" || d.Decode(&body) != nil {
+	if err != nil || length <= 0 || length > 256<<30 || q.Get("uploadType") != "resumable" || q.Get("part") != "id,snippet,status" || q.Get("notifySubscribers") != "true" && q.Get("notifySubscribers") != "false" || d.Decode(&body) != nil {
 		refuse(w, http.StatusBadRequest, "badRequest")
 		return
 	}
@@ -195,14 +252,16 @@ func (f *Fake) start(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalidDescription")
 	case utf8.RuneCountInString(tags) > 500 || strings.ContainsAny(tags, "<>"):
 		refuse(w, http.StatusBadRequest, "invalidTags")
-	case s.CategoryID != "22" || body.Status.Kids == nil || body.Status.Privacy != "public" && body.Status.Privacy != "unlisted" && body.Status.Privacy != "private":
+	case !slices.Contains([]string{"10", "22", "25"}, s.CategoryID) || body.Status.Kids == nil || body.Status.Privacy != "public" && body.Status.Privacy != "unlisted" && body.Status.Privacy != "private":
 		refuse(w, http.StatusBadRequest, "invalidVideoMetadata")
 	case !strings.HasPrefix(r.Header.Get("X-Upload-Content-Type"), "video/"):
 		refuse(w, http.StatusBadRequest, "invalidContentType")
+	case !f.insert():
+		refuse(w, http.StatusForbidden, "quotaExceeded")
 	default:
 		id := f.ID()
 		f.mu.Lock()
-		f.sessions[id] = &session{length: length, kind: r.Header.Get("X-Upload-Content-Type"), snippet: s, status: body.Status, sum: sha256.New()}
+		f.sessions[id] = &session{notify: q.Get("notifySubscribers"), length: length, kind: r.Header.Get("X-Upload-Content-Type"), snippet: s, status: body.Status, sum: sha256.New()}
 		f.mu.Unlock()
 		w.Header().Set("Location", control.Base(r)+"/upload/youtube/v3/videos?uploadType=resumable&upload_id="+id)
 		w.WriteHeader(http.StatusOK)
@@ -260,7 +319,7 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	if last {
 		s.video = "yt" + f.ID()[8:]
-		f.Publish(control.Post{ID: s.video, Account: Channel, Content: fmt.Sprintf("%s | %s | %v | %s %v %v | %x", s.snippet.Title, s.snippet.Description, s.snippet.Tags, s.status.Privacy, *s.status.Kids, s.status.Synthetic, s.sum.Sum(nil)[:6])})
+		f.Publish(control.Post{ID: s.video, Account: Channel, Content: fmt.Sprintf("%s | %s | %v | %s %v %v | category %s, notifies %s | %x", s.snippet.Title, s.snippet.Description, s.snippet.Tags, s.status.Privacy, *s.status.Kids, s.status.Synthetic, s.snippet.CategoryID, s.notify, s.sum.Sum(nil)[:6])})
 	}
 	s.answer(w)
 }
@@ -279,7 +338,12 @@ func (s *session) answer(w http.ResponseWriter) {
 // cover sets the cover of a video.
 func (f *Fake) cover(w http.ResponseWriter, r *http.Request) {
 	n, sum, err := control.Sum(r.Body)
-	if _, ok := f.Find(r.URL.Query().Get("videoId")); err != nil || !ok || n == 0 || n > 2<<20 || !strings.HasPrefix(r.Header.Get("Content-Type"), "image/") {
+	post, ok := f.Find(r.URL.Query().Get("videoId"))
+	if ok && (f.NoCovers || !f.Landscape && !f.processed(post)) {
+		refuse(w, http.StatusForbidden, "forbidden")
+		return
+	}
+	if err != nil || !ok || n == 0 || n > 2<<20 || !strings.HasPrefix(r.Header.Get("Content-Type"), "image/") {
 		refuse(w, http.StatusBadRequest, "invalidImage")
 		return
 	}

@@ -6,16 +6,13 @@ package tally
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Partition is the partition of the table with the plans of a factory: each plan by its id,
-// its counts right behind it, and the factory's book of plans behind all of them.
-func Partition(factoryID string) string { return "content_plans#" + factoryID }
-
 // Key is the key of the counts of a plan.
 func Key(factoryID, planID string) store.Key {
-	return store.Key{PK: Partition(factoryID), SK: planID + "#count"}
+	return store.Key{PK: ref.PlansPartition(factoryID), SK: planID + "#count"}
 }
 
 // Counts are how many items of a plan are in each state, and their credits.

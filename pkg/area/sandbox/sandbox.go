@@ -1,4 +1,6 @@
-package account
+// Package sandbox is the operation that empties the sandbox of an account. The work
+// itself is that of package reset.
+package sandbox
 
 import (
 	"context"
@@ -7,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/reset"
 	"github.com/content-automation/api/pkg/resource"
@@ -29,8 +32,17 @@ const usualReset = 10 * time.Second
 // Pending returns the list that is empty when the reset has ended, and when to look.
 func (Reset) Pending() (path string, after time.Duration) { return "/v1/factories", usualReset }
 
-// registerReset puts the operation into the router.
-func (s *Service) registerReset(r *httpapi.Router) {
+// Service has the operation.
+type Service struct{ now func() time.Time }
+
+// NewService makes a service.
+func NewService(now func() time.Time) *Service { return &Service{now} }
+
+// Mount registers the operation of the area.
+func Mount(r *httpapi.Router, e function.Env) { NewService(e.Now).Register(r) }
+
+// Register puts the operation into a router.
+func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, httpapi.Op{
 		ID: "resetSandbox", Method: http.MethodPost, Path: "/v1/sandbox/reset", Scope: auth.AccountManage, Function: "account", Tag: "Account",
 		Summary: "Empty the sandbox",

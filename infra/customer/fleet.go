@@ -1,0 +1,163 @@
+package customer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Membership is the place of a customer among all that `make deploy-all` deploys.
+type Membership struct {
+	// Wave is the name of its wave; empty: the last one.
+	Wave string `json:"wave"`
+	// Regions are all regions that have stacks of the customer; empty: Region alone.
+	Regions []string `json:"regions"`
+	// DeployRole is the ARN of the role of the customer's account that deploys; empty: the
+	// credentials of the command are those of the account.
+	DeployRole string `json:"deployRole"`
+	// Version is what is deployed; it is no setting. The stack of the API has it as an output.
+	Version string `json:"-"`
+}
+
+// VersionOutput is the output of the stack of the API with the version that it runs.
+const VersionOutput = "Version"
+
+// Wave is the stacks that are deployed at the same time, and how long they are watched
+// before the next wave.
+type Wave struct {
+	Name string
+	Soak time.Duration
+	// Cells are the settings of each stack, by customer and region.
+	Cells []Settings
+}
+
+// longestSoak is the most that a wave may be watched: a day.
+const longestSoak = 24 * 60
+
+var roleARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}):role/\S+$`)
+
+func (s Settings) checkMembership() error {
+	role := roleARN.FindStringSubmatch(s.DeployRole)
+	switch {
+	case s.Local() && (s.Wave != "" || s.DeployRole != "" || len(s.Regions) > 0):
+		return errors.New("wave, regions and deployRole are not for the stage local, which no wave deploys")
+	case s.DeployRole != "" && role == nil:
+		return fmt.Errorf("deployRole is the ARN of a role such as arn:aws:iam::111122223333:role/deploy, not %q", s.DeployRole)
+	case role != nil && role[1] != s.Account:
+		return fmt.Errorf("deployRole is a role of the account %s, and the customer has the account %s", role[1], s.Account)
+	case len(s.Regions) > 0 && !slices.Contains(s.Regions, s.Home):
+		return fmt.Errorf("regions does not have %s, the region of the customer", s.Home)
+	}
+	for i, region := range s.Regions {
+		switch {
+		case !regionShape.MatchString(region):
+			return fmt.Errorf("regions: %q is not an AWS region", region)
+		case slices.Contains(s.Regions[:i], region):
+			return fmt.Errorf("regions has %s twice", region)
+		case s.Replica != nil && region == s.Replica.Region:
+			return fmt.Errorf("regions has %s, the region of the replica, which is deployed with %s", region, s.Home)
+		}
+	}
+	return nil
+}
+
+// ReadFleet takes the waves from the context: the map `customers`, and the list of waves in
+// `fleet`. It checks all settings of all customers, and returns all errors.
+func ReadFleet(context func(key string) any) ([]Wave, error) {
+	customers, err := decode[map[string]json.RawMessage](context("customers"))
+	if err != nil {
+		return nil, fmt.Errorf("the context value customers is not a map of customers: %w", err)
+	}
+	list, err := decode[struct {
+		Waves []struct {
+			Name        string
+			SoakMinutes int
+		}
+	}](context("fleet"))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the context value fleet is not an object with waves: %w", err)
+	case len(list.Waves) == 0:
+		return nil, errors.New("the context value fleet has no waves: cdk.json lists them in their order, the smallest first")
+	}
+	waves, at := make([]Wave, len(list.Waves)), map[string]int{}
+	var known []string
+	for i, w := range list.Waves {
+		_, twice := at[w.Name]
+		switch {
+		case w.Name == "" || twice:
+			return nil, fmt.Errorf("fleet.waves/%d has the name %q, which is empty or used before", i, w.Name)
+		case w.SoakMinutes < 0 || w.SoakMinutes > longestSoak:
+			return nil, fmt.Errorf("fleet.waves/%d: soakMinutes is 0 to %d, not %d", i, longestSoak, w.SoakMinutes)
+		}
+		waves[i], at[w.Name] = Wave{Name: w.Name, Soak: time.Duration(w.SoakMinutes) * time.Minute}, i
+		known = append(known, w.Name)
+	}
+	var wrong []error
+	for _, name := range slices.Sorted(maps.Keys(customers)) {
+		if name == customerLocal {
+			continue
+		}
+		cells, err := cellsOf(name, context)
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		wave := len(waves) - 1
+		if named := cells[0].Wave; named != "" {
+			i, ok := at[named]
+			if !ok {
+				wrong = append(wrong, fmt.Errorf("the customer %s is in the wave %q: fleet has %s", name, named, strings.Join(known, ", ")))
+				continue
+			}
+			wave = i
+		}
+		waves[wave].Cells = append(waves[wave].Cells, cells...)
+	}
+	if len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
+	}
+	for i, w := range waves {
+		if len(w.Cells) == 0 {
+			return nil, fmt.Errorf("no customer is in the wave %s", w.Name)
+		}
+		if i > 0 && len(w.Cells) < len(waves[i-1].Cells) {
+			return nil, fmt.Errorf("the wave %s has %d stacks, and %s before it has %d: waves grow, so that a fault is met by few", w.Name, len(w.Cells), waves[i-1].Name, len(waves[i-1].Cells))
+		}
+	}
+	return waves, nil
+}
+
+// cellsOf returns the settings of a customer in each of its regions.
+func cellsOf(name string, context func(string) any) (all []Settings, err error) {
+	in := func(region string) (Settings, error) {
+		return Read(func(key string) any {
+			switch {
+			case key == "customer":
+				return name
+			case key == "region" && region == "":
+				return nil
+			case key == "region":
+				return region
+			}
+			return context(key)
+		})
+	}
+	home, err := in("")
+	if err != nil || len(home.Regions) == 0 {
+		return []Settings{home}, err
+	}
+	for _, region := range home.Regions {
+		s, err := in(region)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}

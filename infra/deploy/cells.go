@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	cloudwatchtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/infra/fleet"
+)
+
+// cells are the accounts of the customers.
+type cells struct {
+	approval string
+	sessions sessions
+}
+
+// sessions are the credentials of roles, which renew themselves. It is safe for concurrent
+// use.
+type sessions struct {
+	mu     sync.Mutex
+	byRole map[string]aws.CredentialsProvider
+}
+
+// of returns the credentials of a customer's account; nil if it has no role for that.
+func (s *sessions) of(ctx context.Context, of customer.Settings) (aws.CredentialsProvider, error) {
+	if of.DeployRole == "" {
+		return nil, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byRole[of.DeployRole] == nil {
+		cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(of.Region))
+		if err != nil {
+			return nil, err
+		}
+		s.byRole[of.DeployRole] = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), of.DeployRole, func(o *stscreds.AssumeRoleOptions) {
+			o.RoleSessionName, o.Duration = "deploy-all", time.Hour
+		}), func(o *aws.CredentialsCacheOptions) {
+			// A deployment begins with a session that lasts as long as it takes.
+			o.ExpiryWindow = 45 * time.Minute
+		})
+	}
+	return s.byRole[of.DeployRole], nil
+}
+
+var _ fleet.Cloud = (*cells)(nil)
+
+// State implements fleet.Cloud: it asks the stack of the API, which is deployed last.
+func (c *cells) State(ctx context.Context, of customer.Settings) (s fleet.State, err error) {
+	o := order{Settings: of}
+	if o.credentials, err = c.sessions.of(ctx, of); err != nil {
+		return s, err
+	}
+	cfg, err := o.config(ctx)
+	if err != nil {
+		return s, err
+	}
+	return stateOf(ctx, of, cloudformation.NewFromConfig(cfg), cloudwatch.NewFromConfig(cfg))
+}
+
+// resources is what is asked of CloudFormation, and budgets of CloudWatch.
+type (
+	resources interface {
+		DescribeStacks(context.Context, *cloudformation.DescribeStacksInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStacksOutput, error)
+		ListStackResources(context.Context, *cloudformation.ListStackResourcesInput, ...func(*cloudformation.Options)) (*cloudformation.ListStackResourcesOutput, error)
+	}
+	budgets interface {
+		DescribeAlarms(context.Context, *cloudwatch.DescribeAlarmsInput, ...func(*cloudwatch.Options)) (*cloudwatch.DescribeAlarmsOutput, error)
+	}
+)
+
+func stateOf(ctx context.Context, of customer.Settings, stacks resources, alarms budgets) (s fleet.State, err error) {
+	name := of.Name() + "-api"
+	out, err := stacks.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
+	if missing(err) {
+		return s, nil
+	}
+	if err != nil {
+		return s, fmt.Errorf("read the stack %s: %w", name, err)
+	}
+	for _, stack := range out.Stacks {
+		switch stack.StackStatus {
+		case types.StackStatusCreateComplete, types.StackStatusUpdateComplete, types.StackStatusUpdateCompleteCleanupInProgress:
+			s.Whole = true
+		}
+		began := aws.ToTime(stack.CreationTime)
+		if stack.LastUpdatedTime != nil {
+			began = *stack.LastUpdatedTime
+		}
+		// The time is that of the beginning, and the old version has calls for so long.
+		s.Since = began.Add(time.Duration(of.CanaryMinutes) * time.Minute)
+		for _, output := range stack.Outputs {
+			if aws.ToString(output.OutputKey) == customer.VersionOutput {
+				s.Version = aws.ToString(output.OutputValue)
+			}
+		}
+	}
+	s.Burned, err = burned(ctx, stacks, alarms, name)
+	return s, err
+}
+
+// burned returns the alarms of the budget of errors that are raised.
+func burned(ctx context.Context, stacks resources, alarms budgets, stack string) (raised []string, err error) {
+	names := map[string]string{} // logical by physical
+	in := &cloudformation.ListStackResourcesInput{StackName: &stack}
+	for {
+		page, err := stacks.ListStackResources(ctx, in)
+		if err != nil {
+			return nil, fmt.Errorf("list the alarms of %s: %w", stack, err)
+		}
+		for _, r := range page.StackResourceSummaries {
+			if aws.ToString(r.ResourceType) == "AWS::CloudWatch::CompositeAlarm" {
+				names[aws.ToString(r.PhysicalResourceId)] = aws.ToString(r.LogicalResourceId)
+			}
+		}
+		if in.NextToken = page.NextToken; aws.ToString(in.NextToken) == "" {
+			break
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("the stack %s has no alarm of its budget of errors: deploy it by `make deploy` first", stack)
+	}
+	ask := &cloudwatch.DescribeAlarmsInput{AlarmTypes: []cloudwatchtypes.AlarmType{cloudwatchtypes.AlarmTypeCompositeAlarm}}
+	for physical := range names {
+		ask.AlarmNames = append(ask.AlarmNames, physical)
+	}
+	out, err := alarms.DescribeAlarms(ctx, ask)
+	if err != nil {
+		return nil, fmt.Errorf("read the alarms of %s: %w", stack, err)
+	}
+	if len(out.CompositeAlarms) != len(names) {
+		return nil, fmt.Errorf("the stack %s has %d alarms of its budget of errors, and CloudWatch knows %d", stack, len(names), len(out.CompositeAlarms))
+	}
+	for _, a := range out.CompositeAlarms {
+		if a.StateValue == cloudwatchtypes.StateValueAlarm {
+			raised = append(raised, names[aws.ToString(a.AlarmName)])
+		}
+	}
+	return raised, nil
+}

@@ -1,0 +1,238 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/content-automation/api/infra/customer"
+)
+
+// accounts are the stacks of customers, which a clock moves.
+type accounts struct {
+	mu     sync.Mutex
+	states map[string]State
+	order  []string
+	// during counts the deployments that are under way, and most is the highest count.
+	during, most int
+	// deployed is called for each deployment. It may fail it.
+	deployed func(ctx context.Context, name string) error
+	// looked is called for each look at a stack, before its state is read.
+	looked func(name string)
+	unread map[string]error
+}
+
+func (a *accounts) State(_ context.Context, of customer.Settings) (State, error) {
+	if a.looked != nil {
+		a.looked(of.Customer)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.states[of.Customer], a.unread[of.Customer]
+}
+
+func (a *accounts) Deploy(ctx context.Context, of customer.Settings, version string) error {
+	a.mu.Lock()
+	a.order = append(a.order, of.Customer)
+	a.during++
+	a.most = max(a.most, a.during)
+	a.mu.Unlock()
+	_ = wait(context.WithoutCancel(ctx), 10*time.Minute) // on the clock of the test
+	defer func() { a.mu.Lock(); a.during--; a.mu.Unlock() }()
+	if a.deployed != nil {
+		if err := a.deployed(ctx, of.Customer); err != nil {
+			return err
+		}
+	}
+	_ = wait(context.WithoutCancel(ctx), 10*time.Minute)
+	a.set(of.Customer, State{Version: version, Since: time.Now(), Whole: true})
+	return nil
+}
+
+func (a *accounts) set(name string, s State) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.states == nil {
+		a.states = map[string]State{}
+	}
+	a.states[name] = s
+}
+
+// burn raises the alarm of a stack.
+func (a *accounts) burn(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.states[name]
+	s.Burned = []string{"FastBurn"}
+	a.states[name] = s
+}
+
+// three are three waves of 1, 2 and 4 customers.
+func three() (waves []customer.Wave) {
+	n := 0
+	for i, size := range []int{1, 2, 4} {
+		w := customer.Wave{Name: fmt.Sprint("wave", i), Soak: []time.Duration{2 * time.Hour, 30 * time.Minute, 0}[i]}
+		for range size {
+			w.Cells = append(w.Cells, customer.Settings{Customer: fmt.Sprint("c", n), Stage: "prod", Region: "eu-central-1", Account: "111122223333"})
+			n++
+		}
+		waves = append(waves, w)
+	}
+	return waves
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+func runOf(a *accounts) (*Run, *strings.Builder) {
+	var out strings.Builder
+	return &Run{Cloud: a, Waves: three(), Version: "v2", Parallel: 2, Now: time.Now, Wait: wait, Out: &out}, &out
+}
+
+func TestWavesGoInTheirOrderAndAreWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &accounts{}
+		r, out := runOf(a)
+		began := time.Now()
+		if err := r.Deploy(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(a.order[:1], " "); got != "c0" || len(a.order) != 7 || a.most != 2 {
+			t.Errorf("deployed %v, %d at a time", a.order, a.most)
+		}
+		// 20 minutes and two hours; 20 and 30; two times 20.
+		if took := time.Since(began); took != 140*time.Minute+50*time.Minute+40*time.Minute {
+			t.Errorf("it took %v", took)
+		}
+		if n := strings.Count(out.String(), "deployed\n"); n != 7 || !strings.Contains(out.String(), "wave1       c2-prod-eu-central-1") {
+			t.Errorf("%s", out)
+		}
+	})
+}
+
+func TestTheFirstBurnedBudgetStopsAll(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(a *accounts)
+		says    string
+		// want are the stacks that were deployed.
+		want string
+	}{
+		"while the canary is watched": {func(a *accounts) {
+			at := time.Now().Add(90 * time.Minute)
+			a.looked = func(string) {
+				if time.Now().After(at) {
+					a.burn("c0")
+				}
+			}
+		}, "c0-prod-eu-central-1: the budget of errors is burned: FastBurn", "c0"},
+		"of an earlier wave, while a later one is watched": {func(a *accounts) {
+			at := time.Now().Add(165 * time.Minute)
+			a.looked = func(string) {
+				if time.Now().After(at) {
+					a.burn("c0")
+				}
+			}
+		}, "c0-prod", "c0 c1 c2"},
+		"by the deployment itself": {func(a *accounts) {
+			a.looked = func(name string) {
+				if a.states[name].Version == "v2" && name == "c0" {
+					a.burn(name)
+				}
+			}
+		}, "c0-prod", "c0"},
+		"before the deployment": {func(a *accounts) { a.set("c0", State{Version: "v1", Whole: true, Burned: []string{"SlowBurn"}}) }, "SlowBurn", ""},
+		"a deployment fails": {func(a *accounts) {
+			a.deployed = func(_ context.Context, name string) error {
+				if name == "c3" {
+					return errors.New("UPDATE_ROLLBACK_COMPLETE")
+				}
+				return nil
+			}
+		}, "c3-prod-eu-central-1: UPDATE_ROLLBACK_COMPLETE", "c0 c1 c2 c3 c4"},
+		"alarms cannot be read": {func(a *accounts) { a.unread = map[string]error{"c1": errors.New("AccessDenied")} }, "c1-prod-eu-central-1: AccessDenied", "c0 c2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := &accounts{states: map[string]State{}}
+				c.prepare(a)
+				r, _ := runOf(a)
+				err := r.Deploy(t.Context())
+				if !errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("%v", err)
+				}
+				deployed := map[string]bool{}
+				for _, name := range a.order {
+					deployed[name] = true
+				}
+				for _, name := range strings.Fields(c.want) {
+					if !deployed[name] {
+						t.Errorf("%s was not deployed", name)
+					}
+					delete(deployed, name)
+				}
+				if name != "alarms cannot be read" && len(deployed) > 0 || len(deployed) > 1 {
+					t.Errorf("deployed were also %v", deployed)
+				}
+			})
+		})
+	}
+}
+
+// The next run skips what runs the version, and watches for the rest of the time alone.
+func TestARunGoesOnWhereItWas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &accounts{}
+		r, _ := runOf(a)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Minute) // the canary is watched
+		defer cancel()
+		if err := r.Deploy(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), "run the same command again") {
+			t.Fatalf("interrupted: %v", err)
+		}
+		// One that failed in the middle has the version, but not whole.
+		a.set("c2", State{Version: "v2"})
+		a.order = nil
+		began := time.Now()
+		r, out := runOf(a)
+		if err := r.Deploy(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != 90*time.Minute+50*time.Minute+40*time.Minute {
+			t.Errorf("it took %v", took)
+		}
+		if len(a.order) != 6 || !strings.Contains(out.String(), "skipped") {
+			t.Errorf("deployed %v\n%s", a.order, out)
+		}
+		a.order = nil
+		if err := r.Deploy(t.Context()); err != nil || a.order != nil {
+			t.Errorf("a third run: %v, %v", a.order, err)
+		}
+	})
+}
+
+func TestAPlanChangesNothing(t *testing.T) {
+	a := &accounts{states: map[string]State{"c0": {Version: "v2", Whole: true}, "c1": {Version: "v1", Whole: true, Burned: []string{"FastBurn"}}}}
+	r, out := runOf(a)
+	if err := r.Plan(t.Context()); err != nil || len(a.order) > 0 {
+		t.Fatalf("%v, %v", err, a.order)
+	}
+	for _, want := range []string{"wave0       c0-prod-eu-central-1", "skip\n", "v1                    burned                stop: FastBurn is raised\n", "-                     holds                 deploy\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("there is no %q in\n%s", want, out)
+		}
+	}
+	a.unread = map[string]error{"c5": errors.New("AccessDenied")}
+	if err := r.Plan(t.Context()); err == nil || !strings.Contains(err.Error(), "c5-prod-eu-central-1: AccessDenied") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,130 @@
+package fuzz
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/content-automation/api/pkg/errs"
+)
+
+// check returns what is wrong with the response to a call: it has a status of at least 500,
+// or the document does not have it.
+func check(c *call, out events.APIGatewayProxyResponse) error {
+	if out.StatusCode >= http.StatusInternalServerError {
+		return fmt.Errorf("status %d", out.StatusCode)
+	}
+	known := c.op.responses[out.StatusCode]
+	header := http.Header(out.MultiValueHeaders).Get
+	if out.StatusCode == http.StatusNotModified {
+		if known == nil || out.Body != "" {
+			return fmt.Errorf("status %d with the body %q", out.StatusCode, out.Body)
+		}
+		return nil
+	}
+	body, err := jsonschema.UnmarshalJSON(strings.NewReader(out.Body))
+	if err != nil {
+		return err
+	}
+	envelope, _ := body.(object)
+	failure, failed := envelope["error"].(object)
+	if failed != (out.StatusCode >= 300) {
+		return fmt.Errorf("status %d does not fit the envelope", out.StatusCode)
+	}
+	if id := header("X-Request-Id"); id == "" || any(id) != envelope["request_id"] && header("Idempotent-Replayed") == "" {
+		return fmt.Errorf("X-Request-Id is %q", id)
+	}
+	if failed {
+		code := errs.Code(textOf(failure["code"]))
+		if (code == errs.UnknownPath || code == errs.MethodNotAllowed) && len(c.ids) > 0 {
+			return nil // an odd id makes another path
+		}
+		if !slices.Contains(c.op.Errors, code) {
+			return fmt.Errorf("the operation does not declare the code %s", code)
+		}
+		if err := checkPlaces(c, failure); err != nil {
+			return err
+		}
+	}
+	if known == nil || known.schema == nil {
+		return fmt.Errorf("the document has no status %d", out.StatusCode)
+	}
+	if err := known.schema.Validate(body); err != nil {
+		return err
+	}
+	for _, name := range known.headers {
+		if header(name) == "" && name != "Idempotent-Replayed" && (name != "Retry-After" || out.StatusCode < 300 || out.StatusCode == http.StatusTooManyRequests) {
+			return fmt.Errorf("the header %s is missing", name)
+		}
+	}
+	return nil
+}
+
+func textOf(v any) string {
+	text, _ := v.(string)
+	return text
+}
+
+// checkPlaces checks the places of the request that an error names.
+func checkPlaces(c *call, failure object) error {
+	var tree any // stays nil where there is no JSON
+	_ = json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(c.body, []byte("\ufeff")))).Decode(&tree)
+	details, _ := failure["details"].([]any)
+	for _, one := range append(details, failure) {
+		d := one.(object)
+		if err := checkPlace(c, tree, textOf(d["param"]), textOf(d["message"])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPlace checks that an error names a parameter, a place that the body has, or a member
+// that is missing in one that it has.
+func checkPlace(c *call, tree any, param, message string) error {
+	if param == "" {
+		return nil
+	}
+	if !strings.HasPrefix(param, "/") {
+		if param == "Idempotency-Key" || param == "Content-Type" || slices.ContainsFunc(c.op.parameters, func(p parameter) bool { return p.name == param }) || c.query.Has(param) {
+			return nil
+		}
+		return fmt.Errorf("no parameter is called %q", param)
+	}
+	if c.op.body == nil {
+		return nil // it is a place of a draft or a proposal
+	}
+	parts := strings.Split(param[1:], "/")
+	for i, part := range parts {
+		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		switch v := tree.(type) {
+		case object:
+			next, ok := v[part]
+			if !ok && i < len(parts)-1 && strings.Contains(message, "is required") {
+				return nil
+			}
+			if !ok && i < len(parts)-1 {
+				return fmt.Errorf("the body has nothing at %s", param)
+			}
+			tree = next
+		case []any:
+			n, err := strconv.Atoi(part)
+			if err != nil || n >= len(v) {
+				return fmt.Errorf("the body has nothing at %s", param)
+			}
+			tree = v[n]
+		default:
+			if i < len(parts)-1 {
+				return fmt.Errorf("the body has nothing at %s", param)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/infra/local/system"
+)
+
+// harness is the package that makes tables for tests.
+const harness = "github.com/content-automation/api/pkg/store/storetest"
+
+// deployed reports whether a package tests the deployed system, which has its own AWS.
+func deployed(name string) bool {
+	return strings.HasSuffix(name, "/infra/e2e") || strings.HasSuffix(name, "/infra/chaos")
+}
+
+// testEngine runs the tests of all packages that use a table on DynamoDB Local. Without
+// the programs that the engine needs it says that they were not run.
+func testEngine(ctx context.Context, out io.Writer) error {
+	if err := system.CheckEngine(ctx); err != nil {
+		if ctx.Err() == nil {
+			fmt.Fprintf(out, "test-engine: not run on AWS's own database engine, because %v\n", err)
+			return nil
+		}
+		return err
+	}
+	packages, err := tablePackages(ctx)
+	if err != nil {
+		return err
+	}
+	engine, err := system.StartEngine(ctx, ".", func(what string) { fmt.Fprintln(out, what) })
+	if err != nil {
+		return err
+	}
+	defer engine.Stop()
+	began := time.Now()
+	fmt.Fprintf(out, "test-engine: %d packages on AWS's own database engine\n", len(packages))
+	// The tests wait for the engine for much of their time.
+	test := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-timeout", "25m"}, packages...)...)
+	test.Env = append(os.Environ(), "AWS_ENDPOINT_URL_DYNAMODB="+engine.Address)
+	test.Stdout, test.Stderr = out, os.Stderr
+	if err := test.Run(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("the tests on AWS's own database engine: %w", err)
+	}
+	fmt.Fprintf(out, "test-engine: %.0f seconds\n", time.Since(began).Seconds())
+	return nil
+}
+
+// tablePackages returns the packages whose tests depend on the harness, but those of the
+// deployed system.
+func tablePackages(ctx context.Context) ([]string, error) {
+	// A package's tests are listed as a program of their own, with all that it depends on.
+	const form = `{{if .ForTest}}{{$p := .ForTest}}{{range .Deps}}{{if eq . "` + harness + `"}}{{println $p}}{{end}}{{end}}{{end}}`
+	list := exec.CommandContext(ctx, "go", "list", "-test", "-f", form, "./...", "./testdata/importer")
+	list.Stderr = os.Stderr
+	text, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	var packages []string
+	seen := map[string]bool{}
+	for _, name := range strings.Fields(string(text)) {
+		if !seen[name] && !deployed(name) {
+			seen[name], packages = true, append(packages, name)
+		}
+	}
+	if len(packages) == 0 {
+		return nil, errors.New("no package uses the harness of tables")
+	}
+	return packages, nil
+}

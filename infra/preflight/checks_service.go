@@ -1,0 +1,89 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/canary"
+	"github.com/content-automation/api/pkg/topology"
+)
+
+// memory checks that AWS takes the largest function: new accounts have a lower limit than
+// others. It makes a function only where the one that is deployed does not show it.
+func (r run) memory(ctx context.Context) (finding, error) {
+	var largest topology.Function
+	for _, f := range topology.Functions {
+		if f.Memory > largest.Memory {
+			largest = f
+		}
+	}
+	have, err := r.Memory(ctx, r.FunctionName(largest.Name))
+	if err != nil && !errors.Is(err, ErrMissing) {
+		return finding{}, err
+	}
+	if have >= largest.Memory {
+		return found(OK, "%s has %d MB", largest.Name, have)
+	}
+	reason, err := r.Takes(ctx, r.StackName("preflight"), r.PermissionsBoundary, largest.Memory)
+	switch {
+	case errors.Is(err, ErrDenied):
+		return found(Warning, "not checked, because the credentials may make no stack with a function: a new account refuses the %d MB of %s until AWS Support has raised its limit", largest.Memory, largest.Name)
+	case err != nil:
+		return finding{}, err
+	case aboutMemory(reason):
+		return found(Failed, "the account has a lower limit than the %d MB that %s needs (%s). Service Quotas does not have it: open a case at AWS Support, "+
+			`"Service limit increase" of AWS Lambda, and ask for functions of up to 10,240 MB in %s. The answer takes days`, largest.Memory, largest.Name, reason, r.Region)
+	case reason != "":
+		return found(Failed, "AWS makes no function of %d MB, which %s needs: %s", largest.Memory, largest.Name, reason)
+	}
+	return found(OK, "AWS takes the %d MB of %s", largest.Memory, largest.Name)
+}
+
+// soon is how long before its end a certificate is to be renewed.
+const soon = 30 * 24 * time.Hour
+
+// canary checks that the canary can probe the API.
+func (r run) canary(ctx context.Context) (finding, error) {
+	const set = "set them with `admin canary set`"
+	secret := r.outputs["CanarySecretArn"]
+	switch {
+	case r.Local():
+		return found(Skipped, "the local system is not probed")
+	case !r.Probed():
+		return found(Warning, "nothing probes the service: the API is private, and %s has no network from which the canary could reach it. Set network of %s in cdk.json", r.Customer, r.Customer)
+	case secret == "" || !r.deployed():
+		return beforeDeployment, nil
+	}
+	value, err := r.Secret(ctx, secret)
+	if err != nil {
+		return finding{}, err
+	}
+	target, err := canary.Parse(value)
+	domain, named := r.Domains[r.Region]
+	switch {
+	case err != nil:
+		return found(Warning, "nothing probes the service: %v; %s", err, set)
+	case target.Key == "":
+		return found(Warning, "nothing probes the service, and an alarm says so: the canary has no address and test key; %s", set)
+	case r.outputs["ProbeUrl"] != "" && strings.TrimSuffix(target.BaseURL, "/") != r.outputs["ProbeUrl"]:
+		return found(Warning, "the canary reaches the private API by %s alone, and has %s; %s", r.outputs["ProbeUrl"], target.BaseURL, set)
+	case named && domain.Truststore != "" && target.Expires().IsZero():
+		return found(Warning, "%s wants client certificates, and the canary has none; %s", domain.Name, set)
+	case !target.Expires().IsZero() && target.Expires().Before(r.now.Add(soon)):
+		return found(Warning, "the client certificate of the canary expires at %s: replace it; %s", target.Expires().Format(time.RFC3339), set)
+	}
+	return found(OK, "%s", target.BaseURL)
+}
+
+// budget checks that someone hears of costs that rise.
+func (r run) budget(context.Context) (finding, error) {
+	switch {
+	case r.Local():
+		return found(Skipped, "the local system costs nothing")
+	case r.MonthlyBudget == 0:
+		return found(Warning, "nobody hears of costs that rise: set monthlyBudget of %s in cdk.json, in dollars", r.Customer)
+	}
+	return found(OK, "$%d a month, to %s", r.MonthlyBudget, r.AlarmEmail)
+}

@@ -1,0 +1,122 @@
+// Package attempts limits how often something may be tried in a time. An attempt is counted
+// before it is made, in an item of its own: it counts although the call that makes it is
+// refused, and calls side by side do not exceed the limit.
+package attempts
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/backoff"
+	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// kind is the kind of the item that counts attempts.
+const kind = "attempts"
+
+// maxTries bounds the tries to count an attempt while others are counted.
+const maxTries = 20
+
+// Limit is how many attempts there may be in any time of a length.
+type Limit struct {
+	Name   string
+	Most   int
+	Window time.Duration
+	// Message is the public message of a refusal.
+	Message string
+}
+
+// Attempt is one that was counted.
+type Attempt struct {
+	db    *store.DB
+	limit Limit
+	owner tenant.Owner
+	key   store.Key
+	one
+}
+
+// made is the document of the item: the attempts that count, oldest first.
+type made struct {
+	Attempts []one `json:"attempts"`
+}
+
+// one is an attempt. Its id makes each writing of the document unlike all others: the table
+// takes two equal ones for one whose response was lost.
+type one struct {
+	ID string    `json:"id"`
+	At time.Time `json:"at"`
+}
+
+// Begin counts an attempt of an owner at a subject, or returns rate_limited with the time
+// after which there may be another one.
+func (l Limit) Begin(ctx context.Context, db *store.DB, now time.Time, o tenant.Owner, subject string) (*Attempt, error) {
+	sum := sha256.Sum256([]byte(subject))
+	a := &Attempt{db, l, o, store.IDKey(fmt.Sprintf("attempts#%s#%s#%s", l.Name, o, base64.RawURLEncoding.EncodeToString(sum[:]))), one{rand.Text(), now.UTC()}}
+	return a, a.change(ctx, func(m *made) error {
+		if len(m.Attempts) < l.Most {
+			m.Attempts = append(m.Attempts, a.one)
+			return nil
+		}
+		e := errs.New(errs.RateLimited, "%s", l.Message).With(errs.RateContext{Limit: l.Most, WindowSeconds: int(l.Window.Seconds())})
+		e.RetryAfter = m.Attempts[len(m.Attempts)-l.Most].At.Add(l.Window).Sub(now)
+		return e
+	})
+}
+
+// Forget has the attempt count no more.
+func (a *Attempt) Forget(ctx context.Context) error {
+	return a.change(ctx, func(m *made) error {
+		m.Attempts = slices.DeleteFunc(m.Attempts, func(o one) bool { return o.ID == a.ID })
+		return nil
+	})
+}
+
+// change changes the attempts of the window.
+func (a *Attempt) change(ctx context.Context, change func(*made) error) error {
+	for try := range maxTries {
+		if err := backoff.Wait(ctx, try, 5*time.Millisecond, 100*time.Millisecond); err != nil {
+			return err
+		}
+		it, err := a.db.Get(ctx, a.key)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		var m made
+		found := err == nil
+		if found {
+			if err := it.Decode(&m); err != nil {
+				return err
+			}
+		} else {
+			it = store.Item{Key: a.key, Kind: kind, Owner: a.owner}
+		}
+		m.Attempts = slices.DeleteFunc(m.Attempts, func(o one) bool { return !o.At.After(a.At.Add(-a.limit.Window)) })
+		if err := change(&m); err != nil {
+			return err
+		}
+		it.ExpireAt = a.At.Add(a.limit.Window)
+		if err := it.Encode(m); err != nil {
+			return err
+		}
+		tx := &store.Tx{}
+		if found {
+			tx.Replace(it)
+		} else {
+			tx.CreateExpiring(it, a.At.Unix(), store.ErrConflict)
+		}
+		if err := a.db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+	}
+	e := errs.New(errs.RateLimited, "%s", a.limit.Message)
+	e.RetryAfter = time.Second
+	return e
+}

@@ -1,0 +1,16 @@
+package ffmpeg
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// Conceal keeps other processes of the same user from reading the memory and environment of
+// this one, where its credentials are: a file could make ffmpeg do what its author wants.
+func Conceal() error {
+	const setDumpable, no = 4, 0 // prctl(2)
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, setDumpable, no, 0, 0, 0, 0); errno != 0 {
+		return fmt.Errorf("ffmpeg: conceal the process: %w", errno)
+	}
+	return nil
+}

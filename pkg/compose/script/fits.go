@@ -1,0 +1,116 @@
+package script
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Place is where a text is drawn: how wide a line is and how many there are, in the
+// smallest letters.
+type Place struct {
+	Width float64 // in ems
+	Lines int
+}
+
+// The places of texts in finished media.
+var (
+	Story   = Place{29.3, 9} // the title of a story
+	Slide   = Place{30.4, 9} // the heading of a slide
+	Track   = Place{28, 3}   // the title of a music clip
+	Band    = Place{41, 2}   // the name of a brand
+	ByALogo = Place{26, 2}   // the same, beside a logo
+)
+
+// Fits reports whether a text surely fits into a place. It has no fonts, and takes
+// characters for a little wider than they are as a rule.
+func (p Place) Fits(text string) bool {
+	lines, used, space := 1, 0.0, 0.0
+	for word := range strings.FieldsSeq(text) {
+		width := Width(word)
+		before := space
+		space = spaceAfter(word)
+		switch {
+		case used > 0 && used+before+width <= p.Width:
+			used += before + width
+			continue
+		case width <= p.Width && used > 0:
+			lines, used = lines+1, width
+			continue
+		case used > 0:
+			lines, used = lines+1, 0
+		}
+		for _, r := range word { // where it is wider than a line, it is divided
+			w := widthOf(r)
+			if used+w > p.Width {
+				lines, used = lines+1, 0
+			}
+			used += w
+		}
+	}
+	return lines <= p.Lines
+}
+
+// spaceAfter returns about how wide a space is after a word: it is of the word's font.
+func spaceAfter(word string) float64 {
+	last, _ := utf8.DecodeLastRuneInString(word)
+	if w := widthOf(last); w == emoji || w == 0 {
+		return emoji
+	}
+	return widthOf(' ')
+}
+
+// emoji is about how wide an emoji is.
+const emoji = 1.32
+
+// Width returns about how wide a text is, in ems.
+func Width(text string) (sum float64) {
+	for _, r := range text {
+		sum += widthOf(r)
+	}
+	return sum
+}
+
+// narrow are the characters of ASCII that take less than half of the others.
+const narrow = ` !'"(),-./:;I[\]ijlrft|` + "`"
+
+// widths are about how wide the characters of writing systems are, in ems: lower case,
+// and all others.
+var widths = []struct {
+	of           *unicode.RangeTable
+	lower, other float64
+}{
+	{unicode.Latin, 0.66, 0.8}, {unicode.Cyrillic, 0.72, 0.82}, {unicode.Greek, 0.68, 0.78}, {unicode.Arabic, 0, 0.85}, {unicode.Hebrew, 0, 0.65},
+	{unicode.Devanagari, 0, 0.75}, {unicode.Thai, 0, 0.75}, {unicode.Hangul, 0, 1},
+}
+
+// widthOf returns about how wide a character is.
+func widthOf(r rune) float64 {
+	switch {
+	case r < unicode.MaxASCII && strings.ContainsRune(narrow, r):
+		return 0.46
+	case r == 'm' || r == 'w' || r == 'M' || r == 'W' || r == '@' || r == '%':
+		return 1
+	case r < unicode.MaxASCII && !unicode.IsUpper(r):
+		return 0.66
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	case r == 0xfdfd: // a whole sentence
+		return 11
+	case r >= 0xfb50 && r <= 0xfdff || r == 0x2e3b: // ligatures of words, and a dash of three
+		return 3
+	case r == 0x2e3a || r == 0x2031:
+		return 2
+	case r >= 0x1f000 || r >= 0x2600 && r <= 0x27bf: // emoji
+		return emoji
+	}
+	for _, w := range widths {
+		if unicode.Is(w.of, r) {
+			if unicode.IsLower(r) {
+				return w.lower
+			}
+			return w.other
+		}
+	}
+	return 1.05
+}

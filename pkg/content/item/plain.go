@@ -1,0 +1,53 @@
+package item
+
+import (
+	"context"
+	"slices"
+
+	"github.com/content-automation/api/pkg/factory/ref"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/platform/limits"
+	"github.com/content-automation/api/pkg/store"
+)
+
+var _ generate.Looking = (*work)(nil)
+
+// Look implements generate.Looking: the finished media show no logo and no name where one
+// of the accounts that the item may be published to is of a platform that permits none. The
+// accounts are those of the item and of its factory, as they are now.
+func (w *work) Look(ctx context.Context, db *store.DB) (plain bool, err error) {
+	if !w.Brief.Brand.Shows() {
+		return false, nil
+	}
+	items, err := db.GetAll(ctx, append(accountKeys(w.SocialAccountIDs), ref.Key(w.FactoryID))...)
+	if err != nil {
+		return false, err
+	}
+	accounts := items[:len(w.SocialAccountIDs)]
+	if factory := items[len(accounts)]; ref.Usable(factory, w.item.Owner) {
+		ids, err := ref.Accounts(&factory)
+		if err != nil {
+			return false, err
+		}
+		others, err := db.GetAll(ctx, accountKeys(ids)...)
+		if err != nil {
+			return false, err
+		}
+		accounts = append(slices.Clone(accounts), others...)
+	}
+	return slices.ContainsFunc(accounts, func(it store.Item) bool {
+		return it.Owner == w.item.Owner && slices.Contains(limits.Plain[it.Filters["platform"]], platform.Kind(w.Kind))
+	}), nil
+}
+
+// Plain implements generate.Looking.
+func (w *work) Plain() { w.plain = true }
+
+func accountKeys(ids []string) []store.Key {
+	keys := make([]store.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = store.IDKey(id)
+	}
+	return keys
+}

@@ -1,0 +1,116 @@
+package publication
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+const (
+	day = 24 * time.Hour
+	// period is how long one counter of an account's budget counts.
+	period = 4 * time.Hour
+	// atAnyTime is the part of a shared budget that can be used at any time of its day: a
+	// fourth of it.
+	atAnyTime = 4
+	// leastPause and longestPause bound how long a publication waits before it looks at a
+	// budget again.
+	leastPause   = time.Minute
+	longestPause = 4 * time.Hour
+)
+
+// budget is a budget with what is used of it.
+type budget struct {
+	platform.Budget
+	// passed is how much of the present counter's time has passed.
+	passed time.Duration
+	// used counts in the present counter, and earlier in those before it.
+	used, earlier int64
+}
+
+// limit returns how much the present counter may have after the given part of its time.
+func (b budget) limit(passed time.Duration) int64 {
+	most := int64(b.Max) - b.earlier
+	if b.Shared {
+		free := most / atAnyTime
+		return free + int64(math.Ceil(float64(most-free)*min(1, passed.Hours()/day.Hours())))
+	}
+	return most
+}
+
+// wait returns how long it takes until so much more may be used; 0: it may be now.
+func (b budget) wait(uses int64) time.Duration {
+	left := period - b.passed
+	if b.Shared {
+		left = day - b.passed
+	}
+	const step = 5 * time.Minute
+	wait := time.Duration(0)
+	for wait < left && wait < longestPause && b.used+uses > b.limit(b.passed+wait) {
+		wait += step
+	}
+	return wait
+}
+
+// budget reads what is used of a budget, and returns the key of the present counter. Of an
+// account, those that are in part less than 24 hours old count.
+func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID string) (left budget, present store.Key, err error) {
+	if most, ok := w.Budgets[name]; ok {
+		b.Max = most
+	}
+	length, of, many := day, "", 1
+	if !b.Shared {
+		length, of, many = period, "#"+accountID, int(day/period)+1
+	}
+	at := w.Now().UTC().Add(-b.Starts)
+	begins := at.Truncate(length)
+	keys := make([]store.Key, many)
+	for i := range keys {
+		keys[i] = store.IDKey("budget#" + name + of + "#" + begins.Add(-time.Duration(i)*length).Format("2006-01-02T15"))
+	}
+	items, err := w.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return left, present, again(err)
+	}
+	left = budget{Budget: b, passed: at.Sub(begins), used: items[0].Count()}
+	for _, it := range items[1:] {
+		left.earlier += it.Count()
+	}
+	return left, keys[0], nil
+}
+
+// grant takes what a publication uses out of the budget of its platform, in a step of its
+// own: once for each time that the publication begins. ready reports that nothing is left to
+// take. A publication whose turn has not come waits, for as long as it takes.
+func (w poster) grant(ctx context.Context, o tenant.Owner, p posting, progress platform.Progress, name string, b *platform.Budget, what platform.Post) (out task.Outcome, ready bool, err error) {
+	if b == nil || o.Mode != tenant.Live || p.Granted > progress.Restarts {
+		return out, true, nil
+	}
+	uses := int64(b.Uses(what))
+	left, _, err := w.budget(ctx, *b, name, p.Account)
+	if err != nil {
+		return out, false, err
+	}
+	if wait := left.wait(uses); wait > 0 {
+		wait = max(leastPause, task.Jitter(wait))
+		return task.Outcome{Payload: p, Wait: wait, Deadline: w.Now().Add(wait + postWithin)}, false, nil
+	}
+	granted := p
+	out.Payload = &granted
+	out.Join = func(ctx context.Context, tx *store.Tx) error {
+		granted.Granted = p.Granted
+		left, key, err := w.budget(ctx, *b, name, p.Account)
+		if err != nil || left.wait(uses) > 0 {
+			return err // the next step waits
+		}
+		granted.Granted = progress.Restarts + 1
+		tx.CountUntil(key, uses, left.limit(left.passed), w.Now().Add(3*day), store.ErrConflict)
+		return nil
+	}
+	return out, false, nil
+}

@@ -1,0 +1,11 @@
+// Package diagnose wires the function that makes the diagnoses of factories.
+package diagnose
+
+import (
+	"github.com/content-automation/api/pkg/factory/diagnose"
+	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/service/worker"
+)
+
+// Handlers returns the handlers of the function.
+func Handlers(w *diagnose.Worker) worker.Handlers { return worker.Handlers{diagnosis.TaskKind: w} }

@@ -1,0 +1,31 @@
+// Package generate wires the function that takes the steps of generations, and of what
+// goes on with factories and sandboxes beside them.
+package generate
+
+import (
+	"maps"
+
+	"github.com/content-automation/api/pkg/architect/chat"
+	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/factory/work"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/reset"
+	"github.com/content-automation/api/pkg/service/worker"
+	"github.com/content-automation/api/pkg/studio/generation"
+)
+
+// Handlers returns the handlers of the function. Loaders of w are those of Loaders.
+func Handlers(w *generate.Worker) worker.Handlers {
+	handlers := work.Handlers(w, chat.Ender{DB: w.DB, Now: w.Now})
+	maps.Copy(handlers, (&reset.Handler{DB: w.DB, Loaders: w.Loaders, Now: w.Now}).Handlers())
+	return handlers
+}
+
+// Loaders returns the loaders of everything that is generated, by the kind of its items.
+func Loaders(s *media.Signer) map[string]generate.Loader {
+	sign := item.SignedBy(s)
+	return map[string]generate.Loader{
+		item.ItemKind: item.Loader{Sign: sign}, generation.ItemKind: generation.Loader{Sign: sign},
+	}
+}

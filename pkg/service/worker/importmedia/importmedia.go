@@ -1,0 +1,14 @@
+// Package importmedia wires the function that looks at the files that callers bring in.
+package importmedia
+
+import (
+	"github.com/content-automation/api/pkg/media/importer"
+	"github.com/content-automation/api/pkg/media/incoming"
+	"github.com/content-automation/api/pkg/product/photos"
+	"github.com/content-automation/api/pkg/service/worker"
+)
+
+// Handlers returns the handlers of the function.
+func Handlers(w *importer.Worker) worker.Handlers {
+	return worker.Handlers{incoming.Kind: w, incoming.Photo: &photos.Worker{Files: w}}
+}

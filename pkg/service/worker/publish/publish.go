@@ -1,0 +1,36 @@
+// Package publish wires the function that takes the steps of what is done at the social
+// platforms in the background: publications, their metrics, and the tokens of accounts.
+package publish
+
+import (
+	"maps"
+	"time"
+
+	"github.com/content-automation/api/pkg/content/publication"
+	"github.com/content-automation/api/pkg/service/worker"
+	"github.com/content-automation/api/pkg/social/account"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Config is what the function works with.
+type Config struct {
+	DB        *store.DB
+	Vault     account.Vault
+	Platforms account.Adapters
+	Files     publication.Files
+	Now       func() time.Time
+	// Budgets replace what platforms allow by default: see publication.Worker.
+	Budgets map[string]int
+}
+
+// Handlers returns the handlers of the function.
+func Handlers(c Config) worker.Handlers {
+	accounts := &account.Worker{
+		DB: c.DB, Now: c.Now, Vault: c.Vault, Platforms: c.Platforms,
+		Enders: []account.Ender{publication.AccountEnder{DB: c.DB, Now: c.Now}},
+	}
+	publications := &publication.Worker{DB: c.DB, Platforms: c.Platforms, Vault: c.Vault, Files: c.Files, Now: c.Now, Budgets: c.Budgets}
+	handlers := publications.Handlers()
+	maps.Copy(handlers, accounts.Handlers())
+	return handlers
+}

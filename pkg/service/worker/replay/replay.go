@@ -1,0 +1,13 @@
+// Package replay wires the function that delivers events that webhooks have missed.
+package replay
+
+import (
+	"github.com/content-automation/api/pkg/service/worker"
+	"github.com/content-automation/api/pkg/webhook/dispatch"
+	"github.com/content-automation/api/pkg/webhook/hook"
+)
+
+// Handlers returns the handlers of the function.
+func Handlers(d *dispatch.Dispatcher) worker.Handlers {
+	return worker.Handlers{hook.ReplayKind: dispatch.Replayer{Dispatcher: d}}
+}

@@ -1,0 +1,70 @@
+package social
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/attempts"
+	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/tenant"
+)
+
+// The limits of logins that a platform refuses, so that no password is guessed through the
+// service: of one login, and of all logins that an account of the service tries.
+var (
+	oneLogin = attempts.Limit{
+		Name: "login", Most: 10, Window: time.Hour,
+		Message: "The platform has refused this login 10 times within an hour. Check the user name and the password at the platform, and repeat the request after the time in Retry-After.",
+	}
+	allLogins = attempts.Limit{
+		Name: "logins", Most: 50, Window: time.Hour,
+		Message: "The platform has refused 50 logins of this account within an hour. Repeat the request after the time in Retry-After.",
+	}
+)
+
+// logIn has a login tried, as far as not too many have been refused. One that is not
+// refused by the platform does not count.
+func (s *Service) logIn(ctx context.Context, o tenant.Owner, name string, b connectBody, try func() (platform.Account, error)) (platform.Account, error) {
+	var counted []*attempts.Attempt
+	refused := func(err error) bool {
+		var e *platform.Error
+		return errors.As(err, &e) && (e.Kind == platform.Reconnect || e.Kind == platform.BadContent)
+	}
+	forget := func() {
+		for _, a := range counted {
+			if err := a.Forget(context.WithoutCancel(ctx)); err != nil {
+				slog.Warn("login still counted", "platform", name, "error", err)
+			}
+		}
+	}
+	for _, l := range []struct {
+		attempts.Limit
+		subject string
+	}{{oneLogin, name + "#" + spelled(b.Username)}, {allLogins, name}} {
+		a, err := l.Begin(ctx, s.db, s.now(), o, l.subject)
+		if err != nil {
+			forget()
+			return platform.Account{}, err
+		}
+		counted = append(counted, a)
+	}
+	a, err := try()
+	if !refused(err) {
+		forget()
+	}
+	return a, err
+}
+
+// spelled returns a user name in one of the ways that it can be written: case, and the
+// characters that stand between the digits of a telephone number, make no other login.
+func spelled(username string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("+-() \t", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(username))
+}

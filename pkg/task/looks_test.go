@@ -1,0 +1,74 @@
+package task
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// Looks are what a table of each key's own time would be.
+func TestLooksAreThoseOfEachKey(t *testing.T) {
+	begin := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		keys := make([]string, 40)
+		for i := range keys {
+			keys[i] = fmt.Sprintf("%02d", i)
+		}
+		want := make([]time.Time, len(keys))
+		var l looks
+		var rest time.Time // of what is behind the last key
+		next := 0
+		for run := range 20 {
+			at, from := begin.Add(time.Duration(run)*time.Minute), ""
+			if next > 0 {
+				from = keys[next-1]
+			}
+			var marks looks
+			end := next + random.IntN(len(keys)-next+1)
+			if end == next && next < len(keys) {
+				continue // it came to nothing
+			}
+			for i := next; i < end; i++ {
+				if random.IntN(8) > 0 { // else its message could not be sent
+					want[i] = at
+				}
+				marks = marks.mark(keys[i], want[i])
+			}
+			if until := ""; end == len(keys) {
+				marks, rest, next = marks.mark(until, at), at, 0
+				l = l.replace(from, marks, until)
+			} else {
+				l, next = l.replace(from, marks, keys[end-1]), end
+			}
+			for i, key := range keys {
+				if got := l.at(key); !got.Equal(want[i]) {
+					t.Fatalf("seed %d, run %d: %s was looked at %v, not %v: %v", seed, run, key, got, want[i], l)
+				}
+			}
+			if got := l.at("99"); !got.Equal(rest) {
+				t.Fatalf("seed %d, run %d: the rest was looked at %v, not %v", seed, run, got, rest)
+			}
+		}
+	}
+}
+
+// Too many parts are joined, and none counts as looked at later than it was.
+func TestLooksAreBounded(t *testing.T) {
+	begin := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	var marks looks
+	for i := range 10 * mostLooks {
+		marks = marks.mark(fmt.Sprintf("%05d", i), begin.Add(time.Duration(i%7)*time.Minute))
+	}
+	l := looks(nil).replace("", marks, "")
+	if len(l) > mostLooks {
+		t.Errorf("there are %d", len(l))
+	}
+	for i := range 10 * mostLooks {
+		key := fmt.Sprintf("%05d", i)
+		if got := l.at(key); got.After(marks.at(key)) {
+			t.Errorf("%s was looked at %v, not %v", key, got, marks.at(key))
+		}
+	}
+}

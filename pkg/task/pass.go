@@ -1,0 +1,286 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/store"
+)
+
+const (
+	// keysRead is how many keys of what is due are read together.
+	keysRead = 1000
+	// page is how many items are read and resent together.
+	page = 100
+)
+
+// progress is the document of a shard's checkpoint.
+type progress struct {
+	// Next is the place after which the next run goes on; nil: at the beginning.
+	Next *store.Cursor `json:"next,omitempty"`
+	// Looks are when the parts of the shard were last looked through: they decide which
+	// reminders were sent.
+	Looks looks `json:"looks,omitempty"`
+}
+
+// pass is one run through one shard.
+type pass struct {
+	*Reconciler
+	set       *Overdue
+	partition string
+	atOnce    bool
+	// Nothing is begun after the end of begin, and what was begun ends with work.
+	begin, work context.Context
+	// turns has the shards of a set that read or send.
+	turns chan struct{}
+
+	at    time.Time
+	was   progress
+	next  *store.Cursor // behind what is done
+	marks looks         // of this pass
+	lost  bool          // something had lost its message
+	found Found
+	// unsent are the errors of messages, which the next run tries again: the first of them,
+	// and how many more there were.
+	unsent []error
+	others int
+}
+
+// mostErrors is how many errors of one shard are reported.
+const mostErrors = 5
+
+// errTime ends a pass whose time is used up.
+var errTime = errors.New("task: no time left")
+
+// run looks through the shard, from where the run before has stopped, and keeps how far it
+// has come.
+func (p *pass) run(ctx context.Context) error {
+	item, err := checkpoint(p.work, p.db, p.partition)
+	if err == nil && item.Version > 0 && item.Decode(&p.was) != nil {
+		slog.Error("checkpoint unreadable: the shard is looked through from its beginning", "shard", p.partition)
+		p.was = progress{}
+	}
+	if err != nil {
+		return p.ended(err)
+	}
+	p.at = p.now().UTC()
+	if p.atOnce {
+		p.was = progress{}
+	}
+	p.next = p.was.Next
+	err = p.oldest()
+	for more := err == nil; more; {
+		if more, err = p.read(); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		p.next, p.marks = nil, p.marks.mark("", p.at)
+	}
+	if p.others > 0 {
+		p.unsent = append(p.unsent, fmt.Errorf("and %d messages more", p.others))
+	}
+	return errors.Join(p.ended(err), errors.Join(p.unsent...), p.keep(ctx, item))
+}
+
+// ended returns the error of a pass. To have no time left is none.
+func (p *pass) ended(err error) error {
+	if errors.Is(err, errTime) || err != nil && p.begin.Err() != nil {
+		p.found.Unfinished = true
+		return nil
+	}
+	return err
+}
+
+// keep writes the checkpoint, if it decides what the next run does.
+func (p *pass) keep(ctx context.Context, item store.Item) error {
+	if !p.lost && p.next == p.was.Next {
+		return nil
+	}
+	var from, until string
+	if p.was.Next != nil {
+		from = p.was.Next.Sort
+	}
+	if n := len(p.marks); n > 0 {
+		until = p.marks[n-1].Until
+	} else if until = from; until == "" {
+		return nil // nothing was looked at
+	}
+	err := keepCheckpoint(ctx, p.db, &item, progress{p.next, p.was.Looks.replace(from, p.marks, until)})
+	if errors.Is(err, store.ErrConflict) {
+		return nil // another reconciler was faster
+	}
+	return err
+}
+
+// turn waits for a turn of the shard. The caller ends it.
+func (p *pass) turn() (end func(), err error) {
+	select {
+	case p.turns <- struct{}{}:
+		end = func() { <-p.turns }
+	case <-p.begin.Done():
+		return nil, errTime
+	}
+	if p.begin.Err() != nil {
+		end()
+		return nil, errTime
+	}
+	return end, nil
+}
+
+// keys reads a page of keys, after a place in the shard.
+func (p *pass) keys(after *store.Cursor, limit int) (store.Page, error) {
+	end, err := p.turn()
+	if err != nil {
+		return store.Page{}, err
+	}
+	defer end()
+	latest := p.at.Add(p.set.Ahead - p.set.Grace)
+	if p.atOnce && latest.Before(p.at) {
+		latest = p.at
+	}
+	return p.db.Keys(p.work, store.Query{Index: store.ByDue, Partition: p.partition, To: until(latest), OldestFirst: true, Limit: limit, After: after})
+}
+
+// oldest notes by how much the first member is late, if the pass does not begin with it.
+func (p *pass) oldest() error {
+	if p.next == nil {
+		return nil
+	}
+	first, err := p.keys(nil, 1)
+	if err != nil || len(first.Items) == 0 {
+		return err
+	}
+	if due, err := dueAt(first.Items[0].Due); err == nil {
+		p.found.Oldest = max(p.found.Oldest, p.at.Sub(due))
+	}
+	return nil
+}
+
+// read looks at a page of keys, and reports whether there are more.
+func (p *pass) read() (more bool, err error) {
+	listed, err := p.keys(p.next, keysRead)
+	if err != nil {
+		return false, err
+	}
+	var seen, lost []store.Item
+	for i, it := range listed.Items {
+		seen = append(seen, it)
+		if p.hasLost(it) {
+			lost = append(lost, it)
+		}
+		if len(lost) == page || i == len(listed.Items)-1 {
+			if err := p.resend(seen, lost); err != nil {
+				return false, err
+			}
+			seen, lost = nil, nil
+		}
+	}
+	if listed.Next != nil {
+		p.next = listed.Next
+	}
+	return listed.Next != nil, nil
+}
+
+// hasLost counts an item, and reports whether its message counts as lost.
+func (p *pass) hasLost(listed store.Item) bool {
+	due, err := dueAt(listed.Due)
+	if err != nil {
+		p.aside(listed, err)
+		return false
+	}
+	late := p.at.Sub(due)
+	now := p.atOnce && late >= 0
+	if now || late >= p.set.Grace {
+		p.found.Overdue++
+		p.found.Oldest = max(p.found.Oldest, late)
+	}
+	from := due.Add(-p.set.Ahead)
+	return now || p.set.reminders(p.at.Sub(from)) > p.set.reminders(p.was.Looks.at(listed.Due.SK).Sub(from))
+}
+
+// resend sends the messages that were lost among the items that were seen, and notes that
+// all of them were looked at, but for those whose messages could not be sent.
+func (p *pass) resend(seen, lost []store.Item) error {
+	failed := map[string]bool{}
+	if len(lost) > 0 {
+		end, err := p.turn()
+		if err != nil {
+			return err
+		}
+		defer end()
+		p.lost = true
+		items, err := p.whole(lost)
+		if err != nil {
+			return err
+		}
+		for i, err := range p.set.Resend(p.work, items) {
+			switch {
+			case err == nil:
+				p.found.Resent++
+			case errors.Is(err, store.ErrUnreadable):
+				p.aside(items[i], err)
+			case !errors.Is(err, ErrNeedless):
+				failed[items[i].Due.SK] = true
+				p.report(err)
+			}
+		}
+	}
+	for _, it := range seen {
+		at := p.at
+		if failed[it.Due.SK] {
+			at = p.was.Looks.at(it.Due.SK)
+		}
+		p.marks = p.marks.mark(it.Due.SK, at)
+	}
+	if len(failed) > 0 && p.work.Err() != nil {
+		return errTime // the next run begins with them again
+	}
+	if n := len(seen); n > 0 {
+		last := seen[n-1]
+		p.next = &store.Cursor{PK: last.PK, SK: last.SK, Sort: last.Due.SK}
+	}
+	return nil
+}
+
+// report notes that a message could not be sent. That time has run out is no error.
+func (p *pass) report(err error) {
+	switch {
+	case p.work.Err() != nil:
+	case len(p.unsent) < mostErrors:
+		p.unsent = append(p.unsent, err)
+	default:
+		p.others++
+	}
+}
+
+// whole reads items. One that cannot be decoded does not keep the others from being read.
+func (p *pass) whole(listed []store.Item) ([]store.Item, error) {
+	items, err := p.db.Whole(p.work, store.ByDue, listed)
+	if !errors.Is(err, store.ErrUnreadable) {
+		return items, err
+	}
+	items = nil
+	for i, it := range listed {
+		one, err := p.db.Whole(p.work, store.ByDue, listed[i:i+1])
+		switch {
+		case errors.Is(err, store.ErrUnreadable):
+			p.aside(it, err)
+		case err != nil:
+			return nil, err
+		}
+		items = append(items, one...)
+	}
+	return items, nil
+}
+
+// aside notes that an item cannot be decoded. It stays where it is, for an operator to look
+// into, and is tried again with its next reminder.
+func (p *pass) aside(it store.Item, err error) {
+	p.found.Aside++
+	metric.PutAside("shard", p.partition, "partition", it.PK, "id", it.SK, "due", it.Due.SK, "error", err)
+}
