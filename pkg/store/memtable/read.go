@@ -181,12 +181,29 @@ func (t *table) query(x *index, in *dynamodb.QueryInput) (*query, error) {
 			return nil, invalid("The provided starting key is outside query boundaries based on provided conditions")
 		}
 		q.scope.item = from
-		if !q.scope.holds(q.key) {
+		if !q.scope.holds(q.key) || in.IndexName == nil && q.ends(q.key.root) {
 			return nil, invalid("The provided starting key does not match the range key predicate")
 		}
 	}
 	q.rows = x.partitions[partition]
 	return q, nil
+}
+
+// ends reports whether the starting key is the bound at which the query ends. DynamoDB
+// refuses it for a table, and accepts it for an index.
+func (q *query) ends(n *node) bool {
+	bound := 0
+	switch {
+	case n.op == "AND":
+		return slices.ContainsFunc(n.kids, q.ends)
+	case n.op == "<=" && !q.backward, n.op == ">=" && q.backward, n.op == "BETWEEN" && q.backward:
+		bound = 1
+	case n.op == "BETWEEN":
+		bound = 2
+	default:
+		return false
+	}
+	return equal(q.scope.value(n.args[0]), q.scope.value(n.args[bound]))
 }
 
 // missing returns the attributes of the filter that the index does not hold.
