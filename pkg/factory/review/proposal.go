@@ -96,6 +96,16 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 	if err := in.Check(p.Version); err != nil {
 		return out, err
 	}
+	if p.State == proposal.Open && p.BaseVersion != f.Version {
+		// One read of two items is not of one moment: this proposal may have been applied
+		// between the two, which is a better reason than the version that it made.
+		if it, err = s.db.Get(ctx, it.Key); err != nil {
+			return out, err
+		}
+		if p, err = proposal.Decode(&it, now); err != nil {
+			return out, err
+		}
+	}
 	if err := permit(p, f); err != nil {
 		return out, err
 	}
@@ -129,11 +139,7 @@ func permit(p proposal.Proposal, f factory.Factory) error {
 	case p.State != proposal.Open:
 		return errs.New(errs.InvalidState, "The proposal is %s already.", p.State).With(errs.StateContext{State: string(p.State), Allowed: []string{}})
 	case p.BaseVersion != f.Version:
-		return stale(f)
+		return errs.New(errs.StaleProposal, "The factory has changed since this proposal was made: its version is now %d. Diagnose it again for new proposals.", f.Version)
 	}
 	return nil
-}
-
-func stale(f factory.Factory) error {
-	return errs.New(errs.StaleProposal, "The factory has changed since this proposal was made: its version is now %d. Diagnose it again for new proposals.", f.Version)
 }
