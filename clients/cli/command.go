@@ -14,7 +14,7 @@ import (
 
 	"github.com/content-automation/api/clients/cli/internal/forward"
 	"github.com/content-automation/api/clients/cli/internal/sample"
-	"github.com/content-automation/api/pkg/nearest"
+	"github.com/content-automation/api/pkg/base/nearest"
 )
 
 // world is what the commands use of the machine.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/content-automation/api/clients/cli/internal/sample"
-	"github.com/content-automation/api/pkg/nearest"
+	"github.com/content-automation/api/pkg/base/nearest"
 )
 
 func triggerCommand(w world) *cobra.Command {

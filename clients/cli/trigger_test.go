@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/id"
 )
 
 func TestTriggerSendsASample(t *testing.T) {

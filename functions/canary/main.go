@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/content-automation/api/pkg/awsenv"
-	"github.com/content-automation/api/pkg/backoff"
+	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/canary"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/needs"

@@ -15,9 +15,9 @@ import (
 
 	"github.com/content-automation/api/pkg/audit"
 	"github.com/content-automation/api/pkg/audit/chain"
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // auditLog is an audit table, and the clock of its entries.

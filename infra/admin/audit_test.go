@@ -14,9 +14,9 @@ import (
 	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/audit"
 	"github.com/content-automation/api/pkg/audit/chain"
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store/storetest"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // unaudited opens an audit log that no test looks at.

@@ -18,13 +18,13 @@ import (
 
 	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/seal/sealtest"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )

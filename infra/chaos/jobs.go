@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 // credits are what a scene's account may spend: more than its work can cost.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/topology"
 )
 

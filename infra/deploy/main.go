@@ -19,7 +19,7 @@ import (
 
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/infra/preflight"
-	"github.com/content-automation/api/pkg/backoff"
+	"github.com/content-automation/api/pkg/base/backoff"
 )
 
 func main() {

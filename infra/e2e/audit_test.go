@@ -8,7 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 type auditEntry struct {

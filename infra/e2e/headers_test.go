@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/headers"
+	"github.com/content-automation/api/pkg/base/headers"
 )
 
 // TestEveryResponseHasTheHeaders asks for all kinds of responses: of functions, of the

@@ -8,8 +8,8 @@ import (
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/resource"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // keyDetails is a key as GET shows it.

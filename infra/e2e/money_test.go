@@ -10,7 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 // recording is a WAV of silence, in 8 bits at 8 kHz.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/content/publication"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/testdata/platforms/rutube"
 	"github.com/content-automation/api/testdata/platforms/telegram"

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/content/publication"
 	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/testdata/platforms/rutube"
 	"github.com/content-automation/api/testdata/platforms/telegram"
 )

@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/headers"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/headers"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // demoCredits are what the demo account may spend: enough for a few thousand posts.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/api"
-	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 )
 
 // TestMalformedIDsAreNotFound sends each operation ids that are none, of which no key of

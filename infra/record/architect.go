@@ -8,11 +8,11 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/architect/chat"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // talked are the refusals of messages.

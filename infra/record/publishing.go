@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/errs"
 	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 )

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/content-automation/api/pkg/api"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 

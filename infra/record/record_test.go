@@ -8,10 +8,10 @@ import (
 
 	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store/storetest"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // TestMain keeps the log of injected faults out of the tests' output.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/content-automation/api/pkg/api"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 )
 
 // shared puts the answers that several operations give in one place. The most frequent

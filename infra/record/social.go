@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/content-automation/api/infra/metered"
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/id"
 	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 )

@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Change is a change of the shape of documents.

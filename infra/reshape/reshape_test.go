@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/reshape"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // split is an example of a change: a factory's one name becomes two members.

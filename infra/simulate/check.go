@@ -16,13 +16,13 @@ import (
 
 	"github.com/content-automation/api/infra/recovery"
 	"github.com/content-automation/api/pkg/analytics/rollup"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // longest is how long after the last fault everything must have ended.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/auth/credential"
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/bedrock"

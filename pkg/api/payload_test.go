@@ -10,8 +10,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/content-automation/api/clients"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 

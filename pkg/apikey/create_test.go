@@ -13,12 +13,12 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store/storetest"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 func TestCreate(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/apikey/expiry"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store/storetest"
 )

@@ -11,10 +11,10 @@ import (
 	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
-	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Find reads a key of an account that a caller of the given mode may see: a

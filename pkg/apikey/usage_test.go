@@ -8,9 +8,9 @@ import (
 
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 func TestTheUsageOfAKey(t *testing.T) {

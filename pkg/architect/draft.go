@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/content-automation/api/pkg/architect/chat"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"

@@ -10,8 +10,8 @@ import (
 
 	"github.com/content-automation/api/pkg/architect/chat"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"

@@ -16,11 +16,11 @@ import (
 	"unicode"
 
 	"github.com/content-automation/api/pkg/architect/chat"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory/proposal"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/id"
-	"github.com/content-automation/api/pkg/money"
 	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/resource"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/content-automation/api/pkg/architect/chat"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store/storetest"

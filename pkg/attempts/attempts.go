@@ -13,10 +13,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/content-automation/api/pkg/backoff"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // kind is the kind of the item that counts attempts.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/audit"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 )
 
 // maxCIDRs bounds an allow-list: it travels with every call of its keys.

@@ -8,7 +8,7 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 // An API key reads svc_<mode>_<secret><checksum>: 32 random bytes in base62, then

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 var shape = regexp.MustCompile(`^svc_(live|test)_[0-9A-Za-z]{49}$`)

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 // Rate is the state of a key's rate limit after this call was counted.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 func TestThereAre13Scopes(t *testing.T) {

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 

@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/resource"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Estimates returns what the bodies of the operations that create items would cost

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/store/storetest"
 )

@@ -19,9 +19,9 @@ import (
 
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 
-	"github.com/content-automation/api/pkg/baseurl"
-	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/headers"
+	"github.com/content-automation/api/pkg/base/baseurl"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/headers"
 )
 
 // RequestIDHeader carries the id of a request, in and out.

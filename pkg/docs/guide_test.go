@@ -15,8 +15,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/docs"
-	"github.com/content-automation/api/pkg/errs"
 )
 
 const guidesPath, errorsPath = "/api-docs/guides/", "/api-docs/errors/"

@@ -12,8 +12,8 @@ import (
 
 	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/content"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/estimate"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/planning"

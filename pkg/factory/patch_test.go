@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/store"
 )

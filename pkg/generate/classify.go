@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/task"
 )

@@ -3,7 +3,7 @@ package generate_test
 import (
 	"testing"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"

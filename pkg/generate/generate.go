@@ -12,11 +12,11 @@ import (
 	"io"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Part is one generation that work is made of.

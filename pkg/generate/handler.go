@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"

@@ -4,11 +4,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Order is work to accept for a resource that the same transaction creates or sets

@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/metric"

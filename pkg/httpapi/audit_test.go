@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // slowLog is an audit log that reports whether there was time to write.

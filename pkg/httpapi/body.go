@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 	"github.com/content-automation/api/pkg/resource"
 )

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/id"
 )
 
 func TestEveryCodeHasItsStatusAndType(t *testing.T) {
@@ -40,7 +40,7 @@ func TestEveryCodeHasItsStatusAndType(t *testing.T) {
 			}
 		}
 	}
-	source, err := os.ReadFile("../errs/errs.go")
+	source, err := os.ReadFile("../base/errs/errs.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
-	"github.com/content-automation/api/pkg/baseurl"
+	"github.com/content-automation/api/pkg/base/baseurl"
 	"github.com/content-automation/api/pkg/logging"
 )
 

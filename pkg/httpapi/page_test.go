@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 func TestACursorThatWasTamperedWithIsRefused(t *testing.T) {

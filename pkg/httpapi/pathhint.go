@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/content-automation/api/pkg/nearest"
+	"github.com/content-automation/api/pkg/base/nearest"
 )
 
 // longestPath bounds the paths that are compared.

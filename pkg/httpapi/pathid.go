@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 )
 
 // pathID is a parameter of a path that names a resource.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // MaxCredits bounds a balance, far below where integers of JSON clients end (2^53).

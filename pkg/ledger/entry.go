@@ -3,10 +3,10 @@ package ledger
 import (
 	"time"
 
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Kind is the kind of an entry's item.

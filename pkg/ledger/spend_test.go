@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/store"
 )

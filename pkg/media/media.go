@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 // Type is the type of a file, independent of its format.

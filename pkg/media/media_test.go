@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 var place = Place{Owner: tenant.Of("acc_01h455vb4pex5vsknk084sn02q", tenant.Test), Resource: "cnt_01h455vb4pex5vsknk084sn02r", Attempt: 2}

@@ -9,8 +9,8 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/content-automation/api/pkg/errs"
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 // Inputs is what the keys begin with of files that callers gave to work. The bucket

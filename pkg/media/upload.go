@@ -12,7 +12,7 @@ import (
 
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 // Uploads is what the keys begin with of what callers upload. The bucket removes it

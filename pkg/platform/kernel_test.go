@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/platform/platformtest"
 	"github.com/content-automation/api/pkg/platform/telegram"
@@ -20,7 +21,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/testdata/platforms/fixture"
 	faketelegram "github.com/content-automation/api/testdata/platforms/telegram"

@@ -4,9 +4,9 @@ import (
 	"net/http"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/money"
 	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/resource"
 )

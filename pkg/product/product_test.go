@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/money"
 	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/store/storetest"
 )

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/resource"

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/compose"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/provider"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/content-automation/api/pkg/money"
+	"github.com/content-automation/api/pkg/base/money"
 )
 
 // Prices are those that the texts of a shop may state: known ones, and those that texts of

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/content-automation/api/pkg/backoff"
+	"github.com/content-automation/api/pkg/base/backoff"
 )
 
 // BatchSize is the most entries that one call to SQS or EventBridge takes.

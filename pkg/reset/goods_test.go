@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/importer"
 	"github.com/content-automation/api/pkg/media/incoming"

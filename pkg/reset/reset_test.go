@@ -16,10 +16,11 @@ import (
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/analytics/rollup/rolluptest"
 	sandboxarea "github.com/content-automation/api/pkg/area/sandbox"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/diagnose"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
@@ -44,7 +45,6 @@ import (
 	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 type object = map[string]any

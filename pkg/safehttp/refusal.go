@@ -3,7 +3,7 @@ package safehttp
 import (
 	"errors"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 )
 
 // Refusal makes of an error of CheckURL the answer to the caller whose address it

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 )
 
 // DataKeys is a key service that makes the keys of envelopes. Only it can open a wrapped

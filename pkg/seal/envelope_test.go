@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/seal/sealtest"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/platform/platformtest"
 	"github.com/content-automation/api/pkg/social"

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	customer "github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -24,7 +25,6 @@ import (
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
-	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/testdata/platforms/control"
 	"github.com/content-automation/api/testdata/platforms/instagram"
 	"github.com/content-automation/api/testdata/platforms/oauth"

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 
 	customer "github.com/content-automation/api/pkg/account"
 )

@@ -9,7 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/content-automation/api/pkg/headers"
+	"github.com/content-automation/api/pkg/base/headers"
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/social/returnurl"
 )

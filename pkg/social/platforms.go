@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/platform/registry"

@@ -9,10 +9,10 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/seal"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/seal"
 )
 

@@ -7,10 +7,10 @@ import (
 	"os"
 	"testing"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // The engine in memory and a real one must behave alike.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/content-automation/api/pkg/tenant"
+	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 // The attributes of an item.

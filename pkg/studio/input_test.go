@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 )
 
 func TestAllFaultsAreTold(t *testing.T) {

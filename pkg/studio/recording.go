@@ -8,7 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/attempts"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/audio"
 	"github.com/content-automation/api/pkg/safehttp"

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/safehttp"

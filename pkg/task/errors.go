@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/content-automation/api/pkg/backoff"
+	"github.com/content-automation/api/pkg/base/backoff"
 )
 
 // ErrDeadline is the cause of a failure whose task was not done in time.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/backoff"
-	"github.com/content-automation/api/pkg/lock"
+	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/base/lock"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"

@@ -13,14 +13,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 

@@ -10,9 +10,9 @@ import (
 	"time"
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Kind is the kind of all items of this package. Those of a factory share a partition.

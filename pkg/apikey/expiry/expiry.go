@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/apikey/key"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // notice is the time between the warning and the end of a key.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 

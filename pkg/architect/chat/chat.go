@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Kind is the kind of a chat in the table.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
-	"github.com/content-automation/api/pkg/backoff"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/store"
 )
 

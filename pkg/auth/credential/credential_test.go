@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // window is the window of the tests' first calls.

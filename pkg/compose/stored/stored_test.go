@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/compose"
 	"github.com/content-automation/api/pkg/compose/sample"
 	"github.com/content-automation/api/pkg/compose/stored"
 	"github.com/content-automation/api/pkg/compose/timeline"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"

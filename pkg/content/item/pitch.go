@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/incoming"
-	"github.com/content-automation/api/pkg/money"
 	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/provider"
 )

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Record is the stored document of an item.

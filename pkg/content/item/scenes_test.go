@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/compose/timeline"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"

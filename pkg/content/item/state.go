@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 )
 
 // State is the state of a content item.

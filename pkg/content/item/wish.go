@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/compose/script"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 )

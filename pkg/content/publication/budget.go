@@ -5,10 +5,10 @@ import (
 	"math"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 const (

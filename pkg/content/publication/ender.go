@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // atOnce is how many items one call of an ender changes.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/platform"
 )

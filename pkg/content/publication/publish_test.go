@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/content/publication"
 	"github.com/content-automation/api/pkg/media"
@@ -33,7 +34,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/testdata/platforms/control"
 	"github.com/content-automation/api/testdata/platforms/fixture"
 	fakeinstagram "github.com/content-automation/api/testdata/platforms/instagram"

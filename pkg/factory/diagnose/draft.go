@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/provider"
 )

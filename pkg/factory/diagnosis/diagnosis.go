@@ -6,13 +6,13 @@ package diagnosis
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/pkg/topology"
 )
 

@@ -3,10 +3,10 @@ package plan
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Booked returns the plan as it is in the book.

@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory/plan/tally"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/resource"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/plan/tally"
@@ -15,7 +16,6 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // ItemKind is the kind of a plan in the table.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // BookKind is the kind of a factory's book of plans.

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/proposal"
 	"github.com/content-automation/api/pkg/factory/review"
@@ -16,7 +17,6 @@ import (
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // codes returns the codes of findings.

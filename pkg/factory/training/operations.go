@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/function"

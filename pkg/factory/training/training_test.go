@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/estimate"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/training/job"
-	"github.com/content-automation/api/pkg/id"
 	fake "github.com/content-automation/api/testdata/providers/bedrock"
 	"github.com/content-automation/api/testdata/providers/control"
 )

@@ -6,7 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
-	"github.com/content-automation/api/pkg/nearest"
+	"github.com/content-automation/api/pkg/base/nearest"
 )
 
 // huma's texts of what is wrong with a value. It copies them into its schemas, so they

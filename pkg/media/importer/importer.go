@@ -11,13 +11,13 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // fetchTime bounds one attempt to fetch a file.

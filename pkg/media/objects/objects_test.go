@@ -22,9 +22,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 var place = media.Place{Owner: tenant.Of("acc_1", tenant.Test), Resource: "cnt_1", Attempt: 1}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // endAtOnce is how many products or promotions one call of End removes.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/money"
+	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/resource"
 )
 

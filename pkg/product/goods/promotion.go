@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/content-automation/api/pkg/money"
+	"github.com/content-automation/api/pkg/base/money"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // PromotionKind is the kind of a promotion in the table.

@@ -16,7 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/importer"
 	"github.com/content-automation/api/pkg/media/incoming"
@@ -26,7 +27,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // large is a photo of almost 20 MiB and 50 million pixels that lies on its side: what a

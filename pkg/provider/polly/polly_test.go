@@ -19,8 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/polly/types"
 
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/providertest"

@@ -13,12 +13,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/credentials"
 	"github.com/content-automation/api/pkg/provider/sandbox"
 	"github.com/content-automation/api/pkg/secret"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Config has the dependencies of all providers.

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/pkg/account/level"
-	"github.com/content-automation/api/pkg/backoff"
+	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/queue/sqsqueue"

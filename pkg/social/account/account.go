@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // Kind is the kind of an account's item. It is found by its id, and listed by its owner.

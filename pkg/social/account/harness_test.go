@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/resource"
@@ -17,7 +18,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/tenant"
 	"github.com/content-automation/api/testdata/platforms/control"
 	"github.com/content-automation/api/testdata/platforms/instagram"
 	"github.com/content-automation/api/testdata/platforms/oauth"

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/platform/platformtest"
 	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 func TestATokenIsRefreshedAheadOfItsEnd(t *testing.T) {

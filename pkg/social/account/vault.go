@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/seal"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // SealPurpose is the purpose of the data keys that seal tokens.

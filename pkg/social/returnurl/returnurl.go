@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 )
 
 // MaxListed bounds the entries of a list, and maxLength the length of each.

@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )

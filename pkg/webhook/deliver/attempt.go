@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/content-automation/api/pkg/backoff"
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/health"
 	"github.com/content-automation/api/pkg/webhook/hook"

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/content-automation/api/pkg/lock"
+	"github.com/content-automation/api/pkg/base/lock"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"

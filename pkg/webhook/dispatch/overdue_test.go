@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/dispatch"

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/webhook/hook"

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/id"
 	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
 	"github.com/content-automation/api/pkg/webhook/hook"

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/lock"
+	"github.com/content-automation/api/pkg/base/lock"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"

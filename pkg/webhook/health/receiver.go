@@ -9,7 +9,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/content-automation/api/pkg/lock"
+	"github.com/content-automation/api/pkg/base/lock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )

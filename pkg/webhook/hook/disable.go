@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 // DisableMadeBy disables the webhooks of an account, in both modes, that the API keys

@@ -3,7 +3,7 @@ package hook
 import (
 	"time"
 
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/topology"

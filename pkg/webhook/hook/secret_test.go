@@ -11,9 +11,9 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/seal/sealtest"
-	"github.com/content-automation/api/pkg/tenant"
 )
 
 func testEnvelope() *seal.Envelope { return sealtest.Envelope("key") }

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/content-automation/api/pkg/backoff"
+	"github.com/content-automation/api/pkg/base/backoff"
 )
 
 const (

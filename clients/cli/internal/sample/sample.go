@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/clients"
-	"github.com/content-automation/api/pkg/id"
+	"github.com/content-automation/api/pkg/base/id"
 )
 
 // webhook is what the document says of a type of event.

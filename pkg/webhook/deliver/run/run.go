@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/content-automation/api/pkg/awsenv"
-	"github.com/content-automation/api/pkg/backoff"
+	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/needs"

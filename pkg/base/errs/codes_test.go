@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/content-automation/api/pkg/errs"
+	"github.com/content-automation/api/pkg/base/errs"
 )
 
 func TestCodesAreComplete(t *testing.T) {
