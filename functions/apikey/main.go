@@ -3,8 +3,8 @@ package main
 
 import (
 	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/function"
-	"github.com/content-automation/api/pkg/needs"
 )
 
 func main() { function.Serve(apikey.Mount, function.Open(needs.Read[needs.Area]())) }

@@ -4,8 +4,8 @@ package main
 
 import (
 	"github.com/content-automation/api/pkg/architect"
+	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/function"
-	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/provider/bedrock"
 )
 

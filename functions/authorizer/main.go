@@ -8,9 +8,9 @@ import (
 
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/authorizer"
-	"github.com/content-automation/api/pkg/awsenv"
-	"github.com/content-automation/api/pkg/logging"
-	"github.com/content-automation/api/pkg/needs"
+	"github.com/content-automation/api/pkg/cloud/awsenv"
+	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/store"
 )
 

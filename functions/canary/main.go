@@ -7,12 +7,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/canary"
-	"github.com/content-automation/api/pkg/logging"
-	"github.com/content-automation/api/pkg/needs"
-	"github.com/content-automation/api/pkg/secret"
+	"github.com/content-automation/api/pkg/cloud/awsenv"
+	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/store"
 )
 

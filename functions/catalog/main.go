@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/audit"
-	"github.com/content-automation/api/pkg/awsenv"
 	"github.com/content-automation/api/pkg/catalog/listing"
+	"github.com/content-automation/api/pkg/cloud/awsenv"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/seal/stored"
 	"github.com/content-automation/api/pkg/function"
-	"github.com/content-automation/api/pkg/needs"
-	"github.com/content-automation/api/pkg/seal/stored"
 	"github.com/content-automation/api/pkg/store"
 )
 

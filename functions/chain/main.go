@@ -10,9 +10,9 @@ import (
 	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/audit/follow"
-	"github.com/content-automation/api/pkg/awsenv"
-	"github.com/content-automation/api/pkg/logging"
-	"github.com/content-automation/api/pkg/needs"
+	"github.com/content-automation/api/pkg/cloud/awsenv"
+	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -8,13 +8,13 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/cloud/awsenv"
+	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/compose"
 	"github.com/content-automation/api/pkg/compose/ffmpeg"
 	"github.com/content-automation/api/pkg/compose/stored"
-	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media/objects"
-	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/service/worker"
 	wiring "github.com/content-automation/api/pkg/service/worker/compose"
 	"github.com/content-automation/api/pkg/store"

@@ -4,11 +4,11 @@ package main
 import (
 	"time"
 
-	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/cloud/awsenv"
+	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/needs"
 )
 
 func main() {

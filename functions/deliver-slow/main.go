@@ -4,8 +4,8 @@
 package main
 
 import (
-	"github.com/content-automation/api/pkg/needs"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/webhook/deliver/run"
 )
 

@@ -4,13 +4,13 @@ package main
 
 import (
 	"github.com/content-automation/api/pkg/analytics"
+	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/planning"
 	"github.com/content-automation/api/pkg/factory/review"
 	"github.com/content-automation/api/pkg/factory/training"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/needs"
 )
 
 func main() {

@@ -6,12 +6,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/cloud/awsenv"
+	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/objects"
-	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/registry"
 	"github.com/content-automation/api/pkg/service/worker"

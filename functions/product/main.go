@@ -4,14 +4,14 @@ package main
 import (
 	"time"
 
-	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/cloud/awsenv"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/product"
 	"github.com/content-automation/api/pkg/promotion"
-	"github.com/content-automation/api/pkg/safehttp"
 )
 
 func main() {

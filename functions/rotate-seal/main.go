@@ -8,10 +8,10 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"github.com/content-automation/api/pkg/awsenv"
-	"github.com/content-automation/api/pkg/logging"
-	"github.com/content-automation/api/pkg/needs"
-	"github.com/content-automation/api/pkg/seal/rotate"
+	"github.com/content-automation/api/pkg/cloud/awsenv"
+	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/seal/rotate"
 )
 
 func main() {

@@ -7,11 +7,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/cloud/awsenv"
+	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/seal/stored"
 	"github.com/content-automation/api/pkg/function"
-	"github.com/content-automation/api/pkg/logging"
-	"github.com/content-automation/api/pkg/needs"
-	"github.com/content-automation/api/pkg/seal/stored"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/service/worker/settle"
 	"github.com/content-automation/api/pkg/store"

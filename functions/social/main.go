@@ -2,12 +2,12 @@
 package main
 
 import (
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/cloud/seal/kmsseal"
+	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/needs"
-	"github.com/content-automation/api/pkg/seal"
-	"github.com/content-automation/api/pkg/seal/kmsseal"
-	"github.com/content-automation/api/pkg/secret"
 	"github.com/content-automation/api/pkg/social"
 	"github.com/content-automation/api/pkg/social/account"
 )

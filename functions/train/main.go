@@ -6,12 +6,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/cloud/awsenv"
+	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/factory/training/tune"
-	"github.com/content-automation/api/pkg/logging"
 	"github.com/content-automation/api/pkg/media/objects"
-	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/service/worker/train"
 	"github.com/content-automation/api/pkg/store"

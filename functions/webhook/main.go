@@ -4,12 +4,12 @@ package main
 import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
-	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/cloud/awsenv"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/cloud/seal/kmsseal"
 	"github.com/content-automation/api/pkg/function"
-	"github.com/content-automation/api/pkg/needs"
-	"github.com/content-automation/api/pkg/safehttp"
-	"github.com/content-automation/api/pkg/seal"
-	"github.com/content-automation/api/pkg/seal/kmsseal"
 	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )

@@ -12,7 +12,7 @@ import (
 
 	"github.com/content-automation/api/infra/halt"
 	"github.com/content-automation/api/infra/release"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // openDeployment connects to the functions of a customer's stacks.

@@ -11,7 +11,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // startLimit bounds one start of a function.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // Calls of the providers: those that ask for a generation, and those that ask how

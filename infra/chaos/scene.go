@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // row is one line of the table: a fault that happens while events are on their way.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // acceptedASecond is how many generations of one account are accepted a second: each is a

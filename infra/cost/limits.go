@@ -11,9 +11,9 @@ import (
 
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
@@ -160,7 +160,7 @@ func limits(m mix) (all []limit, err error) {
 	authorizer := topology.Named("authorizer")
 	all = []limit{
 		{"The throttle of the gateway's stage", customer.CallsPerSecond, 1, "calls", true, "Raise `customer.CallsPerSecond`, and with it what is reserved for the authorizer"},
-		{"The concurrency reserved for the authorizer", float64(authorizer.Reserved), max(m.took["authorizer"], leastRun.Seconds()), "runs at a time, ten a second each", true, "Raise `Reserved` in `pkg/topology/functions.go`: a tenth of the calls a second"},
+		{"The concurrency reserved for the authorizer", float64(authorizer.Reserved), max(m.took["authorizer"], leastRun.Seconds()), "runs at a time, ten a second each", true, "Raise `Reserved` in `pkg/cloud/topology/functions.go`: a tenth of the calls a second"},
 		{"Lambda: concurrency of the region", regionConcurrency, concurrency, "runs at a time, ten a second each", false, "Ask for the quota `Concurrent executions`"},
 		{"API Gateway: calls of the region", 10_000, 1, "calls", false, "Ask for the quota `Throttle rate`"},
 		{"DynamoDB: writes of the state table", 40_000, m.writes, "write units", false, "Ask for the quota `Table-level write throughput limit`; set the warm throughput before the load comes"},

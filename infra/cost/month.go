@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/standing"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // profile is what a customer does in a month.

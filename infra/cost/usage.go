@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/topology"
 )
 
 // usage is what a generation has used up to a moment: everything that AWS charges

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/infra/customer"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // dedicated reads the settings of a customer with the members given, beside those of

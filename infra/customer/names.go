@@ -3,7 +3,7 @@ package customer
 import (
 	"fmt"
 
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // Short is the common beginning of the names that hold within one region.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/infra/customer"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // Whatever the customer, the stage and the region are called: AWS takes the names that are

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/webhook"
 )
 

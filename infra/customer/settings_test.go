@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/infra/customer"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 func read(values map[string]any) (customer.Settings, error) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // TestTheOperatorSeesAllDeadLetters runs the operator's command as docs/operating.md shows,

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/content-automation/api/pkg/cloud/topology"
 	social "github.com/content-automation/api/pkg/social/account"
-	"github.com/content-automation/api/pkg/topology"
 )
 
 // row is a statement in docs/permissions.md.

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/content/publication"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/testdata/platforms/rutube"
 	"github.com/content-automation/api/testdata/platforms/telegram"
 )

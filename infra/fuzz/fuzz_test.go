@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/metered"
-	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 

@@ -25,7 +25,7 @@ import (
 	"github.com/content-automation/api/infra/local/system"
 	"github.com/content-automation/api/infra/stack"
 	"github.com/content-automation/api/pkg/api"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // deployment is one whose stacks are analysed.

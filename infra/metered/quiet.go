@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/cloud/metric"
 )
 
 // Quiet discards the metrics of the functions, and what they log but for errors: they run

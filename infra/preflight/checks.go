@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/provider/credentials"
-	"github.com/content-automation/api/pkg/topology"
 )
 
 func (r run) credentials(ctx context.Context) (finding, error) {

@@ -15,7 +15,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 

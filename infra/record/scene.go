@@ -7,9 +7,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/cloud/seal/stored"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/seal"
-	"github.com/content-automation/api/pkg/seal/stored"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 

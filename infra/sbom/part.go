@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // part is something that functions are made of: a module, the standard library, or the

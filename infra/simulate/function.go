@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // function is a Lambda function with its instances.

@@ -17,6 +17,7 @@ import (
 	eventtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/plan"
@@ -26,7 +27,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/memtable"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/topology"
 )
 
 // shards is how many parts the table's stream has, each in the order of its writes.

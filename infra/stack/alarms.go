@@ -18,9 +18,9 @@ import (
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/authorizer"
+	metrics "github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/ledger"
-	metrics "github.com/content-automation/api/pkg/metric"
-	"github.com/content-automation/api/pkg/topology"
 )
 
 // newAlarmTopic makes the topic of the customer's alarms.

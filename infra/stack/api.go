@@ -8,8 +8,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/topology"
 )
 
 // Add puts the customer's stacks into the app. The routes are the operations

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 const hooliName = "hooli-prod-eu-west-1-"

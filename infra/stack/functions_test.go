@@ -11,8 +11,8 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
-	"github.com/content-automation/api/pkg/needs"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // everywhere are the variables that every function is given.

@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/infra/gatewayresponse"
 	"github.com/content-automation/api/infra/stack"
 	"github.com/content-automation/api/pkg/api"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // paths returns the path of each resource of the API, by its logical id.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // on returns the actions that permissions with an effect name for a resource, sorted.

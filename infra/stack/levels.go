@@ -13,7 +13,7 @@ import (
 
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/canary"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // errorBudget is the part of the calls that may fail in a month: what the target of

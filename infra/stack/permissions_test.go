@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // list makes one of what a policy may hold as one or as many.

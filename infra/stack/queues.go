@@ -11,9 +11,9 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/relay"
-	"github.com/content-automation/api/pkg/topology"
 )
 
 // newBus makes the customer's event bus.

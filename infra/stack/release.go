@@ -12,8 +12,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/topology"
 )
 
 // LiveAlias is the alias by which functions are called. A release moves it to a new version.

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/customer"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // everyLocally is the period of schedules in the local system, where a developer

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // permission is a statement of a function's policy.

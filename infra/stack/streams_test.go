@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/cloud/metric"
 )
 
 // streams returns the event sources of a customer that read a stream, by the first words

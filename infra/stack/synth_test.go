@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/infra/stack"
 	"github.com/content-automation/api/pkg/api"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // template is a synthesised stack.

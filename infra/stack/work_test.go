@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 const workStack = "acme-prod-eu-central-1-work"

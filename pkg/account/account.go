@@ -18,9 +18,9 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
 	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/resource"
-	"github.com/content-automation/api/pkg/social/returnurl"
 	"github.com/content-automation/api/pkg/store"
 )
 

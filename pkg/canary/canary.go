@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/account/level"
-	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/store"
 )
 

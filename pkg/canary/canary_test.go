@@ -13,8 +13,8 @@ import (
 
 	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/canary"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )

@@ -13,13 +13,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/audit"
-	"github.com/content-automation/api/pkg/awsenv"
+	"github.com/content-automation/api/pkg/cloud/awsenv"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/cloud/seal/stored"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/needs"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/seal"
-	"github.com/content-automation/api/pkg/seal/stored"
 	"github.com/content-automation/api/pkg/store"
 )
 

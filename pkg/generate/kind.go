@@ -3,10 +3,10 @@ package generate
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/topology"
 )
 
 // The kinds of tasks.

@@ -149,7 +149,7 @@ func TestImports(t *testing.T) {
 		{"github.com/aws/aws-sdk-go-v2/feature/dynamodb", "conditions are for the rules of credits, credentials, counts of calls and work alone", []string{"pkg/store", "pkg/ledger", "pkg/auth/credential", "pkg/account/level", "pkg/task"}, true},
 		{sdk + "s3", "pkg/media/objects is the only place that stores files", []string{"pkg/media/objects", "infra"}, false},
 		{"log", "log/slog is the log", []string{"infra/bench/baseline"}, false},
-		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: pkg/awsenv", []string{"infra"}, false},
+		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: pkg/cloud/awsenv", []string{"infra"}, false},
 		{"github.com/aws/jsii-runtime-go", "the CDK app alone needs it", []string{"infra"}, false},
 		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/provider/providertest", "pkg/generate/generatetest", "pkg/webhook/webhooktest", "infra/simulate"}, false},
 	} {

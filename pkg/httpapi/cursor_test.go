@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/cloud/seal"
 )
 
 // threeThings makes a list of more than one page, and returns the cursor of the second.

@@ -18,7 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/headers"
-	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/cloud/metric"
 )
 
 // ServeHTTP serves one call: who calls, whether the authorizer refused it, which

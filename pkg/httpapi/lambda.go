@@ -17,7 +17,7 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
 	"github.com/content-automation/api/pkg/base/baseurl"
-	"github.com/content-automation/api/pkg/logging"
+	"github.com/content-automation/api/pkg/cloud/logging"
 )
 
 // margin is kept back from a function's deadline, so that a call that takes too

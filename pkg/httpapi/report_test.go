@@ -9,8 +9,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/httpapi/humafix"
-	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/store"
 )
 

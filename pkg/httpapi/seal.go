@@ -3,8 +3,8 @@ package httpapi
 import (
 	"context"
 
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/deflate"
-	"github.com/content-automation/api/pkg/seal"
 )
 
 // SealWith mixes a secret of the system into the keys that the bodies of remembered

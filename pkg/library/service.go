@@ -4,10 +4,10 @@ package library
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/platform/platformtest"
 	"github.com/content-automation/api/pkg/platform/telegram"
@@ -21,7 +22,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/testdata/platforms/fixture"
 	faketelegram "github.com/content-automation/api/testdata/platforms/telegram"
 	faketiktok "github.com/content-automation/api/testdata/platforms/tiktok"

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/money"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -18,7 +19,6 @@ import (
 	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/resource"
-	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/store"
 )
 

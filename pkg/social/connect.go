@@ -12,11 +12,11 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/social/account"
-	"github.com/content-automation/api/pkg/social/returnurl"
 	"github.com/content-automation/api/pkg/store"
 
 	customer "github.com/content-automation/api/pkg/account"

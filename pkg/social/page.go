@@ -10,8 +10,8 @@ import (
 	"net/http"
 
 	"github.com/content-automation/api/pkg/base/headers"
+	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
 	"github.com/content-automation/api/pkg/platform"
-	"github.com/content-automation/api/pkg/social/returnurl"
 )
 
 //go:embed page.html

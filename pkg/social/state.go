@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/cloud/seal"
 )
 
 // statePurpose is the purpose of the keys that sign states.

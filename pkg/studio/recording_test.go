@@ -14,8 +14,8 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/studio/generation"
 )

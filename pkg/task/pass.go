@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/account/level"
+	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/topology"
 )
 
 // A task, the task that it creates and the event of its end are all found by the request

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/platform"
@@ -13,7 +14,6 @@ import (
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/topology"
 )
 
 // AutoPublish is the kind of the task that publishes an item by itself once it is

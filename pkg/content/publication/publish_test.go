@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/content/publication"
 	"github.com/content-automation/api/pkg/media"
@@ -29,7 +30,6 @@ import (
 	"github.com/content-automation/api/pkg/platform/wire"
 	"github.com/content-automation/api/pkg/platform/youtube"
 	"github.com/content-automation/api/pkg/resource"
-	"github.com/content-automation/api/pkg/seal/sealtest"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"

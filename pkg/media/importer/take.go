@@ -8,11 +8,11 @@ import (
 	"errors"
 	"io"
 
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/decode"
 	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/media/spool"
-	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/task"
 )
 

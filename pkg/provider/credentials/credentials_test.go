@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/secret"
+	"github.com/content-automation/api/pkg/cloud/secret"
 )
 
 func TestASecretShowsNothingOfItself(t *testing.T) {

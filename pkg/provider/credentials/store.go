@@ -12,7 +12,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/content-automation/api/pkg/secret"
+	"github.com/content-automation/api/pkg/cloud/secret"
 )
 
 // Store reads the credentials of one secret. It is safe for concurrent use.

@@ -13,9 +13,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/wire"
-	"github.com/content-automation/api/pkg/safehttp"
 )
 
 // Name is the provider's name.

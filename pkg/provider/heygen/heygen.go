@@ -31,9 +31,9 @@ import (
 
 	"golang.org/x/text/language"
 
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/wire"
-	"github.com/content-automation/api/pkg/safehttp"
 )
 
 // Name is the provider's name.

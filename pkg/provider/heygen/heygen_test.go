@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/providertest"
 	"github.com/content-automation/api/pkg/provider/wire"
-	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/testdata/providers/control"
 	fake "github.com/content-automation/api/testdata/providers/heygen"
 	"github.com/content-automation/api/testdata/providers/sample"

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/bedrock"
@@ -14,7 +15,6 @@ import (
 	"github.com/content-automation/api/pkg/provider/polly"
 	"github.com/content-automation/api/pkg/provider/replicate"
 	"github.com/content-automation/api/pkg/provider/wire"
-	"github.com/content-automation/api/pkg/safehttp"
 )
 
 // builders make the providers, by the names that the catalog has for them.

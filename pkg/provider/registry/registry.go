@@ -15,10 +15,10 @@ import (
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/credentials"
 	"github.com/content-automation/api/pkg/provider/sandbox"
-	"github.com/content-automation/api/pkg/secret"
 )
 
 // Config has the dependencies of all providers.

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/wire"
-	"github.com/content-automation/api/pkg/safehttp"
 )
 
 // Name is the provider's name.

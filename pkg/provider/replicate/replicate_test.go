@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/providertest"
 	"github.com/content-automation/api/pkg/provider/replicate"
 	"github.com/content-automation/api/pkg/provider/wire"
-	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/testdata/providers/control"
 	"github.com/content-automation/api/testdata/providers/faulttest"
 	fake "github.com/content-automation/api/testdata/providers/replicate"

@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/safehttp"
 )
 
 // The default bounds of a file.
@@ -32,7 +32,7 @@ func File(from Files, address string, gone provider.ErrorKind) provider.File {
 	return provider.File{Open: func(ctx context.Context) (io.ReadCloser, error) { return from.Open(ctx, address, gone) }}
 }
 
-// Downloads fetches files through pkg/safehttp: an address in a provider's answer is
+// Downloads fetches files through pkg/cloud/safehttp: an address in a provider's answer is
 // not trusted, and must not lead into our network.
 type Downloads struct{ client *safehttp.Client }
 

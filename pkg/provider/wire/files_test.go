@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/provider/wire"
-	"github.com/content-automation/api/pkg/safehttp"
 )
 
 func TestAFileIsRead(t *testing.T) {

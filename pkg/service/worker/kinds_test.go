@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/factory/diagnose"
 	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/function"
@@ -25,7 +26,6 @@ import (
 	"github.com/content-automation/api/pkg/service/worker/replay"
 	"github.com/content-automation/api/pkg/service/worker/settle"
 	"github.com/content-automation/api/pkg/service/worker/train"
-	"github.com/content-automation/api/pkg/topology"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 

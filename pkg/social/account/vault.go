@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/platform"
-	"github.com/content-automation/api/pkg/seal"
 )
 
 // SealPurpose is the purpose of the data keys that seal tokens.

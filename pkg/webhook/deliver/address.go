@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/resource"
-	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 

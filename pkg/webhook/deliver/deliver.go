@@ -10,9 +10,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/queue"
-	"github.com/content-automation/api/pkg/seal"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/health"
 	"github.com/content-automation/api/pkg/webhook/hook"

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/safehttp"
 	"github.com/content-automation/api/pkg/webhook/deliver"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/content-automation/api/pkg/account/level"
-	"github.com/content-automation/api/pkg/metric"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/account/level"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/metric"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -1,6 +1,6 @@
 package hook
 
-import "github.com/content-automation/api/pkg/safehttp"
+import "github.com/content-automation/api/pkg/cloud/safehttp"
 
 // UserAgent is the User-Agent of the requests to receivers.
 const UserAgent = "ContentAutomation-Webhooks/1.0"

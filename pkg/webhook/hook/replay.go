@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/topology"
 )
 
 // ReplayKind is the kind of the tasks that replay missed events. Their subject is the

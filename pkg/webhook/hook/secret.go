@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/cloud/seal"
 )
 
 // keyBytes is the length of a signing key.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/safehttp"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 )
 
 func TestBodyIsCapped(t *testing.T) {

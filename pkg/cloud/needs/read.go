@@ -5,7 +5,7 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
-	"github.com/content-automation/api/pkg/topology"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // Read reads the needs of a function. It panics if one is missing, at the start of

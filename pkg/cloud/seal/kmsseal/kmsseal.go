@@ -1,4 +1,4 @@
-// Package kmsseal makes data keys with AWS KMS. It is apart from pkg/seal so that only
+// Package kmsseal makes data keys with AWS KMS. It is apart from pkg/cloud/seal so that only
 // functions that use it link the client.
 package kmsseal
 
@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
-	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/cloud/seal"
 )
 
 // callTimeout bounds a call with its retries.

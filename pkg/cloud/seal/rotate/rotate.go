@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 
-	"github.com/content-automation/api/pkg/seal/stored"
-	"github.com/content-automation/api/pkg/secret"
+	"github.com/content-automation/api/pkg/cloud/seal/stored"
+	"github.com/content-automation/api/pkg/cloud/secret"
 )
 
 // The stages of a version in Secrets Manager.

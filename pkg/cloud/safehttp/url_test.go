@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/safehttp"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 )
 
 // hostileURLs are refused by their form or by the address in them, without any

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/seal"
-	"github.com/content-automation/api/pkg/secret"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/cloud/secret"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/cloud/seal"
 )
 
 // Keys is a key service with that secret.

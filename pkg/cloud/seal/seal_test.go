@@ -6,7 +6,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/content-automation/api/pkg/seal"
+	"github.com/content-automation/api/pkg/cloud/seal"
 )
 
 func open(t *testing.T, secret, salt, purpose string) *seal.Box {

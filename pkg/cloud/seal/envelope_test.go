@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/seal"
-	"github.com/content-automation/api/pkg/seal/sealtest"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 )
 
 // service counts the calls of a key service, and fails while err is set.

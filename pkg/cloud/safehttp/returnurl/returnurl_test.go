@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/social/returnurl"
+	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
 )
 
 func TestOnlyListedPagesAreReturnedTo(t *testing.T) {

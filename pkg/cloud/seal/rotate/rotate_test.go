@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 
-	"github.com/content-automation/api/pkg/seal/rotate"
-	"github.com/content-automation/api/pkg/seal/stored"
+	"github.com/content-automation/api/pkg/cloud/seal/rotate"
+	"github.com/content-automation/api/pkg/cloud/seal/stored"
 )
 
 const arn = "arn:aws:secretsmanager:eu-central-1:111122223333:secret:Seal"

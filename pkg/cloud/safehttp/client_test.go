@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/safehttp"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 )
 
 // server starts a server on loopback and counts its connections and requests.

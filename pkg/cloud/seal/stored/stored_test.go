@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/secret"
+	"github.com/content-automation/api/pkg/cloud/secret"
 )
 
 var start = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
