@@ -8,8 +8,8 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/deflate"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/deflate"
 )
 
 func TestAnItemIsPrinted(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/deflate"
+	"github.com/content-automation/api/pkg/store/deflate"
 )
 
 // call is one thing that a function is seen to do: a call of AWS, or a request to

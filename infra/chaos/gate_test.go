@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/deflate"
+	"github.com/content-automation/api/pkg/store/deflate"
 )
 
 // behindProxy is a proxy to a server that notes what reaches it.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/content-automation/api/pkg/cloud/seal"
-	"github.com/content-automation/api/pkg/deflate"
+	"github.com/content-automation/api/pkg/store/deflate"
 )
 
 // SealWith mixes a secret of the system into the keys that the bodies of remembered

@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/content-automation/api/pkg/deflate"
+	"github.com/content-automation/api/pkg/store/deflate"
 )
 
 // writeUnit is the size that DynamoDB counts writes by: in the table, and again in each

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/content-automation/api/pkg/deflate"
+	"github.com/content-automation/api/pkg/store/deflate"
 )
 
 func TestWhatWasPackedIsUnpacked(t *testing.T) {
