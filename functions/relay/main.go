@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/relay"
+	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )
 
 func main() {

@@ -10,10 +10,10 @@ import (
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/service/worker/replay"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 

@@ -19,10 +19,10 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/queue"
-	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task/queue"
+	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )
 
 // post is a set of queues with their dead letters, in the local AWS.

@@ -14,9 +14,9 @@ import (
 	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )
 
 // work is what the dead letters of a customer's asynchronous path are handled with.

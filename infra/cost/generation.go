@@ -19,10 +19,10 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/task/queue"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 

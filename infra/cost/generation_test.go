@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/metered"
-	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/task/queue"
 )
 
 // TestMain keeps the log of the functions out of the tests' output.

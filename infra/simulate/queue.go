@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/task/queue"
 )
 
 // messages is a queue: messages in no order, each invisible for a time.

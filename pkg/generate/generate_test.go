@@ -17,10 +17,10 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/task/queue"
 )
 
 func TestWorkIsCarriedToItsEnd(t *testing.T) {

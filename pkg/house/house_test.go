@@ -232,7 +232,7 @@ func TestWhatFunctionsLink(t *testing.T) {
 // and the double of the worker lie below shared packages, and no worker links them.
 func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 	shared := []string{
-		"pkg/event", "pkg/ledger", "pkg/queue", "pkg/relay", "pkg/resource", "pkg/store", "pkg/task",
+		"pkg/event", "pkg/ledger", "pkg/task/queue", "pkg/relay", "pkg/resource", "pkg/store", "pkg/task",
 		"pkg/catalog", "pkg/generate", "pkg/media", "pkg/provider",
 		"pkg/apikey/expiry", "pkg/architect/chat", "pkg/architect/sample", "pkg/apikey/key", "pkg/content/item", "pkg/factory/plan", "pkg/factory/work", "pkg/studio/generation",
 		"functions/dispatch", "functions/replay", "functions/deliver", "functions/deliver-slow", "functions/due",

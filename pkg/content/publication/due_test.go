@@ -16,11 +16,11 @@ import (
 	"github.com/content-automation/api/pkg/content/publication"
 	"github.com/content-automation/api/pkg/due"
 	"github.com/content-automation/api/pkg/platform"
-	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/task/queue"
 )
 
 var dueAtOnce = flag.Int("due", 100, "how many items are due at one time")

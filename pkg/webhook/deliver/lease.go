@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/lock"
-	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/task/queue"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 

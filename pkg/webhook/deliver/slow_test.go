@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task/queue"
 	"github.com/content-automation/api/pkg/webhook/health"
 	"github.com/content-automation/api/pkg/webhook/hook"
 	"github.com/content-automation/api/pkg/webhook/webhooktest"

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/task/queue"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/queue"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/task/queue"
 )
 
 // Message asks a deliver function for attempts at deliveries of one webhook: events

@@ -9,7 +9,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/task/queue"
 )
 
 // visibility is how long a received message stays invisible.

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/content-automation/api/pkg/queue"
+	"github.com/content-automation/api/pkg/task/queue"
 )
 
 // fakeSQS accepts messages, and fails as configured.
