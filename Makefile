@@ -15,7 +15,7 @@ ARCH ?= arm64
 CUSTOMER ?= acme
 
 # What is generated, and must be committed as it would be generated now.
-GENERATED := pkg/api/examples.json clients/openapi.json clients/openapi.yaml pkg/authorizer/scopes_gen.go
+GENERATED := pkg/api/examples.json clients/openapi.json clients/openapi.yaml pkg/auth/authorizer/scopes_gen.go
 
 # The wildcard ./... leaves testdata out.
 PACKAGES := ./... ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer

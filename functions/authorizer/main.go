@@ -6,8 +6,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/auth/credential"
-	"github.com/content-automation/api/pkg/authorizer"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"

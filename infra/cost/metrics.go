@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/content-automation/api/infra/standing"
 	"github.com/content-automation/api/pkg/audit/chain"
-	"github.com/content-automation/api/pkg/authorizer"
+	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/canary"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/ledger"

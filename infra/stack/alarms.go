@@ -17,7 +17,7 @@ import (
 
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/audit/chain"
-	"github.com/content-automation/api/pkg/authorizer"
+	"github.com/content-automation/api/pkg/auth/authorizer"
 	metrics "github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/ledger"

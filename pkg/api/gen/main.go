@@ -71,10 +71,10 @@ func files() (map[string][]byte, error) {
 		return nil, err
 	}
 	return map[string][]byte{
-		"pkg/httpapi/paths_gen.go":     paths,
-		"clients/openapi.json":         pretty.Bytes(),
-		"clients/openapi.yaml":         yaml,
-		"pkg/authorizer/scopes_gen.go": scopes,
+		"pkg/httpapi/paths_gen.go":          paths,
+		"clients/openapi.json":              pretty.Bytes(),
+		"clients/openapi.yaml":              yaml,
+		"pkg/auth/authorizer/scopes_gen.go": scopes,
 	}, nil
 }
 

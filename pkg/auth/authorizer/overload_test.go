@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/auth/credential"
-	"github.com/content-automation/api/pkg/authorizer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
