@@ -69,7 +69,7 @@ explorer-assets:
 	@command -v node >/dev/null && command -v npm >/dev/null || { echo "Node is not installed: get Node 20 or newer, with npm, from https://nodejs.org."; exit 1; }
 	@node infra/tools/explorer-assets.mjs
 
-# What pkg/compose works with: ffmpeg and fonts, and ffprobe for its tests.
+# What pkg/media/compose works with: ffmpeg and fonts, and ffprobe for its tests.
 .PHONY: media-tools
 media-tools: ## Install ffmpeg, ffprobe and the fonts into .tools/media, at pinned versions
 	@node infra/tools/media-tools.mjs
@@ -141,11 +141,11 @@ bench: tools explorer-assets media-tools bench-media ## Measure operations, star
 
 .PHONY: bench-media
 bench-media: media-tools ## Measure what compositions use; writes docs/media.md
-	$(GO) run ./pkg/compose/measure -o docs/media.md
+	$(GO) run ./pkg/media/compose/measure -o docs/media.md
 
 .PHONY: contact-sheet
 contact-sheet: media-tools ## Compose every kind in six scripts; writes docs/media/*.jpg
-	$(GO) run ./pkg/compose/measure -sheet docs/media
+	$(GO) run ./pkg/media/compose/measure -sheet docs/media
 
 .PHONY: cost
 cost: tools explorer-assets ## Count what calls and generations use and cost on AWS, and what limits them; writes docs/cost.md and docs/scale.md

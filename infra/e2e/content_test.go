@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	parts "github.com/content-automation/api/pkg/compose/sample"
+	parts "github.com/content-automation/api/pkg/media/compose/sample"
 )
 
 const contentPath = "/v1/content-items"

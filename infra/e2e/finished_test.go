@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"testing"
 
-	parts "github.com/content-automation/api/pkg/compose/sample"
+	parts "github.com/content-automation/api/pkg/media/compose/sample"
 )
 
 // probed is what ffprobe says of a file, of which it decodes every frame.

@@ -1,4 +1,4 @@
-// Puts what pkg/compose works with into .tools/media: ffmpeg, ffprobe for the
+// Puts what pkg/media/compose works with into .tools/media: ffmpeg, ffprobe for the
 // tests, and the fonts, each with its licence. Every archive is pinned by its
 // checksum. Only the files that are needed are kept: the archives hold ten times
 // as much.

@@ -210,7 +210,7 @@ func TestWhatFunctionsLink(t *testing.T) {
 			banned = append(banned, module+"/pkg/webhook/awsdest")
 		}
 		if name != "compose" { // the engine
-			banned = append(banned, module+"/pkg/compose/ffmpeg", module+"/pkg/compose/text")
+			banned = append(banned, module+"/pkg/media/compose/ffmpeg", module+"/pkg/media/compose/text")
 		}
 		if name == "factory" && !slices.Contains(p.Deps, "time/tzdata") {
 			t.Errorf("functions/%s does not link the time zones, which Lambda's runtime need not have", name)

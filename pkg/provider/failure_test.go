@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/compose"
+	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/provider"
 )
 

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/compose/timeline"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/timeline"
 	"github.com/content-automation/api/pkg/provider"
 )
 

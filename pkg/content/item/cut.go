@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/content-automation/api/pkg/compose/timeline"
 	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
 // What a clip covers: it may play a little slower, its last frame may stay for a while,

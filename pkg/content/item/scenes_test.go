@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/compose/timeline"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/timeline"
 	"github.com/content-automation/api/pkg/provider"
 )
 

@@ -1,13 +1,13 @@
 // Package composition describes finished media in terms of stored files: what the
 // function compose makes of the parts of generated work. It mirrors the descriptions of
-// pkg/compose, without linking the engine, so that every function can use it.
+// pkg/media/compose, without linking the engine, so that every function can use it.
 package composition
 
 import (
 	"time"
 
-	"github.com/content-automation/api/pkg/compose/timeline"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
 // Composition is a Video, Carousel, Picture or MusicClip.

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/compose/fit"
+	"github.com/content-automation/api/pkg/media/compose/fit"
 	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/platform/limits"
 	"github.com/content-automation/api/pkg/platform/registry"
 )
 
-// Finished media are checked against the table of pkg/compose/fit, and publications
+// Finished media are checked against the table of pkg/media/compose/fit, and publications
 // against the capabilities: what the first lets through, the second does not refuse.
 func TestWhatFitsTheTableFitsTheCapabilities(t *testing.T) {
 	if len(registry.Names()) != len(fit.Platforms) {

@@ -1,0 +1,60 @@
+package composer
+
+import (
+	"fmt"
+
+	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/media/compose"
+	"github.com/content-automation/api/pkg/media/compose/canvas"
+)
+
+// describe returns a composition as the engine takes it.
+func describe(what composition.Composition, draft bool, at paths) (compose.Work, error) {
+	quality := compose.Full
+	if draft {
+		quality = compose.Draft
+	}
+	switch w := what.(type) {
+	case composition.Video:
+		brand, err := describeBrand(w.Brand, at)
+		v := compose.Video{
+			Format: compose.Format(w.Format), Quality: quality, Narration: at.of(w.Narration), Marks: w.Marks,
+			Language: w.Language, Captions: w.Captions, Fade: w.Fade, Music: at.of(w.Music), Brand: brand,
+		}
+		for _, s := range w.Scenes {
+			v.Scenes = append(v.Scenes, compose.Scene{Text: s.Text, Clip: at.of(s.Clip), Picture: at.of(s.Picture), Length: s.Length})
+		}
+		return v, err
+	case composition.Picture:
+		brand, err := describeBrand(w.Brand, at)
+		return compose.Picture{Use: compose.Use(w.Use), Path: at.of(w.File), Text: w.Text, Language: w.Language, Brand: brand}, err
+	case composition.Carousel:
+		brand, err := describeBrand(w.Brand, at)
+		c := compose.Carousel{Language: w.Language, Brand: brand}
+		for _, s := range w.Slides {
+			c.Slides = append(c.Slides, compose.Slide{Path: at.of(s.File), Heading: s.Heading})
+		}
+		return c, err
+	case composition.MusicClip:
+		brand, err := describeBrand(w.Brand, at)
+		return compose.MusicClip{
+			Track: at.of(w.Track), Cover: at.of(w.Cover), Length: w.Length, Title: w.Title, Language: w.Language, Brand: brand, Quality: quality,
+		}, err
+	}
+	return nil, fmt.Errorf("stored: there is no composition %T", what)
+}
+
+func describeBrand(b *composition.Brand, at paths) (*compose.Brand, error) {
+	if b == nil {
+		return nil, nil
+	}
+	brand := &compose.Brand{Name: b.Name, Logo: at.of(b.Logo)}
+	if b.Color != "" {
+		c, err := canvas.ParseColor(b.Color)
+		if err != nil {
+			return nil, fmt.Errorf("stored: %w", err)
+		}
+		brand.Color = &c
+	}
+	return brand, nil
+}

@@ -1,0 +1,158 @@
+// Package composer composes media of stored files: it brings them to this machine, has the
+// engine compose them, and hands on what was made.
+package composer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose"
+	"github.com/content-automation/api/pkg/provider"
+)
+
+// Objects opens stored files.
+type Objects interface {
+	// Open starts reading the object of a key. Its error has the code not_found where
+	// there is none.
+	Open(ctx context.Context, key string) (io.ReadCloser, error)
+}
+
+// Engine composes files of this machine.
+type Engine interface {
+	Compose(ctx context.Context, w compose.Work, out string, progress func(percent int)) (compose.Result, error)
+}
+
+// Composer composes stored files.
+type Composer struct {
+	Engine  Engine
+	Objects Objects
+	// Dir is a folder for temporary files.
+	Dir string
+}
+
+var _ generate.Composer = (*Composer)(nil)
+
+// The most bytes that the parts of one composition may have together, and how many of
+// them are fetched at a time.
+const (
+	maxBytes = 1 << 30
+	atOnce   = 4
+)
+
+// Compose implements generate.Composer.
+func (c *Composer) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int), save generate.Save) error {
+	dir, err := os.MkdirTemp(c.Dir, "parts-")
+	if err != nil {
+		return fmt.Errorf("stored: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	paths, err := c.fetch(ctx, what, dir)
+	if err != nil {
+		return err
+	}
+	work, err := describe(what, draft, paths)
+	if err != nil {
+		return err
+	}
+	out := filepath.Join(dir, "out")
+	if err := os.Mkdir(out, 0o700); err != nil {
+		return fmt.Errorf("stored: %w", err)
+	}
+	made, err := c.Engine.Compose(ctx, work, out, progress)
+	if err != nil {
+		return failure(err)
+	}
+	for _, f := range made.Files {
+		if err := keep(f, save); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func keep(f compose.File, save generate.Save) error {
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return fmt.Errorf("stored: %w", err)
+	}
+	defer file.Close()
+	return save(f.Role, file)
+}
+
+// paths are where the files are on this machine, by their keys.
+type paths map[string]string
+
+// of returns the path of a file; empty for none.
+func (p paths) of(f *media.File) string {
+	if f == nil {
+		return ""
+	}
+	return p[f.Key]
+}
+
+// fetch brings all files of a composition to a folder.
+func (c *Composer) fetch(ctx context.Context, what composition.Composition, dir string) (paths, error) {
+	all, bytes := paths{}, int64(0)
+	what.Files(func(f *media.File) {
+		if all[f.Key] == "" {
+			all[f.Key] = filepath.Join(dir, fmt.Sprintf("part-%d", len(all)))
+			bytes += f.Bytes
+		}
+	})
+	if bytes > maxBytes {
+		return nil, provider.FailureOf(provider.FailedInputTooLarge)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for key, path := range all {
+		group.Go(func() error { return c.download(ctx, key, path) })
+	}
+	return all, group.Wait()
+}
+
+func (c *Composer) download(ctx context.Context, key, path string) error {
+	body, err := c.Objects.Open(ctx, key)
+	if errs.CodeOf(err) == errs.NotFound {
+		return &provider.Error{
+			Kind: provider.BadInput, Code: string(provider.FailedInputUnreadable), Message: "A file that is needed for the composition was removed.", Cause: err, Part: key,
+		}
+	}
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("stored: %w", err)
+	}
+	_, err = io.Copy(file, io.LimitReader(body, maxBytes))
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("stored: fetch %s: %w", key, err)
+	}
+	return nil
+}
+
+// failure returns the error of a composition as work fails with it. What is wrong with
+// the parts is final; anything else may be tried again.
+func failure(err error) error {
+	var e *compose.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	known := provider.FailureOf(provider.FailureCode(e.Code))
+	if known == nil || e.Code == compose.CodeCanceled {
+		return err
+	}
+	known.Message, known.Cause, known.Part = e.Message, err, e.About
+	return known
+}

@@ -1,0 +1,219 @@
+// Package compose makes finished media of generated parts: videos with narration, burned-in
+// captions and music, slides with headings, stories, pictures and music clips. A
+// description (Video, Carousel, Picture, MusicClip) names files and says what is to
+// become of them; the engine makes the files that can be published.
+//
+// Below it, ffmpeg runs the program, text lays out text, canvas knows colors and
+// contrast, timeline knows when things happen, and fit has the limits of the platforms.
+package compose
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/canvas"
+	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
+	"github.com/content-automation/api/pkg/media/compose/text"
+)
+
+// Engine composes. It is safe for concurrent use.
+type Engine struct {
+	tool    ffmpeg.Tool
+	fonts   *text.Fonts
+	scratch string
+}
+
+// Settings are where the engine finds what it needs.
+type Settings struct {
+	FFmpeg  string // the program
+	Fonts   string // the folder of the fonts
+	Scratch string // a folder for temporary files; what a killed process left there is removed
+	Threads int    // of each decoder, filter and encoder
+}
+
+// scratchPrefix begins the names of the folders for temporary files.
+const scratchPrefix = "compose-"
+
+// New makes an engine. Only one process may use the folder for temporary files.
+func New(s Settings) (*Engine, error) {
+	fonts, err := text.Open(s.Fonts)
+	if err != nil {
+		return nil, err
+	}
+	// It runs in folders of its own.
+	program, err := filepath.Abs(s.FFmpeg)
+	if err != nil {
+		return nil, fmt.Errorf("compose: ffmpeg: %w", err)
+	}
+	if _, err := os.Stat(program); err != nil {
+		return nil, fmt.Errorf("compose: ffmpeg: %w", err)
+	}
+	left, err := filepath.Glob(filepath.Join(s.Scratch, scratchPrefix+"*"))
+	if err != nil {
+		return nil, fmt.Errorf("compose: %w", err)
+	}
+	for _, dir := range left {
+		if err := os.RemoveAll(dir); err != nil {
+			return nil, fmt.Errorf("compose: %w", err)
+		}
+	}
+	return &Engine{tool: ffmpeg.Tool{Path: program, Threads: s.Threads}, fonts: fonts, scratch: s.Scratch}, nil
+}
+
+// Work describes what to compose: a Video, Carousel, Picture or MusicClip.
+type Work interface {
+	// check refuses a description that nothing can be made of.
+	check() error
+	compose(r *run) error
+}
+
+// Brand is how a brand shows itself.
+type Brand struct {
+	Name string
+	// Logo is the path of a picture; empty: none.
+	Logo string
+	// Color is its color; nil: none.
+	Color *canvas.Color
+}
+
+// File is a composed file.
+type File struct {
+	Path     string
+	Role     media.Role
+	Type     media.Type
+	MIMEType string
+	Width    int // 0 for captions
+	Height   int
+	Duration time.Duration // of a video
+	Bytes    int64
+}
+
+// Result is what was composed, in the order of its role: final files first.
+type Result struct {
+	Files []File
+	Usage ffmpeg.Usage
+}
+
+// Compose composes the work, and writes its files into the folder out, which must exist.
+// Meanwhile it reports the progress from 0 to 100; progress may be nil. Where it fails, it
+// leaves no file. Errors are of type *Error.
+func (e *Engine) Compose(ctx context.Context, w Work, out string, progress func(percent int)) (Result, error) {
+	if err := w.check(); err != nil {
+		return Result{}, err
+	}
+	dir, err := os.MkdirTemp(e.scratch, scratchPrefix)
+	if err != nil {
+		return Result{}, internal(StageInputs, err)
+	}
+	defer os.RemoveAll(dir)
+	// ffmpeg runs in this folder, so that filters name files without a path.
+	if dir, err = filepath.Abs(dir); err != nil {
+		return Result{}, internal(StageInputs, err)
+	}
+	r := &run{Engine: e, ctx: ctx, dir: dir, out: out, progress: progress}
+	r.report(0)
+	if err := w.compose(r); err != nil {
+		for _, f := range r.files {
+			os.Remove(f.Path)
+		}
+		return Result{Usage: r.usage}, err
+	}
+	r.report(100)
+	return Result{Files: r.files, Usage: r.usage}, nil
+}
+
+// run is one composition.
+type run struct {
+	*Engine
+	ctx      context.Context
+	dir, out string
+	mu       sync.Mutex // of usage
+	usage    ffmpeg.Usage
+	files    []File
+	progress func(int)
+	reported int
+}
+
+// report reports the progress, if it has changed.
+func (r *run) report(percent int) {
+	if r.progress != nil && (percent > r.reported || percent == 0) {
+		r.reported = percent
+		r.progress(percent)
+	}
+}
+
+// ffmpeg runs a job, and counts what it uses.
+func (r *run) ffmpeg(stage Stage, about string, job ffmpeg.Job) (ffmpeg.Report, error) {
+	job.Dir = r.dir
+	report, err := r.tool.Run(r.ctx, job)
+	r.mu.Lock()
+	r.usage.Add(report.Usage)
+	r.mu.Unlock()
+	if err != nil {
+		return report, ofRun(stage, about, err)
+	}
+	return report, nil
+}
+
+// path is that of a temporary file.
+func (r *run) path(name string) string { return filepath.Join(r.dir, name) }
+
+// write writes a temporary file.
+func (r *run) write(stage Stage, name string, content []byte) error {
+	if err := os.WriteFile(r.path(name), content, 0o600); err != nil {
+		return internal(stage, err)
+	}
+	return nil
+}
+
+// deliver moves a temporary file to the others that were composed.
+func (r *run) deliver(name string, f File) error {
+	f.Path = filepath.Join(r.out, name)
+	if err := move(r.path(name), f.Path); err != nil {
+		return internal(StageJoin, err)
+	}
+	info, err := os.Stat(f.Path)
+	if err != nil {
+		return internal(StageJoin, err)
+	}
+	f.Bytes = info.Size()
+	r.files = append(r.files, f)
+	return nil
+}
+
+// move renames a file, or copies it where the folders are on different disks.
+func move(from, to string) error {
+	if err := os.Rename(from, to); err == nil {
+		return nil
+	}
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, content, 0o600); err != nil {
+		os.Remove(to)
+		return err
+	}
+	return nil
+}
+
+// subtitles writes a script, and returns the filter that draws it; "null" where it
+// draws nothing.
+func (r *run) subtitles(stage Stage, name string, s *text.Script) (string, error) {
+	if s.Empty() {
+		return "null", nil
+	}
+	// Each font that the filter is shown takes time: it gets those that are needed.
+	if err := ffmpeg.LinkAll(r.path(name+".fonts"), s.Fonts()); err != nil {
+		return "", internal(stage, err)
+	}
+	if err := r.write(stage, name+".ass", []byte(s.String())); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("ass=filename=%s.ass:fontsdir=%s.fonts", name, name), nil
+}

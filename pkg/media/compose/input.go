@@ -1,0 +1,127 @@
+package compose
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
+	"github.com/content-automation/api/pkg/media/probe"
+)
+
+// The most that an input may have. Beyond it, decoding would take more memory or time
+// than the function has.
+const (
+	maxPixels     = 50_000_000 // of a picture
+	maxClipPixels = 4096 * 2304
+	maxClip       = 10 * time.Minute
+	maxSound      = 15 * time.Minute
+	maxBytes      = 1 << 30
+)
+
+// demuxers are the names that ffmpeg has for the formats of pkg/media/probe. It reads an
+// input as nothing else.
+var demuxers = map[string]string{
+	"image/png": "png_pipe", "image/jpeg": "jpeg_pipe", "image/webp": "webp_pipe",
+	"video/mp4": "mov", "audio/mpeg": "mp3", "audio/wav": "wav",
+}
+
+// codecs are those that inputs may be in.
+var codecs = map[media.Type][]string{
+	media.Image: {"png", "mjpeg", "webp"},
+	media.Video: {"h264", "hevc", "av1", "vp9", "mpeg4"},
+	media.Audio: {"mp3", "mp3float", "pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le"},
+}
+
+// input is a part that has been looked at.
+type input struct {
+	ffmpeg.Input
+	// about is its place in the description.
+	about         string
+	width, height int
+	// length is what the header says.
+	length time.Duration
+	sound  bool // of a clip
+}
+
+// open looks at a part, and refuses what is not of a type or too large.
+func (r *run) open(path, about string, want media.Type) (input, error) {
+	in := input{about: about}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return in, internal(StageInputs, err)
+	}
+	info, err := probeFile(abs)
+	switch {
+	case errors.Is(err, errSize):
+		return in, tooLarge(about)
+	case errors.Is(err, probe.ErrUnsupported):
+		return in, unreadable(StageInputs, about, err)
+	case err != nil:
+		e := internal(StageInputs, err)
+		e.About = about
+		return in, e
+	case info.Type != want || demuxers[info.MIMEType] == "":
+		return in, unreadable(StageInputs, about, errors.New("it is "+info.MIMEType))
+	}
+	in.Input = ffmpeg.Input{Path: abs, Format: demuxers[info.MIMEType]}
+	in.width, in.height, in.length = info.Width, info.Height, info.Duration
+	if in.exceeds(want) {
+		return in, tooLarge(about)
+	}
+	streams, usage, err := r.tool.Inspect(r.ctx, in.Input)
+	r.usage.Add(usage)
+	if err != nil {
+		return in, ofRun(StageInputs, about, err)
+	}
+	codec := streams.VideoCodec
+	if want == media.Audio {
+		codec = streams.AudioCodec
+	}
+	if !slices.Contains(codecs[want], codec) {
+		return in, unreadable(StageInputs, about, errors.New("its codec is "+codec))
+	}
+	in.sound = streams.AudioCodec != ""
+	return in, nil
+}
+
+func probeFile(path string) (probe.Info, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return probe.Info{}, err
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return probe.Info{}, err
+	}
+	if !stat.Mode().IsRegular() {
+		return probe.Info{}, &fs.PathError{Op: "open", Path: path, Err: fs.ErrInvalid}
+	}
+	if stat.Size() > maxBytes {
+		return probe.Info{}, errSize
+	}
+	return probe.Read(f, stat.Size())
+}
+
+var errSize = errors.New("the file is too large")
+
+func tooLarge(about string) *Error {
+	return &Error{Code: CodeTooLarge, Stage: StageInputs, About: about, Message: "The file has too many bytes or pixels, or plays too long. Use a smaller one."}
+}
+
+// exceeds reports whether the input is larger than can be worked on.
+func (in input) exceeds(t media.Type) bool {
+	pixels := in.width * in.height
+	switch t {
+	case media.Image:
+		return pixels > maxPixels
+	case media.Video:
+		return pixels > maxClipPixels || in.length > maxClip
+	}
+	return in.length > maxSound
+}

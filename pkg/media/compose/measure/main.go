@@ -1,0 +1,112 @@
+// Command measure composes every kind of media from parts made by code. It measures what
+// each takes, beside one command of ffmpeg that is written by hand for the same result,
+// and writes the table into a document; or it writes contact sheets.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"image/color"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/content-automation/api/pkg/media/compose"
+	"github.com/content-automation/api/pkg/media/compose/canvas"
+	"github.com/content-automation/api/pkg/media/compose/sample"
+)
+
+func main() {
+	tools := flag.String("tools", filepath.Join(".tools", "media"), "the folder of ffmpeg and the fonts")
+	document := flag.String("o", "", "write the measurements into this document")
+	sheet := flag.String("sheet", "", "write contact sheets into this folder instead of measuring")
+	only := flag.String("only", "", "measure only the kinds whose names contain this")
+	threads := flag.Int("threads", 2, "threads of ffmpeg")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *tools, *document, *sheet, *only, *threads); err != nil {
+		fmt.Fprintln(os.Stderr, "measure:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, tools, document, sheet, only string, threads int) error {
+	dir, err := os.MkdirTemp("", "measure-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	settings := compose.Settings{FFmpeg: filepath.Join(tools, "ffmpeg"), Fonts: filepath.Join(tools, "fonts"), Scratch: dir, Threads: threads}
+	engine, err := compose.New(settings)
+	if err != nil {
+		return err
+	}
+	p, err := newParts(dir)
+	if err != nil {
+		return err
+	}
+	s := &studio{ctx, engine, settings, p, dir}
+	if sheet != "" {
+		return s.sheets(sheet)
+	}
+	return s.measure(document, only)
+}
+
+// studio is what compositions are made with.
+type studio struct {
+	ctx      context.Context
+	engine   *compose.Engine
+	settings compose.Settings
+	parts
+	dir string
+}
+
+// parts are the paths of what is composed.
+type parts struct {
+	tall, wide   []string // pictures
+	cover        string
+	voice, track string
+	logo         string
+}
+
+// The lengths of what is measured.
+const (
+	spoken = 11 * time.Second
+	song   = 15 * time.Second
+)
+
+func newParts(dir string) (parts, error) {
+	var p parts
+	var failed error
+	put := func(name string, content []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			failed = err
+		}
+		return path
+	}
+	for i := range 4 {
+		p.tall = append(p.tall, put(fmt.Sprintf("tall%d.jpg", i), sample.Picture(1080, 1920, uint64(11+i))))
+		p.wide = append(p.wide, put(fmt.Sprintf("wide%d.jpg", i), sample.Picture(1920, 1080, uint64(31+i))))
+	}
+	p.cover = put("cover.jpg", sample.Picture(1024, 1024, 53))
+	p.voice, p.track = put("voice.wav", sample.Voice(spoken)), put("track.wav", sample.Track(song))
+	p.logo = put("logo.png", sample.Logo(color.RGBA{255, 255, 255, 255}))
+	return p, failed
+}
+
+func (p parts) brand(name string) *compose.Brand {
+	return &compose.Brand{Name: name, Logo: p.logo, Color: &canvas.Color{R: 0x0b, G: 0x5f, B: 0xa8}}
+}
+
+// compose composes into a folder of its own.
+func (s *studio) compose(name string, w compose.Work) (compose.Result, error) {
+	out := filepath.Join(s.dir, name)
+	if err := os.MkdirAll(out, 0o700); err != nil {
+		return compose.Result{}, err
+	}
+	return s.engine.Compose(s.ctx, w, out, nil)
+}

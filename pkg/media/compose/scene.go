@@ -1,0 +1,168 @@
+package compose
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
+	"github.com/content-automation/api/pkg/media/compose/motion"
+	"github.com/content-automation/api/pkg/media/compose/text"
+	"github.com/content-automation/api/pkg/media/compose/timeline"
+)
+
+// encode encodes a scene with its captions, up to the end of the cross-fade into the next
+// one, whose own file begins after it. It returns the file and its number of frames.
+//
+// Scenes are encoded one by one, so that memory does not grow with their number, and
+// joined without being encoded again.
+func (f *film) encode(n int) (name string, frames int, err error) {
+	s := f.scenes[n]
+	frames = s.length - s.before/2 + s.after/2
+	graph := f.prepare(0, s, s.before, frames) + "[v0]"
+	in, err := f.source(n, s.before, frames)
+	if err != nil {
+		return "", 0, err
+	}
+	job := ffmpeg.Job{Inputs: []ffmpeg.Input{in}, Progress: func(done int) {
+		f.report(10 + 85*(f.encoded+min(done, frames))/f.frames)
+	}}
+	last := "[v0]"
+	if s.after > 0 {
+		next := f.scenes[n+1]
+		in, err := f.source(n+1, 0, s.after)
+		if err != nil {
+			return "", 0, err
+		}
+		job.Inputs = append(job.Inputs, in)
+		// The filter xfade would convert all frames to 4:4:4 and back.
+		graph += ";" + f.prepare(1, next, 0, s.after) + fmt.Sprintf(",format=yuva420p,fade=t=in:s=0:n=%d:alpha=1,setpts=PTS+%d/(%d*TB)[v1]", s.after, frames-s.after, timeline.FPS)
+		graph += ";[v0][v1]overlay=format=yuv420:eof_action=pass[v2]"
+		last = "[v2]"
+	}
+	if f.logo != nil {
+		job.Inputs = append(job.Inputs, ffmpeg.Input{Path: f.logo.path, Format: "png_pipe", Options: []string{"-framerate", "30"}})
+		graph += fmt.Sprintf(";%s[%d:v]overlay=x=%d:y=%d:format=yuv420:eof_action=repeat[v3]", last, len(job.Inputs)-1, f.logo.at.X, f.logo.at.Y)
+		last = "[v3]"
+	}
+	captions, err := f.subtitles(StagePicture, fmt.Sprintf("captions%03d", n), f.script(f.encoded, frames))
+	if err != nil {
+		return "", 0, err
+	}
+	job.Filter = graph + fmt.Sprintf(";%s%s,setsar=1,format=yuv420p,setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709[out]", last, captions)
+	name = fmt.Sprintf("scene%03d.mp4", n)
+	job.Output = append([]string{"-map", "[out]", "-frames:v", fmt.Sprint(frames)}, append(encoder(f.Quality, f.rate()), "-f", "mp4", name)...)
+	report, err := f.ffmpeg(StagePicture, s.about, job)
+	switch {
+	case err != nil:
+		return "", 0, err
+	case report.Frames < frames:
+		return "", 0, f.endsEarly(n, report.Frames)
+	}
+	f.encoded += frames
+	return name, frames, nil
+}
+
+// endsEarly returns the error of a scene that has fewer frames than it should.
+func (f *film) endsEarly(n, got int) *Error {
+	about := f.scenes[n].about
+	if s := f.scenes[n]; s.after > 0 && got >= s.length-s.before/2-s.after/2 {
+		about = f.scenes[n+1].about // it was the next scene that faded in
+	}
+	return &Error{Code: CodeTooShort, Stage: StagePicture, About: about, Message: "The clip ends before its scene. Use a longer one."}
+}
+
+// source returns the input of frames of a scene, from the frame begin on.
+func (f *film) source(n, begin, count int) (ffmpeg.Input, error) {
+	s := f.scenes[n]
+	in := s.Input
+	if !s.still {
+		return in, nil
+	}
+	if f.Quality == Draft {
+		in.Options = append(in.Options, "-framerate", fmt.Sprint(timeline.FPS))
+		return in, nil
+	}
+	still, err := f.still(n)
+	if err != nil {
+		return in, err
+	}
+	move := motion.Moves[n%len(motion.Moves)]
+	return ffmpeg.Input{
+		Format: "rawvideo", Options: []string{"-pixel_format", "yuv420p", "-framerate", fmt.Sprint(timeline.FPS), "-video_size", fmt.Sprintf("%dx%d", f.width, f.height)},
+		Feed: func(w io.Writer) error { return still.Write(w, f.width, f.height, move, begin, count, s.seen()) },
+	}, nil
+}
+
+// still decodes a picture, large enough to be sharp where it is seen nearest. It keeps it
+// for the scene after that, which may fade from it.
+func (f *film) still(n int) (*motion.Still, error) {
+	if f.stills[n] != nil {
+		return f.stills[n], nil
+	}
+	s := f.scenes[n]
+	width, height := int(float64(f.width)/motion.Zoom)&^1, int(float64(f.height)/motion.Zoom)&^1
+	raw, err := f.raw(s.input, s.cover(width, height), "yuv420p")
+	if err != nil {
+		return nil, err
+	}
+	still, err := motion.NewStill(raw, width, height)
+	if err != nil {
+		return nil, unreadable(StagePicture, s.about, err)
+	}
+	delete(f.stills, n-2)
+	f.stills[n] = still
+	return still, nil
+}
+
+// cover returns the filters that scale an input so that it covers a size, and cut off the
+// rest.
+func (in input) cover(width, height int) string {
+	size := fmt.Sprintf("scale=%d:%d:force_original_aspect_ratio=increase:flags=bicubic:out_color_matrix=bt709:out_range=tv,crop=%d:%d,setsar=1,format=yuv420p", width, height, width, height)
+	if in.Format == "png_pipe" {
+		// Of a palette, ffmpeg would take the colors by another matrix.
+		return "format=rgb24," + size
+	}
+	return size
+}
+
+// prepare returns the filters that make count frames of the input n in the size of the
+// video, from the frame begin of its scene on.
+func (f *film) prepare(n int, s scene, begin, count int) string {
+	all := fmt.Sprintf("[%d:v]", n)
+	switch {
+	case s.still && f.Quality == Full: // these are the frames already
+		return all + "null"
+	case s.still:
+		// A picture is decoded and scaled once.
+		return all + s.cover(f.width, f.height) + fmt.Sprintf(",loop=loop=-1:size=1:start=0,trim=end_frame=%d,setpts=N/(%d*TB),fps=%d", count, timeline.FPS, timeline.FPS)
+	}
+	if slow := s.slow(); slow > 1 {
+		all += fmt.Sprintf("setpts=%.4f*PTS,", slow)
+	}
+	return all + fmt.Sprintf("fps=%d,%s,tpad=stop_mode=clone:stop=%d,trim=start_frame=%d:end_frame=%d,setpts=PTS-STARTPTS,fps=%d",
+		timeline.FPS, s.cover(f.width, f.height), maxHold, begin, begin+count, timeline.FPS)
+}
+
+// slow returns how much slower a clip plays so that it fills its scene. Where that is not
+// enough, its last frame stays for a while; what is missing then is missed when it is
+// encoded.
+func (s scene) slow() float64 {
+	need := timeline.Time(s.seen()).Seconds()
+	return min(max(need/max(s.input.length.Seconds(), 0.001), 1), maxSlow)
+}
+
+// script returns the captions that are seen within frames of the video, by the time of
+// the scene's own file.
+func (f *film) script(begin, count int) *text.Script {
+	s := text.NewScript(f.width, f.height)
+	if !f.Captions {
+		return s
+	}
+	from, to := timeline.Time(begin), timeline.Time(begin+count)
+	for _, c := range f.cues {
+		if c.From < to && c.To > from {
+			f.draw(s, c, text.Span{From: max(c.From-from, 0), To: min(c.To, to) - from})
+		}
+	}
+	return s
+}

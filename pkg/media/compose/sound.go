@@ -1,0 +1,186 @@
+package compose
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
+	"github.com/content-automation/api/pkg/media/compose/timeline"
+)
+
+// The loudness of what is composed: of the whole, as the platforms play it, and of its
+// parts in the mix.
+const (
+	targetLoudness = -14.0 // LUFS
+	loudnessSlack  = 0.5   // what is tried for
+	maxSlack       = 1.0   // what is promised
+	maxPeak        = -1.0  // dBTP
+	voiceLoudness  = -16.0
+	bedLoudness    = -27.0 // of music under a voice, before it is ducked
+)
+
+const (
+	sampleRate = 48_000
+	// priming is the silence that the AAC encoder begins with, in samples. The mix is cut
+	// by as much, so that picture and sound stay together without an edit list, which
+	// Instagram does not take.
+	priming = 1024
+	// lead is the time before the voice begins.
+	lead = 300 * time.Millisecond
+	// tail is the time after it has ended.
+	tail = 700 * time.Millisecond
+)
+
+const stereo = "aresample=48000,aformat=sample_fmts=fltp:channel_layouts=stereo"
+
+// heard is what a part sounds like.
+type heard struct {
+	ffmpeg.Loudness
+	length time.Duration
+}
+
+// listen measures a part. What its header says must be there, and something must be heard.
+func (r *run) listen(in input) (heard, error) {
+	report, err := r.ffmpeg(StageSound, in.about, ffmpeg.Job{
+		Inputs: []ffmpeg.Input{in.Input}, Filter: "[0:a]" + stereo + ",ebur128=peak=true:framelog=quiet[a]", Output: []string{"-map", "[a]", "-f", "null", "-"},
+	})
+	if err != nil {
+		return heard{}, err
+	}
+	loudness, ok := ffmpeg.LoudnessOf(report.Log)
+	switch {
+	case !ok || report.Time < in.length*9/10:
+		return heard{}, unreadable(StageSound, in.about, fmt.Errorf("%v of %v could be read", report.Time, in.length))
+	case loudness.Integrated <= ffmpeg.Silent:
+		return heard{}, &Error{Code: CodeSilent, Stage: StageSound, About: in.about, Message: "Nothing is to be heard in the file. Replace it."}
+	}
+	return heard{loudness, report.Time}, nil
+}
+
+// mix is what is heard.
+type mix struct {
+	voice, music *input // nil: none
+	// clip is a clip whose own sound is heard; nil: none.
+	clip *input
+	// frames is the length of the whole.
+	frames int
+	// heard are the parts as they sound.
+	heardVoice, heardMusic heard
+}
+
+// The files of the sound.
+const (
+	mixFile   = "mix.wav"
+	soundFile = "sound.aac"
+)
+
+// sound writes the sound of a video: mixed, and as loud as the platforms play it.
+func (r *run) sound(m mix) error {
+	seconds := timeline.Time(m.frames).Seconds()
+	job := ffmpeg.Job{Output: []string{"-map", "[out]", "-c:a", "pcm_f32le", "-rf64", "auto", mixFile}}
+	fadeOut := max(seconds-1.2, 0)
+	end := fmt.Sprintf("apad,atrim=end=%.6f", seconds)
+	about := ""
+	switch {
+	case m.voice != nil && m.music != nil:
+		about = m.music.about
+		job.Inputs = []ffmpeg.Input{m.voice.Input, looped(m.music.Input)}
+		job.Filter = fmt.Sprintf("[0:a]%s,volume=%.2fdB,adelay=%d:all=1,%s,asplit[voice][key];"+
+			"[1:a]%s,volume=%.2fdB,atrim=end=%.6f,afade=d=0.3,afade=t=out:st=%.3f:d=1.2[bed];"+
+			"[bed][key]sidechaincompress=threshold=0.02:ratio=6:attack=40:release=600[ducked];"+
+			"[voice][ducked]amix=inputs=2:normalize=0:duration=first[mixed]",
+			stereo, voiceLoudness-m.heardVoice.Integrated, lead.Milliseconds(), end,
+			stereo, bedLoudness-m.heardMusic.Integrated, seconds, fadeOut)
+	case m.voice != nil:
+		about = m.voice.about
+		job.Inputs = []ffmpeg.Input{m.voice.Input}
+		job.Filter = fmt.Sprintf("[0:a]%s,adelay=%d:all=1,%s[mixed]", stereo, lead.Milliseconds(), end)
+	case m.music != nil:
+		about = m.music.about
+		job.Inputs = []ffmpeg.Input{looped(m.music.Input)}
+		job.Filter = fmt.Sprintf("[0:a]%s,%s,afade=d=0.03,afade=t=out:st=%.3f:d=1.2[mixed]", stereo, end, fadeOut)
+	case m.clip != nil:
+		about = m.clip.about
+		job.Inputs = []ffmpeg.Input{m.clip.Input}
+		job.Filter = fmt.Sprintf("[0:a]%s,%s[mixed]", stereo, end)
+	default:
+		job.Filter = fmt.Sprintf("anullsrc=r=48000:cl=stereo,atrim=end=%.6f[mixed]", seconds)
+	}
+	job.Filter += ";[mixed]ebur128=peak=true:framelog=quiet[out]"
+	report, err := r.ffmpeg(StageSound, about, job)
+	if err != nil {
+		return err
+	}
+	loudness, ok := ffmpeg.LoudnessOf(report.Log)
+	if !ok {
+		return internal(StageSound, errors.New("the mix could not be measured"))
+	}
+	return r.master(loudness)
+}
+
+// looped returns the input, repeated without an end.
+func looped(in ffmpeg.Input) ffmpeg.Input {
+	in.Options = []string{"-stream_loop", "-1"}
+	return in
+}
+
+// master brings the mix to its loudness, and encodes it. A limiter that keeps the peaks
+// down makes it quieter, and encoding moves the peaks: both are measured on what was
+// encoded, until they are right.
+func (r *run) master(l ffmpeg.Loudness) error {
+	silent := l.Integrated <= ffmpeg.Silent
+	gain, limit := targetLoudness-l.Integrated, maxPeak-0.7
+	if silent {
+		gain = 0
+	}
+	const tries = 6
+	for n := range tries {
+		err := r.encodeSound(gain, limit)
+		if err != nil || silent {
+			return err
+		}
+		got, err := r.encoded()
+		if err != nil {
+			return err
+		}
+		off, over := targetLoudness-got.Integrated, got.Peak-maxPeak
+		slack := loudnessSlack
+		if n == tries-1 {
+			slack = maxSlack
+		}
+		if math.Abs(off) <= slack && over <= 0 {
+			return nil
+		}
+		gain += off
+		limit -= max(over, 0)
+	}
+	return internal(StageSound, errors.New("the loudness could not be reached"))
+}
+
+func (r *run) encodeSound(gain, limit float64) error {
+	// The limiter sees peaks between two samples only where there are more samples.
+	filter := fmt.Sprintf("[0:a]atrim=start_sample=%d,asetpts=N/SR/TB,volume=%.3fdB,aresample=%d,alimiter=level=0:attack=3:release=80:latency=1:limit=%.5f,aresample=%d,aformat=sample_fmts=fltp[out]",
+		priming, gain, 2*sampleRate, math.Pow(10, limit/20), sampleRate)
+	_, err := r.ffmpeg(StageSound, "", ffmpeg.Job{
+		Inputs: []ffmpeg.Input{{Path: r.path(mixFile), Format: "wav"}}, Filter: filter,
+		Output: []string{"-map", "[out]", "-c:a", "aac", "-b:a", "160k", "-ar", "48000", "-ac", "2", "-f", "adts", soundFile},
+	})
+	return err
+}
+
+// encoded measures what was encoded.
+func (r *run) encoded() (ffmpeg.Loudness, error) {
+	report, err := r.ffmpeg(StageSound, "", ffmpeg.Job{
+		Inputs: []ffmpeg.Input{{Path: r.path(soundFile), Format: "aac"}}, Filter: "[0:a]ebur128=peak=true:framelog=quiet[a]", Output: []string{"-map", "[a]", "-f", "null", "-"},
+	})
+	if err != nil {
+		return ffmpeg.Loudness{}, err
+	}
+	loudness, ok := ffmpeg.LoudnessOf(report.Log)
+	if !ok {
+		return loudness, internal(StageSound, errors.New("what was encoded could not be measured"))
+	}
+	return loudness, nil
+}

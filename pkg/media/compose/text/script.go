@@ -1,0 +1,131 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/media/compose/canvas"
+)
+
+// Align is where the lines of a block begin or end.
+type Align int
+
+// The alignments. Start is the left edge, or the right one for text that runs from right
+// to left.
+const (
+	Start Align = iota
+	Center
+)
+
+// Script is a script of libass: what is drawn over a picture or clip, and when.
+type Script struct {
+	width, height int
+	events        []string
+	fonts         []string
+	// family is a font that it has: libass draws nothing, not even a box, in a style
+	// whose font is missing.
+	family string
+}
+
+// NewScript returns an empty script for pictures of a size.
+func NewScript(width, height int) *Script { return &Script{width: width, height: height} }
+
+// Empty reports whether the script draws nothing.
+func (s *Script) Empty() bool { return len(s.events) == 0 }
+
+// Fonts returns the paths of the fonts that it needs.
+func (s *Script) Fonts() []string { return s.fonts }
+
+// Span is when something is shown.
+type Span struct{ From, To time.Duration }
+
+// Always is longer than any clip.
+var Always = Span{0, 9 * time.Hour}
+
+// capHeight is the height of a capital letter, in ems.
+const capHeight = 0.714
+
+// Text draws a block in a color. Its lines lie between the two edges, from top downwards.
+func (s *Script) Text(b Block, left, right, top float64, align Align, c canvas.Color, when Span) {
+	for i, l := range b.lines {
+		// Capital letters lie in the middle of the line.
+		baseline := top + b.leading*(float64(i)+0.5) + capHeight/2*b.Em
+		ascent := 0.0
+		for _, r := range l.runs {
+			ascent = max(ascent, r.face.ascent*b.Em)
+			if !slices.Contains(s.fonts, r.face.path) {
+				s.fonts = append(s.fonts, r.face.path)
+				s.family = r.face.name
+			}
+		}
+		anchor, x := 7, left
+		switch {
+		case align == Center:
+			anchor, x = 8, (left+right)/2
+		case b.RTL:
+			anchor, x = 9, right
+		}
+		s.add(1, when, fmt.Sprintf(`{\an%d\pos(%.2f,%.2f)\1c%s}%s`, anchor, x, baseline-ascent, assColor(c), l.markup(b)))
+	}
+}
+
+// markup returns the line with the font of each run. Each is scaled so that the letters
+// of all fonts have the same size.
+func (l line) markup(b Block) string {
+	var out strings.Builder
+	for i, r := range l.runs {
+		fmt.Fprintf(&out, `{\fn%s\fs%.3f}`, r.face.name, b.Em*(r.face.ascent+r.face.descent))
+		if i == 0 {
+			out.WriteString(map[bool]string{false: "\u200e", true: "\u200f"}[b.RTL])
+		}
+		out.WriteString(escape.Replace(r.text))
+	}
+	return out.String()
+}
+
+// escape keeps text from being read as commands. A word joiner, which is not seen,
+// separates a backslash from what follows.
+var escape = strings.NewReplacer(`\`, "\\\u2060", "{", `\{`, "}", `\}`)
+
+// Box draws a rectangle with round corners under the text, in a color of an opacity.
+func (s *Script) Box(left, top, right, bottom, radius float64, c canvas.Color, opacity float64, when Span) {
+	w, h, r := right-left, bottom-top, radius
+	k := r * 0.4477 // what a Bézier curve needs for a quarter of a circle
+	path := fmt.Sprintf("m %.1f 0 l %.1f 0 b %.1f 0 %.1f %.1f %.1f %.1f l %.1f %.1f b %.1f %.1f %.1f %.1f %.1f %.1f l %.1f %.1f b %.1f %.1f 0 %.1f 0 %.1f l 0 %.1f b 0 %.1f %.1f 0 %.1f 0",
+		r, w-r, w-k, w, k, w, r, w, h-r, w, h-k, w-k, h, w-r, h, r, h, k, h, h-k, h-r, r, k, k, r)
+	s.add(0, when, fmt.Sprintf(`{\an7\pos(%.1f,%.1f)\1c%s\1a&H%02X&\p1}%s{\p0}`, left, top, assColor(c), int((1-opacity)*255+0.5), path))
+}
+
+func (s *Script) add(layer int, when Span, text string) {
+	s.events = append(s.events, fmt.Sprintf("Dialogue: %d,%s,%s,D,,0,0,0,,%s\n", layer, assTime(when.From), assTime(when.To), text))
+}
+
+// String returns the script.
+func (s *Script) String() string {
+	return fmt.Sprintf(`[Script Info]
+ScriptType: v4.00+
+PlayResX: %d
+PlayResY: %d
+WrapStyle: 2
+Kerning: yes
+ScaledBorderAndShadow: yes
+YCbCr Matrix: None
+
+[V4+ Styles]
+Format: Name, Fontname, Fontsize, PrimaryColour, SecondaryColour, OutlineColour, BackColour, Bold, Italic, Underline, StrikeOut, ScaleX, ScaleY, Spacing, Angle, BorderStyle, Outline, Shadow, Alignment, MarginL, MarginR, MarginV, Encoding
+Style: D,%s,50,&H00FFFFFF,&H00FFFFFF,&H00000000,&H00000000,-1,0,0,0,100,100,0,0,1,0,0,7,0,0,0,-1
+
+[Events]
+Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
+%s`, s.width, s.height, s.family, strings.Join(s.events, ""))
+}
+
+func assColor(c canvas.Color) string { return fmt.Sprintf("&H%02X%02X%02X&", c.B, c.G, c.R) }
+
+// assTime is a time in hundredths of a second, rounded down: frames are shown later.
+func assTime(d time.Duration) string {
+	cs := max(d, 0).Milliseconds() / 10
+	return fmt.Sprintf("%d:%02d:%02d.%02d", cs/360_000, cs/6000%60, cs/100%60, cs%100)
+}

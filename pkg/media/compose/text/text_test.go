@@ -1,0 +1,175 @@
+package text
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/media/compose/canvas"
+)
+
+func fonts(t *testing.T) *Fonts {
+	t.Helper()
+	f, err := Open(filepath.Join("..", "..", "..", "..", ".tools", "media", "fonts"))
+	if err != nil {
+		t.Fatalf("%v (make media-tools installs them)", err)
+	}
+	return f
+}
+
+var heading = Box{Width: 900, Height: 560, MaxEm: 96, MinEm: 30, MaxLines: 9}
+
+func TestEveryScriptHasItsFont(t *testing.T) {
+	f := fonts(t)
+	for _, c := range []struct{ lang, text, font string }{
+		{"en", "Hello", "Noto Sans"},
+		{"ru", "Привет", "Noto Sans"},
+		{"el", "Ελλάδα", "Noto Sans"},
+		{"ar", "مرحبا", "Noto Sans Arabic"},
+		{"he", "שלום", "Noto Sans Hebrew"},
+		{"hi", "हिन्दी", "Noto Sans Devanagari"},
+		{"th", "น้ำ", "Noto Sans Thai"},
+		{"zh-CN", "骨直", "Noto Sans SC"},
+		{"zh-TW", "體驗", "Noto Sans SC"},
+		{"ja", "骨直", "Noto Sans JP"},
+		{"", "骨はかな", "Noto Sans JP"},
+		{"ko", "骨直", "Noto Sans KR"},
+		{"", "안녕", "Noto Sans KR"},
+		{"en", "😀", "Noto Emoji"},
+		{"en", "❤️", "Noto Emoji"},
+		{"en", "👨‍👩‍👧", "Noto Emoji"},
+	} {
+		b, err := f.Fit(c.text, c.lang, heading)
+		if err != nil {
+			t.Fatalf("%s: %v", c.text, err)
+		}
+		if got := b.lines[0].runs; len(got) != 1 || got[0].face.name != c.font {
+			t.Errorf("%s of %q is set in %d runs, the first in %s, not %s", c.text, c.lang, len(got), got[0].face.name, c.font)
+		}
+	}
+	if _, err := f.Fit("বাংলা ভাষা", "bn", heading); !errors.Is(err, ErrScript) {
+		t.Errorf("Bengali, of which there is no font: %v", err)
+	}
+	if b, err := f.Fit("A letter of another script: ক", "en", heading); err != nil || strings.Contains(strings.Join(b.Lines(), " "), "ক") {
+		t.Errorf("one letter without a font: %v, %v", b.Lines(), err)
+	}
+}
+
+func TestATextShrinksUntilItFits(t *testing.T) {
+	f := fonts(t)
+	last := heading.MaxEm + 1
+	for _, words := range []int{1, 12, 30, 36} {
+		b, err := f.Fit(strings.TrimSpace(strings.Repeat("heading ", words)), "en", heading)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Em > last || b.Width > heading.Width || b.Height > heading.Height || len(b.lines) > heading.MaxLines {
+			t.Errorf("%d words: em %.1f after %.1f, %.0f x %.0f, %d lines", words, b.Em, last, b.Width, b.Height, len(b.lines))
+		}
+		last = b.Em
+	}
+	if last == heading.MaxEm {
+		t.Error("36 words are as large as one")
+	}
+	if _, err := f.Fit(strings.Repeat("heading ", 2000), "en", heading); !errors.Is(err, ErrTooLong) {
+		t.Errorf("2000 words: %v", err)
+	}
+	if _, err := f.Fit(" \n", "en", heading); !errors.Is(err, ErrEmpty) {
+		t.Errorf("spaces: %v", err)
+	}
+}
+
+func TestHeadingsOfTheGreatestLengthFit(t *testing.T) {
+	f := fonts(t)
+	for name, text := range map[string]string{
+		"emoji":          strings.Repeat("😀", 200),
+		"a family":       strings.Repeat("👨‍👩‍👧", 40),
+		"one word":       strings.Repeat("W", 200),
+		"Chinese":        strings.Repeat("字", 200),
+		"Arabic":         strings.Repeat("مرحبا ", 33),
+		"one Arabic one": strings.Repeat("ب", 200),
+		"Thai":           strings.Repeat("สวัสดีชาวโลก", 16),
+		"Devanagari":     strings.Repeat("क्षत्रिय ", 22),
+	} {
+		b, err := f.Fit(text, "", heading)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := strings.ReplaceAll(strings.Join(b.Lines(), ""), " ", ""); got != strings.ReplaceAll(text, " ", "") {
+			t.Errorf("%s: laid out is %q", name, got)
+		}
+		if b.Width > heading.Width*1.001 || b.Height > heading.Height {
+			t.Errorf("%s: %.0f x %.0f pixels", name, b.Width, b.Height)
+		}
+	}
+}
+
+func TestLinesBreakWhereTheyMay(t *testing.T) {
+	f := fonts(t)
+	for _, c := range []struct {
+		text  string
+		width float64
+		want  []string
+	}{
+		{"one two three four", 600, []string{"one two", "three four"}},
+		{"こんにちは、世界。", 600, []string{"こんにちは、", "世界。"}},
+		{"あいうえおか、きくけこ", 600, []string{"あいうえお", "か、きくけこ"}}, // no line begins with the comma
+		{"今日新品：渔网制成的鞋", 900, []string{"今日新品：", "渔网制成的鞋"}},
+		{"it has 640 000 parts", 600, []string{"it has", "640 000", "parts"}},
+		{"สวัสดีเพื่อนเก่า", 500, []string{"สวัสดี", "เพื่อนเก่า"}},
+	} {
+		b, err := f.Fit(c.text, "", Box{Width: c.width, Height: 1000, MaxEm: 100, MinEm: 100, MaxLines: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(b.Lines(), "|"); got != strings.Join(c.want, "|") {
+			t.Errorf("%s is broken as %s", c.text, got)
+		}
+	}
+}
+
+func TestPagesFollowSentences(t *testing.T) {
+	f := fonts(t)
+	box := Box{Width: 860, MaxEm: 60, MaxLines: 2}
+	script := "Our shoe is made of nets. They were lost at sea, pulled out by divers, washed, shredded and spun into a yarn that lasts for a thousand miles. Try it!"
+	pages, err := f.Pages(script, "en", box)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for i, p := range pages {
+		if len(p.lines) > 2 || p.Width > box.Width {
+			t.Errorf("page %d has %d lines, %.0f wide", i, len(p.lines), p.Width)
+		}
+		if p.Begin < at || script[p.Begin:p.End] != strings.Join(p.Lines(), " ") {
+			t.Errorf("page %d is %q, and said to be %q", i, p.Lines(), script[p.Begin:p.End])
+		}
+		at = p.End
+	}
+	if at != len(script) {
+		t.Errorf("the pages end at %d of %d", at, len(script))
+	}
+	if first := script[pages[0].Begin:pages[0].End]; first != "Our shoe is made of nets." {
+		t.Errorf("the first page is %q", first)
+	}
+	// What no word fits into is divided between letters.
+	pages, err = f.Pages(strings.Repeat("字", 500), "zh", box)
+	if err != nil || len(pages) < 500/28 {
+		t.Errorf("500 letters make %d pages, %v", len(pages), err)
+	}
+}
+
+func TestTextIsNoCommand(t *testing.T) {
+	f := fonts(t)
+	b, err := f.Fit(`{\pos(0,0)}a\Nb{`, "en", heading)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewScript(100, 100)
+	s.Text(b, 0, 100, 0, Start, canvas.White, Always)
+	if out := s.String(); strings.Contains(out, `}{\pos(0`) || strings.Contains(out, `a\Nb`) || !strings.Contains(out, "\\{\\\u2060pos") {
+		t.Errorf("the script is\n%s", out)
+	}
+}

@@ -1,0 +1,338 @@
+package compose
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/canvas"
+	"github.com/content-automation/api/pkg/media/compose/fit"
+	"github.com/content-automation/api/pkg/media/compose/motion"
+	"github.com/content-automation/api/pkg/media/compose/timeline"
+)
+
+// Format is the shape of a video.
+type Format string
+
+// The formats.
+const (
+	Portrait  Format = "portrait"  // 1080 × 1920
+	Landscape Format = "landscape" // 1920 × 1080
+)
+
+// Quality says what a composition may cost.
+type Quality string
+
+// The qualities. Draft is for the sandbox: pictures stand still, scenes are joined by
+// cuts, and encoding takes a fraction of the time.
+const (
+	Full  Quality = "full"
+	Draft Quality = "draft"
+)
+
+// Video describes a video: scenes over which a voice speaks. Without a narration, each
+// scene has its length, as in the clip of a story.
+type Video struct {
+	Format  Format
+	Quality Quality
+	Scenes  []Scene
+	// Narration is the path of one voice that speaks the texts of all scenes. Its length
+	// decides the cut.
+	Narration string
+	// Marks say when the voice is where in the texts, which are joined by one space
+	// each. None: their length decides.
+	Marks []timeline.Mark
+	// Language of the texts (BCP 47).
+	Language string
+	// Captions burns the captions in. They are written as WebVTT, too, whenever there
+	// is a narration.
+	Captions bool
+	// Fade joins the scenes by cross-fades instead of cuts.
+	Fade bool
+	// Music is the path of a track that plays under the voice; empty: none.
+	Music string
+	Brand *Brand
+
+	// scale divides the size: tests of what does not depend on it are quicker so.
+	scale int
+}
+
+// Scene is a part of a video.
+type Scene struct {
+	// Text is what the voice says.
+	Text string
+	// Clip or Picture is the path of what is seen.
+	Clip, Picture string
+	// Length is how long the scene is, in videos without a narration.
+	Length time.Duration
+}
+
+const (
+	maxScenes   = 100
+	maxVideo    = 10 * time.Minute
+	leastScene  = timeline.FPS // frames
+	fadeFrames  = 12           // of a cross-fade; even
+	maxSlow     = 1.5          // how much slower a clip may play to fill its scene
+	maxHold     = timeline.FPS // how long its last frame may stay, in frames
+	posterFrame = lead * 2 / 3 // before the first caption
+	maxFile     = 46_000_000   // bytes: Telegram takes 50 MB
+	maxRate     = 6_000_000    // bits a second
+)
+
+func (v Video) size() (width, height int) {
+	width, height = 1080, 1920
+	if v.Format == Landscape {
+		width, height = 1920, 1080
+	}
+	return width / max(v.scale, 1), height / max(v.scale, 1)
+}
+
+func (v Video) check() error {
+	switch {
+	case v.Format != Portrait && v.Format != Landscape:
+		return invalid("/format", "The format must be portrait or landscape.")
+	case v.Quality != Full && v.Quality != Draft:
+		return invalid("/quality", "The quality must be full or draft.")
+	case len(v.Scenes) == 0 || len(v.Scenes) > maxScenes:
+		return invalid("/scenes", "A video has from 1 to %d scenes.", maxScenes)
+	}
+	for i, s := range v.Scenes {
+		about := fmt.Sprintf("/scenes/%d", i)
+		switch {
+		case (s.Clip == "") == (s.Picture == ""):
+			return invalid(about, "A scene has either a clip or a picture.")
+		case v.Narration != "" && strings.TrimSpace(s.Text) == "":
+			return invalid(about+"/text", "A scene of a video with a narration needs its text.")
+		case v.Narration == "" && (s.Length < time.Second || s.Length > maxVideo):
+			return invalid(about+"/length", "A scene takes from 1 s to %v.", maxVideo)
+		}
+	}
+	return nil
+}
+
+// scene is a scene whose place in the video is known.
+type scene struct {
+	input
+	still bool
+	// length is how long it is seen alone, and before and after how long a cross-fade
+	// with its neighbour goes on within it and beyond it; in frames.
+	length, before, after int
+}
+
+// seen returns how many frames are needed of the scene.
+func (s scene) seen() int { return s.before/2 + s.length + s.after/2 }
+
+// film is a video in the making.
+type film struct {
+	Video
+	*run
+	width, height int
+	scenes        []scene
+	frames        int
+	logo          *placed
+	cues          []cue
+	caps          style
+	encoded       int // frames
+	stills        map[int]*motion.Still
+}
+
+func (v Video) compose(r *run) error {
+	f := &film{Video: v, run: r, stills: map[int]*motion.Still{}}
+	f.width, f.height = v.size()
+	f.caps = f.style()
+	if err := f.look(); err != nil {
+		return err
+	}
+	m, err := f.hear()
+	if err != nil {
+		return err
+	}
+	r.report(10)
+	list, err := f.shoot(m)
+	if err != nil {
+		return err
+	}
+	return f.join(list)
+}
+
+// shoot makes the sound and the scenes, at the same time: neither keeps all processors
+// busy. It returns the list of the scenes.
+func (f *film) shoot(m mix) (string, error) {
+	parent := f.ctx
+	defer func() { f.ctx = parent }()
+	both, ctx := errgroup.WithContext(parent)
+	f.ctx = ctx
+	both.Go(func() error { return f.sound(m) })
+	var list strings.Builder
+	both.Go(func() error {
+		for i := range f.scenes {
+			name, frames, err := f.encode(i)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&list, "file %s\nduration %.6f\n", name, timeline.Time(frames).Seconds())
+		}
+		return nil
+	})
+	err := both.Wait()
+	return list.String(), err
+}
+
+// look opens what is seen.
+func (f *film) look() error {
+	for i, s := range f.Scenes {
+		about, path, t := fmt.Sprintf("/scenes/%d/clip", i), s.Clip, media.Video
+		if s.Picture != "" {
+			about, path, t = fmt.Sprintf("/scenes/%d/picture", i), s.Picture, media.Image
+		}
+		in, err := f.open(path, about, t)
+		if err != nil {
+			return err
+		}
+		f.scenes = append(f.scenes, scene{input: in, still: t == media.Image})
+	}
+	if f.Brand == nil || f.Brand.Logo == "" {
+		return nil
+	}
+	return f.badge()
+}
+
+// placed is a logo that lies over a video.
+type placed struct {
+	path string
+	at   image.Point
+}
+
+// badge writes the logo in the size in which it lies over the video: in a corner of what
+// no platform covers.
+func (f *film) badge() error {
+	logo, err := f.run.logo(f.Brand.Logo)
+	if err != nil {
+		return err
+	}
+	corner := fit.SafePortrait.Min
+	if f.Format == Landscape {
+		corner = fit.SafeLandscape.Min
+	}
+	badge := canvas.Badge(logo, 252, 132)
+	if f.scale > 1 {
+		small := image.NewRGBA(image.Rect(0, 0, badge.Rect.Dx()/f.scale, badge.Rect.Dy()/f.scale))
+		canvas.Place(small, small.Rect, badge)
+		badge, corner = small, corner.Div(f.scale)
+	}
+	var out bytes.Buffer
+	if err := png.Encode(&out, badge); err != nil {
+		return internal(StagePicture, err)
+	}
+	f.logo = &placed{f.path("logo.png"), corner}
+	return f.write(StagePicture, "logo.png", out.Bytes())
+}
+
+// hear opens what is heard, and sets the lengths of the scenes.
+func (f *film) hear() (mix, error) {
+	var m mix
+	if f.Music != "" {
+		in, err := f.open(f.Music, "/music", media.Audio)
+		if err != nil {
+			return m, err
+		}
+		if m.heardMusic, err = f.listen(in); err != nil {
+			return m, err
+		}
+		m.music = &in
+	}
+	lengths := make([]int, len(f.Scenes))
+	if f.Narration != "" {
+		in, err := f.open(f.Narration, "/narration", media.Audio)
+		if err != nil {
+			return m, err
+		}
+		if m.heardVoice, err = f.listen(in); err != nil {
+			return m, err
+		}
+		m.voice = &in
+		texts := make([]string, len(f.Scenes))
+		for i, s := range f.Scenes {
+			texts[i] = s.Text
+		}
+		clock := timeline.NewClock(strings.Join(texts, " "), f.Marks, m.heardVoice.length)
+		lengths = timeline.Scenes(texts, clock, lead, tail, leastScene)
+		for _, n := range lengths {
+			m.frames += n
+		}
+		if err := f.caption(strings.Join(texts, " "), clock, m.frames); err != nil {
+			return m, err
+		}
+	} else {
+		for i, s := range f.Scenes {
+			lengths[i] = timeline.Frames(s.Length)
+			m.frames += lengths[i]
+		}
+		if m.music == nil && len(f.scenes) == 1 && f.scenes[0].sound {
+			m.clip = &f.scenes[0].input
+		}
+	}
+	if timeline.Time(m.frames) > maxVideo {
+		return m, &Error{Code: CodeTooLarge, Stage: StageSound, About: "/narration", Message: fmt.Sprintf("The video is longer than %v. Shorten its text.", maxVideo)}
+	}
+	f.frames = m.frames
+	f.place(lengths)
+	return m, nil
+}
+
+// place sets the lengths of the scenes, and of the cross-fades between them.
+func (f *film) place(lengths []int) {
+	for i := range f.scenes {
+		s := &f.scenes[i]
+		s.length = lengths[i]
+		if i > 0 && f.Fade && f.Quality == Full {
+			s.before = fadeFrames
+			f.scenes[i-1].after = fadeFrames
+		}
+	}
+}
+
+// rate returns the greatest bit rate of the picture: the whole stays small enough for
+// all platforms. Each scene may begin with what its buffer of one second holds.
+func (f *film) rate() int {
+	seconds := timeline.Time(f.frames).Seconds() + float64(len(f.scenes))
+	return min(maxRate, int(maxFile*8/seconds)-160_000)
+}
+
+// join joins scenes and sound, and delivers the files.
+func (f *film) join(list string) error {
+	if err := f.write(StageJoin, "scenes.txt", []byte(list)); err != nil {
+		return err
+	}
+	if err := f.mux("concat", "scenes.txt"); err != nil {
+		return err
+	}
+	seconds := timeline.Time(f.frames)
+	if err := f.deliver("final.mp4", File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Width: f.width, Height: f.height, Duration: seconds}); err != nil {
+		return err
+	}
+	if err := f.poster(f.files[len(f.files)-1].Path, posterFrame, f.width, f.height); err != nil {
+		return err
+	}
+	if len(f.cues) == 0 {
+		return nil
+	}
+	cues := slices.Collect(func(yield func(timeline.Cue) bool) {
+		for _, c := range f.cues {
+			if !yield(c.Cue) {
+				return
+			}
+		}
+	})
+	if err := f.write(StageJoin, "captions.vtt", []byte(timeline.WebVTT(cues))); err != nil {
+		return err
+	}
+	return f.deliver("captions.vtt", File{Role: media.Subtitles, Type: media.Captions, MIMEType: "text/vtt"})
+}
