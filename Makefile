@@ -99,7 +99,7 @@ test-beside: generate-check
 .PHONY: test-units
 test-units: explorer-assets test-tools ## Run all tests but those of the local system
 	$(GO) test -vet=off -timeout 25m $$($(GO) list $(PACKAGES) | grep -v '$(DEPLOYED)')
-	@for table in pkg/platform/*/testdata/duplicates.md; do echo; echo "$$table, as the tests found it:"; cat $$table; done
+	@for table in pkg/adapter/platform/*/testdata/duplicates.md; do echo; echo "$$table, as the tests found it:"; cat $$table; done
 
 .PHONY: test-engine
 test-engine: explorer-assets test-tools ## Run the tests of all packages that use a table on AWS's own database engine; needs a JDK and Maven

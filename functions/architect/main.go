@@ -3,10 +3,10 @@
 package main
 
 import (
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
 	"github.com/content-automation/api/pkg/architect"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/function"
-	"github.com/content-automation/api/pkg/provider/bedrock"
 )
 
 func main() {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/testdata/platforms/telegram"
 )
 

@@ -5,12 +5,12 @@ import (
 	"io"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/sandbox"
 )
 
 // maker is a provider of everything. Its texts and media are the sandbox's, which

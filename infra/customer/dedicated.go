@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/provider/bedrock"
-	"github.com/content-automation/api/pkg/provider/bedrock/profile"
 )
 
 // Isolation are the settings of customers with infrastructure of their own. Without them,

@@ -20,8 +20,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"github.com/content-automation/api/pkg/adapter/provider/credentials"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
-	"github.com/content-automation/api/pkg/provider/credentials"
 	"github.com/content-automation/api/pkg/social/apps"
 	"github.com/content-automation/api/pkg/store"
 )

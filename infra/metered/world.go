@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/apikey"
@@ -37,7 +38,6 @@ import (
 	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/provider/registry"
 	"github.com/content-automation/api/pkg/service/worker"
 	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
 	generatewiring "github.com/content-automation/api/pkg/service/worker/generate"

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/content-automation/api/pkg/adapter/provider/credentials"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/provider/credentials"
 )
 
 func (r run) credentials(ctx context.Context) (finding, error) {

@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/bedrock/profile"
 )
 
 func main() {

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/architect/chat"
 	"github.com/content-automation/api/pkg/ledger"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 // talker is the language model of the architect. It makes a draft of most messages.

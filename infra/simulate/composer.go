@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 // composer stands for the engine of compositions: it takes its time, fails, or hangs

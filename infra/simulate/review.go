@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/proposal"
-	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 

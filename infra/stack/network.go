@@ -16,8 +16,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/provider/bedrock"
 )
 
 // network is a VPC of the customer's own. Functions are in its private subnets. What they

@@ -11,11 +11,11 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
+	"github.com/content-automation/api/pkg/adapter/provider/polly"
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/bedrock"
-	"github.com/content-automation/api/pkg/provider/bedrock/profile"
-	"github.com/content-automation/api/pkg/provider/polly"
 )
 
 // newFilledSecret makes a secret that an operator fills: it is empty at first, and no

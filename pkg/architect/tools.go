@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/architect/chat"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -20,7 +21,6 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 	"github.com/content-automation/api/pkg/product/goods"
-	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 )
 

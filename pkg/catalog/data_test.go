@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/sandbox"
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 )
 
 func TestModelsAreManyAndOfEveryKind(t *testing.T) {

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/bedrock/profile"
 )
 
 // State is where a model is in its life.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/bedrock/profile"
 )
 
 // Offer is what one stack offers of the catalog: live work needs a provider that

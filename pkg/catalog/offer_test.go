@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 // everything is the offer of a stack with all providers.

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/text/language"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 // The lengths that are asked for where none is given and the model has no list.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 func model(t *testing.T, id string) Model {

@@ -5,7 +5,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
 // billedCharacters returns how many characters of a text the model's provider bills.

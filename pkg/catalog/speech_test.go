@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
 func TestAnAvatarIsPricedByWhatIsSpoken(t *testing.T) {

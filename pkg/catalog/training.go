@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 // Training is what training a model from this one costs, and where it is possible.

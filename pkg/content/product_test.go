@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -13,7 +14,6 @@ import (
 	"github.com/content-automation/api/pkg/product"
 	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/promotion"
-	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/task"
 )
 

@@ -151,7 +151,7 @@ func TestImports(t *testing.T) {
 		{"log", "log/slog is the log", []string{"infra/bench/baseline"}, false},
 		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: pkg/cloud/awsenv", []string{"infra"}, false},
 		{"github.com/aws/jsii-runtime-go", "the CDK app alone needs it", []string{"infra"}, false},
-		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/provider/providertest", "pkg/generate/generatetest", "pkg/webhook/webhooktest", "infra/simulate"}, false},
+		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/adapter/provider/providertest", "pkg/generate/generatetest", "pkg/webhook/webhooktest", "infra/simulate"}, false},
 	} {
 		for _, p := range packages(t) {
 			imports := p.Imports
@@ -182,7 +182,7 @@ func TestWhatFunctionsLink(t *testing.T) {
 	always := []string{module + "/pkg/api", "testing", "github.com/aws/aws-sdk-go-v2/config"}
 	heavy := append([]string{
 		"github.com/aws/aws-sdk-go-v2/service/s3", "github.com/Eyevinn/mp4ff", "golang.org/x/image", "image",
-		module + "/pkg/media/objects", module + "/pkg/media/probe", module + "/pkg/provider/sandbox", module + "/pkg/provider/synth",
+		module + "/pkg/media/objects", module + "/pkg/media/probe", module + "/pkg/adapter/provider/sandbox", module + "/pkg/adapter/provider/synth",
 	}, always...)
 	areas := []string{"account", "architect", "apikey", "catalog", "factory", "content", "studio", "media", "product", "webhook", "social"}
 	linked := map[string]bool{}
@@ -233,7 +233,7 @@ func TestWhatFunctionsLink(t *testing.T) {
 func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 	shared := []string{
 		"pkg/event", "pkg/ledger", "pkg/task/queue", "pkg/relay", "pkg/resource", "pkg/store", "pkg/task",
-		"pkg/catalog", "pkg/generate", "pkg/media", "pkg/provider",
+		"pkg/catalog", "pkg/generate", "pkg/media", "pkg/adapter/provider",
 		"pkg/apikey/expiry", "pkg/architect/chat", "pkg/architect/sample", "pkg/apikey/key", "pkg/content/item", "pkg/factory/plan", "pkg/factory/work", "pkg/studio/generation",
 		"functions/dispatch", "functions/replay", "functions/deliver", "functions/deliver-slow", "functions/due",
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/analytics/rollup/rolluptest"
 	sandboxarea "github.com/content-automation/api/pkg/area/sandbox"
@@ -38,7 +39,6 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/product"
 	"github.com/content-automation/api/pkg/promotion"
-	"github.com/content-automation/api/pkg/provider/sandbox"
 	"github.com/content-automation/api/pkg/reset"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"

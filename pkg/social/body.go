@@ -1,8 +1,8 @@
 package social
 
 import (
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/resource"
 )
 

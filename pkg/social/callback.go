@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 )

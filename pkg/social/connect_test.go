@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/platform/platformtest"
 	"github.com/content-automation/api/pkg/social"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/testdata/platforms/rutube"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/platform"
 	"github.com/content-automation/api/pkg/store"
 
 	customer "github.com/content-automation/api/pkg/account"

@@ -9,9 +9,9 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/headers"
 	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
-	"github.com/content-automation/api/pkg/platform"
 )
 
 //go:embed page.html

@@ -5,11 +5,11 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/platform"
-	"github.com/content-automation/api/pkg/platform/registry"
 )
 
 type platformsInput struct {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/platform"
 )
 
 // refusal returns what a caller is told of a platform's error; param names the credential.

@@ -3,7 +3,7 @@ package studio_test
 import (
 	"testing"
 
-	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/studio/generation"
 )
 

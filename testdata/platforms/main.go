@@ -19,7 +19,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/content-automation/api/pkg/platform/platformtest"
+	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	"github.com/content-automation/api/testdata/platforms/control"
 	"github.com/content-automation/api/testdata/platforms/instagram"
 	"github.com/content-automation/api/testdata/platforms/rutube"

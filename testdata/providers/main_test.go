@@ -14,11 +14,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/credentials"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/media/probe"
-	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/credentials"
-	"github.com/content-automation/api/pkg/provider/registry"
 )
 
 // cloud is what the adapters need of AWS: one secret and one bucket.

@@ -17,8 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"github.com/content-automation/api/pkg/platform/vk"
-	"github.com/content-automation/api/pkg/provider/credentials"
+	"github.com/content-automation/api/pkg/adapter/platform/vk"
+	"github.com/content-automation/api/pkg/adapter/provider/credentials"
 	"github.com/content-automation/api/pkg/social/apps"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider/credentials"
 	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/provider/credentials"
 )
 
 // TestStartAndStop brings a system of its own up, and looks at what is left of

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
 // Assistant answers conversations.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/architect/sample"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 // asked returns the calls that a message leads to, as one text, or what is said at once.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 // The longest texts for models, in characters. A text model reads all settings of a

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 // Composition implements generate.Composing: the finished media of the item.

@@ -3,9 +3,9 @@ package item
 import (
 	"testing"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 // What a composition fails for is the caller's where the caller has given it.

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/product/goods"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 // maxPhotos is how many photos of a product its content shows.

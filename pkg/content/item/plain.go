@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/limits"
 	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/platform"
-	"github.com/content-automation/api/pkg/platform/limits"
 	"github.com/content-automation/api/pkg/store"
 )
 

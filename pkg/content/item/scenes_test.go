@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 func TestWishesThatDoNotFitAreRefused(t *testing.T) {

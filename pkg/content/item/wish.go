@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/script"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 // What is seen in a video.

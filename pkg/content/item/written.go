@@ -3,7 +3,7 @@ package item
 import (
 	"slices"
 
-	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
 // writtenStates are those of items whose texts are finished.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/platform"
 )
 
 // topics are what factories of a type publish about.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
-	"github.com/content-automation/api/pkg/provider"
 	"github.com/content-automation/api/pkg/task"
 )
 

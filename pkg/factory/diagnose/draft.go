@@ -10,9 +10,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/factory"
-	"github.com/content-automation/api/pkg/provider"
 )
 
 // maxProposals is how many proposals a diagnosis makes at most.

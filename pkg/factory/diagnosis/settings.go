@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/content-automation/api/pkg/platform"
-	"github.com/content-automation/api/pkg/platform/limits"
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/limits"
 )
 
 const (

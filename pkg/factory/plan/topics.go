@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
 const (

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider/synth"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/provider/synth"
 )
 
 // Composer stands for the engine of compositions. It makes real files of the roles,

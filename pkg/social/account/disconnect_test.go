@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/factory/ref"
-	"github.com/content-automation/api/pkg/platform"
-	"github.com/content-automation/api/pkg/platform/platformtest"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"

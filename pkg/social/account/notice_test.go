@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/platform"
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/testdata/platforms/instagram"

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/platform"
-	"github.com/content-automation/api/pkg/platform/registry"
-	"github.com/content-automation/api/pkg/platform/wire"
 )
 
 // Apps returns the application that the operator has registered with a platform; the zero

@@ -17,8 +17,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/cloud/secret"
-	"github.com/content-automation/api/pkg/platform"
 )
 
 // needsSecret are the platforms with applications, and whether those have a secret.

@@ -1,6 +1,6 @@
 package generation
 
-import "github.com/content-automation/api/pkg/provider"
+import "github.com/content-automation/api/pkg/adapter/provider"
 
 // Input is the input of a generation. Each kind uses some of the members.
 type Input struct {

@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/platform/platformtest"
+	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 )
 
 // maxKept bounds the body that a CutOff call keeps.

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/content-automation/api/pkg/platform/wire"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
 // The application that the fakes know.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
 // Samples returns the media that a fake serves as its own: the n-th file of a kind,

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/testdata/providers/control"
 	"github.com/content-automation/api/testdata/providers/sample"
 )

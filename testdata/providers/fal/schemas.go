@@ -3,7 +3,7 @@ package fal
 import (
 	"strconv"
 
-	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
 // The members that many models share.

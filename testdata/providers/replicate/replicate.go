@@ -16,7 +16,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
-	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/testdata/providers/control"
 	"github.com/content-automation/api/testdata/providers/strict"
 )

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/synth"
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/synth"
 )
 
 //go:embed media

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/content-automation/api/pkg/provider"
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/task"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrock"
 	"github.com/aws/aws-sdk-go-v2/service/bedrock/types"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/awscall"
 	"github.com/content-automation/api/pkg/factory/training/job"
-	"github.com/content-automation/api/pkg/provider"
-	"github.com/content-automation/api/pkg/provider/awscall"
 )
 
 // timeout bounds each call: none of them waits for the work.

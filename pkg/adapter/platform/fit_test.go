@@ -1,0 +1,120 @@
+package platform_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/testdata/platforms/fixture"
+)
+
+func capabilities(t *testing.T, name string) platform.Capabilities {
+	t.Helper()
+	a, ok := registry.Live(name, wire.Config{})
+	if !ok {
+		t.Fatalf("there is no %s", name)
+	}
+	return a.Capabilities()
+}
+
+// sized returns a file with another length, size or duration.
+func sized(m platform.Media, change func(*platform.Media)) platform.Media {
+	change(&m)
+	return m
+}
+
+// The limits of each platform, at their edge and one beyond.
+func TestTheLimitsOfThePlatforms(t *testing.T) {
+	image, video := fixture.Image("a"), fixture.Video("b", 9000)
+	text := func(n int) string { return strings.Repeat("я", n) }
+	emoji := func(n int) string { return strings.Repeat("👟", n) }
+	for name, c := range map[string]struct {
+		platform string
+		post     platform.Post
+		want     string // the member of the problem; empty: none
+	}{
+		"instagram 2200":           {"instagram", platform.Post{Kind: "post", Media: []platform.Media{image}, Caption: text(2200)}, ""},
+		"instagram 2201":           {"instagram", platform.Post{Kind: "post", Media: []platform.Media{image}, Caption: text(2201)}, "caption"},
+		"instagram tags count":     {"instagram", platform.Post{Kind: "post", Media: []platform.Media{image}, Caption: text(2190), Hashtags: []string{"running", "shoes"}}, "caption"},
+		"instagram 31 hashtags":    {"instagram", platform.Post{Kind: "post", Media: []platform.Media{image}, Hashtags: slices.Repeat([]string{"a"}, 31)}, "hashtags"},
+		"instagram text alone":     {"instagram", platform.Post{Kind: "post", Caption: "Hello"}, "media"},
+		"instagram 4:5":            {"instagram", platform.Post{Kind: "post", Media: []platform.Media{image}}, ""},
+		"instagram 9:16 image":     {"instagram", platform.Post{Kind: "post", Media: []platform.Media{sized(image, func(m *platform.Media) { m.Height = 1920 })}}, "media[0]"},
+		"instagram 9:16 story":     {"instagram", platform.Post{Kind: "story", Media: []platform.Media{sized(image, func(m *platform.Media) { m.Height = 1920 })}}, ""},
+		"instagram png":            {"instagram", platform.Post{Kind: "post", Media: []platform.Media{sized(image, func(m *platform.Media) { m.MIME = "image/png" })}}, "media[0].mime_type"},
+		"instagram 8 MiB":          {"instagram", platform.Post{Kind: "post", Media: []platform.Media{sized(image, func(m *platform.Media) { m.Bytes = 8<<20 + 1 })}}, "media[0].bytes"},
+		"instagram 11 slides":      {"instagram", platform.Post{Kind: "carousel", Media: slices.Repeat([]platform.Media{image}, 11)}, "media"},
+		"instagram video post":     {"instagram", platform.Post{Kind: "post", Media: []platform.Media{video}}, "media[0]"},
+		"instagram comment":        {"instagram", platform.Post{Kind: "post", Media: []platform.Media{image}, Options: platform.Options{FirstComment: text(301)}}, "options.first_comment"},
+		"instagram alt text":       {"instagram", platform.Post{Kind: "post", Media: []platform.Media{sized(image, func(m *platform.Media) { m.Alt = text(1001) })}}, "media[0].alt_text"},
+		"instagram private":        {"instagram", platform.Post{Kind: "post", Media: []platform.Media{image}, Options: platform.Options{Privacy: "private"}}, "options.privacy"},
+		"tiktok UTF-16":            {"tiktok", platform.Post{Kind: "video", Media: []platform.Media{video}, Caption: emoji(1100)}, ""},
+		"tiktok UTF-16 over":       {"tiktok", platform.Post{Kind: "video", Media: []platform.Media{video}, Caption: emoji(1100) + "a"}, "caption"},
+		"tiktok 2 s":               {"tiktok", platform.Post{Kind: "video", Media: []platform.Media{sized(video, func(m *platform.Media) { m.Duration = 2 * time.Second })}}, "media[0].duration_seconds"},
+		"tiktok 11 min":            {"tiktok", platform.Post{Kind: "video", Media: []platform.Media{sized(video, func(m *platform.Media) { m.Duration = 11 * time.Minute })}}, "media[0].duration_seconds"},
+		"tiktok photo title":       {"tiktok", platform.Post{Kind: "carousel", Title: text(91), Media: []platform.Media{image, image}}, "title"},
+		"tiktok video title":       {"tiktok", platform.Post{Kind: "video", Title: text(91), Media: []platform.Media{video}}, ""},
+		"tiktok 36 photos":         {"tiktok", platform.Post{Kind: "carousel", Media: slices.Repeat([]platform.Media{image}, 36)}, "media"},
+		"tiktok story":             {"tiktok", platform.Post{Kind: "story", Media: []platform.Media{video}}, "kind"},
+		"tiktok unlisted":          {"tiktok", platform.Post{Kind: "video", Media: []platform.Media{video}, Options: platform.Options{Privacy: "unlisted"}}, "options.privacy"},
+		"youtube without title":    {"youtube", platform.Post{Kind: "video", Media: []platform.Media{video}}, "title"},
+		"youtube title":            {"youtube", platform.Post{Kind: "video", Title: text(101), Media: []platform.Media{video}}, "title"},
+		"youtube angle bracket":    {"youtube", platform.Post{Kind: "video", Title: "a", Caption: "a < b", Media: []platform.Media{video}}, "caption"},
+		"youtube bytes":            {"youtube", platform.Post{Kind: "video", Title: "a", Caption: text(2501), Media: []platform.Media{video}}, "caption"},
+		"youtube tags":             {"youtube", platform.Post{Kind: "video", Title: "a", Hashtags: slices.Repeat([]string{strings.Repeat("a", 49)}, 11), Media: []platform.Media{video}}, "hashtags"},
+		"telegram text 4096":       {"telegram", platform.Post{Kind: "post", Caption: text(4096)}, ""},
+		"telegram text 4097":       {"telegram", platform.Post{Kind: "post", Caption: text(4097)}, "caption"},
+		"telegram caption divided": {"telegram", platform.Post{Kind: "post", Caption: text(5000), Media: []platform.Media{image}}, ""},
+		"telegram too long":        {"telegram", platform.Post{Kind: "post", Caption: text(5200), Media: []platform.Media{image}}, "caption"},
+		"telegram 51 MB":           {"telegram", platform.Post{Kind: "video", Media: []platform.Media{sized(video, func(m *platform.Media) { m.Bytes = 51 << 20 })}}, "media[0].bytes"},
+		"telegram nothing":         {"telegram", platform.Post{Kind: "post"}, "caption"},
+		"telegram comment":         {"telegram", platform.Post{Kind: "post", Caption: "a", Options: platform.Options{FirstComment: "b"}}, "options.first_comment"},
+		"vk text":                  {"vk", platform.Post{Kind: "post", Caption: text(15_896)}, "caption"},
+		"vk name":                  {"vk", platform.Post{Kind: "video", Title: text(129), Media: []platform.Media{video}}, "title"},
+		"rutube image":             {"rutube", platform.Post{Kind: "post", Media: []platform.Media{image}}, "kind"},
+		"a hashtag of two words":   {"vk", platform.Post{Kind: "post", Caption: "a", Hashtags: []string{"two words"}}, "hashtags[0]"},
+		"an empty file":            {"vk", platform.Post{Kind: "video", Media: []platform.Media{sized(video, func(m *platform.Media) { m.Bytes = 0 })}}, "media[0].bytes"},
+		"a generated post is fine": {"vk", platform.Post{Kind: "post", Caption: "a", Options: platform.Options{Generated: true}}, ""},
+	} {
+		problems := platform.Fit(c.platform, c.post, capabilities(t, c.platform))
+		switch {
+		case c.want == "" && len(problems) > 0:
+			t.Errorf("%s: %+v, want none", name, problems)
+		case c.want != "" && (len(problems) != 1 || problems[0].Param != c.want || problems[0].Platform != c.platform || !strings.HasSuffix(problems[0].Message, ".")):
+			t.Errorf("%s: %+v, want one of %s", name, problems, c.want)
+		}
+	}
+}
+
+func TestHashtagsArePlacedAsThePlatformWants(t *testing.T) {
+	p := platform.Post{Kind: platform.KindVideo, Title: "A shoe", Caption: "It runs.\n", Hashtags: []string{"shoes", "running"}, Media: []platform.Media{fixture.Video("a", 10)}}
+	for name, want := range map[string]platform.Arranged{
+		"instagram": {Body: "It runs.\n\n#shoes #running"},
+		"youtube":   {Body: "It runs.", Tags: []string{"shoes", "running"}},
+	} {
+		got := platform.Arrange(p, capabilities(t, name))
+		if got.Body != want.Body || got.Rest != "" || !slices.Equal(got.Tags, want.Tags) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+func TestALongCaptionIsDividedWhereItPauses(t *testing.T) {
+	sentence := "This is a sentence of some length. "
+	for name, c := range map[string]struct{ caption, first, rest string }{
+		"paragraph": {strings.Repeat("a", 900) + "\n\n" + strings.Repeat("b", 900), strings.Repeat("a", 900), strings.Repeat("b", 900)},
+		"sentence":  {strings.Repeat(sentence, 40), strings.TrimSpace(strings.Repeat(sentence, 29)), strings.TrimSpace(strings.Repeat(sentence, 11))},
+		"word":      {strings.Repeat("word ", 300), strings.TrimSpace(strings.Repeat("word ", 204)), strings.TrimSpace(strings.Repeat("word ", 96))},
+		"nowhere":   {strings.Repeat("👟", 600), strings.Repeat("👟", 512), strings.Repeat("👟", 88)},
+		"too early": {"Hi.\n\n" + strings.Repeat("b", 1100), "Hi.\n\n" + strings.Repeat("b", 1019), strings.Repeat("b", 81)},
+	} {
+		got := platform.Arrange(platform.Post{Kind: platform.KindPost, Caption: c.caption, Media: []platform.Media{fixture.Image("a")}}, capabilities(t, "telegram"))
+		if got.Body != c.first || got.Rest != c.rest {
+			t.Errorf("%s: divided after %d and %d bytes: …%q", name, len(got.Body), len(got.Rest), got.Body[max(0, len(got.Body)-20):])
+		}
+	}
+}

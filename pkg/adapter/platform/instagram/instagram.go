@@ -1,0 +1,199 @@
+// Package instagram publishes on Instagram's professional accounts.
+//
+// Media are put into containers, which Instagram fills from their addresses. A
+// container is not seen before it is published, and is gone after 24 hours. Publishing
+// takes one call, whose outcome is read from the container if its answer was lost.
+package instagram
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// Name is the platform's id.
+const Name = "instagram"
+
+// The platform's addresses.
+const (
+	dialog  = "https://www.facebook.com"
+	graph   = "https://graph.facebook.com"
+	version = "/v26.0"
+)
+
+var (
+	image = &platform.File{MIMEs: []string{"image/jpeg"}, MaxBytes: 8 << 20, MinRatio: 4.0 / 5, MaxRatio: 1.91}
+	reel  = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300 << 20, MinRatio: 0.01, MaxRatio: 10, MinTime: 3 * time.Second, MaxTime: 15 * time.Minute}
+	clip  = &platform.File{MIMEs: reel.MIMEs, MaxBytes: 100 << 20, MinRatio: 0.01, MaxRatio: 10, MinTime: 3 * time.Second, MaxTime: time.Minute}
+	still = &platform.File{MIMEs: image.MIMEs, MaxBytes: 8 << 20} // a story may have any ratio
+
+	caption = platform.Text{Max: 2200}
+
+	// ofPosts are the options that stories do not have.
+	ofPosts = []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt}
+)
+
+var capabilities = platform.Capabilities{
+	Label:   "Instagram",
+	Connect: platform.ConnectOAuth,
+	Scopes: []string{
+		"instagram_basic", "instagram_content_publish", "instagram_manage_comments", "instagram_manage_insights",
+		"pages_show_list", "pages_read_engagement", "business_management",
+	},
+	Kinds: map[platform.Kind]platform.Rule{
+		platform.KindPost:      {Caption: caption, MinMedia: 1, MaxMedia: 1, Image: image},
+		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: reel},
+		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: reel},
+		platform.KindCarousel:  {Caption: caption, MinMedia: 2, MaxMedia: 10, Image: image, Video: clip},
+		platform.KindStory:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Image: still, Video: clip, Without: ofPosts},
+	},
+	Hashtags:   platform.Hashtags{Max: 5, Written: true},
+	Alt:        platform.Text{Max: 1000},
+	Comment:    platform.Text{Max: 300},
+	Options:    []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt, platform.OptionFirstComment, platform.OptionGenerated},
+	Privacies:  []platform.Privacy{platform.Public},
+	Metrics:    []string{"views", "likes", "comments", "shares", "saves"},
+	DailyPosts: 50,
+	Budget:     &platform.Budget{Max: 400, Files: true},
+	Pulls:      true,
+	Notes: []string{
+		"The account must be a professional one that is connected to a Facebook page.",
+		"Instagram shows no caption on stories.",
+		"Hashtags in the caption count, too.",
+		"Instagram takes 400 containers of an account in 24 hours: one for a post, and one more for each of several media. What exceeds them waits.",
+		"Access ends 90 days after the owner has granted it: connect the account again before.",
+		"A first comment that Instagram refuses does not fail the publication: it is a warning.",
+	},
+}
+
+// Platform is Instagram.
+type Platform struct {
+	client *wire.Client
+	oauth  wire.OAuth
+}
+
+var _ platform.Adapter = (*Platform)(nil)
+
+// New makes the adapter.
+func New(cfg wire.Config) *Platform {
+	c := wire.New(Name, cfg)
+	return &Platform{c, wire.OAuth{
+		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graph) + version + "/oauth/access_token",
+		Scopes: capabilities.Scopes, Divider: ",", Refused: tokenRefused,
+	}}
+}
+
+// Name implements platform.Adapter.
+func (p *Platform) Name() string { return Name }
+
+// Capabilities implements platform.Adapter.
+func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
+
+// Authorization implements platform.Connector.
+func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) (string, error) {
+	return p.client.Address(ctx, p.oauth, a)
+}
+
+// Connect implements platform.Connector: the Instagram accounts of the pages that the
+// owner has chosen.
+func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
+	short, err := p.client.Exchange(ctx, p.oauth, g, nil)
+	if err != nil {
+		return nil, err
+	}
+	token, err := p.extend(ctx, short.Access)
+	if err != nil {
+		return nil, err
+	}
+	token.EndsAt = p.ends(ctx, token, p.client.Now().Add(access))
+	pages, err := p.pages(ctx, token.Access)
+	if err != nil {
+		return nil, err
+	}
+	var all []platform.Account
+	for _, i := range pages {
+		if g.Choice != "" && g.Choice != i.ID && g.Choice != "@"+i.Username {
+			continue
+		}
+		name := i.Name
+		if name == "" {
+			name = i.Username
+		}
+		all = append(all, platform.Account{ID: i.ID, Handle: "@" + i.Username, Name: name, AvatarURL: i.Picture, Token: token})
+	}
+	if len(all) == 0 {
+		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "None of the chosen Facebook pages has such a professional Instagram account.")
+	}
+	return all, nil
+}
+
+// Revoke implements platform.Connector: it takes back all that the owner has allowed.
+func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
+	err := p.client.JSON(ctx, p.call(http.MethodDelete, "/me/permissions", a.Token.Access), refused(false), nil)
+	if platform.KindOf(err) == platform.Reconnect {
+		return nil // it has ended already
+	}
+	return err
+}
+
+func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
+	return wire.Call{Name: method + " " + path, Method: method, URL: p.client.Base(graph) + version + path, Bearer: token}
+}
+
+// read reads a node or an edge.
+func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
+	call := p.call(http.MethodGet, path, token)
+	call.Query = query
+	return p.client.JSON(ctx, call, refused(false), out)
+}
+
+// write creates something that cannot be seen yet, and returns its id.
+func (p *Platform) write(ctx context.Context, token platform.Secret, path string, form url.Values, posts bool) (string, error) {
+	call := p.call(http.MethodPost, path, token)
+	call.Form, call.Posts = form, posts
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := p.client.JSON(ctx, call, refused(posts), &made); err != nil {
+		return "", err
+	}
+	if !number(made.ID) {
+		return "", p.client.Garbled(call, errNoID)
+	}
+	return made.ID, nil
+}
+
+// Metrics implements platform.Publisher.
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
+	if !number(post.ID) {
+		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound, "Instagram does not have the post.")
+	}
+	var insights struct {
+		Data []struct {
+			Name   string `json:"name"`
+			Values []struct {
+				Value int64 `json:"value"`
+			} `json:"values"`
+		} `json:"data"`
+	}
+	err := p.read(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {"views,likes,comments,shares,saved"}}, &insights)
+	if platform.KindOf(err) == platform.BadContent {
+		// Of a story, Instagram refuses to count the others.
+		err = p.read(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {"views,shares"}}, &insights)
+	}
+	if err != nil {
+		return platform.Metrics{}, err
+	}
+	var m platform.Metrics
+	into := map[string]**int64{"views": &m.Views, "likes": &m.Likes, "comments": &m.Comments, "shares": &m.Shares, "saved": &m.Saves}
+	for _, d := range insights.Data {
+		if field, ok := into[d.Name]; ok && len(d.Values) > 0 {
+			*field = platform.Count(d.Values[0].Value)
+		}
+	}
+	return m, nil
+}

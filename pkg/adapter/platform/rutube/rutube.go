@@ -1,0 +1,267 @@
+// Package rutube publishes videos on Rutube. Its public documents are old, so the
+// adapter is marked as beta.
+//
+// Rutube reads a video from its address. The video is made hidden, so that it cannot be
+// seen without its link, and then shown. That can be repeated. A repeat of the first
+// step leaves a hidden video.
+package rutube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// Name is the platform's id.
+const Name = "rutube"
+
+const (
+	ownAddress = "https://rutube.ru"
+
+	// The categories of videos.
+	music = 6
+	other = 13 // fits no other
+
+	processing = 30 * time.Second
+)
+
+var (
+	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 10 << 30, MaxTime: 5 * time.Hour}
+
+	title       = platform.Text{Max: 100, Required: true}
+	description = platform.Text{Max: 5000}
+)
+
+// needsPassword is what owners of accounts have to know who never set a password.
+const needsPassword = "An account that was made with a telephone number or VK ID has no password: set one in the settings of Rutube first."
+
+var capabilities = platform.Capabilities{
+	Label:   "Rutube",
+	Connect: platform.ConnectPassword,
+	Beta:    true,
+	Kinds: map[platform.Kind]platform.Rule{
+		platform.KindVideo:     {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
+		platform.KindMusicClip: {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
+	},
+	Hashtags:  platform.Hashtags{Max: 30},
+	Privacies: []platform.Privacy{platform.Public},
+	Metrics:   []string{"views"},
+	Pulls:     true,
+	Notes: []string{
+		"Rutube documents its interface badly, and may change it.",
+		"The password is used once, for a token, and is not kept.",
+		needsPassword,
+		"Rutube shows a video after its moderation.",
+	},
+}
+
+// Platform is Rutube.
+type Platform struct {
+	client *wire.Client
+}
+
+var _ platform.Adapter = (*Platform)(nil)
+
+// New makes the adapter.
+func New(cfg wire.Config) *Platform { return &Platform{wire.New(Name, cfg)} }
+
+// Name implements platform.Adapter.
+func (p *Platform) Name() string { return Name }
+
+// Capabilities implements platform.Adapter.
+func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
+
+// Authorization implements platform.Connector.
+func (p *Platform) Authorization(context.Context, platform.Authorization) (string, error) {
+	return "", platform.Unsupported("OAuth")
+}
+
+// Connect implements platform.Connector: the account that logs in.
+func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
+	if g.Username == "" || g.Password == "" {
+		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "Rutube is connected with a user name and a password.")
+	}
+	call := wire.Call{
+		Name: "token_auth", Method: http.MethodPost, URL: p.client.Base(ownAddress) + "/api/accounts/token_auth/", Secrets: []platform.Secret{g.Password},
+		Form: url.Values{"username": {g.Username}, "password": {g.Password.Reveal()}},
+	}
+	var answer struct {
+		Token platform.Secret `json:"token"`
+	}
+	refusedLogin := func(a wire.Answer) *platform.Error {
+		if a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
+			return platform.NeedsReconnect(platform.CodeNeedsReconnect, "Rutube refuses the user name or the password. "+needsPassword)
+		}
+		return nil
+	}
+	if err := p.client.JSON(ctx, call, refusedLogin, &answer); err != nil {
+		return nil, err
+	}
+	if answer.Token == "" {
+		return nil, p.client.Garbled(call, errors.New("there is no token"))
+	}
+	return []platform.Account{{ID: g.Username, Handle: g.Username, Name: g.Username, Token: platform.Token{Access: answer.Token}}}, nil
+}
+
+// Refresh implements platform.Connector. The token does not end.
+func (p *Platform) Refresh(_ context.Context, a platform.Account) (platform.Token, error) {
+	return a.Token, nil
+}
+
+// Revoke implements platform.Connector. Rutube documents no way to end a token.
+func (p *Platform) Revoke(context.Context, platform.Account) error { return nil }
+
+// work is what a handle has.
+type work struct {
+	Video string `json:"video"`
+}
+
+var videoID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-zA-Z_-]{1,64}$`) })
+
+func parse(h platform.Handle) (w work, err error) {
+	if err := h.Decode(&w); err != nil {
+		return w, err
+	}
+	if !videoID().MatchString(w.Video) {
+		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+	}
+	return w, nil
+}
+
+// call makes a call about videos.
+func (p *Platform) call(ctx context.Context, a platform.Account, method, path string, body any, posts bool, out any) error {
+	return p.client.JSON(ctx, wire.Call{
+		Name: method + " " + path, Method: method, URL: p.client.Base(ownAddress) + "/api/video/" + path, JSON: body, Posts: posts,
+		Header: http.Header{"Authorization": {"Token " + a.Token.Access.Reveal()}}, Secrets: []platform.Secret{a.Token.Access},
+	}, refused, out)
+}
+
+// refused classifies refusals by status: Rutube has no codes.
+func refused(a wire.Answer) *platform.Error {
+	switch a.Status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return platform.Disconnected()
+	case http.StatusNotFound, http.StatusGone:
+		return platform.Refuse(platform.CodePostNotFound, "Rutube does not have the video.")
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return platform.Refuse(platform.CodeContentRefused, "Rutube refuses the video.")
+	default:
+		return nil
+	}
+}
+
+// Start implements platform.Publisher: it lets Rutube read the video, hidden.
+func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.Post) (platform.Step, error) {
+	text := platform.Arrange(post, capabilities)
+	category := other
+	if post.Topic == platform.TopicMusic {
+		category = music
+	}
+	body := map[string]any{"url": post.Media[0].URL, "title": text.Title, "description": text.Body, "is_hidden": true, "category_id": category}
+	var made struct {
+		Video string `json:"video_id"`
+	}
+	if err := p.call(ctx, a, http.MethodPost, "", body, false, &made); err != nil {
+		return platform.Step{}, err
+	}
+	if !videoID().MatchString(made.Video) {
+		return platform.Step{}, platform.Busy().Because(errors.New("rutube: there is no video"))
+	}
+	return platform.Go(platform.StageCheck, work{made.Video}, processing)
+}
+
+// state is a video as Rutube has it.
+type state struct {
+	Status  string          `json:"status"`
+	Hidden  bool            `json:"is_hidden"`
+	Deleted bool            `json:"is_deleted"`
+	Reason  json.RawMessage `json:"action_reason"` // a name, or an object with one
+	Views   *int64          `json:"hits"`
+}
+
+func (s state) reason() string {
+	var name string
+	if json.Unmarshal(s.Reason, &name) == nil {
+		return name
+	}
+	var named struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(s.Reason, &named) == nil {
+		return named.Name
+	}
+	return ""
+}
+
+func (p *Platform) state(ctx context.Context, a platform.Account, video string) (s state, err error) {
+	return s, p.call(ctx, a, http.MethodGet, video+"/", nil, false, &s)
+}
+
+// Check implements platform.Publisher: it waits until the video is ready.
+func (p *Platform) Check(ctx context.Context, a platform.Account, _ platform.Post, h platform.Handle) (platform.Step, error) {
+	w, err := parse(h)
+	if err != nil {
+		return platform.Step{}, err
+	}
+	s, err := p.state(ctx, a, w.Video)
+	switch reason := s.reason(); {
+	case err != nil:
+		return platform.Step{}, err
+	case s.Status == "error", s.Deleted && reason != "downloading_video":
+		return platform.Step{}, platform.Refuse(platform.CodeMediaRefused, "Rutube could not process the video.")
+	case s.Status == "ready", reason == "moderation":
+		return platform.Go(platform.StageFinalize, w, 0)
+	default:
+		return platform.Go(platform.StageCheck, w, processing)
+	}
+}
+
+// Finalize implements platform.Publisher: it shows the video.
+func (p *Platform) Finalize(ctx context.Context, a platform.Account, _ platform.Post, h platform.Handle) (platform.Step, error) {
+	w, err := parse(h)
+	if err != nil {
+		return platform.Step{}, err
+	}
+	if err := p.call(ctx, a, http.MethodPatch, w.Video+"/", map[string]any{"is_hidden": false}, true, &state{}); err != nil {
+		return platform.Step{}, err
+	}
+	return shown(w), nil
+}
+
+func shown(w work) platform.Step {
+	return platform.Step{Next: platform.StageDone, Post: platform.Published{ID: w.Video, URL: "https://rutube.ru/video/" + w.Video + "/"}}
+}
+
+// Reconcile implements platform.Publisher. To show a video that is shown does nothing.
+func (p *Platform) Reconcile(ctx context.Context, a platform.Account, _ platform.Post, h platform.Handle, _ time.Time) (platform.Step, error) {
+	w, err := parse(h)
+	if err != nil {
+		return platform.Step{}, err
+	}
+	s, err := p.state(ctx, a, w.Video)
+	switch {
+	case err != nil:
+		return platform.Step{}, err
+	case s.Hidden:
+		return platform.Go(platform.StageFinalize, w, 0)
+	default:
+		return shown(w), nil
+	}
+}
+
+// Metrics implements platform.Publisher.
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
+	if !videoID().MatchString(post.ID) {
+		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound, "Rutube does not have the video.")
+	}
+	s, err := p.state(ctx, a, post.ID)
+	return platform.Metrics{Views: s.Views}, err
+}

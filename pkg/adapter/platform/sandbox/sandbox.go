@@ -1,0 +1,213 @@
+// Package sandbox is the platform of test keys: it makes no call, and is deterministic.
+// It stands for any of the real platforms, with their limits.
+//
+// It keeps no state: a post follows from the key of its publication, so the same
+// publication is always the same post, and its metrics follow from its age.
+package sandbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+)
+
+// page is where the posts would be.
+const page = "https://sandbox.invalid/"
+
+// Platform is the sandbox of one platform.
+type Platform struct {
+	name string
+	caps platform.Capabilities
+	now  func() time.Time
+}
+
+var _ platform.Adapter = (*Platform)(nil)
+
+// New makes the sandbox of a platform with that platform's capabilities.
+func New(name string, caps platform.Capabilities, now func() time.Time) *Platform {
+	return &Platform{name, caps, now}
+}
+
+// Name implements platform.Adapter.
+func (p *Platform) Name() string { return p.name }
+
+// Capabilities implements platform.Adapter.
+func (p *Platform) Capabilities() platform.Capabilities { return p.caps }
+
+// Authorization implements platform.Connector. The address leads straight back to the
+// callback, with a code.
+func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) (string, error) {
+	if err := ended(ctx); err != nil {
+		return "", err
+	}
+	if p.caps.Connect != platform.ConnectOAuth {
+		return "", platform.Unsupported("OAuth")
+	}
+	divider := "?"
+	if strings.Contains(a.RedirectURL, "?") {
+		divider = "&"
+	}
+	return a.RedirectURL + divider + "code=sandbox-" + platform.Challenge(a.Verifier) + "&state=" + a.State, nil
+}
+
+// Connect implements platform.Connector. It accepts anything but a code of another
+// verifier.
+func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
+	if err := ended(ctx); err != nil {
+		return nil, err
+	}
+	given := g.Code + g.Token.Reveal() + g.Username
+	if given == "" || p.caps.Connect == platform.ConnectOAuth && g.Token == "" && g.Code != "sandbox-"+platform.Challenge(g.Verifier) {
+		return nil, platform.Disconnected()
+	}
+	prefix := "sandbox-" + p.name + "-"
+	id := prefix + seed(given+g.Choice)
+	if strings.HasPrefix(g.Choice, prefix) {
+		id = g.Choice // one of before
+	}
+	handle := strings.TrimPrefix(g.Choice, "@")
+	if handle == "" {
+		handle = id
+	}
+	return []platform.Account{{ID: id, Handle: handle, Name: "Sandbox of " + p.name, Token: platform.Token{Access: platform.Secret("sandbox-token"), Scopes: p.caps.Scopes}}}, nil
+}
+
+// Refresh implements platform.Connector.
+func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
+	return a.Token, ended(ctx)
+}
+
+// Revoke implements platform.Connector.
+func (p *Platform) Revoke(ctx context.Context, _ platform.Account) error { return ended(ctx) }
+
+// work is what a handle has.
+type work struct {
+	Ready int64 `json:"ready"` // Unix milliseconds
+}
+
+func parse(h platform.Handle) (work, error) {
+	var w work
+	if err := h.Decode(&w); err != nil {
+		return w, err
+	}
+	if w.Ready <= 0 {
+		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+	}
+	return w, nil
+}
+
+// Start implements platform.Publisher.
+func (p *Platform) Start(ctx context.Context, _ platform.Account, post platform.Post) (platform.Step, error) {
+	if err := ended(ctx); err != nil {
+		return platform.Step{}, err
+	}
+	if problems := platform.Fit(p.name, post, p.caps); len(problems) > 0 {
+		return platform.Step{}, platform.Refuse(platform.CodeContentRefused, problems[0].Message)
+	}
+	return platform.Go(platform.StageCheck, work{p.now().Add(post.Rehearsal.Delay).UnixMilli()}, post.Rehearsal.Delay)
+}
+
+// Check implements platform.Publisher.
+func (p *Platform) Check(ctx context.Context, _ platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+	w, err := parse(h)
+	if err == nil {
+		err = ended(ctx)
+	}
+	if err != nil {
+		return platform.Step{}, err
+	}
+	if wait := time.UnixMilli(w.Ready).Sub(p.now()); wait > 0 {
+		return platform.Go(platform.StageCheck, w, wait)
+	}
+	if failure := post.Rehearsal.Code; failure != "" {
+		return platform.Step{}, rehearsed(failure)
+	}
+	return platform.Go(platform.StageFinalize, w, 0)
+}
+
+// rehearsed returns the failure that was asked for, of the kind that has its code.
+func rehearsed(code platform.Code) error {
+	switch code {
+	case platform.CodeOutcomeUnknown:
+		return platform.Lost(nil)
+	case platform.CodeNeedsReconnect, platform.CodeMissingPermission:
+		return platform.NeedsReconnect(code, "The account has to be connected again, as was asked for.")
+	default:
+		return platform.Refuse(code, "The publication failed, as was asked for.")
+	}
+}
+
+// Finalize implements platform.Publisher.
+func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+	w, err := parse(h)
+	if err == nil {
+		err = ended(ctx)
+	}
+	if err != nil {
+		return platform.Step{}, err
+	}
+	sum := sha256.Sum256([]byte(a.ID + "\x00" + post.Key))
+	// The time makes metrics grow with the age of the post.
+	raw := binary.BigEndian.AppendUint64(sum[:9:9], uint64(w.Ready/1000))
+	id := base64.RawURLEncoding.EncodeToString(raw)
+	return platform.Step{Next: platform.StageDone, Post: platform.Published{ID: id, URL: page + p.name + "/" + id}}, nil
+}
+
+// Reconcile implements platform.Publisher. A repeat makes the same post.
+func (p *Platform) Reconcile(ctx context.Context, _ platform.Account, _ platform.Post, h platform.Handle, _ time.Time) (platform.Step, error) {
+	w, err := parse(h)
+	if err == nil {
+		err = ended(ctx)
+	}
+	if err != nil {
+		return platform.Step{}, err
+	}
+	return platform.Go(platform.StageFinalize, w, 0)
+}
+
+// Metrics implements platform.Publisher. Views grow to a number between 500 and 9,999,
+// of which half is reached after a day; the others are shares of it.
+func (p *Platform) Metrics(ctx context.Context, _ platform.Account, post platform.Published) (platform.Metrics, error) {
+	if err := ended(ctx); err != nil {
+		return platform.Metrics{}, err
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(post.ID)
+	if err != nil || len(raw) != 17 {
+		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound, "The platform does not have the post.").Because(err)
+	}
+	age := max(p.now().Sub(time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0)), 0)
+	most := int64(500 + binary.BigEndian.Uint16(raw)%9500)
+	views := int64(float64(most) * age.Hours() / (age.Hours() + 24))
+	all := map[string]int64{"views": views, "likes": views / 12, "comments": views / 150, "shares": views / 200, "saves": views / 90}
+	var m platform.Metrics
+	for name, into := range map[string]**int64{"views": &m.Views, "likes": &m.Likes, "comments": &m.Comments, "shares": &m.Shares, "saves": &m.Saves} {
+		for _, has := range p.caps.Metrics {
+			if has == name {
+				*into = platform.Count(all[name])
+			}
+		}
+	}
+	if len(p.caps.Metrics) == 0 {
+		return m, platform.Unsupported("metrics")
+	}
+	return m, nil
+}
+
+func seed(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return strconv.FormatUint(binary.BigEndian.Uint64(sum[:]), 36)
+}
+
+// ended returns the error of a context that has ended.
+func ended(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return platform.Later(platform.CodeCanceled, "The step was canceled.").Because(err)
+	}
+	return nil
+}

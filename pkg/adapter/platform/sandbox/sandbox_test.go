@@ -1,0 +1,123 @@
+package sandbox_test
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
+	"github.com/content-automation/api/pkg/adapter/platform/sandbox"
+	"github.com/content-automation/api/testdata/platforms/fixture"
+)
+
+var capabilities = platform.Capabilities{
+	Label:   "Instagram",
+	Connect: platform.ConnectOAuth, Scopes: []string{"publish"},
+	Kinds: map[platform.Kind]platform.Rule{
+		platform.KindPost: {Caption: platform.Text{Max: 100}, MaxMedia: 1, Image: &platform.File{}},
+	},
+	Privacies: []platform.Privacy{platform.Public},
+	Metrics:   []string{"views", "likes", "shares"},
+}
+
+// recorded is the sandbox with a record of its posts: the sandbox itself keeps none.
+type recorded struct {
+	*sandbox.Platform
+	mu    sync.Mutex
+	posts []string
+}
+
+func (r *recorded) Finalize(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+	step, err := r.Platform.Finalize(ctx, a, post, h)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil && !slices.Contains(r.posts, step.Post.ID) {
+		r.posts = append(r.posts, step.Post.ID)
+	}
+	return step, err
+}
+
+// Posts implements platformtest.Fake: the ids, which only one publication has.
+func (r *recorded) Posts() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Repeat([]string{"a post"}, len(r.posts))
+}
+
+func (*recorded) Calls() int                   { return 0 }
+func (*recorded) Fail(int, platformtest.Fault) {}
+func (*recorded) Waiting() <-chan struct{}     { return nil }
+func (*recorded) Calm()                        {}
+func (*recorded) Expire()                      {}
+
+func newFixture() *platformtest.Fixture {
+	clock := fixture.NewClock()
+	r := &recorded{Platform: sandbox.New("instagram", capabilities, clock.Now)}
+	return &platformtest.Fixture{
+		Adapter: r, Fake: r, Now: clock.Now, Advance: clock.Advance, Close: func() {},
+		Account: platform.Account{ID: "sandbox-instagram-1", Token: platform.Token{Access: "sandbox-token"}},
+	}
+}
+
+func TestConformance(t *testing.T) {
+	fixture.Run(t, platformtest.Suite{
+		New: newFixture,
+		Posts: []platformtest.Named{
+			{Name: "text", Post: platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "Hello"}},
+			{Name: "slow photo", Post: platform.Post{Key: "pub_2", Kind: platform.KindPost, Media: []platform.Media{fixture.Image("a")}, Rehearsal: platform.Rehearsal{Delay: time.Minute}}},
+		},
+		Grant: func(f *platformtest.Fixture) (platform.Grant, error) {
+			address, err := f.Adapter.Authorization(context.Background(), platform.Authorization{RedirectURL: fixture.RedirectURL, State: "s", Verifier: "v"})
+			if err != nil {
+				return platform.Grant{}, err
+			}
+			u, err := url.Parse(address)
+			return platform.Grant{Code: u.Query().Get("code"), RedirectURL: fixture.RedirectURL, Verifier: "v"}, err
+		},
+		BadGrants: []platform.Grant{{}, {Code: "sandbox-other", Verifier: "v"}},
+	})
+}
+
+func TestRehearsedFailures(t *testing.T) {
+	for code, want := range map[platform.Code]platform.ErrorKind{
+		platform.CodeOutcomeUnknown: platform.Unknown, platform.CodeNeedsReconnect: platform.Reconnect,
+		platform.CodeContentRefused: platform.BadContent, platform.CodeMediaRefused: platform.BadContent,
+	} {
+		f := newFixture()
+		_, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Kind: platform.KindPost, Caption: "Hello", Rehearsal: platform.Rehearsal{Code: code}})
+		if platform.KindOf(err) != want || len(f.Fake.Posts()) != 0 {
+			t.Errorf("%s: %v with %d posts, want %s and none", code, err, len(f.Fake.Posts()), want)
+		}
+	}
+}
+
+func TestMetricsGrowWithThePost(t *testing.T) {
+	f := newFixture()
+	done, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "Hello"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last int64 = -1
+	for _, wait := range []time.Duration{time.Hour, 23 * time.Hour, 6 * 24 * time.Hour, 23 * 24 * time.Hour} {
+		f.Advance(wait)
+		m, err := f.Adapter.Metrics(t.Context(), f.Account, done.Post)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := f.Adapter.Metrics(t.Context(), f.Account, done.Post)
+		if err != nil || *again.Views != *m.Views || *again.Likes != *m.Likes {
+			t.Errorf("read again: %v, %v", again, err)
+		}
+		if *m.Views <= last || *m.Likes != *m.Views/12 || m.Comments != nil {
+			t.Errorf("after %s: %d views, %d before", wait, *m.Views, last)
+		}
+		last = *m.Views
+	}
+	if last < 450 || last > 9_999 {
+		t.Errorf("%d views after 30 days", last)
+	}
+}

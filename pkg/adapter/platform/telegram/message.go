@@ -1,0 +1,87 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// item is one of the media of an album.
+type item struct {
+	Type      string `json:"type"`
+	Media     string `json:"media"`
+	Caption   string `json:"caption,omitempty"`
+	Streaming bool   `json:"supports_streaming,omitempty"`
+	Width     int    `json:"width,omitempty"`
+	Height    int    `json:"height,omitempty"`
+	Duration  int    `json:"duration,omitempty"`
+}
+
+// message returns the call that sends a part of a post.
+func (p *Platform) message(ctx context.Context, w work, post platform.Post, text platform.Arranged) (wire.Call, error) {
+	if w.Part == 2 || len(post.Media) == 0 {
+		body := map[string]any{"chat_id": w.Chat, "text": text.Rest}
+		if w.Part == 1 {
+			body["text"] = text.Body
+		}
+		if post.Options.Silent {
+			body["disable_notification"] = true
+		}
+		return wire.Call{Name: "sendMessage", JSON: body, Posts: true}, nil
+	}
+	fields := url.Values{"chat_id": {w.Chat}}
+	if post.Options.Silent {
+		fields.Set("disable_notification", "true")
+	}
+	call := wire.Call{Posts: true, Timeout: wire.UploadTimeout}
+	var files []wire.File
+	switch m := post.Media[0]; {
+	case len(post.Media) > 1:
+		call.Name = "sendMediaGroup"
+		var items []item
+		for i, m := range post.Media {
+			name := "file" + strconv.Itoa(i)
+			it := item{Type: "photo", Media: "attach://" + name}
+			if m.Video() {
+				it = item{Type: "video", Media: it.Media, Streaming: true, Width: m.Width, Height: m.Height, Duration: int(m.Duration.Seconds())}
+			}
+			if i == 0 {
+				it.Caption = text.Body // of the album
+			}
+			items = append(items, it)
+			files = append(files, wire.File{Field: name, Name: wire.FileName(m), Media: m})
+		}
+		raw, err := json.Marshal(items)
+		if err != nil {
+			return wire.Call{}, fmt.Errorf("telegram: album: %w", err)
+		}
+		fields.Set("media", string(raw))
+	case m.Video():
+		call.Name = "sendVideo"
+		fields.Set("supports_streaming", "true")
+		for name, n := range map[string]int{"width": m.Width, "height": m.Height, "duration": int(m.Duration.Seconds())} {
+			if n > 0 {
+				fields.Set(name, strconv.Itoa(n))
+			}
+		}
+		files = []wire.File{{Field: "video", Name: wire.FileName(m), Media: m}}
+		if c := post.Cover; c != nil {
+			fields.Set("cover", "attach://cover")
+			files = append(files, wire.File{Field: "cover", Name: wire.FileName(*c), Media: *c})
+		}
+	default:
+		call.Name = "sendPhoto"
+		files = []wire.File{{Field: "photo", Name: wire.FileName(m), Media: m}}
+	}
+	if len(post.Media) == 1 && text.Body != "" {
+		fields.Set("caption", text.Body)
+	}
+	body, err := wire.Multipart(ctx, fields, files...)
+	call.Body = body
+	return call, err
+}

@@ -1,0 +1,308 @@
+package tiktok
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+const (
+	// defaultChunk is the length of a chunk; the last one has up to twice of it. A
+	// file of at most singleChunk is one.
+	defaultChunk = 32 << 20
+	singleChunk  = 64 << 20
+
+	// Status may be asked for 30 times a minute.
+	between    = 2 * time.Second
+	processing = 10 * time.Second
+	// An address to upload to is good for an hour.
+	uploadable = time.Hour + 5*time.Minute
+	// A public post has its id after moderation, usually within a minute.
+	moderation = 30 * time.Second
+	maxLooks   = 10
+)
+
+// The privacies in TikTok's words.
+var levels = map[platform.Privacy][]string{
+	platform.Public:  {"PUBLIC_TO_EVERYONE"},
+	platform.Friends: {"MUTUAL_FOLLOW_FRIENDS"},
+	platform.Private: {"SELF_ONLY"},
+	"":               {"PUBLIC_TO_EVERYONE", "FOLLOWER_OF_CREATOR", "SELF_ONLY"},
+}
+
+// domain is that of the addresses to upload to.
+const domain = "tiktokapis.com"
+
+// work is what a handle has.
+type work struct {
+	ID      string `json:"id,omitempty"`      // of the publication
+	Upload  string `json:"upload,omitempty"`  // where a video is uploaded to
+	Opened  int64  `json:"opened,omitempty"`  // when, as Unix seconds
+	Offset  int64  `json:"offset,omitempty"`  // how much is uploaded
+	Privacy string `json:"privacy,omitempty"` // of photos, which have no publication yet
+	Silent  bool   `json:"silent,omitempty"`  // the creator permits no comments
+	User    string `json:"user,omitempty"`    // of the address of the post
+	Looks   int    `json:"looks,omitempty"`   // for the post's id
+}
+
+func (p *Platform) parse(h platform.Handle) (w work, err error) {
+	if err := h.Decode(&w); err != nil {
+		return w, err
+	}
+	if w.ID == "" && w.Privacy == "" || w.Offset < 0 || w.Upload != "" && !p.client.Trusts(w.Upload, domain) {
+		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+	}
+	return w, nil
+}
+
+// chunks returns the length of a file's chunks, and how many there are.
+func (p *Platform) chunks(bytes int64) (length, count int64) {
+	if bytes <= max(min(singleChunk, 2*p.chunk), p.chunk) {
+		return bytes, 1
+	}
+	return p.chunk, bytes / p.chunk
+}
+
+// Start implements platform.Publisher: it asks what the account allows, and opens the
+// publication of a video. Nothing is posted before the video is uploaded.
+func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.Post) (platform.Step, error) {
+	var creator struct {
+		User     string   `json:"creator_username"`
+		Levels   []string `json:"privacy_level_options"`
+		Comments bool     `json:"comment_disabled"`
+		Duet     bool     `json:"duet_disabled"`
+		Stitch   bool     `json:"stitch_disabled"`
+		MaxTime  int64    `json:"max_video_post_duration_sec"`
+	}
+	if err := p.post(ctx, a, "/v2/post/publish/creator_info/query/", map[string]any{}, &creator); err != nil {
+		return platform.Step{}, err
+	}
+	i := slices.IndexFunc(levels[post.Options.Privacy], func(l string) bool { return slices.Contains(creator.Levels, l) })
+	if i < 0 {
+		return platform.Step{}, badPrivacy()
+	}
+	w := work{Privacy: levels[post.Options.Privacy][i], Silent: creator.Comments, User: creator.User}
+	m := post.Media[0]
+	if !m.Video() {
+		return platform.Go(platform.StageFinalize, w, 0)
+	}
+	if creator.MaxTime > 0 && m.Duration > time.Duration(creator.MaxTime)*time.Second {
+		return platform.Step{}, platform.Refuse(platform.CodeMediaRefused, fmt.Sprintf("The TikTok account may post videos of up to %d seconds.", creator.MaxTime))
+	}
+	info := map[string]any{
+		"title": platform.Arrange(post, capabilities).Body, "privacy_level": w.Privacy,
+		"disable_comment": post.Options.DisableComments || creator.Comments, "disable_duet": post.Options.DisableDuet || creator.Duet,
+		"disable_stitch": post.Options.DisableStitch || creator.Stitch, "brand_content_toggle": false, "brand_organic_toggle": false, "is_aigc": post.Options.Generated,
+	}
+	if at := post.Options.CoverAt; at > 0 {
+		info["video_cover_timestamp_ms"] = at.Milliseconds()
+	}
+	length, count := p.chunks(m.Bytes)
+	source := map[string]any{"source": "FILE_UPLOAD", "video_size": m.Bytes, "chunk_size": length, "total_chunk_count": count}
+	var opened struct {
+		ID     string `json:"publish_id"`
+		Upload string `json:"upload_url"`
+	}
+	if err := p.post(ctx, a, "/v2/post/publish/video/init/", map[string]any{"post_info": info, "source_info": source}, &opened); err != nil {
+		return platform.Step{}, err
+	}
+	if opened.ID == "" || !p.client.Trusts(opened.Upload, domain) {
+		return platform.Step{}, platform.Busy().Because(errors.New("tiktok: there is no publication or no address to upload to"))
+	}
+	return p.next(work{ID: opened.ID, Upload: opened.Upload, Opened: p.client.Now().Unix(), User: w.User}, m)
+}
+
+// next returns the step that uploads the next chunk.
+func (p *Platform) next(w work, m platform.Media) (platform.Step, error) {
+	if _, last := p.piece(w, m); last {
+		return platform.Go(platform.StageFinalize, w, 0)
+	}
+	return platform.Go(platform.StageCheck, w, 0)
+}
+
+// piece returns the length of the chunk at the offset, and whether it is the last.
+func (p *Platform) piece(w work, m platform.Media) (length int64, last bool) {
+	length, count := p.chunks(m.Bytes)
+	if w.Offset/length >= count-1 {
+		return m.Bytes - w.Offset, true
+	}
+	return length, false
+}
+
+// status is the state of a publication.
+type status struct {
+	State    string        `json:"status"`
+	Reason   string        `json:"fail_reason"`
+	Posts    []json.Number `json:"publicaly_available_post_id"`
+	Uploaded int64         `json:"uploaded_bytes"`
+}
+
+func (p *Platform) status(ctx context.Context, a platform.Account, w work) (s status, err error) {
+	return s, p.post(ctx, a, "/v2/post/publish/status/fetch/", map[string]string{"publish_id": w.ID}, &s)
+}
+
+// Check implements platform.Publisher: it uploads a chunk that is not the last, or
+// waits for the post.
+func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+	w, err := p.parse(h)
+	if err != nil {
+		return platform.Step{}, err
+	}
+	if w.ID == "" {
+		return platform.Go(platform.StageFinalize, w, 0)
+	}
+	s, err := p.status(ctx, a, w)
+	if err != nil {
+		return platform.Step{}, err
+	}
+	m := post.Media[0]
+	if s.State != "PROCESSING_UPLOAD" || w.Upload == "" || s.Uploaded >= m.Bytes {
+		return p.follow(w, s, m.Video())
+	}
+	w.Offset = s.Uploaded
+	length, last := p.piece(w, m)
+	if last {
+		return platform.Go(platform.StageFinalize, w, 0)
+	}
+	if err := p.upload(ctx, m, w, length, false); err != nil {
+		return platform.Step{}, err
+	}
+	w.Offset += length
+	step, err := p.next(w, m)
+	step.Wait = between
+	return step, err
+}
+
+// follow returns the step that follows from the state of a publication whose media
+// are with TikTok.
+func (p *Platform) follow(w work, s status, video bool) (platform.Step, error) {
+	switch s.State {
+	case "FAILED":
+		return platform.Step{}, failed(s.Reason)
+	case "PUBLISH_COMPLETE", "SEND_TO_USER_INBOX":
+		if len(s.Posts) > 0 {
+			kind := "/photo/"
+			if video {
+				kind = "/video/"
+			}
+			id := s.Posts[0].String()
+			return platform.Step{Next: platform.StageDone, Post: platform.Published{ID: id, URL: "https://www.tiktok.com/@" + url.PathEscape(w.User) + kind + url.PathEscape(id)}}, nil
+		}
+		if w.Looks++; w.Looks > maxLooks {
+			return platform.Step{Next: platform.StageDone}, nil
+		}
+		return platform.Go(platform.StageCheck, w, moderation)
+	default: // PROCESSING_UPLOAD, PROCESSING_DOWNLOAD
+		return platform.Go(platform.StageCheck, w, processing)
+	}
+}
+
+// upload uploads a chunk. TikTok answers 206, and 201 to the last one.
+func (p *Platform) upload(ctx context.Context, m platform.Media, w work, length int64, posts bool) error {
+	call := wire.Call{
+		Name: "upload", Method: http.MethodPut, URL: w.Upload, Posts: posts, Timeout: wire.UploadTimeout, Body: wire.Range(ctx, m, w.Offset, length),
+		Header: http.Header{"Content-Range": {fmt.Sprintf("bytes %d-%d/%d", w.Offset, w.Offset+length-1, m.Bytes)}},
+	}
+	answer, err := p.client.Do(ctx, call)
+	if err != nil {
+		return err
+	}
+	return p.client.Check(call, answer, func(a wire.Answer) *platform.Error {
+		switch {
+		case a.Status == http.StatusForbidden, a.Status == http.StatusNotFound, a.Status == http.StatusGone:
+			return platform.Again(nil) // the address has ended, or the upload is complete
+		case a.Status == http.StatusRequestedRangeNotSatisfiable && posts:
+			return platform.Lost(nil) // TikTok has more of it than was known
+		case a.Status == http.StatusRequestedRangeNotSatisfiable:
+			return platform.Busy()
+		case a.Status == http.StatusBadRequest:
+			return platform.Refuse(platform.CodeMediaRefused, "TikTok refuses the video.")
+		default:
+			return nil
+		}
+	})
+}
+
+// Finalize implements platform.Publisher: it uploads the last chunk, or names the photos.
+func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+	w, err := p.parse(h)
+	if err != nil {
+		return platform.Step{}, err
+	}
+	m := post.Media[0]
+	if w.ID == "" {
+		return p.photos(ctx, a, post, w)
+	}
+	length, last := p.piece(w, m)
+	if w.Upload == "" || !last || length <= 0 {
+		return platform.Step{}, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+	}
+	if err := p.upload(ctx, m, w, length, true); err != nil {
+		return platform.Step{}, err
+	}
+	w.Upload, w.Offset = "", 0
+	return platform.Go(platform.StageCheck, w, processing)
+}
+
+// photos posts photos.
+func (p *Platform) photos(ctx context.Context, a platform.Account, post platform.Post, w work) (platform.Step, error) {
+	text := platform.Arrange(post, capabilities)
+	addresses := make([]string, len(post.Media))
+	for i, m := range post.Media {
+		addresses[i] = m.URL
+	}
+	body := map[string]any{
+		"post_mode": "DIRECT_POST", "media_type": "PHOTO",
+		"post_info": map[string]any{
+			"title": text.Title, "description": text.Body, "privacy_level": w.Privacy, "disable_comment": post.Options.DisableComments || w.Silent,
+			"auto_add_music": false, "brand_content_toggle": false, "brand_organic_toggle": false,
+		},
+		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": addresses},
+	}
+	call := wire.Call{Name: "content/init", Method: http.MethodPost, URL: p.client.Base(api) + "/v2/post/publish/content/init/", JSON: body, Bearer: a.Token.Access, Posts: true}
+	var opened struct {
+		ID string `json:"publish_id"`
+	}
+	if err := p.do(ctx, call, &opened); err != nil {
+		return platform.Step{}, err
+	}
+	if opened.ID == "" {
+		return platform.Step{}, p.client.Garbled(call, errors.New("there is no publication"))
+	}
+	return platform.Go(platform.StageCheck, work{ID: opened.ID, User: w.User}, processing)
+}
+
+// Reconcile implements platform.Publisher. A video is posted once, however often its
+// last chunk is sent. A post of photos whose answer was lost has no id to ask for.
+func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle, _ time.Time) (platform.Step, error) {
+	w, err := p.parse(h)
+	if err != nil {
+		return platform.Step{}, err
+	}
+	if w.ID == "" {
+		return platform.Step{}, platform.Lost(errors.New("tiktok: a post of photos has no id yet"))
+	}
+	s, err := p.status(ctx, a, w)
+	if err != nil {
+		return platform.Step{}, err
+	}
+	if m := post.Media[0]; s.State == "PROCESSING_UPLOAD" && s.Uploaded < m.Bytes {
+		if p.client.Now().Sub(time.Unix(w.Opened, 0)) > uploadable {
+			return platform.Step{}, platform.Again(errors.New("tiktok: the upload was not completed in time"))
+		}
+		w.Offset = s.Uploaded
+		step, err := p.next(w, m)
+		step.Wait = processing
+		return step, err
+	}
+	w.Upload, w.Offset = "", 0
+	return p.follow(w, s, true)
+}

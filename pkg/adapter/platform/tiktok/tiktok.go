@@ -1,0 +1,196 @@
+// Package tiktok publishes on TikTok by the Content Posting API.
+//
+// A video is uploaded in chunks to a publication that was opened before, and is
+// posted after its last byte. Photos are pulled by TikTok as soon as they are named, so
+// that call cannot be repeated, and what became of it cannot be read.
+package tiktok
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// Name is the platform's id.
+const Name = "tiktok"
+
+// The platform's addresses.
+const (
+	accounts = "https://www.tiktok.com"
+	api      = "https://open.tiktokapis.com"
+)
+
+var (
+	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 4 << 30, MinTime: 3 * time.Second, MaxTime: 10 * time.Minute}
+	photo = &platform.File{MIMEs: []string{"image/jpeg", "image/webp"}, MaxBytes: 20 << 20}
+
+	caption    = platform.Text{Max: 2200, Unit: platform.UTF16}
+	text       = platform.Text{Max: 4000, Unit: platform.UTF16}
+	photoTitle = platform.Text{Max: 90, Unit: platform.UTF16}
+
+	// ofVideos are the options that photos do not have.
+	ofVideos = []platform.Option{platform.OptionGenerated, platform.OptionCoverAt, platform.OptionDisableDuet, platform.OptionDisableStitch}
+)
+
+var capabilities = platform.Capabilities{
+	Label:   "TikTok",
+	Connect: platform.ConnectOAuth,
+	Scopes:  []string{"user.info.basic", "video.publish", "video.list"},
+	Kinds: map[platform.Kind]platform.Rule{
+		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video},
+		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video},
+		platform.KindPost:      {Title: photoTitle, Caption: text, MinMedia: 1, MaxMedia: 1, Image: photo, Without: ofVideos},
+		platform.KindCarousel:  {Title: photoTitle, Caption: text, MinMedia: 2, MaxMedia: 35, Image: photo, Without: ofVideos},
+	},
+	Hashtags: platform.Hashtags{Max: 100},
+	Options: []platform.Option{
+		platform.OptionPrivacy, platform.OptionGenerated, platform.OptionCoverAt,
+		platform.OptionDisableComments, platform.OptionDisableDuet, platform.OptionDisableStitch,
+	},
+	Privacies:  []platform.Privacy{platform.Public, platform.Friends, platform.Private},
+	Metrics:    []string{"views", "likes", "comments", "shares"},
+	DailyPosts: 15,
+	Plain:      true,
+	Pulls:      true, // photos
+	Notes: []string{
+		"Until TikTok has audited the operator's application, it posts privately only.",
+		"Photos are read from the operator's domain, which must be verified with TikTok.",
+		"Where the answer to a post of photos is lost, the publication ends as outcome_unknown.",
+		"A private post has no id at TikTok, and no metrics.",
+		"TikTok takes the declaration of AI with videos only.",
+		"TikTok permits no logo and no name of a brand in media: they are left out of what a factory makes that has a TikTok account.",
+	},
+}
+
+// Platform is TikTok.
+type Platform struct {
+	client *wire.Client
+	oauth  wire.OAuth
+	chunk  int64
+}
+
+var _ platform.Adapter = (*Platform)(nil)
+
+// New makes the adapter.
+func New(cfg wire.Config) *Platform {
+	c := wire.New(Name, cfg)
+	return &Platform{c, wire.OAuth{
+		Authorize: c.Base(accounts) + "/v2/auth/authorize/", Token: c.Base(api) + "/v2/oauth/token/",
+		Scopes: capabilities.Scopes, Divider: ",", ClientParam: "client_key", Challenge: challenge,
+	}, defaultChunk}
+}
+
+// challenge is in hexadecimal at TikTok, where RFC 7636 has base64url.
+func challenge(verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	return hex.EncodeToString(sum[:])
+}
+
+// Name implements platform.Adapter.
+func (p *Platform) Name() string { return Name }
+
+// Capabilities implements platform.Adapter.
+func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
+
+// Authorization implements platform.Connector.
+func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) (string, error) {
+	return p.client.Address(ctx, p.oauth, a)
+}
+
+// Connect implements platform.Connector: the account of who has allowed it.
+func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
+	issued, err := p.client.Exchange(ctx, p.oauth, g, nil)
+	if err != nil {
+		return nil, err
+	}
+	token := issued.As(p.client.Now(), platform.Token{})
+	if token.Lacks(capabilities.Scopes) {
+		return nil, platform.NeedsReconnect(platform.CodeMissingPermission, "Allow all that the page of TikTok asks for.")
+	}
+	var answer struct {
+		User struct {
+			ID     string `json:"open_id"`
+			Name   string `json:"display_name"`
+			Avatar string `json:"avatar_url"`
+		} `json:"user"`
+	}
+	call := wire.Call{Name: "user/info", Method: http.MethodGet, URL: p.client.Base(api) + "/v2/user/info/", Query: url.Values{"fields": {"open_id,display_name,avatar_url"}}, Bearer: token.Access}
+	if err := p.do(ctx, call, &answer); err != nil {
+		return nil, err
+	}
+	u := answer.User
+	return []platform.Account{{ID: u.ID, Handle: u.Name, Name: u.Name, AvatarURL: u.Avatar, Token: token}}, nil
+}
+
+// Refresh implements platform.Connector. TikTok rotates refresh tokens.
+func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
+	return p.client.Renew(ctx, p.oauth, a.Token, nil)
+}
+
+// Revoke implements platform.Connector.
+func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
+	app, err := p.client.App(ctx)
+	if err != nil {
+		return err
+	}
+	call := wire.Call{
+		Name: "revoke", Method: http.MethodPost, URL: p.client.Base(api) + "/v2/oauth/revoke/", Secrets: []platform.Secret{app.Secret, a.Token.Access},
+		Form: url.Values{"client_key": {app.ID}, "client_secret": {app.Secret.Reveal()}, "token": {a.Token.Access.Reveal()}},
+	}
+	err = p.client.JSON(ctx, call, wire.OAuthRefused, nil)
+	if platform.KindOf(err) == platform.Reconnect {
+		return nil // it has ended already
+	}
+	return err
+}
+
+// post makes a call of the API with a JSON body.
+func (p *Platform) post(ctx context.Context, a platform.Account, path string, body, out any) error {
+	return p.do(ctx, wire.Call{Name: path, Method: http.MethodPost, URL: p.client.Base(api) + path, JSON: body, Bearer: a.Token.Access}, out)
+}
+
+// do makes a call and decodes its data.
+func (p *Platform) do(ctx context.Context, call wire.Call, out any) error {
+	var envelope struct {
+		Data json.RawMessage `json:"data"`
+	}
+	if err := p.client.JSON(ctx, call, refused(call.Posts), &envelope); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(envelope.Data, out); err != nil {
+		return p.client.Garbled(call, err)
+	}
+	return nil
+}
+
+// Metrics implements platform.Publisher.
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
+	missing := platform.Refuse(platform.CodePostNotFound, "TikTok does not have the post, or does not show it.")
+	if post.ID == "" {
+		return platform.Metrics{}, missing
+	}
+	var answer struct {
+		Videos []struct {
+			Views    int64 `json:"view_count"`
+			Likes    int64 `json:"like_count"`
+			Comments int64 `json:"comment_count"`
+			Shares   int64 `json:"share_count"`
+		} `json:"videos"`
+	}
+	body := map[string]any{"filters": map[string]any{"video_ids": []string{post.ID}}}
+	if err := p.post(ctx, a, "/v2/video/query/?fields=id,view_count,like_count,comment_count,share_count", body, &answer); err != nil {
+		return platform.Metrics{}, err
+	}
+	if len(answer.Videos) == 0 {
+		return platform.Metrics{}, missing
+	}
+	v := answer.Videos[0]
+	return platform.Metrics{Views: &v.Views, Likes: &v.Likes, Comments: &v.Comments, Shares: &v.Shares}, nil
+}

@@ -1,0 +1,248 @@
+// Package vk publishes on the walls of VK's communities.
+//
+// Photos and videos are uploaded first, unseen, and then attached to a post. Where the answer to a post is lost, it is looked for among the newest posts of
+// the wall, which only the token of a user can read.
+package vk
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// Name is the platform's id.
+const Name = "vk"
+
+// The platform's addresses, and the version of its API.
+const (
+	accounts = "https://id.vk.com"
+	api      = "https://api.vk.com"
+	version  = "5.199"
+)
+
+var (
+	photo = &platform.File{MIMEs: []string{"image/jpeg", "image/png"}, MaxBytes: 50 << 20, MinRatio: 1.0 / 20, MaxRatio: 20}
+	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 2 << 30}
+
+	message = platform.Text{Max: 15_895}
+	// A video's text is the message of its post and the description of the video.
+	description = platform.Text{Max: 5000}
+	title       = platform.Text{Max: 128}
+)
+
+var capabilities = platform.Capabilities{
+	Label:   "VK",
+	Connect: platform.ConnectOAuth,
+	Scopes:  []string{"wall", "photos", "video", "groups"},
+	Kinds: map[platform.Kind]platform.Rule{
+		platform.KindPost:      {Caption: message, MaxMedia: 1, Image: photo},
+		platform.KindVideo:     {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
+		platform.KindMusicClip: {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
+		platform.KindCarousel:  {Caption: message, MinMedia: 2, MaxMedia: 10, Image: photo, Video: video},
+	},
+	Hashtags:   platform.Hashtags{Max: 30},
+	Comment:    platform.Text{Max: 4096},
+	Options:    []platform.Option{platform.OptionFirstComment},
+	Privacies:  []platform.Privacy{platform.Public},
+	Metrics:    []string{"views", "likes", "comments", "shares"},
+	DailyPosts: 50,
+	Notes: []string{
+		"VK must have given the operator's application the right to post on walls: with other tokens of VK ID it refuses posts.",
+		"Connected with the token of a community, VK takes posts of text only, and there are no metrics.",
+		"A video of VK may have up to 2 GiB here: it is uploaded in one call.",
+	},
+}
+
+// Platform is VK.
+type Platform struct {
+	client *wire.Client
+	oauth  wire.OAuth
+}
+
+var _ platform.Adapter = (*Platform)(nil)
+
+// New makes the adapter.
+func New(cfg wire.Config) *Platform {
+	c := wire.New(Name, cfg)
+	return &Platform{c, wire.OAuth{
+		Authorize: c.Base(accounts) + "/authorize", Token: c.Base(accounts) + "/oauth2/auth", Scopes: capabilities.Scopes, Public: true,
+	}}
+}
+
+// Name implements platform.Adapter.
+func (p *Platform) Name() string { return Name }
+
+// Capabilities implements platform.Adapter.
+func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
+
+// Authorization implements platform.Connector.
+func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) (string, error) {
+	return p.client.Address(ctx, p.oauth, a)
+}
+
+// group is a community.
+type group struct {
+	ID     int64  `json:"id"`
+	Name   string `json:"name"`
+	Screen string `json:"screen_name"`
+	Photo  string `json:"photo_100"`
+}
+
+// Connect implements platform.Connector: the communities that the user edits, or the
+// one whose token is given.
+func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
+	token := platform.Token{Access: g.Token}
+	method, params := "groups.getById", url.Values{}
+	if g.Token == "" {
+		issued, err := p.client.Exchange(ctx, p.oauth, g, url.Values{"device_id": {g.Device}})
+		if err != nil {
+			return nil, err
+		}
+		token = issued.As(p.client.Now(), platform.Token{Device: g.Device})
+		method, params = "groups.get", url.Values{"filter": {"editor"}, "extended": {"1"}, "count": {"1000"}}
+	}
+	var answer struct {
+		Items  []group `json:"items"`  // of groups.get
+		Groups []group `json:"groups"` // of groups.getById
+	}
+	if err := p.call(ctx, platform.Account{Token: token}, method, params, false, &answer); err != nil {
+		return nil, err
+	}
+	var all []platform.Account
+	for _, c := range append(answer.Items, answer.Groups...) {
+		id := strconv.FormatInt(-c.ID, 10)
+		if g.Choice == "" || g.Choice == id || g.Choice == id[1:] || strings.TrimPrefix(g.Choice, "@") == c.Screen {
+			all = append(all, platform.Account{ID: id, Handle: "@" + c.Screen, Name: c.Name, AvatarURL: c.Photo, Token: token})
+		}
+	}
+	if len(all) == 0 {
+		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "The VK account edits no such community.")
+	}
+	return all, nil
+}
+
+// Refresh implements platform.Connector. VK ID rotates refresh tokens, and binds them
+// to a device. The token of a community does not end.
+func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
+	if a.Token.Refresh == "" {
+		return a.Token, nil
+	}
+	return p.client.Renew(ctx, p.oauth, a.Token, url.Values{"device_id": {a.Token.Device}})
+}
+
+// Revoke implements platform.Connector. The token of a community is revoked by its
+// administrators alone.
+func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
+	if a.Token.Refresh == "" {
+		return nil
+	}
+	app, err := p.client.App(ctx)
+	if err != nil {
+		return err
+	}
+	call := wire.Call{
+		Name: "revoke", Method: http.MethodPost, URL: p.client.Base(accounts) + "/oauth2/revoke", Secrets: []platform.Secret{a.Token.Access},
+		Form: url.Values{"client_id": {app.ID}, "access_token": {a.Token.Access.Reveal()}},
+	}
+	err = p.client.JSON(ctx, call, wire.OAuthRefused, nil)
+	if platform.KindOf(err) == platform.Reconnect {
+		return nil // it has ended already
+	}
+	return err
+}
+
+// call calls a method; posts says that it may make a post. VK answers refusals with the
+// status 200, too.
+func (p *Platform) call(ctx context.Context, a platform.Account, method string, params url.Values, posts bool, out any) error {
+	params.Set("v", version)
+	call := wire.Call{Name: method, Method: http.MethodPost, URL: p.client.Base(api) + "/method/" + method, Form: params, Bearer: a.Token.Access, Posts: posts}
+	var envelope struct {
+		Response json.RawMessage `json:"response"`
+	}
+	if err := p.client.JSON(ctx, call, refused(a.Token, posts), &envelope); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(envelope.Response, out); err != nil {
+		return p.client.Garbled(call, err)
+	}
+	return nil
+}
+
+// Metrics implements platform.Publisher.
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
+	type count struct {
+		Count int64 `json:"count"`
+	}
+	var answer struct {
+		Items []struct {
+			Views    count `json:"views"`
+			Likes    count `json:"likes"`
+			Comments count `json:"comments"`
+			Reposts  count `json:"reposts"`
+		} `json:"items"`
+	}
+	if a.Token.Refresh == "" {
+		return platform.Metrics{}, platform.Unsupported("metrics with the token of a community")
+	}
+	if err := p.call(ctx, a, "wall.getById", url.Values{"posts": {a.ID + "_" + post.ID}}, false, &answer); err != nil {
+		return platform.Metrics{}, err
+	}
+	if len(answer.Items) == 0 {
+		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound, "VK does not have the post.")
+	}
+	i := answer.Items[0]
+	return platform.Metrics{Views: &i.Views.Count, Likes: &i.Likes.Count, Comments: &i.Comments.Count, Shares: &i.Reposts.Count}, nil
+}
+
+// refused classifies refusals by their number.
+func refused(t platform.Token, posts bool) wire.Refused {
+	return func(a wire.Answer) *platform.Error {
+		var body struct {
+			Error *struct {
+				Code int `json:"error_code"`
+			} `json:"error"`
+		}
+		if err := json.Unmarshal(a.Body, &body); err != nil || body.Error == nil {
+			return nil
+		}
+		switch code := body.Error.Code; code {
+		case 1, 10: // unknown, internal
+			if posts {
+				return platform.Lost(nil)
+			}
+			return platform.Busy()
+		case 6: // too many calls in a second
+			return platform.Limited(time.Second)
+		case 9: // too much of the same
+			return platform.Limited(10 * time.Minute)
+		case 29: // too many calls of the method
+			return platform.Limited(time.Hour)
+		case 22: // the upload has failed
+			return platform.Busy()
+		case 5:
+			if t.Refresh != "" {
+				return platform.TokenExpired()
+			}
+			return platform.Disconnected()
+		case 17, 28:
+			return platform.Disconnected()
+		case 27:
+			return platform.NeedsReconnect(platform.CodeMissingPermission, "The token of a community may post text only: connect the community with the account of an editor.")
+		case 1051:
+			return platform.NeedsReconnect(platform.CodeMissingPermission, "VK has not given the application the right to post on walls.")
+		case 14:
+			return platform.Refuse(platform.CodeCaptchaRequired, "VK wants the account to solve a captcha: post by hand once, then publish again.")
+		case 15, 203, 204, 214:
+			return platform.NeedsReconnect(platform.CodeMissingPermission, "The account may not post on the wall of the community.")
+		default:
+			return platform.Refuse(platform.CodeContentRefused, "VK refuses the post.")
+		}
+	}
+}

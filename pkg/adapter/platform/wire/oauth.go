@@ -1,0 +1,154 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+)
+
+// OAuth is the authorization server of a platform (RFC 6749, with the PKCE of RFC 7636).
+type OAuth struct {
+	Authorize, Token string     // addresses
+	Scopes           []string   // asked for
+	Divider          string     // between scopes; a space if empty
+	ClientParam      string     // the parameter with the application's id; client_id if empty
+	Extra            url.Values // of the address of the authorization
+	// Refused classifies refusals of the token endpoint; OAuthRefused if nil.
+	Refused Refused
+	// Challenge makes the challenge of a verifier; platform.Challenge if nil.
+	Challenge func(verifier string) string
+	// Public says that the application proves itself by PKCE alone.
+	Public bool
+}
+
+func (o OAuth) client() string {
+	if o.ClientParam == "" {
+		return "client_id"
+	}
+	return o.ClientParam
+}
+
+// Address returns the address of an authorization.
+func (c *Client) Address(ctx context.Context, o OAuth, a platform.Authorization) (string, error) {
+	app, err := c.App(ctx)
+	if err != nil {
+		return "", err
+	}
+	divider := o.Divider
+	if divider == "" {
+		divider = " "
+	}
+	challenge := platform.Challenge
+	if o.Challenge != nil {
+		challenge = o.Challenge
+	}
+	q := url.Values{
+		o.client(): {app.ID}, "response_type": {"code"}, "redirect_uri": {a.RedirectURL}, "state": {a.State},
+		"scope": {strings.Join(o.Scopes, divider)}, "code_challenge": {challenge(a.Verifier)}, "code_challenge_method": {"S256"},
+	}
+	for name, values := range o.Extra {
+		q[name] = values
+	}
+	return o.Authorize + "?" + q.Encode(), nil
+}
+
+// Issued is an answer of the token endpoint.
+type Issued struct {
+	Access  platform.Secret `json:"access_token"`
+	Refresh platform.Secret `json:"refresh_token"`
+	Seconds int64           `json:"expires_in"`
+	Scope   string          `json:"scope"`
+}
+
+// As returns the token, with the refresh token of before where there is no new one.
+func (i Issued) As(now time.Time, before platform.Token) platform.Token {
+	t := platform.Token{Access: i.Access, Refresh: i.Refresh, Scopes: before.Scopes, Device: before.Device}
+	if t.Refresh == "" {
+		t.Refresh = before.Refresh
+	}
+	if i.Seconds > 0 {
+		t.ExpiresAt = now.Add(time.Duration(i.Seconds) * time.Second)
+	}
+	if scopes := strings.FieldsFunc(i.Scope, func(r rune) bool { return r == ' ' || r == ',' }); len(scopes) > 0 {
+		t.Scopes = scopes
+	}
+	return t
+}
+
+// Exchange exchanges the code of a grant.
+func (c *Client) Exchange(ctx context.Context, o OAuth, g platform.Grant, more url.Values) (Issued, error) {
+	if g.Code == "" || g.Verifier == "" {
+		return Issued{}, platform.Disconnected()
+	}
+	form := url.Values{"grant_type": {"authorization_code"}, "code": {g.Code}, "redirect_uri": {g.RedirectURL}, "code_verifier": {g.Verifier}}
+	return c.token(ctx, o, "exchange", form, more, platform.Secret(g.Code))
+}
+
+// Issue asks the token endpoint in a platform's own way.
+func (c *Client) Issue(ctx context.Context, o OAuth, form url.Values, secret platform.Secret) (Issued, error) {
+	return c.token(ctx, o, "issue", form, nil, secret)
+}
+
+// Renew exchanges a refresh token.
+func (c *Client) Renew(ctx context.Context, o OAuth, t platform.Token, more url.Values) (platform.Token, error) {
+	if t.Refresh == "" {
+		return platform.Token{}, platform.Disconnected()
+	}
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {t.Refresh.Reveal()}}
+	issued, err := c.token(ctx, o, "refresh", form, more, t.Refresh)
+	if err != nil {
+		return platform.Token{}, err
+	}
+	return issued.As(c.Now(), t), nil
+}
+
+func (c *Client) token(ctx context.Context, o OAuth, name string, form, more url.Values, secret platform.Secret) (Issued, error) {
+	app, err := c.App(ctx)
+	if err != nil {
+		return Issued{}, err
+	}
+	form.Set(o.client(), app.ID)
+	if !o.Public {
+		form.Set("client_secret", app.Secret.Reveal())
+	}
+	for name, values := range more {
+		form[name] = values
+	}
+	call := Call{Name: name, Method: http.MethodPost, URL: o.Token, Form: form, Secrets: []platform.Secret{app.Secret, secret}}
+	refused := o.Refused
+	if refused == nil {
+		refused = OAuthRefused
+	}
+	var issued Issued
+	if err := c.JSON(ctx, call, refused, &issued); err != nil {
+		return Issued{}, err
+	}
+	if issued.Access == "" {
+		return Issued{}, c.Garbled(call, errNoToken)
+	}
+	return issued, nil
+}
+
+// OAuthRefused classifies a refusal of the token endpoint (RFC 6749, 5.2).
+func OAuthRefused(a Answer) *platform.Error {
+	var body struct {
+		Error string `json:"error"`
+	}
+	if err := json.Unmarshal(a.Body, &body); err != nil || body.Error == "" {
+		return nil
+	}
+	switch body.Error {
+	case "invalid_client", "unauthorized_client":
+		// The operator's application is wrong: the account stays good.
+		return platform.Later(platform.CodeNotConfigured, "The platform refuses the service's application.")
+	case "server_error", "temporarily_unavailable", "slow_down", "rate_limit_exceeded":
+		return platform.Busy()
+	default:
+		return platform.Disconnected()
+	}
+}

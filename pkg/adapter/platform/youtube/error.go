@@ -1,0 +1,56 @@
+package youtube
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// refused classifies a refusal by its reason.
+func (p *Platform) refused(a wire.Answer) *platform.Error {
+	if a.OK() {
+		return nil
+	}
+	var body struct {
+		Error struct {
+			Errors []struct {
+				Reason string `json:"reason"`
+			} `json:"errors"`
+		} `json:"error"`
+	}
+	reason := ""
+	if err := json.Unmarshal(a.Body, &body); err == nil && len(body.Error.Errors) > 0 {
+		reason = body.Error.Errors[0].Reason
+	}
+	switch reason {
+	case "uploadLimitExceeded":
+		return platform.Full(24 * time.Hour)
+	case "quotaExceeded", "dailyLimitExceeded":
+		// The quota of the operator's application, which begins anew once a day.
+		return platform.Full(6 * time.Hour)
+	case "rateLimitExceeded", "userRateLimitExceeded":
+		return platform.Limited(0)
+	case "authError":
+		return platform.TokenExpired()
+	case "insufficientPermissions":
+		return platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow all that the page of Google asks for.")
+	case "youtubeSignupRequired", "accountClosed", "accountSuspended", "channelClosed", "channelSuspended", "forbidden":
+		return platform.Disconnected()
+	case "videoNotFound":
+		return platform.Refuse(platform.CodePostNotFound, "YouTube does not have the video.")
+	case "invalidTitle", "invalidDescription", "invalidTags", "invalidVideoMetadata", "invalidFilename", "invalidPublishAt":
+		return platform.Refuse(platform.CodeContentRefused, "YouTube refuses the title, the description or the tags.")
+	}
+	switch {
+	case strings.HasPrefix(reason, "invalid"), strings.HasPrefix(reason, "media"):
+		return platform.Refuse(platform.CodeContentRefused, "YouTube refuses the video.")
+	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
+		return platform.Again(nil)
+	default:
+		return nil
+	}
+}

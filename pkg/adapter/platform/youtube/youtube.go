@@ -1,0 +1,173 @@
+// Package youtube publishes videos on YouTube.
+//
+// A video is uploaded to a session, whose address is the handle. There is no video
+// before the last byte has arrived, and one session makes one video: so the upload
+// continues where it was, whatever happened in between.
+package youtube
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// Name is the platform's id.
+const Name = "youtube"
+
+// The platform's addresses.
+const (
+	accounts = "https://accounts.google.com"
+	tokens   = "https://oauth2.googleapis.com"
+	api      = "https://www.googleapis.com"
+)
+
+var (
+	video       = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 256 << 30, MaxTime: 12 * time.Hour}
+	title       = platform.Text{Max: 100, Forbidden: "<>", Required: true}
+	description = platform.Text{Max: 5000, Unit: platform.Bytes, Forbidden: "<>"}
+)
+
+var capabilities = platform.Capabilities{
+	Label:   "YouTube",
+	Connect: platform.ConnectOAuth,
+	Scopes:  []string{"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly"},
+	Kinds: map[platform.Kind]platform.Rule{
+		platform.KindVideo:     {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
+		platform.KindMusicClip: {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
+	},
+	Hashtags:  platform.Hashtags{Max: 60, Tags: true, Total: 500},
+	Options:   []platform.Option{platform.OptionPrivacy, platform.OptionMadeForKids, platform.OptionCover, platform.OptionGenerated, platform.OptionSilent},
+	Privacies: []platform.Privacy{platform.Public, platform.Unlisted, platform.Private},
+	Metrics:   []string{"views", "likes", "comments"},
+	// The day of Google's quotas begins at midnight in California.
+	Budget: &platform.Budget{Max: 100, Shared: true, Starts: 8 * time.Hour},
+	Notes: []string{
+		"By default Google lets the operator's application upload 100 videos a day, those of all accounts together. They are spread over the day: a quarter can be used at any time, and the rest as the day passes. What exceeds them waits.",
+		"Hashtags become the tags of the video.",
+		"The cover of a Short is set once YouTube has processed it. A cover that YouTube refuses does not fail the publication: it is a warning.",
+	},
+}
+
+// Platform is YouTube.
+type Platform struct {
+	client *wire.Client
+	oauth  wire.OAuth
+	part   int64
+}
+
+var _ platform.Adapter = (*Platform)(nil)
+
+// New makes the adapter.
+func New(cfg wire.Config) *Platform {
+	c := wire.New(Name, cfg)
+	return &Platform{c, wire.OAuth{
+		Authorize: c.Base(accounts) + "/o/oauth2/v2/auth", Token: c.Base(tokens) + "/token", Scopes: capabilities.Scopes,
+		// Without the consent there is no refresh token for who has connected before.
+		Extra: url.Values{"access_type": {"offline"}, "prompt": {"consent"}},
+	}, defaultPart}
+}
+
+// Name implements platform.Adapter.
+func (p *Platform) Name() string { return Name }
+
+// Capabilities implements platform.Adapter.
+func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
+
+// Authorization implements platform.Connector.
+func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) (string, error) {
+	return p.client.Address(ctx, p.oauth, a)
+}
+
+// Connect implements platform.Connector: the channels of who has allowed it.
+func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
+	issued, err := p.client.Exchange(ctx, p.oauth, g, nil)
+	if err != nil {
+		return nil, err
+	}
+	token := issued.As(p.client.Now(), platform.Token{})
+	if token.Lacks(capabilities.Scopes) {
+		return nil, platform.NeedsReconnect(platform.CodeMissingPermission, "Allow all that the page of Google asks for.")
+	}
+	var answer struct {
+		Items []struct {
+			ID      string `json:"id"`
+			Snippet struct {
+				Title      string `json:"title"`
+				CustomURL  string `json:"customUrl"`
+				Thumbnails struct {
+					Default struct {
+						URL string `json:"url"`
+					} `json:"default"`
+				} `json:"thumbnails"`
+			} `json:"snippet"`
+		} `json:"items"`
+	}
+	call := wire.Call{Name: "channels", Method: http.MethodGet, URL: p.client.Base(api) + "/youtube/v3/channels", Query: url.Values{"part": {"snippet"}, "mine": {"true"}}, Bearer: token.Access}
+	if err := p.client.JSON(ctx, call, p.refused, &answer); err != nil {
+		return nil, err
+	}
+	var all []platform.Account
+	for _, c := range answer.Items {
+		if g.Choice == "" || g.Choice == c.ID || g.Choice == c.Snippet.CustomURL {
+			all = append(all, platform.Account{ID: c.ID, Handle: c.Snippet.CustomURL, Name: c.Snippet.Title, AvatarURL: c.Snippet.Thumbnails.Default.URL, Token: token})
+		}
+	}
+	if len(all) == 0 {
+		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "The Google account has no such YouTube channel.")
+	}
+	return all, nil
+}
+
+// Refresh implements platform.Connector. Google does not rotate refresh tokens.
+func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
+	return p.client.Renew(ctx, p.oauth, a.Token, nil)
+}
+
+// Revoke implements platform.Connector.
+func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
+	call := wire.Call{
+		Name: "revoke", Method: http.MethodPost, URL: p.client.Base(tokens) + "/revoke",
+		Form: url.Values{"token": {a.Token.Refresh.Reveal()}}, Secrets: []platform.Secret{a.Token.Refresh},
+	}
+	err := p.client.JSON(ctx, call, wire.OAuthRefused, nil)
+	if platform.KindOf(err) == platform.Reconnect {
+		return nil // it has ended already
+	}
+	return err
+}
+
+// Metrics implements platform.Publisher.
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
+	var answer struct {
+		Items []struct {
+			Statistics struct {
+				Views    string `json:"viewCount"`
+				Likes    string `json:"likeCount"`
+				Comments string `json:"commentCount"`
+			} `json:"statistics"`
+		} `json:"items"`
+	}
+	call := wire.Call{Name: "videos", Method: http.MethodGet, URL: p.client.Base(api) + "/youtube/v3/videos", Query: url.Values{"part": {"statistics"}, "id": {post.ID}}, Bearer: a.Token.Access}
+	if err := p.client.JSON(ctx, call, p.refused, &answer); err != nil {
+		return platform.Metrics{}, err
+	}
+	if len(answer.Items) != 1 {
+		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound, "YouTube does not have the video.")
+	}
+	s := answer.Items[0].Statistics
+	return platform.Metrics{Views: number(s.Views), Likes: number(s.Likes), Comments: number(s.Comments)}, nil
+}
+
+// number reads a count, which is absent where the owner hides it.
+func number(s string) *int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &n
+}

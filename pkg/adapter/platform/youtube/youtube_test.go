@@ -1,0 +1,127 @@
+package youtube_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/pkg/adapter/platform/youtube"
+	"github.com/content-automation/api/testdata/platforms/fixture"
+	fake "github.com/content-automation/api/testdata/platforms/youtube"
+)
+
+func newFixture() *platformtest.Fixture {
+	return fixture.New(
+		func(now func() time.Time) fixture.Fake { return fake.New(now) },
+		func(cfg wire.Config) platform.Adapter { return youtube.NewInParts(cfg, 256<<10) },
+		func(f fixture.Fake) platform.Account {
+			access, refresh := f.(*fake.Fake).Grant(time.Hour)
+			return platform.Account{ID: fake.Channel, Token: platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(refresh), ExpiresAt: time.Now()}}
+		},
+	)
+}
+
+var (
+	cover = fixture.Image("cover")
+	short = platform.Post{
+		Key: "pub_1", Kind: platform.KindVideo, Title: "A shoe", Caption: "Made of nets", Hashtags: []string{"shoes", "running"}, Language: "en",
+		Media: []platform.Media{fixture.Video("a", 9000)}, Cover: &cover, Options: platform.Options{Privacy: platform.Unlisted, Generated: true},
+	}
+	parts = platform.Post{Key: "pub_2", Kind: platform.KindMusicClip, Title: "A song", Media: []platform.Media{fixture.Video("b", 600<<10)}}
+)
+
+func TestConformance(t *testing.T) {
+	fixture.Run(t, platformtest.Suite{
+		New:   newFixture,
+		Posts: []platformtest.Named{{Name: "video with a cover", Post: short}, {Name: "three parts", Post: parts}},
+		Grant: fixture.OAuthGrant, BadGrants: fixture.BadOAuthGrants(),
+	})
+}
+
+func TestTheCoverIsSetAndNeverFailsTheVideo(t *testing.T) {
+	wide := short
+	wide.Media = []platform.Media{fixture.Video("wide", 9000)}
+	wide.Media[0].Width, wide.Media[0].Height = 1920, 1080
+	bad := short
+	wrong := fixture.Video("not an image", 100)
+	bad.Cover = &wrong
+	for name, c := range map[string]struct {
+		post   platform.Post
+		set    func(*fake.Fake)
+		covers int
+		within time.Duration
+	}{
+		"a Short":                          {short, func(*fake.Fake) {}, 1, 5 * time.Minute},
+		"another video":                    {wide, func(f *fake.Fake) { f.Landscape, f.Stuck = true, true }, 1, time.Minute},
+		"a cover that is none":             {bad, func(*fake.Fake) {}, 0, 5 * time.Minute},
+		"a channel without covers":         {short, func(f *fake.Fake) { f.NoCovers = true }, 0, 5 * time.Minute},
+		"a Short that is not processed":    {short, func(f *fake.Fake) { f.Stuck = true }, 0, time.Hour},
+		"a Short that is processed slowly": {short, func(f *fake.Fake) { f.Took = 20 * time.Minute }, 1, time.Hour},
+	} {
+		f := newFixture()
+		of := f.Fake.(*fake.Fake)
+		c.set(of)
+		began := f.Now()
+		done, err := platformtest.Publish(t.Context(), f, f.Account, c.post)
+		if err != nil || !done.Done() || len(f.Fake.Posts()) != 1 || len(of.Covers) != c.covers || f.Now().Sub(began) > c.within {
+			t.Errorf("%s: %+v, %v with the covers %v, after %v", name, done, err, of.Covers, f.Now().Sub(began))
+		}
+		if warned := done.Warning != nil && done.Warning.Code == platform.CoverNotSet && done.Warning.Message != ""; warned != (c.covers == 0) {
+			t.Errorf("%s: the warning %+v", name, done.Warning)
+		}
+		f.Close()
+	}
+}
+
+func TestTheCategoryAndTheSubscribers(t *testing.T) {
+	for _, c := range []struct {
+		topic  platform.Topic
+		silent bool
+		want   string
+	}{{platform.TopicMusic, false, "category 10, notifies true"}, {platform.TopicNews, true, "category 25, notifies false"}, {"", false, "category 22, notifies true"}} {
+		f := newFixture()
+		post := short
+		post.Topic, post.Options.Silent = c.topic, c.silent
+		if problems := platform.Fit(youtube.Name, post, f.Adapter.Capabilities()); len(problems) > 0 {
+			t.Errorf("%+v: %+v", c, problems)
+		}
+		_, err := platformtest.Publish(t.Context(), f, f.Account, post)
+		if posts := f.Fake.Posts(); err != nil || !strings.Contains(posts[0], c.want) || !strings.Contains(posts[0], "unlisted false true") {
+			t.Errorf("%+v: %q, %v", c, posts, err)
+		}
+		f.Close()
+	}
+}
+
+func TestASessionThatIsGoneBeginsAgain(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	step, err := f.Adapter.Start(t.Context(), f.Account, short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Fake.(*fake.Fake).Forget()
+	_, err = f.Adapter.Finalize(t.Context(), f.Account, short, step.Handle)
+	if platform.KindOf(err) != platform.Restart {
+		t.Errorf("finalize: %v, want %s", err, platform.Restart)
+	}
+	// After a lost answer the session may be gone because the video was made.
+	_, err = f.Adapter.Reconcile(t.Context(), f.Account, short, step.Handle, f.Now())
+	if platform.KindOf(err) != platform.Unknown {
+		t.Errorf("reconcile: %v, want %s", err, platform.Unknown)
+	}
+}
+
+func TestTheTokenGoesToThePlatformAlone(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	for _, address := range []string{"https://example.test/upload", "http://www.googleapis.com/upload", "https://googleapis.com.example.test/", "https://user@www.googleapis.com/", "//x"} {
+		_, err := f.Adapter.Finalize(t.Context(), f.Account, short, platform.Handle(`{"session":"`+address+`"}`))
+		if platform.KindOf(err) != platform.BadContent || f.Fake.Calls() != 0 {
+			t.Errorf("%s: %v after %d calls", address, err, f.Fake.Calls())
+		}
+	}
+}

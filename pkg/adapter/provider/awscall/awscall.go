@@ -1,0 +1,203 @@
+// Package awscall makes the calls of adapters whose provider is a service of AWS,
+// and classifies their errors as *provider.Error, as pkg/adapter/provider/wire does for plain
+// HTTP.
+//
+// It retries no call, and its clients have the SDK's retries off: the queue retries
+// steps, where waiting costs nothing and attempts are counted. The SDK would silently
+// retry a generation whose answer was lost, which is then billed twice.
+package awscall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+)
+
+const (
+	// keepIdle is short: after a function was frozen, an old connection is likely to
+	// be dead.
+	keepIdle = 30 * time.Second
+	// maxRetryAfter bounds the value of Retry-After.
+	maxRetryAfter = time.Hour
+)
+
+// Config returns the configuration of a client. Region and credentials are those of
+// cfg. The endpoint is the given one, or the service's own if that is empty; cfg's is
+// ignored. There are no retries, and only the context, which Do bounds, limits a call.
+func Config(cfg aws.Config, endpoint string) aws.Config {
+	c := cfg.Copy()
+	c.BaseEndpoint = nil
+	if endpoint != "" {
+		c.BaseEndpoint = aws.String(endpoint)
+	}
+	c.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
+	c.RetryMaxAttempts = 1
+	c.HTTPClient = client{awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.IdleConnTimeout = keepIdle })}
+	return c
+}
+
+// client works around a race that loses answers that come at once. The SDK closes the
+// body of a request as soon as the answer begins. If net/http has not yet seen the end
+// of that body, it calls its WriteTo, which returns io.EOF once the body is closed;
+// net/http then closes the connection while the answer is being read. A body with Read
+// alone ends correctly.
+type client struct{ aws.HTTPClient }
+
+// Do implements aws.HTTPClient.
+func (c client) Do(req *http.Request) (*http.Response, error) {
+	if req.Body != nil && req.Body != http.NoBody {
+		req.Body = struct{ io.ReadCloser }{req.Body}
+	}
+	return c.HTTPClient.Do(req)
+}
+
+// Call is one call of an API.
+type Call struct {
+	Name    string // of the operation
+	Timeout time.Duration
+	// Submits says that the call starts something at the provider and takes no
+	// client token: if its answer is lost, the outcome is unknown.
+	Submits bool
+	// Refused, if set, classifies a refusal by its code, without the suffix
+	// "Exception", and its message. It returns nil for codes that mean the same at
+	// every service. The error needs no cause.
+	Refused func(code, message string) *provider.Error
+}
+
+// Do makes the call by the given function, which also reads the whole answer. It
+// returns errors of type *provider.Error unchanged, and classifies all others.
+func (c Call) Do(ctx context.Context, do func(context.Context) error) error {
+	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	// Once its header is written, the whole request may have arrived.
+	var sent atomic.Bool
+	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
+		GetConn:      func(string) { sent.Store(false) }, // also where net/http starts over
+		WroteHeaders: func() { sent.Store(true) },
+	})
+	err := do(bounded)
+	var classified *provider.Error
+	if err == nil || errors.As(err, &classified) {
+		return err
+	}
+	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
+		err = errors.Join(ctx.Err(), err)
+	}
+	var refusal smithy.APIError
+	var invalid smithy.InvalidParamsError
+	var answer *smithyhttp.ResponseError
+	// The SDK also returns such an error for a request without an answer.
+	answered := errors.As(err, &answer) && answer.Response != nil && answer.Response.Response != nil && answer.HTTPStatusCode() != 0
+	switch {
+	case errors.As(err, &refusal) && answered && answer.HTTPStatusCode() >= 300:
+		return c.refused(refusal, answer.Response.Response, err)
+	case errors.As(err, &invalid):
+		return c.fail(provider.BadInput, "invalid_input", "The request lacks something.", err)
+	case c.Submits && sent.Load():
+		return c.lost(err)
+	case errors.Is(err, context.Canceled):
+		return c.fail(provider.Transient, "canceled", "The call to the provider was canceled.", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return c.fail(provider.Transient, "timeout", "The provider did not answer in time.", err)
+	case answered:
+		return c.Garbled(err)
+	default:
+		return c.fail(provider.Transient, "provider_unavailable", "The provider could not be reached.", err)
+	}
+}
+
+// Garbled returns the error of an answer that cannot be parsed, or that lacks a
+// required member.
+func (c Call) Garbled(cause error) *provider.Error {
+	cause = fmt.Errorf("answer: %w", cause)
+	if c.Submits {
+		return c.lost(cause)
+	}
+	return c.fail(provider.Transient, "provider_answer_invalid", "The provider's answer could not be read.", cause)
+}
+
+func (c Call) lost(cause error) *provider.Error {
+	return c.fail(provider.UnknownOutcome, "answer_lost", "The provider's answer was lost.", cause)
+}
+
+func (c Call) fail(kind provider.ErrorKind, code, message string, cause error) *provider.Error {
+	return &provider.Error{Kind: kind, Code: code, Message: message, Cause: fmt.Errorf("%s: %w", c.Name, cause)}
+}
+
+// refused returns the error of an answer that is no success.
+func (c Call) refused(refusal smithy.APIError, resp *http.Response, cause error) *provider.Error {
+	// Some services leave the suffix out, some add a name space.
+	_, code, found := strings.Cut(refusal.ErrorCode(), "#")
+	if !found {
+		code = refusal.ErrorCode()
+	}
+	code = strings.TrimSuffix(code, "Exception")
+	var e *provider.Error
+	if c.Refused != nil {
+		e = c.Refused(code, refusal.ErrorMessage())
+	}
+	if e == nil {
+		e = byCode(code, resp.StatusCode)
+	}
+	failed := c.fail(e.Kind, e.Code, e.Message, cause)
+	if failed.Kind == provider.Transient || failed.Kind == provider.Quota {
+		failed.RetryAfter = max(e.RetryAfter, retryAfter(resp))
+	}
+	return failed
+}
+
+var (
+	// throttled are the codes for too many calls.
+	throttled = []string{"Throttling", "RequestLimitExceeded", "TooManyRequests", "RequestThrottled", "SlowDown"}
+
+	// ours are the codes for faults of our credentials or permissions. The caller
+	// cannot fix these; the call succeeds once they are fixed.
+	ours = []string{
+		"AccessDenied", "UnrecognizedClient", "InvalidSignature", "SignatureDoesNotMatch", "IncompleteSignature", "InvalidClientTokenId",
+		"MissingAuthenticationToken", "ExpiredToken", "OptInRequired", "SubscriptionRequired", "NotAuthorized",
+	}
+)
+
+// byCode classifies a refusal by the codes that mean the same at every service, and
+// other codes by status.
+func byCode(code string, status int) *provider.Error {
+	is := func(kind provider.ErrorKind, code, message string) *provider.Error {
+		return &provider.Error{Kind: kind, Code: code, Message: message}
+	}
+	switch {
+	case code == "ServiceQuotaExceeded", code == "LimitExceeded":
+		return is(provider.Quota, "provider_quota", "The service's quota at the provider is used up for now.")
+	case slices.Contains(throttled, code), status == http.StatusTooManyRequests:
+		return is(provider.Transient, "provider_busy", "The provider accepts no more requests at the moment.")
+	case slices.Contains(ours, code), status == http.StatusForbidden, status == http.StatusUnauthorized:
+		return is(provider.Quota, "provider_access", "The provider refuses the service's account.")
+	case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
+		return is(provider.BadInput, "provider_refused", "The provider refuses the request.")
+	default:
+		return is(provider.Transient, "provider_unavailable", "The provider is unavailable at the moment.")
+	}
+}
+
+// retryAfter returns the header of that name, in seconds.
+func retryAfter(resp *http.Response) time.Duration {
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if err != nil {
+		return 0
+	}
+	return min(max(time.Duration(seconds)*time.Second, 0), maxRetryAfter)
+}

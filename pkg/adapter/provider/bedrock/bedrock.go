@@ -1,0 +1,123 @@
+// Package bedrock is the adapter for Amazon Bedrock: texts by Converse, images by
+// InvokeModel, videos by StartAsyncInvoke into a bucket of ours. It uses the role of
+// the function; there is no credential to keep.
+//
+// It retries no call: the queue does.
+package bedrock
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/awscall"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
+)
+
+// Name is the provider's name.
+const Name = "bedrock"
+
+// Bounds of the calls. Models that answer at once take their time.
+const (
+	textTimeout  = 60 * time.Second
+	imageTimeout = 60 * time.Second
+	quickTimeout = 10 * time.Second
+)
+
+// Objects reads the bucket that Bedrock writes videos to.
+type Objects interface {
+	// Open starts reading an object. The error has the code not_found if there is
+	// none of that key.
+	Open(ctx context.Context, key string) (io.ReadCloser, error)
+}
+
+// Config is what the adapter needs from outside.
+type Config struct {
+	// AWS has region and credentials. Its endpoint, retries and HTTP client are not
+	// used: see awscall.Config.
+	AWS aws.Config
+	// Endpoint replaces Bedrock's own address.
+	Endpoint string
+	// Bucket is where videos go, and Objects what reads them there.
+	Bucket  string
+	Objects Objects
+	// Everywhere permits the global inference profiles, for models that have none of the
+	// region's geography.
+	Everywhere bool
+}
+
+// Provider is the adapter.
+type Provider struct {
+	client     *bedrockruntime.Client
+	region     string
+	everywhere bool
+	bucket     string
+	objects    Objects
+}
+
+var _ provider.Provider = (*Provider)(nil)
+
+// New makes the adapter. It makes no call.
+func New(cfg Config) *Provider {
+	client := bedrockruntime.NewFromConfig(awscall.Config(cfg.AWS, cfg.Endpoint))
+	return &Provider{client: client, region: cfg.AWS.Region, everywhere: cfg.Everywhere, bucket: cfg.Bucket, objects: cfg.Objects}
+}
+
+// Name implements provider.Provider.
+func (p *Provider) Name() string { return Name }
+
+// Capabilities implements provider.Provider. Only videos take a client token.
+func (p *Provider) Capabilities() provider.Capabilities {
+	return provider.Capabilities{
+		Submission: max(textTimeout, imageTimeout), Unstoppable: true,
+		Kinds: map[provider.Kind]provider.Capability{
+			provider.KindText:  {},
+			provider.KindImage: {AspectRatios: imageRatios},
+			provider.KindVideo: {AspectRatios: videoRatios, MaxSeconds: maxSeconds},
+		},
+	}
+}
+
+// Submit implements provider.Provider. Texts and images are answered at once.
+func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	if err := req.Validate(p.Capabilities()); err != nil {
+		return provider.Submission{}, err
+	}
+	switch req.Kind {
+	case provider.KindText:
+		return p.write(ctx, req)
+	case provider.KindImage:
+		return p.draw(ctx, req)
+	default:
+		return p.film(ctx, req)
+	}
+}
+
+// Cancel implements provider.Provider. It only validates the handle: Bedrock cannot
+// stop an invocation.
+func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return check(h)
+}
+
+// model returns the id by which a request's model is called from here. A trained model
+// is called by the ARN of its deployment.
+func (p *Provider) model(req provider.Request) *string {
+	if name := profile.For(p.region, req.Options, p.everywhere); name != "" && !arn.IsARN(req.Model) {
+		return aws.String(name + "." + req.Model)
+	}
+	return aws.String(req.Model)
+}
+
+// refuse returns the error of a request that no model here can fulfil.
+func refuse(format string, args ...any) *provider.Error {
+	return &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: fmt.Sprintf(format, args...)}
+}

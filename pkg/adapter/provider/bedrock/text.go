@@ -1,0 +1,61 @@
+package bedrock
+
+import (
+	"context"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+)
+
+// write has a text written.
+func (p *Provider) write(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	system, user := provider.TextPrompt(req)
+	var out *bedrockruntime.ConverseOutput
+	err := call("Converse", textTimeout, true).Do(ctx, func(ctx context.Context) (err error) {
+		out, err = p.client.Converse(ctx, &bedrockruntime.ConverseInput{
+			ModelId:  p.model(req),
+			System:   []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: system}},
+			Messages: []types.Message{{Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: user}}}},
+			// The price was fixed by what the answer may take at most.
+			InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(provider.TextTokens(req).Output))},
+		})
+		return err
+	})
+	if err != nil {
+		return provider.Submission{}, err
+	}
+	if err := stopped(out.StopReason); err != nil {
+		return provider.Submission{}, err
+	}
+	if req.Form != nil {
+		object, err := provider.ParseObject(words(out.Output))
+		if err != nil {
+			return provider.Submission{}, err
+		}
+		return provider.Submission{Result: &provider.Result{Object: object}}, nil
+	}
+	text, err := provider.ParseText(words(out.Output), req)
+	if err != nil {
+		return provider.Submission{}, err
+	}
+	return provider.Submission{Result: &provider.Result{Text: &text}}, nil
+}
+
+// words are what the model says. What it thinks before, it keeps to itself.
+func words(out types.ConverseOutput) string {
+	message, ok := out.(*types.ConverseOutputMemberMessage)
+	if !ok {
+		return ""
+	}
+	var b strings.Builder
+	for _, block := range message.Value.Content {
+		if text, ok := block.(*types.ContentBlockMemberText); ok {
+			b.WriteString(text.Value)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,16 @@
+package fal
+
+import "github.com/content-automation/api/pkg/adapter/provider"
+
+// imageSize returns the largest picture of an aspect ratio that has at most so many
+// megapixels: images are charged by the started megapixel.
+func imageSize(ratio string, megapixels int) (map[string]any, error) {
+	if _, _, ok := provider.ParseRatio(ratio); !ok {
+		return nil, refuse("invalid_input", "%q is not an aspect ratio.", ratio)
+	}
+	width, height := provider.ImageSize(ratio, megapixels)
+	if width == 0 {
+		return nil, refuse("invalid_input", "The aspect ratio %q is too extreme.", ratio)
+	}
+	return map[string]any{"width": width, "height": height}, nil
+}

@@ -1,0 +1,283 @@
+// Package heygen makes videos of talking avatars with HeyGen, over version 3 of
+// its HTTP API:
+//
+//   - POST /v3/videos (API reference, "Create a video") starts one: an avatar of
+//     the account by its id, or an animated picture. It speaks either a script with
+//     a voice or the speech of an audio file.
+//   - GET /v3/videos/{video_id} ("Get video details") returns pending, processing,
+//     completed or failed. A completed video has a signed address that expires; each
+//     call returns a new one, so that a result can be fetched for as long as the
+//     provider keeps the video.
+//
+// The API takes no idempotency key. If the answer to a submission is lost, the
+// outcome is unknown: a video may be made and billed whose id is lost. Its title is
+// the client token, so that an operator can find it in the provider's own list.
+// Nothing can be canceled.
+//
+// Errors have a code ("Error codes"), which is used where the status alone does not
+// classify them.
+package heygen
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/text/language"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/wire"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+)
+
+// Name is the provider's name.
+const Name = "heygen"
+
+// Options of the catalog: what a model uses where a request names nothing.
+const (
+	OptionAvatar     = "avatar"
+	OptionVoice      = "voice"
+	OptionResolution = "resolution"
+)
+
+const (
+	baseURL = "https://api.heygen.com"
+	videos  = "/v3/videos"
+
+	callTimeout = 30 * time.Second
+
+	// handlePrefix marks a handle.
+	handlePrefix = "video:"
+)
+
+// aspectRatios are those that the provider makes; the first is the default here.
+var aspectRatios = []string{"9:16", "16:9"}
+
+// Provider is HeyGen.
+type Provider struct {
+	client *wire.Client
+	files  wire.Files
+}
+
+var _ provider.Provider = (*Provider)(nil)
+
+// New makes the provider. It makes no call.
+func New(cfg wire.Config) *Provider {
+	if cfg.Files == nil {
+		cfg.Files = wire.NewFiles(safehttp.Options{})
+	}
+	return &Provider{files: cfg.Files, client: wire.New(cfg, wire.Dialect{
+		Provider:  Name,
+		BaseURL:   baseURL,
+		Authorize: func(h http.Header, key string) { h.Set("X-Api-Key", key) },
+		Refused:   refused,
+	})}
+}
+
+// Name implements provider.Provider.
+func (p *Provider) Name() string { return Name }
+
+// Capabilities implements provider.Provider.
+func (p *Provider) Capabilities() provider.Capabilities {
+	return provider.Capabilities{Unstoppable: true, Kinds: map[provider.Kind]provider.Capability{
+		provider.KindAvatar: {AspectRatios: aspectRatios, FromImage: true, FromAudio: true},
+	}}
+}
+
+// video is the body of POST /v3/videos.
+type video struct {
+	Type        string         `json:"type"` // avatar or image
+	Title       string         `json:"title,omitempty"`
+	AvatarID    string         `json:"avatar_id,omitempty"`
+	Image       *image         `json:"image,omitempty"`
+	Script      string         `json:"script,omitempty"`
+	VoiceID     string         `json:"voice_id,omitempty"`
+	Settings    *voiceSettings `json:"voice_settings,omitempty"`
+	AudioURL    string         `json:"audio_url,omitempty"`
+	AspectRatio string         `json:"aspect_ratio"`
+	Resolution  string         `json:"resolution,omitempty"`
+}
+
+type image struct {
+	Type string `json:"type"` // url
+	URL  string `json:"url"`
+}
+
+type voiceSettings struct {
+	Locale string `json:"locale"`
+}
+
+// Submit implements provider.Provider.
+func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	if err := req.Validate(p.Capabilities()); err != nil {
+		return provider.Submission{}, err
+	}
+	body, err := videoOf(req)
+	if err != nil {
+		return provider.Submission{}, err
+	}
+	call := wire.Call{Method: http.MethodPost, Path: videos, Body: body, Submits: true, Timeout: callTimeout}
+	var answer struct {
+		Data struct {
+			VideoID string `json:"video_id"`
+		} `json:"data"`
+	}
+	if err := p.client.JSON(ctx, call, &answer); err != nil {
+		return provider.Submission{}, err
+	}
+	if !videoID().MatchString(answer.Data.VideoID) {
+		return provider.Submission{}, p.client.Garbled(call, errors.New("it names no video"))
+	}
+	return provider.Submission{Handle: provider.Handle(handlePrefix + answer.Data.VideoID)}, nil
+}
+
+// videoOf writes a request in the provider's terms.
+func videoOf(req provider.Request) (video, error) {
+	v := video{
+		Type: "avatar", Title: req.ClientToken,
+		AspectRatio: cmp.Or(req.AspectRatio, aspectRatios[0]),
+		Resolution:  req.Options[OptionResolution],
+	}
+	if req.ImageURL != "" {
+		v.Type, v.Image = "image", &image{Type: "url", URL: req.ImageURL}
+	} else if v.AvatarID = cmp.Or(req.Avatar, req.Options[OptionAvatar]); v.AvatarID == "" {
+		return video{}, invalid("unknown_avatar", "No avatar is named, and the model has no default.")
+	}
+	if req.AudioURL != "" {
+		v.AudioURL = req.AudioURL
+		return v, nil
+	}
+	v.Script = req.Prompt
+	if v.VoiceID = cmp.Or(req.Voice, req.Options[OptionVoice]); v.VoiceID == "" {
+		return video{}, invalid("unknown_voice", "No voice is named, and the model has no default.")
+	}
+	locale, err := localeOf(req.Language)
+	if err != nil {
+		return video{}, err
+	}
+	if locale != "" {
+		v.Settings = &voiceSettings{Locale: locale}
+	}
+	return v, nil
+}
+
+// localeOf returns the accent that a tag asks for: a language with a region. A
+// language alone is heard from the script.
+func localeOf(tag string) (string, error) {
+	if tag == "" {
+		return "", nil
+	}
+	parsed, err := language.Parse(tag)
+	if err != nil {
+		return "", &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: "The language is not a language tag (BCP 47).", Cause: err}
+	}
+	base, _ := parsed.Base()
+	region, sure := parsed.Region()
+	if sure != language.Exact || !region.IsCountry() {
+		return "", nil
+	}
+	return base.String() + "-" + region.String(), nil
+}
+
+// details is what GET /v3/videos/{video_id} says.
+type details struct {
+	Status         string `json:"status"`
+	VideoURL       string `json:"video_url"`
+	FailureCode    string `json:"failure_code"`
+	FailureMessage string `json:"failure_message"`
+}
+
+// states are the provider's names of the states.
+var states = map[string]provider.State{
+	"pending":    provider.Queued,
+	"processing": provider.Running,
+	"completed":  provider.Succeeded,
+	"failed":     provider.Failed,
+}
+
+// ask asks for a video. Its state is one that is known.
+func (p *Provider) ask(ctx context.Context, h provider.Handle) (details, wire.Call, error) {
+	id, err := parse(h)
+	if err != nil {
+		return details{}, wire.Call{}, err
+	}
+	call := wire.Call{Method: http.MethodGet, Path: videos + "/" + id, Timeout: callTimeout}
+	var answer struct {
+		Data details `json:"data"`
+	}
+	if err := p.client.JSON(ctx, call, &answer); err != nil {
+		return details{}, call, err
+	}
+	if _, known := states[answer.Data.Status]; !known {
+		return details{}, call, p.client.Garbled(call, fmt.Errorf("the status is %.40q", answer.Data.Status))
+	}
+	return answer.Data, call, nil
+}
+
+// Poll implements provider.Provider. The provider reports no progress.
+func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
+	d, _, err := p.ask(ctx, h)
+	if err != nil {
+		return provider.Status{}, err
+	}
+	status := provider.Status{State: states[d.Status]}
+	switch status.State {
+	case provider.Succeeded:
+		status.Progress = 100
+	case provider.Failed:
+		status.Failure = failure(d)
+	}
+	return status, nil
+}
+
+// Fetch implements provider.Provider.
+func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
+	d, call, err := p.ask(ctx, h)
+	if err != nil {
+		return provider.Result{}, err
+	}
+	switch states[d.Status] {
+	case provider.Failed:
+		return provider.Result{}, failure(d)
+	case provider.Succeeded:
+		if d.VideoURL == "" {
+			return provider.Result{}, p.client.Garbled(call, errors.New("a completed video has no address"))
+		}
+		// The address expires before the video does: fetching again returns another.
+		return provider.Result{Media: []provider.File{wire.File(p.files, d.VideoURL, provider.Transient)}}, nil
+	default:
+		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended."}
+	}
+}
+
+// Cancel implements provider.Provider. It only validates the handle: the provider
+// cannot stop a video, and bills it all the same.
+func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := parse(h)
+	return err
+}
+
+// videoID is the form of the ids of videos. One becomes part of an address.
+var videoID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`) })
+
+// parse returns the id in a handle.
+func parse(h provider.Handle) (string, error) {
+	id, ok := strings.CutPrefix(string(h), handlePrefix)
+	if !ok || !videoID().MatchString(id) {
+		return "", invalid("unknown_generation", "The provider does not know the generation.")
+	}
+	return id, nil
+}
+
+func invalid(code, message string) *provider.Error {
+	return &provider.Error{Kind: provider.BadInput, Code: code, Message: message}
+}

@@ -1,0 +1,340 @@
+// Package polly speaks with Amazon Polly, through its SDK:
+//
+//   - SynthesizeSpeech (developer guide, "SynthesizeSpeech") speaks up to 3,000
+//     characters and answers with the file.
+//   - SynthesizeSpeech with the output format json ("Speech marks") says when the words
+//     of a text are spoken. Its characters are billed like those of speech. Generative
+//     voices have no marks.
+//   - StartSpeechSynthesisTask ("Creating long audio files") speaks up to 100,000
+//     and puts the file into a bucket; GetSpeechSynthesisTask returns scheduled,
+//     inProgress, completed or failed. The provider keeps a task for 72 hours.
+//
+// The id of a model is that of an engine: standard, neural, long-form or
+// generative. Voices speak one language, or two, and exist for certain engines: a
+// request that names none gets one by its language, from a table here.
+//
+// Neither call takes a client token. If the answer to one of them is lost, the
+// outcome is unknown: the text may be spoken and billed. The file of such a task
+// stays in the bucket under RawPrefix, unused, until the bucket's rule for raw
+// results removes it. Nothing can be canceled.
+package polly
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/polly"
+	"github.com/aws/aws-sdk-go-v2/service/polly/types"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/awscall"
+	"github.com/content-automation/api/pkg/base/errs"
+)
+
+// Name is the provider's name.
+const Name = "polly"
+
+// RawPrefix is what the keys of the files begin with that tasks put into the
+// bucket.
+const RawPrefix = "raw/polly/"
+
+const (
+	// A longer text needs a task.
+	maxAtOnce = 3_000
+	maxText   = 100_000
+
+	speakTimeout = 60 * time.Second
+	quickTimeout = 10 * time.Second
+	maxAnswer    = 16 << 20 // 3,000 characters are some four minutes, or 2 MB
+
+	handlePrefix = "task:"
+)
+
+// Objects reads the bucket that tasks write to.
+type Objects interface {
+	// Open starts reading an object. The error has the code not_found if there is
+	// none of that key.
+	Open(ctx context.Context, key string) (io.ReadCloser, error)
+}
+
+// Config is what the adapter needs from outside.
+type Config struct {
+	// AWS has region and credentials. Its endpoint, repeats and HTTP client are
+	// not used: see awscall.Config.
+	AWS aws.Config
+	// Endpoint replaces the service's own address.
+	Endpoint string
+	// Bucket is where tasks put their files, and Objects what reads them there.
+	Bucket  string
+	Objects Objects
+}
+
+// Provider is Amazon Polly.
+type Provider struct {
+	client  *polly.Client
+	bucket  string
+	objects Objects
+}
+
+var _ provider.Provider = (*Provider)(nil)
+
+// New makes the provider. It makes no call.
+func New(cfg Config) *Provider {
+	return &Provider{client: polly.NewFromConfig(awscall.Config(cfg.AWS, cfg.Endpoint)), bucket: cfg.Bucket, objects: cfg.Objects}
+}
+
+// Name implements provider.Provider.
+func (p *Provider) Name() string { return Name }
+
+// Capabilities implements provider.Provider.
+func (p *Provider) Capabilities() provider.Capabilities {
+	return provider.Capabilities{Unstoppable: true, Kinds: map[provider.Kind]provider.Capability{provider.KindVoice: {}}}
+}
+
+// Submit implements provider.Provider. A text that is short enough is answered at
+// once.
+func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	if err := req.Validate(p.Capabilities()); err != nil {
+		return provider.Submission{}, err
+	}
+	engine := types.Engine(req.Model)
+	v, err := choose(engine, req)
+	if err != nil {
+		return provider.Submission{}, err
+	}
+	switch n := characters(req.Prompt); {
+	case n > maxText:
+		return provider.Submission{}, invalid("text_too_long", fmt.Sprintf("The text has more than the %d characters that the model speaks.", maxText))
+	case n > maxAtOnce:
+		return p.start(ctx, engine, v, req.Prompt)
+	default:
+		return p.speak(ctx, engine, v, req.Prompt, req.Marks && engine != types.EngineGenerative)
+	}
+}
+
+// voiceID is the form of the ids of voices.
+var voiceID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]{2,32}$`) })
+
+// choose returns the voice for a request.
+func choose(engine types.Engine, req provider.Request) (voice, error) {
+	if !slices.Contains(engine.Values(), engine) {
+		return voice{}, invalid("invalid_input", "The provider has no such engine.")
+	}
+	if req.Voice != "" {
+		if !voiceID().MatchString(req.Voice) {
+			return voice{}, invalid("unknown_voice", "The provider has no such voice.")
+		}
+		return named(engine, req.Voice, req.Language), nil
+	}
+	v, found, err := find(engine, req.Language)
+	switch {
+	case err != nil:
+		return voice{}, &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: "The language is not a language tag (BCP 47).", Cause: err}
+	case !found:
+		return voice{}, invalid("unsupported_language", "The model does not speak the language.")
+	}
+	return v, nil
+}
+
+// characters counts as the provider does at most: in UTF-16.
+func characters(text string) (n int) {
+	for _, r := range text {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// speak has a short text spoken.
+func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text string, marks bool) (provider.Submission, error) {
+	call := awscall.Call{Name: "polly: SynthesizeSpeech", Timeout: speakTimeout, Submits: true, Refused: refused}
+	var content []byte
+	var billed int32
+	err := call.Do(ctx, func(ctx context.Context) error {
+		out, err := p.client.SynthesizeSpeech(ctx, &polly.SynthesizeSpeechInput{
+			Engine: engine, VoiceId: v.id, LanguageCode: v.code,
+			OutputFormat: types.OutputFormatMp3, Text: aws.String(text), TextType: types.TextTypeText,
+		})
+		if err != nil {
+			return err
+		}
+		defer out.AudioStream.Close()
+		billed = out.RequestCharacters
+		content, err = io.ReadAll(io.LimitReader(out.AudioStream, maxAnswer+1))
+		switch {
+		case err != nil:
+			return err
+		case len(content) > maxAnswer:
+			return call.Garbled(fmt.Errorf("the answer is larger than %d bytes", maxAnswer))
+		case !isMP3(content):
+			return call.Garbled(errors.New("it is no MP3"))
+		}
+		return nil
+	})
+	if err != nil {
+		return provider.Submission{}, err
+	}
+	result := &provider.Result{Media: []provider.File{provider.FileOf(content)}, Characters: int(billed)}
+	if marks {
+		var more int
+		result.Marks, more = p.marks(ctx, engine, v, text)
+		result.Characters += more
+	}
+	return provider.Submission{Result: result}, nil
+}
+
+// isMP3 reports whether the content begins like an MP3: with an ID3 tag or a frame.
+func isMP3(content []byte) bool {
+	return len(content) > 3 && (string(content[:3]) == "ID3" || content[0] == 0xff && content[1]&0xe0 == 0xe0)
+}
+
+// start starts a task for a long text.
+func (p *Provider) start(ctx context.Context, engine types.Engine, v voice, text string) (provider.Submission, error) {
+	call := awscall.Call{Name: "polly: StartSpeechSynthesisTask", Timeout: quickTimeout, Submits: true, Refused: refused}
+	var id string
+	err := call.Do(ctx, func(ctx context.Context) error {
+		out, err := p.client.StartSpeechSynthesisTask(ctx, &polly.StartSpeechSynthesisTaskInput{
+			Engine: engine, VoiceId: v.id, LanguageCode: v.code,
+			OutputFormat: types.OutputFormatMp3, Text: aws.String(text), TextType: types.TextTypeText,
+			OutputS3BucketName: aws.String(p.bucket), OutputS3KeyPrefix: aws.String(RawPrefix + "speech"),
+		})
+		if err != nil {
+			return err
+		}
+		if out.SynthesisTask == nil || !taskID().MatchString(aws.ToString(out.SynthesisTask.TaskId)) {
+			return call.Garbled(errors.New("it names no task"))
+		}
+		id = *out.SynthesisTask.TaskId
+		return nil
+	})
+	if err != nil {
+		return provider.Submission{}, err
+	}
+	return provider.Submission{Handle: provider.Handle(handlePrefix + id)}, nil
+}
+
+// look returns a task, whose status is a known one.
+func (p *Provider) look(ctx context.Context, h provider.Handle) (*types.SynthesisTask, error) {
+	id, err := parse(h)
+	if err != nil {
+		return nil, err
+	}
+	call := awscall.Call{Name: "polly: GetSpeechSynthesisTask", Timeout: quickTimeout, Refused: refused}
+	var task *types.SynthesisTask
+	err = call.Do(ctx, func(ctx context.Context) error {
+		out, err := p.client.GetSpeechSynthesisTask(ctx, &polly.GetSpeechSynthesisTaskInput{TaskId: aws.String(id)})
+		if err != nil {
+			return err
+		}
+		if task = out.SynthesisTask; task == nil || states[task.TaskStatus] == "" {
+			return call.Garbled(errors.New("it has no status"))
+		}
+		if task.TaskStatus == types.TaskStatusCompleted && p.key(task) == "" {
+			return call.Garbled(errors.New("the file is none of ours"))
+		}
+		return nil
+	})
+	return task, err
+}
+
+// states are the provider's names of the states.
+var states = map[types.TaskStatus]provider.State{
+	types.TaskStatusScheduled:  provider.Queued,
+	types.TaskStatusInProgress: provider.Running,
+	types.TaskStatusCompleted:  provider.Succeeded,
+	types.TaskStatusFailed:     provider.Failed,
+}
+
+// Poll implements provider.Provider. The provider reports no progress.
+func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
+	task, err := p.look(ctx, h)
+	if err != nil {
+		return provider.Status{}, err
+	}
+	status := provider.Status{State: states[task.TaskStatus]}
+	switch status.State {
+	case provider.Succeeded:
+		status.Progress = 100
+	case provider.Failed:
+		status.Failure = failure(task)
+	}
+	return status, nil
+}
+
+// Fetch implements provider.Provider.
+func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
+	task, err := p.look(ctx, h)
+	if err != nil {
+		return provider.Result{}, err
+	}
+	switch states[task.TaskStatus] {
+	case provider.Failed:
+		return provider.Result{}, failure(task)
+	case provider.Succeeded:
+		key := p.key(task)
+		return provider.Result{Media: []provider.File{{
+			Open: func(ctx context.Context) (io.ReadCloser, error) { return p.open(ctx, key) },
+		}}}, nil
+	default:
+		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended."}
+	}
+}
+
+// key returns the key of the file of a task; empty if the file is not where the task
+// was asked to put it.
+func (p *Provider) key(task *types.SynthesisTask) string {
+	u, err := url.Parse(aws.ToString(task.OutputUri))
+	if err != nil {
+		return ""
+	}
+	key, ours := strings.CutPrefix(u.Path, "/"+p.bucket+"/")
+	if !ours || !strings.HasPrefix(key, RawPrefix) || strings.Contains(key, "..") {
+		return ""
+	}
+	return key
+}
+
+func (p *Provider) open(ctx context.Context, key string) (io.ReadCloser, error) {
+	body, err := p.objects.Open(ctx, key)
+	switch {
+	case err == nil:
+		return body, nil
+	case errs.CodeOf(err) == errs.NotFound:
+		return nil, &provider.Error{Kind: provider.Rejected, Code: "result_expired", Message: "The provider no longer keeps the result.", Cause: err}
+	default:
+		return nil, &provider.Error{Kind: provider.Transient, Code: "result_unreadable", Message: "The provider's file could not be read.", Cause: err}
+	}
+}
+
+// Cancel implements provider.Provider. It only validates the handle: the provider
+// cannot stop a task.
+func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := parse(h)
+	return err
+}
+
+// taskID is the form of the ids of tasks.
+var taskID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`) })
+
+// parse returns the id in a handle.
+func parse(h provider.Handle) (string, error) {
+	id, ok := strings.CutPrefix(string(h), handlePrefix)
+	if !ok || !taskID().MatchString(id) {
+		return "", unknown()
+	}
+	return id, nil
+}

@@ -1,0 +1,214 @@
+// Package provider is the one interface to all generation: text, images, video,
+// music, speech and talking avatars. An adapter for one provider is a package below
+// this one; pkg/adapter/provider/providertest is the conformance suite of all adapters.
+//
+// A generation is a chain of small steps: submit, poll, fetch. Each is one message
+// of the queue. The caller stores the handle of the submission before the next step,
+// so that a step that runs twice never starts a second generation.
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+)
+
+// Kind is what a generation makes.
+type Kind string
+
+// The kinds of generation.
+const (
+	KindText   Kind = "text"
+	KindImage  Kind = "image"
+	KindVideo  Kind = "video"
+	KindMusic  Kind = "music"
+	KindVoice  Kind = "voice"
+	KindAvatar Kind = "avatar"
+)
+
+// KindCompose is the kind of the finished media that the service itself makes of
+// generated parts: it has no models, and no provider makes it.
+const KindCompose Kind = "compose"
+
+// Kinds lists the kinds that there are models of.
+func Kinds() []Kind { return []Kind{KindText, KindImage, KindVideo, KindMusic, KindVoice, KindAvatar} }
+
+// MaxHandle bounds the length of a handle, which is stored on the item of its work.
+const MaxHandle = 2048
+
+// Handle identifies a generation at its provider between steps. Only the adapter
+// that made it can read it.
+type Handle string
+
+// Provider starts generations and follows them to their end. Its methods are
+// safe for concurrent use, return before the context's deadline, never sleep,
+// and return errors of type *Error for everything that the provider answers.
+type Provider interface {
+	// Name is the name under which the catalog lists the provider's models.
+	Name() string
+
+	// Capabilities returns what the provider supports.
+	Capabilities() Capabilities
+
+	// Submit starts a generation. A synchronous provider returns the result with the
+	// submission, without a handle. If the provider takes a client token, Submit is
+	// idempotent. Errors: BadInput, Quota, Transient; UnknownOutcome if the answer
+	// was lost and the provider takes no token: then a generation may be running
+	// without a handle.
+	Submit(ctx context.Context, req Request) (Submission, error)
+
+	// Poll returns the status of the generation. A failed generation is a state, not
+	// an error: an error means that the poll failed. Errors: BadInput for an invalid
+	// handle, Transient.
+	Poll(ctx context.Context, h Handle) (Status, error)
+
+	// Fetch returns the result of a generation that has succeeded. It may be called
+	// repeatedly. Errors: BadInput for an invalid handle; Rejected if the generation
+	// has failed; Transient, also before the generation has ended.
+	Fetch(ctx context.Context, h Handle) (Result, error)
+
+	// Cancel asks the provider to stop. It is no error if the generation has ended
+	// or is canceled already; the provider may bill what it has made so far. Errors:
+	// BadInput for an invalid handle, Transient.
+	Cancel(ctx context.Context, h Handle) error
+}
+
+// Request is what to make. Members that its kind does not use are ignored.
+type Request struct {
+	Kind Kind
+
+	// Model is the provider's own id of the model, and Options the settings that
+	// the catalog fixes for it (a resolution, say).
+	Model   string
+	Options map[string]string
+
+	// ClientToken is the same for every attempt to submit this one request.
+	ClientToken string
+
+	// Prompt says what to make; for voice and avatar it is the text to speak.
+	Prompt   string
+	Language string // BCP 47; of the text that is written or spoken
+
+	// Instructions are for text: its voice, audience and subject. Like the prompt,
+	// they come from the caller's settings.
+	Instructions string
+	// ScriptSeconds is for text: the approximate length of a spoken script to write
+	// as well, in as many Scenes, of which there is at least one; 0 means none.
+	ScriptSeconds int
+	Scenes        int
+
+	// Prices are for text: those that it may state; nil: any.
+	Prices *Prices
+
+	// Form is for text: the object to write instead of a post. See Ask.
+	Form *Form
+
+	AspectRatio string // image, video, avatar; the provider's first one if empty
+	Seconds     int    // video, music; the model's own length if 0. The sandbox speaks as long, too
+	Count       int    // image; 1 if 0
+	Slides      int    // text: headings wanted for the slides of a carousel
+	ImageURL    string // video, avatar, image: the picture to start from
+	ImageRatio  string // video: the aspect ratio of ImageURL, if it is known
+	// Resolution is that of the model in the catalog, such as 720p; empty: unknown.
+	Resolution string
+	AudioURL   string // avatar: the speech to move to, instead of Prompt
+	VideoURL   string // avatar: the video whose lips move to the speech
+	Lyrics     string // music: what is sung
+	// Spoken is for avatars with AudioURL: how long the recording is.
+	Spoken time.Duration
+	Voice  string // voice, avatar: the provider's id of the voice; the model's default if empty
+	Marks  bool   // voice: say when each word is spoken, if the provider can
+	Avatar string // avatar: the provider's id of who speaks; the model's default if empty
+
+	// Rehearsal is the outcome for the sandbox to simulate. Others ignore it.
+	Rehearsal Rehearsal
+}
+
+// Rehearsal is a wanted outcome. The zero value succeeds at once.
+type Rehearsal struct {
+	Fail  bool
+	Code  FailureCode   // of the failure; generation_failed if empty
+	Start time.Time     // when the work was accepted
+	Delay time.Duration // how long it takes from then on
+}
+
+// Submission is a generation that has started or already ended.
+type Submission struct {
+	Handle Handle  // empty if Result is set
+	Result *Result // of a provider that answers at once
+}
+
+// State is the state of a generation.
+type State string
+
+// The states of a generation. The last three are final.
+const (
+	Queued    State = "queued"
+	Running   State = "running"
+	Succeeded State = "succeeded"
+	Failed    State = "failed"
+	Canceled  State = "canceled"
+)
+
+// Final reports whether the state is final.
+func (s State) Final() bool { return s == Succeeded || s == Failed || s == Canceled }
+
+// Status is an answer to Poll.
+type Status struct {
+	State    State
+	Progress int           // 0..100; 100 once it has succeeded
+	Wait     time.Duration // when to ask again, unless the state is final; 0 leaves it to the caller
+	Failure  *Error        // why it failed, if it did
+}
+
+// Result is what a generation made.
+type Result struct {
+	Text   *Text           // of a text generation
+	Object json.RawMessage // of a text generation with a form, in place of Text
+	Media  []File          // of all others, in order
+	// Characters is how many the provider has billed, of a voice; 0 if it does not say.
+	Characters int
+	// Marks say when the words of a voice are spoken, in order, if they were asked for and
+	// the provider says it.
+	Marks []Mark
+}
+
+// Mark says that the voice begins to speak what stands at an offset of the text, in
+// bytes, at a time of the recording.
+type Mark struct {
+	Offset int           `json:"o"`
+	At     time.Duration `json:"t"`
+}
+
+// Text is what a text model wrote.
+type Text struct {
+	Title    string   `json:"title"`            // one line
+	Caption  string   `json:"caption"`          // may have several lines
+	Hashtags []string `json:"hashtags"`         // without the #
+	Slides   []string `json:"slides,omitempty"` // one heading for each slide asked for
+	Scenes   []Scene  `json:"scenes,omitempty"` // the script, where one was asked for
+}
+
+// Scene is a part of a script.
+type Scene struct {
+	Text   string `json:"text"`   // what is spoken
+	Visual string `json:"visual"` // what is seen meanwhile
+}
+
+// Script returns what is spoken in all scenes.
+func (t Text) Script() string {
+	texts := make([]string, len(t.Scenes))
+	for i, s := range t.Scenes {
+		texts[i] = s.Text
+	}
+	return strings.Join(texts, " ")
+}
+
+// File is one generated file. Its format is read from its content; the provider's
+// statement of it is not trusted.
+type File struct {
+	// Open starts reading the file. Errors are of type *Error.
+	Open func(ctx context.Context) (io.ReadCloser, error)
+}

@@ -1,0 +1,258 @@
+// Package replicate makes videos with models that Replicate runs, over its HTTP
+// API: a prediction is created, asked after, and its output fetched.
+//
+// The API takes no client token. A lost answer to a submission is an UnknownOutcome:
+// a second submission may make a second generation. The API removes outputs and their
+// addresses about an hour after they were made.
+package replicate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/wire"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+)
+
+// Name is the provider's name.
+const Name = "replicate"
+
+const (
+	baseURL      = "https://api.replicate.com"
+	predictions  = "/v1/predictions/"
+	handlePrefix = "replicate:"
+)
+
+// Provider is Replicate.
+type Provider struct {
+	client *wire.Client
+	files  wire.Files
+}
+
+var _ provider.Provider = (*Provider)(nil)
+
+// New makes the provider. It makes no call.
+func New(cfg wire.Config) *Provider {
+	if cfg.Files == nil {
+		cfg.Files = wire.NewFiles(safehttp.Options{})
+	}
+	return &Provider{files: cfg.Files, client: wire.New(cfg, wire.Dialect{
+		Provider:  Name,
+		BaseURL:   baseURL,
+		Authorize: func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
+		Refused:   refused,
+	})}
+}
+
+// Name implements provider.Provider.
+func (p *Provider) Name() string { return Name }
+
+// aspectRatios are those of every model here.
+var aspectRatios = []string{"9:16", "16:9", "1:1", "3:4", "4:3", "21:9"}
+
+// Capabilities implements provider.Provider.
+func (p *Provider) Capabilities() provider.Capabilities {
+	return provider.Capabilities{Kinds: map[provider.Kind]provider.Capability{
+		provider.KindVideo: {AspectRatios: aspectRatios, MaxSeconds: 10, FromImage: true},
+	}}
+}
+
+// model is what sets a model apart from the others.
+type model struct{ needsImage bool }
+
+// models are the models of the catalog, by owner and name.
+var models = map[string]model{
+	"runwayml/gen-4.5":    {},
+	"runwayml/gen4-turbo": {needsImage: true},
+}
+
+// input is what the models of Runway take. Their lengths are numbers.
+type input struct {
+	Prompt      string `json:"prompt"`
+	Image       string `json:"image,omitempty"`
+	AspectRatio string `json:"aspect_ratio"`
+	Duration    int    `json:"duration,omitempty"`
+}
+
+// Submit implements provider.Provider.
+func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	if err := req.Validate(p.Capabilities()); err != nil {
+		return provider.Submission{}, err
+	}
+	m, ok := models[req.Model]
+	switch {
+	case !ok:
+		return provider.Submission{}, refuse("unsupported_model", "The provider does not offer the model for this.")
+	case m.needsImage && req.ImageURL == "":
+		return provider.Submission{}, refuse("invalid_input", "The model needs an image.")
+	}
+	in := input{Prompt: req.Prompt, Image: req.ImageURL, AspectRatio: req.AspectRatio, Duration: req.Seconds}
+	if in.AspectRatio == "" {
+		in.AspectRatio = aspectRatios[0]
+	}
+	call := wire.Call{
+		Method: http.MethodPost, Path: "/v1/models/" + req.Model + "/predictions", Submits: true,
+		Body: map[string]any{"input": in},
+	}
+	var made prediction
+	if err := p.client.JSON(ctx, call, &made); err != nil {
+		return provider.Submission{}, err
+	}
+	if !ids().MatchString(made.ID) {
+		return provider.Submission{}, p.client.Garbled(call, errors.New("it names no prediction"))
+	}
+	return provider.Submission{Handle: provider.Handle(handlePrefix + made.ID)}, nil
+}
+
+// prediction is what Replicate says of one.
+type prediction struct {
+	ID      string          `json:"id"`
+	Status  string          `json:"status"`
+	Output  json.RawMessage `json:"output"` // an address, or several
+	Error   string          `json:"error"`
+	Removed bool            `json:"data_removed"`
+}
+
+// states are the provider's names of the states.
+var states = map[string]provider.State{
+	"starting":   provider.Queued,
+	"processing": provider.Running,
+	"succeeded":  provider.Succeeded,
+	"failed":     provider.Failed,
+	"canceled":   provider.Canceled,
+	"aborted":    provider.Canceled, // before it began
+}
+
+// ask asks for a prediction. Its state is one that is known.
+func (p *Provider) ask(ctx context.Context, h provider.Handle) (prediction, wire.Call, error) {
+	id, err := parse(h)
+	if err != nil {
+		return prediction{}, wire.Call{}, err
+	}
+	call := wire.Call{Method: http.MethodGet, Path: predictions + id}
+	var got prediction
+	if err := p.client.JSON(ctx, call, &got); err != nil {
+		return prediction{}, call, err
+	}
+	if _, known := states[got.Status]; !known {
+		return prediction{}, call, p.client.Garbled(call, fmt.Errorf("the status is %.40q", got.Status))
+	}
+	return got, call, nil
+}
+
+// Poll implements provider.Provider. The provider reports no progress.
+func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
+	got, _, err := p.ask(ctx, h)
+	if err != nil {
+		return provider.Status{}, err
+	}
+	status := provider.Status{State: states[got.Status]}
+	switch status.State {
+	case provider.Succeeded:
+		status.Progress = 100
+	case provider.Failed, provider.Canceled:
+		status.Failure = got.failure()
+	}
+	return status, nil
+}
+
+// Fetch implements provider.Provider.
+func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
+	got, call, err := p.ask(ctx, h)
+	if err != nil {
+		return provider.Result{}, err
+	}
+	switch states[got.Status] {
+	case provider.Failed, provider.Canceled:
+		return provider.Result{}, got.failure()
+	case provider.Succeeded:
+	default:
+		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended."}
+	}
+	if got.Removed {
+		return provider.Result{}, &provider.Error{Kind: provider.Rejected, Code: "result_expired", Message: "The provider no longer keeps the result."}
+	}
+	address, err := got.address()
+	if err != nil {
+		return provider.Result{}, p.client.Garbled(call, err)
+	}
+	return provider.Result{Media: []provider.File{wire.File(p.files, address, provider.Rejected)}}, nil
+}
+
+// address returns the address of the video: models return it alone or as a list of
+// one.
+func (g prediction) address() (string, error) {
+	var one string
+	if err := json.Unmarshal(g.Output, &one); err == nil && one != "" {
+		return one, nil
+	}
+	var list []string
+	if err := json.Unmarshal(g.Output, &list); err != nil || len(list) == 0 || list[0] == "" {
+		return "", errors.New("a prediction that succeeded has no output")
+	}
+	return list[0], nil
+}
+
+// failure is why a prediction made nothing.
+func (g prediction) failure() *provider.Error {
+	e := &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not finish the generation."}
+	switch {
+	case states[g.Status] == provider.Canceled:
+		e.Code, e.Message = "canceled", "The generation was canceled."
+	case strings.Contains(g.Error, "E005") || strings.Contains(strings.ToLower(g.Error), "flagged as sensitive"):
+		e.Code, e.Message = provider.CodeContentPolicy, provider.MessageContentPolicy
+	}
+	if g.Error != "" {
+		e.Cause = fmt.Errorf("replicate: %.500q", g.Error)
+	}
+	return e
+}
+
+// Cancel implements provider.Provider. For a prediction that has ended, the API
+// returns its state unchanged.
+func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
+	id, err := parse(h)
+	if err != nil {
+		return err
+	}
+	return p.client.JSON(ctx, wire.Call{Method: http.MethodPost, Path: predictions + id + "/cancel"}, nil)
+}
+
+// refused reads refusals whose status says too little.
+func refused(call wire.Call, status int, _ []byte) *provider.Error {
+	switch {
+	case status == http.StatusNotFound && call.Submits:
+		return refuse("unsupported_model", "The provider does not offer the model.")
+	case status == http.StatusNotFound:
+		return unknownGeneration()
+	default:
+		return nil
+	}
+}
+
+// ids is the form of a prediction's id. One becomes part of an address.
+var ids = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`) })
+
+// parse returns the id in a handle.
+func parse(h provider.Handle) (string, error) {
+	id, ok := strings.CutPrefix(string(h), handlePrefix)
+	if !ok || !ids().MatchString(id) {
+		return "", unknownGeneration()
+	}
+	return id, nil
+}
+
+func unknownGeneration() *provider.Error {
+	return refuse("unknown_generation", "The provider does not know the generation.")
+}
+
+func refuse(code, message string) *provider.Error {
+	return &provider.Error{Kind: provider.BadInput, Code: code, Message: message}
+}

@@ -1,0 +1,222 @@
+// Package sandbox is the provider of test keys: it costs nothing, makes no call, and
+// is deterministic. Its media are real files of the length, shape and size that were
+// asked for, made by pkg/adapter/provider/synth.
+//
+// It keeps no state: the handle has everything that later steps need.
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+)
+
+// Name is the provider's name.
+const Name = "sandbox"
+
+const (
+	maxSeconds = 600
+	maxImages  = 10
+)
+
+// Provider is the sandbox.
+type Provider struct {
+	now func() time.Time
+}
+
+var _ provider.Provider = (*Provider)(nil)
+
+// New makes a sandbox with the given clock.
+func New(now func() time.Time) *Provider { return &Provider{now: now} }
+
+// Name implements provider.Provider.
+func (p *Provider) Name() string { return Name }
+
+// Capabilities implements provider.Provider: everything that any model of the
+// catalog can do, so that a test key can rehearse all of it.
+func (p *Provider) Capabilities() provider.Capabilities {
+	return provider.Capabilities{
+		ClientToken: true,
+		Kinds: map[provider.Kind]provider.Capability{
+			provider.KindText:   {},
+			provider.KindImage:  {AspectRatios: ratios[provider.KindImage], MaxCount: maxImages, FromImage: true},
+			provider.KindVideo:  {AspectRatios: ratios[provider.KindVideo], MaxSeconds: maxSeconds, FromImage: true},
+			provider.KindMusic:  {MaxSeconds: maxSeconds},
+			provider.KindVoice:  {FromAudio: true},
+			provider.KindAvatar: {AspectRatios: ratios[provider.KindAvatar], FromImage: true, FromAudio: true},
+		},
+	}
+}
+
+// work is a generation, as its handle carries it.
+type work struct {
+	Kind   provider.Kind        `json:"k"`
+	Width  int                  `json:"w,omitempty"`
+	Height int                  `json:"y,omitempty"`
+	Length int64                `json:"m,omitempty"` // milliseconds
+	Count  int                  `json:"n,omitempty"`
+	Slides int                  `json:"s,omitempty"`
+	Script int                  `json:"q,omitempty"` // of a text: the seconds of its script
+	Scenes int                  `json:"e,omitempty"` // of a script
+	Lang   string               `json:"l,omitempty"`
+	Topic  string               `json:"t,omitempty"` // the beginning of the prompt
+	Seed   uint32               `json:"h,omitempty"` // hash of the prompt
+	Fail   provider.FailureCode `json:"f,omitempty"`
+	Start  int64                `json:"a,omitempty"` // Unix milliseconds
+	End    int64                `json:"z,omitempty"`
+}
+
+// Submit implements provider.Provider. The handle follows from the request
+// alone. A form, and text that need not wait, is answered at once, as real models
+// do.
+func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	if err := ctx.Err(); err != nil {
+		return provider.Submission{}, err
+	}
+	capabilities := p.Capabilities()
+	if err := req.Validate(capabilities); err != nil {
+		return provider.Submission{}, err
+	}
+	if req.Form != nil {
+		if req.Rehearsal.Fail {
+			return provider.Submission{}, provider.FailureOf(cmp.Or(req.Rehearsal.Code, provider.FailedGeneration))
+		}
+		return provider.Submission{Result: &provider.Result{Object: req.Form.Sample}}, nil
+	}
+	seed := fnv.New32a()
+	_, _ = io.WriteString(seed, req.Prompt) // a hash takes everything
+	w := work{Kind: req.Kind, Seed: seed.Sum32()}
+	if req.Rehearsal.Fail {
+		w.Fail = cmp.Or(req.Rehearsal.Code, provider.FailedGeneration)
+	}
+	w.Width, w.Height = size(req)
+	w.Length = length(req).Milliseconds()
+	switch req.Kind {
+	case provider.KindImage:
+		w.Count = max(req.Count, 1)
+		w.Topic = subject(req.Prompt)
+	case provider.KindVideo, provider.KindAvatar:
+		w.Topic = subject(req.Prompt)
+	case provider.KindText:
+		w.Slides, w.Script = min(req.Slides, maxImages), min(max(req.ScriptSeconds, 0), maxSeconds)
+		if w.Script > 0 {
+			w.Scenes = min(max(req.Scenes, 1), w.Script)
+		}
+		w.Lang, w.Topic = baseLanguage(req.Language), topic(req.Prompt)
+	}
+	if r := req.Rehearsal; r.Delay > 0 {
+		w.Start, w.End = r.Start.UnixMilli(), r.Start.Add(r.Delay).UnixMilli()
+	}
+	if w.Kind == provider.KindText && w.remaining(p.now()) <= 0 {
+		result, err := w.result()
+		if err != nil {
+			return provider.Submission{}, err
+		}
+		return provider.Submission{Result: &result}, nil
+	}
+	h, err := w.handle()
+	return provider.Submission{Handle: h}, err
+}
+
+// Poll implements provider.Provider.
+func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
+	w, err := parse(ctx, h)
+	if err != nil {
+		return provider.Status{}, err
+	}
+	now := p.now()
+	if wait := w.remaining(now); wait > 0 {
+		elapsed, whole := now.UnixMilli()-w.Start, w.End-w.Start
+		progress := min(max(100*elapsed/whole, 0), 99)
+		return provider.Status{State: provider.Running, Progress: int(progress), Wait: wait}, nil
+	}
+	if w.Fail != "" {
+		return provider.Status{State: provider.Failed, Failure: provider.FailureOf(w.Fail)}, nil
+	}
+	return provider.Status{State: provider.Succeeded, Progress: 100}, nil
+}
+
+// Fetch implements provider.Provider.
+func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Result, error) {
+	w, err := parse(ctx, h)
+	if err != nil {
+		return provider.Result{}, err
+	}
+	if wait := w.remaining(p.now()); wait > 0 {
+		return provider.Result{}, &provider.Error{
+			Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended.", RetryAfter: wait,
+		}
+	}
+	return w.result()
+}
+
+// Cancel implements provider.Provider. There is nothing to stop.
+func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
+	_, err := parse(ctx, h)
+	return err
+}
+
+// remaining is how long the generation still takes.
+func (w work) remaining(now time.Time) time.Duration {
+	return time.UnixMilli(w.End).Sub(now)
+}
+
+func (w work) result() (provider.Result, error) {
+	if w.Fail != "" {
+		return provider.Result{}, provider.FailureOf(w.Fail)
+	}
+	if w.Kind == provider.KindText {
+		t := w.text()
+		return provider.Result{Text: &t}, nil
+	}
+	var result provider.Result
+	for i := range max(w.Count, 1) {
+		content, err := w.file(uint32(i))
+		if err != nil {
+			// A handle can be well formed and still not be of our making.
+			return provider.Result{}, badHandle(err)
+		}
+		result.Media = append(result.Media, provider.FileOf(content))
+	}
+	return result, nil
+}
+
+func (w work) handle() (provider.Handle, error) {
+	raw, err := json.Marshal(w)
+	if err != nil {
+		return "", fmt.Errorf("sandbox: handle: %w", err)
+	}
+	return provider.Handle(base64.RawURLEncoding.EncodeToString(raw)), nil
+}
+
+func parse(ctx context.Context, h provider.Handle) (work, error) {
+	if err := ctx.Err(); err != nil {
+		return work{}, err
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(string(h))
+	if err != nil {
+		return work{}, badHandle(err)
+	}
+	var w work
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return work{}, badHandle(err)
+	}
+	if w.Count < 0 || w.Count > maxImages || w.Slides < 0 || w.Slides > maxImages || w.Script < 0 || w.Script > maxSeconds || w.Scenes < 0 || w.Scenes > w.Script || w.End < w.Start {
+		return work{}, badHandle(fmt.Errorf("%+v is out of bounds", w))
+	}
+	if err := w.check(); err != nil {
+		return work{}, badHandle(err)
+	}
+	return w, nil
+}
+
+func badHandle(cause error) *provider.Error {
+	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation", Message: "The provider does not know the generation.", Cause: cause}
+}

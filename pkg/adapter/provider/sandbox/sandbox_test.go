@@ -1,0 +1,274 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/providertest"
+	"github.com/content-automation/api/pkg/media/probe"
+)
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// clock is a clock that tests move.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time          { return c.at }
+func (c *clock) advance(d time.Duration) { c.at = c.at.Add(d) }
+
+func TestConformance(t *testing.T) {
+	c := &clock{noon}
+	sandbox := New(c.now)
+	var requests, failing []provider.Request
+	for i, kind := range provider.Kinds() {
+		can := sandbox.Capabilities().Kinds[kind]
+		for _, ratio := range append([]string{""}, can.AspectRatios...) {
+			requests = append(requests, provider.Request{Kind: kind, Prompt: "Morning coffee above the clouds.", AspectRatio: ratio})
+		}
+		// Each ends an hour after the one before, since the clock only goes forward.
+		slow := provider.Request{Kind: kind, Prompt: "Slow food", Rehearsal: provider.Rehearsal{Start: noon, Delay: time.Duration(i+1) * time.Hour}}
+		requests = append(requests, slow)
+		fails := slow
+		fails.Rehearsal.Fail, fails.Rehearsal.Delay = true, time.Duration(i+1)*24*time.Hour
+		failing = append(failing, fails, provider.Request{Kind: kind, Prompt: "Fast food", Rehearsal: provider.Rehearsal{Fail: true}})
+	}
+	requests = append(requests,
+		provider.Request{Kind: provider.KindImage, Prompt: "A carousel", AspectRatio: "1:1", Count: 10},
+		provider.Request{Kind: provider.KindText, Prompt: "A carousel", Slides: 7},
+		provider.Request{
+			Kind: provider.KindText, Prompt: "Topics", Form: &provider.Form{System: "Answer with topics.", Tokens: 100, Sample: json.RawMessage(`{"topics":["a"]}`)},
+			Rehearsal: provider.Rehearsal{Start: noon, Delay: time.Hour},
+		},
+		provider.Request{Kind: provider.KindText, Prompt: strings.Repeat("длинный запрос ", 500), Language: "ru", Rehearsal: provider.Rehearsal{Start: noon, Delay: 12 * time.Hour}},
+		provider.Request{Kind: provider.KindText, Prompt: "?!…"},
+		provider.Request{Kind: provider.KindText, Prompt: "A short video", ScriptSeconds: 8, Scenes: 2},
+		provider.Request{Kind: provider.KindText, Prompt: strings.Repeat("long ", 500), Language: "fr", ScriptSeconds: 3},
+		provider.Request{Kind: provider.KindText, Prompt: "bad \x00 bytes \xff\x1b[31m and\ttabs\r\n"},
+		provider.Request{Kind: provider.KindVideo, Prompt: "From a picture", ImageURL: "https://example.test/a.png", Seconds: 10},
+		provider.Request{Kind: provider.KindAvatar, AudioURL: "https://example.test/a.mp3"},
+	)
+	for i := range requests {
+		requests[i].ClientToken = fmt.Sprintf("token-%d", i)
+	}
+	providertest.Run(t, providertest.Suite{Provider: sandbox, Requests: requests, Failing: failing, Advance: c.advance})
+}
+
+func TestDelayCountsFromTheStartOfTheWork(t *testing.T) {
+	c := &clock{noon.Add(4 * time.Second)} // the queue took 4 s
+	sandbox := New(c.now)
+	submission, err := sandbox.Submit(t.Context(), provider.Request{
+		Kind: provider.KindImage, Prompt: "x", Rehearsal: provider.Rehearsal{Start: noon, Delay: 10 * time.Second},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		at     time.Duration
+		status provider.Status
+	}{
+		{4 * time.Second, provider.Status{State: provider.Running, Progress: 40, Wait: 6 * time.Second}},
+		{9990 * time.Millisecond, provider.Status{State: provider.Running, Progress: 99, Wait: 10 * time.Millisecond}},
+		{10 * time.Second, provider.Status{State: provider.Succeeded, Progress: 100}},
+		{time.Hour, provider.Status{State: provider.Succeeded, Progress: 100}},
+	} {
+		c.at = noon.Add(want.at)
+		got, err := sandbox.Poll(t.Context(), submission.Handle)
+		if err != nil || got != want.status {
+			t.Errorf("after %v: %+v, %v; want %+v", want.at, got, err, want.status)
+		}
+	}
+}
+
+func TestNothingIsFetchedBeforeItsTime(t *testing.T) {
+	c := &clock{noon}
+	sandbox := New(c.now)
+	submission, err := sandbox.Submit(t.Context(), provider.Request{
+		Kind: provider.KindMusic, Prompt: "x", Rehearsal: provider.Rehearsal{Start: noon, Delay: 30 * time.Second},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = sandbox.Fetch(t.Context(), submission.Handle)
+	var e *provider.Error
+	if !errors.As(err, &e) || e.Kind != provider.Transient || e.RetryAfter != 30*time.Second {
+		t.Errorf("got %v, want a transient error for 30 s", err)
+	}
+}
+
+func TestEverySandboxSeesTheSameGeneration(t *testing.T) {
+	// Two processes, as two runs of a function would be.
+	one, two := New(time.Now), New(time.Now)
+	submission, err := one.Submit(t.Context(), provider.Request{Kind: provider.KindImage, Prompt: "Sea", AspectRatio: "4:5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := two.Fetch(t.Context(), submission.Handle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files [2][]byte
+	for i := range files {
+		r, err := result.Media[0].Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files[i], err = io.ReadAll(r); err != nil {
+			t.Fatal(err)
+		}
+		if result, err = one.Fetch(t.Context(), submission.Handle); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(files[0]) == 0 || !slices.Equal(files[0], files[1]) {
+		t.Errorf("%d and %d bytes, not the same", len(files[0]), len(files[1]))
+	}
+}
+
+// made is the file that the sandbox makes of a request.
+func made(t *testing.T, req provider.Request) (probe.Info, []byte) {
+	t.Helper()
+	p := New(time.Now)
+	submission, err := p.Submit(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := p.Fetch(t.Context(), submission.Handle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := result.Media[0].Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := probe.Bytes(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info, content
+}
+
+func TestMediaHaveTheSizeAndLengthAskedFor(t *testing.T) {
+	const text = "Our new trail running shoe is made of recycled fishing nets from the North Sea."
+	for name, c := range map[string]struct {
+		req           provider.Request
+		mime          string
+		width, height int
+		length        time.Duration
+	}{
+		"a clip":                     {provider.Request{Kind: provider.KindVideo, AspectRatio: "9:16", Seconds: 8, Resolution: "720p"}, "video/mp4", 720, 1280, 8 * time.Second},
+		"a wide clip":                {provider.Request{Kind: provider.KindVideo, AspectRatio: "21:9", Seconds: 15, Resolution: "1080p"}, "video/mp4", 2520, 1080, 15 * time.Second},
+		"a clip of a usual size":     {provider.Request{Kind: provider.KindVideo}, "video/mp4", 1080, 1920, 5 * time.Second},
+		"a clip of a picture":        {provider.Request{Kind: provider.KindVideo, ImageURL: "https://example.test/a.png", ImageRatio: "16:9", Seconds: 10, Resolution: "480p"}, "video/mp4", 854, 480, 10 * time.Second},
+		"a picture":                  {provider.Request{Kind: provider.KindImage, AspectRatio: "4:5"}, "image/png", 896, 1120, 0},
+		"music":                      {provider.Request{Kind: provider.KindMusic, Seconds: 30}, "audio/mpeg", 0, 0, 30 * time.Second},
+		"speech":                     {provider.Request{Kind: provider.KindVoice, Prompt: text}, "audio/mpeg", 0, 0, provider.SpokenLength(text)},
+		"an avatar":                  {provider.Request{Kind: provider.KindAvatar, Prompt: text, Resolution: "720p"}, "video/mp4", 720, 1280, provider.SpokenLength(text)},
+		"an avatar with a recording": {provider.Request{Kind: provider.KindAvatar, AudioURL: "https://example.test/a.mp3", Spoken: 2500 * time.Millisecond}, "video/mp4", 1080, 1920, 2500 * time.Millisecond},
+	} {
+		if c.req.Prompt == "" && c.req.AudioURL == "" {
+			c.req.Prompt = "A shoe"
+		}
+		info, _ := made(t, c.req)
+		off := (info.Duration - c.length).Abs()
+		if info.MIMEType != c.mime || info.Width != c.width || info.Height != c.height || off > 20*time.Millisecond {
+			t.Errorf("%s: %s of %d x %d, %v; want %v", name, info.MIMEType, info.Width, info.Height, info.Duration, c.length)
+		}
+	}
+}
+
+func TestMediaFollowFromThePrompt(t *testing.T) {
+	for _, kind := range []provider.Kind{provider.KindImage, provider.KindVideo, provider.KindAvatar, provider.KindMusic, provider.KindVoice} {
+		_, one := made(t, provider.Request{Kind: kind, Prompt: "A red shoe", Seconds: 0})
+		_, again := made(t, provider.Request{Kind: kind, Prompt: "A red shoe"})
+		_, other := made(t, provider.Request{Kind: kind, Prompt: "A blue hat"})
+		if !slices.Equal(one, again) || slices.Equal(one, other) {
+			t.Errorf("%s: the same prompt makes the same: %v; another one does: %v", kind, slices.Equal(one, again), slices.Equal(one, other))
+		}
+	}
+}
+
+func TestHandlesOfOthersAreRefused(t *testing.T) {
+	for name, w := range map[string]work{
+		"a kind unknown":      {Kind: "sculpture"},
+		"no size":             {Kind: provider.KindVideo, Length: 1000, Count: 1},
+		"too large":           {Kind: provider.KindVideo, Width: 1 << 20, Height: 1 << 20, Length: 1000},
+		"no length":           {Kind: provider.KindMusic},
+		"too long":            {Kind: provider.KindMusic, Length: 1 << 40},
+		"too many files":      {Kind: provider.KindImage, Width: 64, Height: 64, Count: 1 << 30},
+		"too many slides":     {Kind: provider.KindText, Slides: 1 << 30},
+		"too long a script":   {Kind: provider.KindText, Script: 1 << 30},
+		"an end before start": {Kind: provider.KindMusic, Length: 1000, Start: 2, End: 1},
+	} {
+		h, err := w.handle()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = New(time.Now).Fetch(t.Context(), h)
+		if provider.KindOf(err) != provider.BadInput {
+			t.Errorf("%s: got %v, want bad input", name, err)
+		}
+	}
+}
+
+func TestTextFollowsFromPromptAndLanguage(t *testing.T) {
+	for _, c := range []struct {
+		prompt, language string
+		slides           int
+		want             provider.Text
+	}{
+		{"summer sale: 20% off all running shoes!", "en-GB", 0, provider.Text{
+			Title:    "Summer sale: 20% off all running shoes",
+			Caption:  "A sample caption from the sandbox about: summer sale: 20% off all running shoes.\n\nWith a live key a language model writes it.",
+			Hashtags: []string{"summer", "sale", "running", "shoes", "sandbox"},
+		}},
+		{"утренний кофе", "ru", 2, provider.Text{
+			Title:    "Утренний кофе",
+			Caption:  "Пример подписи из песочницы на тему: утренний кофе.\n\nС боевым ключом её пишет языковая модель.",
+			Hashtags: []string{"утренний", "кофе", "sandbox"},
+			Slides:   []string{"Пункт 1: Утренний кофе", "Пункт 2: Утренний кофе"},
+		}},
+		{"Sandbox", "sw", 0, provider.Text{
+			Title:    "Sandbox",
+			Caption:  "A sample caption from the sandbox about: Sandbox.\n\nWith a live key a language model writes it.",
+			Hashtags: []string{"sandbox"},
+		}},
+	} {
+		submission, err := New(time.Now).Submit(t.Context(), provider.Request{Kind: provider.KindText, Prompt: c.prompt, Language: c.language, Slides: c.slides})
+		if err != nil || submission.Result == nil {
+			t.Fatalf("%q: %+v, %v", c.prompt, submission, err)
+		}
+		if got := *submission.Result.Text; !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%q in %s:\n got %+v\nwant %+v", c.prompt, c.language, got, c.want)
+		}
+	}
+}
+
+func TestAScriptIsWrittenWhereOneIsWanted(t *testing.T) {
+	for language, want := range map[string]string{
+		"en": "Scene 2 is a sample to be spoken. It is about: Sea.", "de-AT": "Szene 2, ein Beispiel zum Sprechen. Es geht um: Sea.",
+	} {
+		submission, err := New(time.Now).Submit(t.Context(), provider.Request{Kind: provider.KindText, Prompt: "sea", Language: language, ScriptSeconds: 16, Scenes: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := *submission.Result.Text
+		if len(text.Scenes) != 3 || !strings.HasPrefix(text.Scenes[1].Text, want) || text.Scenes[1].Visual != "Sea" {
+			t.Errorf("%+v", text)
+		}
+		if spoken := provider.SpokenLength(text.Script()); spoken < 13*time.Second || spoken > 16*time.Second {
+			t.Errorf("a script of 16 s is spoken in %v: %+v", spoken, text.Scenes)
+		}
+	}
+}
