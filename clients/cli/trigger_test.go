@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 )
 
 func TestTriggerSendsASample(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -41,7 +41,7 @@ func findCommand(out io.Writer, s *services) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if revoke && k.State != key.Revoked {
+				if revoke && k.State != keyrecord.Revoked {
 					if k, err = s.keys.End(cmd.Context(), account, k.ID); err != nil {
 						return err
 					}

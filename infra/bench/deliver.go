@@ -16,13 +16,13 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
-	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/resource"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
@@ -153,7 +153,7 @@ func (c *courier) prepare(ctx context.Context, deliveries int) ([][]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	var maker key.Record
+	var maker keyrecord.Record
 	maker.ID, maker.Scopes = id.New(id.APIKey, now), auth.AllScopes()
 	made, err := store.NewItem("api_key", owner, maker.ID, maker)
 	if err != nil {

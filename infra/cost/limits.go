@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/infra/metered"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/infra/metered"
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/task"
 )
 

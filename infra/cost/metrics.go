@@ -6,7 +6,7 @@ import (
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/canary"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/webhook/deliver"
 )

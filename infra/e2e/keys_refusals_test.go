@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // keyDetails is a key as GET shows it.

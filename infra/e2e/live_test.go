@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 )
 

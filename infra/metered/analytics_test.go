@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/analytics/rollup/rolluptest"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/task"
 )
 

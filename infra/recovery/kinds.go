@@ -7,16 +7,16 @@ import (
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/factory/plan/tally"
 	"github.com/content-automation/api/pkg/factory/proposal"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/factory/training/job"
-	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/product/goods"
+	"github.com/content-automation/api/pkg/record/event"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
 	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/task"
@@ -50,7 +50,7 @@ var kinds = map[string]kind{
 	"content_plan_recipe": {own: true},
 	event.Kind:            {own: true},
 	"sample_event":        {own: true},
-	ref.Kind:              {own: true},
+	factoryrecord.Kind:    {own: true},
 	goods.PromotionKind:   {own: true},
 	proposal.ItemKind:     {own: true},
 	social.Kind:           {own: true},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/architect/chat"
-	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/record/ledger"
 )
 
 // talker is the language model of the architect. It makes a draft of most messages.

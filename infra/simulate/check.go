@@ -17,11 +17,11 @@ import (
 	"github.com/content-automation/api/infra/recovery"
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/task"
 )
 

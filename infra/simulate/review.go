@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/proposal"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 

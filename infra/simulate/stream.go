@@ -18,11 +18,11 @@ import (
 
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/factory/proposal"
 	"github.com/content-automation/api/pkg/factory/training/job"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/relay"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/memtable"

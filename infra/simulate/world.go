@@ -22,14 +22,14 @@ import (
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/ledger"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/memtable"
 )
@@ -216,7 +216,7 @@ func (w *world) makeCaller(n int) {
 		},
 	}
 	w.callers = append(w.callers, c)
-	var k key.Record
+	var k keyrecord.Record
 	k.ID, k.Scopes = c.principal.KeyID(), c.principal.Scopes
 	it, err := store.NewItem("api_key", tenant.Of(c.principal.Account, ""), k.ID, k)
 	must(err)

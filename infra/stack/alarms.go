@@ -20,7 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	metrics "github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/record/ledger"
 )
 
 // newAlarmTopic makes the topic of the customer's alarms.

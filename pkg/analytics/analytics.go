@@ -14,8 +14,8 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/factory"
-	"github.com/content-automation/api/pkg/factory/ref"
-	"github.com/content-automation/api/pkg/resource"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -95,7 +95,7 @@ func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error)
 		return out, err
 	}
 	if !id.Valid(id.Factory, in.ID) {
-		return out, errs.Missing(ref.Kind, in.ID)
+		return out, errs.Missing(factoryrecord.Kind, in.ID)
 	}
 	// The time zone is known once the factory is read, and today with it.
 	likely := asked.in(s.now().UTC())
@@ -107,8 +107,8 @@ func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error)
 		return out, err
 	}
 	it := found[in.ID]
-	if !ref.Usable(it, auth.FromContext(ctx).Owner) {
-		return out, errs.Missing(ref.Kind, in.ID)
+	if !factoryrecord.Usable(it, auth.FromContext(ctx).Owner) {
+		return out, errs.Missing(factoryrecord.Kind, in.ID)
 	}
 	zone := asked.zone
 	if zone == nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )

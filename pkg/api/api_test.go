@@ -18,9 +18,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/event"
 )
 
 // promised is a row of the table of operations.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/content-automation/api/clients"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 

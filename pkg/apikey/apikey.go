@@ -16,27 +16,27 @@ import (
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey/expiry"
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/nearest"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/ledger"
-	"github.com/content-automation/api/pkg/resource"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // maxKeys bounds the keys of an account that are not revoked.
-const maxKeys = key.Most
+const maxKeys = keyrecord.Most
 
 // maxName bounds the characters of a key's name.
 const maxName = 100
 
 // Key is an API key as callers see it.
-type Key = key.Key
+type Key = keyrecord.Key
 
 // NewKey is a key together with its secret.
 type NewKey struct {
@@ -113,9 +113,9 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 		return NewKey{}, err
 	}
 	now, accountID := s.now(), tenant.Account(h.account.ID)
-	r := key.Record{Key: Key{
+	r := keyrecord.Record{Key: Key{
 		Resource: resource.New(id.New(id.APIKey, now), now, set.Metadata),
-		Kind:     kind, State: key.Active, CreatedBy: by,
+		Kind:     kind, State: keyrecord.Active, CreatedBy: by,
 	}}
 	apply(&r, set, now)
 	show(&r, secret)
@@ -130,7 +130,7 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 	it.Due = expiry.Due(&r)
 	tx.Create(it, nil)
 	addSecret(tx, credentialOf(&r, h.account, auth.HashKey(secret)), h.owner)
-	tx.Count(key.CountKey(accountID), 1, maxKeys, errs.New(errs.InvalidState, "The account has %d keys that are not revoked, which is the maximum. Revoke one first.", maxKeys))
+	tx.Count(keyrecord.CountKey(accountID), 1, maxKeys, errs.New(errs.InvalidState, "The account has %d keys that are not revoked, which is the maximum. Revoke one first.", maxKeys))
 	h.bind(tx)
 	if err := s.announce(tx, event.APIKeyCreated, accountID, &r); err != nil {
 		return NewKey{}, err
@@ -147,7 +147,7 @@ func addSecret(tx *store.Tx, secret credential.Credential, owner store.Item) {
 }
 
 // announce adds an event about a key to the transaction.
-func (s *Service) announce(tx *store.Tx, t event.Type, accountID tenant.Account, r *key.Record) error {
+func (s *Service) announce(tx *store.Tx, t event.Type, accountID tenant.Account, r *keyrecord.Record) error {
 	e, err := event.New(s.now(), tenant.Of(accountID, r.Kind), t, r.Key, nil)
 	if err != nil {
 		return err
@@ -160,8 +160,8 @@ func (s *Service) announce(tx *store.Tx, t event.Type, accountID tenant.Account,
 func (s *Service) update(tx *store.Tx, k held, set Settings) (Key, error) {
 	r, it := k.Record, k.item
 	apply(&r, set, s.now())
-	if r.State == key.Expired && (r.ExpiresAt == nil || s.now().Before(r.ExpiresAt.Time)) {
-		r.State = key.Active
+	if r.State == keyrecord.Expired && (r.ExpiresAt == nil || s.now().Before(r.ExpiresAt.Time)) {
+		r.State = keyrecord.Active
 	}
 	tx.Unchanged(k.owner)
 	k.bind(tx)
@@ -170,14 +170,14 @@ func (s *Service) update(tx *store.Tx, k held, set Settings) (Key, error) {
 	return r.Key, err
 }
 
-func (s *Service) replace(tx *store.Tx, r *key.Record, it store.Item) error {
+func (s *Service) replace(tx *store.Tx, r *keyrecord.Record, it store.Item) error {
 	r.Touch(s.now())
 	r.Show(s.now())
 	stored := *r
 	// What is derived on reading is not kept.
 	stored.LastUsedAt, stored.LastUsedIP = nil, nil
-	if stored.State == key.Expired {
-		stored.State = key.Active
+	if stored.State == keyrecord.Expired {
+		stored.State = keyrecord.Active
 	}
 	if err := it.Encode(stored); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (s *Service) replace(tx *store.Tx, r *key.Record, it store.Item) error {
 }
 
 // apply sets settings that were validated.
-func apply(r *key.Record, set Settings, now time.Time) {
+func apply(r *keyrecord.Record, set Settings, now time.Time) {
 	expiry.Plan(r, set.ExpiresAt, now)
 	r.Name, r.Scopes, r.IPAllowList = set.Name, set.Scopes, set.IPAllowList
 	r.ExpiresAt, r.SpendLimit = set.ExpiresAt, set.SpendLimit
@@ -196,12 +196,12 @@ func apply(r *key.Record, set Settings, now time.Time) {
 }
 
 // show keeps the parts of a secret that may be shown.
-func show(r *key.Record, secret string) {
+func show(r *keyrecord.Record, secret string) {
 	r.Prefix, r.Last4 = secret[:auth.PrefixLength], secret[len(secret)-4:]
 }
 
 // credentialOf returns what the authorizer must know of the key.
-func credentialOf(r *key.Record, a account.Account, hash string) credential.Credential {
+func credentialOf(r *keyrecord.Record, a account.Account, hash string) credential.Credential {
 	sec := credential.Credential{
 		Hash: hash, KeyID: r.ID, Owner: tenant.Of(tenant.Account(a.ID), r.Kind), Plan: a.Plan,
 		KeyIPs: r.IPAllowList, AccountIPs: a.IPAllowList, Limit: a.RateLimits.Of(r.Kind), SpendLimit: r.SpendLimit,

@@ -11,13 +11,13 @@ import (
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey"
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/resource"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
@@ -34,7 +34,7 @@ func TestCreate(t *testing.T) {
 	want := apikey.Key{
 		Resource: resource.New(k.ID, made, resource.Metadata{"team": "sales"}),
 		Name:     "CRM", Kind: tenant.Live, Prefix: k.Prefix, Last4: k.Last4, Scopes: []auth.Scope{auth.ContentRead, auth.StudioUse},
-		IPAllowList: []string{"203.0.113.9/32", "2001:db8::/32"}, State: "active", ExpiresAt: resource.InstantOrNil(&expires), OldSecrets: []key.OldSecret{}, CreatedBy: w.Principal.KeyID(),
+		IPAllowList: []string{"203.0.113.9/32", "2001:db8::/32"}, State: "active", ExpiresAt: resource.InstantOrNil(&expires), OldSecrets: []keyrecord.OldSecret{}, CreatedBy: w.Principal.KeyID(),
 	}
 	if !reflect.DeepEqual(k.Key, want) || !id.Valid(id.APIKey, k.ID) {
 		t.Errorf("got  %+v\nwant %+v", k.Key, want)

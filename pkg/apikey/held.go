@@ -8,41 +8,41 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // Find reads a key of an account that a caller of the given mode may see: a
 // test key sees test keys only.
-func (s *Service) Find(ctx context.Context, accountID tenant.Account, mode tenant.Mode, keyID string) (key.Record, store.Item, error) {
+func (s *Service) Find(ctx context.Context, accountID tenant.Account, mode tenant.Mode, keyID string) (keyrecord.Record, store.Item, error) {
 	if !id.Valid(id.APIKey, keyID) {
-		return key.Record{}, store.Item{}, errs.Missing("API key", keyID)
+		return keyrecord.Record{}, store.Item{}, errs.Missing("API key", keyID)
 	}
 	it, err := s.db.Get(ctx, credential.KeyOf(accountID, keyID))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return key.Record{}, store.Item{}, err
+		return keyrecord.Record{}, store.Item{}, err
 	}
 	r, err := s.see(&it, mode, keyID)
 	return r, it, err
 }
 
 // see returns the key of an item, if a caller of the given mode may see it.
-func (s *Service) see(it *store.Item, mode tenant.Mode, keyID string) (key.Record, error) {
+func (s *Service) see(it *store.Item, mode tenant.Mode, keyID string) (keyrecord.Record, error) {
 	if it.Kind == "" || mode == tenant.Test && it.Filters["kind"] != string(tenant.Test) {
-		return key.Record{}, errs.Missing("API key", keyID)
+		return keyrecord.Record{}, errs.Missing("API key", keyID)
 	}
-	return key.Read(it, s.now())
+	return keyrecord.Read(it, s.now())
 }
 
 // held is what a change of keys is based on: the key that it is about, if there is one
 // already, the account, and who makes the change.
 type held struct {
-	key.Record
+	keyrecord.Record
 	item    store.Item
 	account account.Account
 	owner   store.Item // of the account
@@ -121,7 +121,7 @@ func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenan
 	// Neither what it has lost since the call was authorized, nor what it has gained.
 	h.rights.Scopes = slices.DeleteFunc(slices.Clone(r.Scopes), func(s auth.Scope) bool { return !p.Has(s) })
 	switch {
-	case errs.CodeOf(err) == errs.NotFound, err == nil && r.State != key.Active:
+	case errs.CodeOf(err) == errs.NotFound, err == nil && r.State != keyrecord.Active:
 		return h, errs.New(errs.InvalidAPIKey, auth.MessageInvalidKey)
 	case err == nil && !slices.Contains(r.Scopes, auth.AccountManage):
 		return h, errs.New(errs.InsufficientScope, "%s", auth.MessageScope(auth.AccountManage))
@@ -130,7 +130,7 @@ func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenan
 	}
 }
 
-func settingsOf(r *key.Record) Settings {
+func settingsOf(r *keyrecord.Record) Settings {
 	return Settings{r.Name, r.Scopes, r.IPAllowList, r.ExpiresAt, r.SpendLimit, r.Metadata}
 }
 

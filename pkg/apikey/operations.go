@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/ledger"
-	"github.com/content-automation/api/pkg/resource"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -133,7 +133,7 @@ func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page
 		q.Filters["kind"] = string(tenant.Test)
 	}
 	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (Key, error) {
-		r, err := key.Read(&it, s.now())
+		r, err := keyrecord.Read(&it, s.now())
 		return r.Key, err
 	})
 }
@@ -173,7 +173,7 @@ func mayManage(p *auth.Principal) error {
 }
 
 // find reads the key in the path of the call.
-func (s *Service) find(ctx context.Context, in KeyPath, match ...httpapi.IfMatch) (key.Record, store.Item, error) {
+func (s *Service) find(ctx context.Context, in KeyPath, match ...httpapi.IfMatch) (keyrecord.Record, store.Item, error) {
 	p := auth.FromContext(ctx)
 	r, it, err := s.Find(ctx, p.Account, p.Mode, in.ID)
 	if err == nil {
@@ -230,7 +230,7 @@ func (s *Service) updateKey(ctx context.Context, tx *store.Tx, in *patchInput) (
 	if err != nil {
 		return out, err
 	}
-	if k.State == key.Revoked {
+	if k.State == keyrecord.Revoked {
 		return out, errs.New(errs.InvalidState, "The key is revoked and cannot be changed. Create a new one.").With(stateOf(k.State))
 	}
 	if err := s.validate(&set, k.ExpiresAt); err != nil {

@@ -3,10 +3,10 @@ package apikey
 import (
 	"context"
 
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/tenant"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -58,7 +58,7 @@ func (s *Service) FindSecret(ctx context.Context, secret string) (tenant.Account
 func (s *Service) All(ctx context.Context, accountID tenant.Account, each func(Key) error) error {
 	q := store.Query{Index: store.Table, Partition: credential.Keys(accountID), Limit: 100, OldestFirst: true}
 	return s.db.Each(ctx, q, func(it store.Item) error {
-		r, err := key.Read(&it, s.now())
+		r, err := keyrecord.Read(&it, s.now())
 		if err != nil {
 			return err
 		}

@@ -7,13 +7,13 @@ import (
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/apikey/expiry"
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/resource"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
@@ -23,7 +23,7 @@ const maxOldSecrets = 5
 
 // stateOf returns the data of invalid_state about a key that is not active.
 func stateOf(state string) errs.StateContext {
-	if state == key.Revoked {
+	if state == keyrecord.Revoked {
 		return errs.StateContext{State: state, Allowed: []string{}}
 	}
 	return errs.StateContext{State: state, Allowed: []string{"update", "revoke"}}
@@ -33,7 +33,7 @@ func stateOf(state string) errs.StateContext {
 // for their overlaps; without an overlap all of them end.
 func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, error) {
 	r, it := k.Record, k.item
-	if r.State != key.Active {
+	if r.State != keyrecord.Active {
 		return NewKey{}, errs.New(errs.InvalidState, "The key is %s; only an active key can be rotated. Create a new one.", r.State).With(stateOf(r.State))
 	}
 	secret, err := auth.NewKey(r.Kind, s.random)
@@ -46,11 +46,11 @@ func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, e
 	fresh.From = current
 	addSecret(tx, fresh, k.owner)
 	k.bind(tx)
-	r.Old = slices.DeleteFunc(r.Old, func(o key.Replaced) bool { return !now.Before(o.Until.Time) })
+	r.Old = slices.DeleteFunc(r.Old, func(o keyrecord.Replaced) bool { return !now.Before(o.Until.Time) })
 	if len(r.Old) >= maxOldSecrets && overlap > 0 {
 		return NewKey{}, errs.New(errs.InvalidState, "%d earlier secrets of this key are still valid. Rotate with overlap_seconds 0, which ends them, or wait until they expire.", maxOldSecrets)
 	}
-	r.Old = append(r.Old, key.Replaced{Hash: current, OldSecret: key.OldSecret{Last4: r.Last4, Until: resource.Instant(now.Add(overlap))}})
+	r.Old = append(r.Old, keyrecord.Replaced{Hash: current, OldSecret: keyrecord.OldSecret{Last4: r.Last4, Until: resource.Instant(now.Add(overlap))}})
 	for _, old := range r.Old {
 		if overlap > 0 {
 			// Earlier secrets must lead to the new one, not to the one that ends.
@@ -75,7 +75,7 @@ func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, e
 
 // ending is a key that is to be revoked.
 type ending struct {
-	key.Record
+	keyrecord.Record
 	item store.Item
 }
 
@@ -86,7 +86,7 @@ func (e *ending) writes() int { return 3 + len(e.Old) }
 func (s *Service) revoke(tx *store.Tx, keys ...*ending) error {
 	n := int64(0)
 	for _, k := range keys {
-		if k.State == key.Revoked {
+		if k.State == keyrecord.Revoked {
 			continue
 		}
 		n++
@@ -97,7 +97,7 @@ func (s *Service) revoke(tx *store.Tx, keys ...*ending) error {
 		}
 		credential.Revoke(tx, k.item.Attributes[account.SecretAttribute], s.now())
 		delete(k.item.Attributes, account.SecretAttribute)
-		k.Old, k.State = nil, key.Revoked
+		k.Old, k.State = nil, keyrecord.Revoked
 		removed := s.now().Add(expiry.Keep)
 		k.RemoveAt = &removed
 		if err := s.replace(tx, &k.Record, k.item); err != nil {
@@ -108,7 +108,7 @@ func (s *Service) revoke(tx *store.Tx, keys ...*ending) error {
 		}
 	}
 	if n > 0 {
-		tx.Count(key.CountKey(keys[0].item.Account), -n, maxKeys, store.ErrConflict)
+		tx.Count(keyrecord.CountKey(keys[0].item.Account), -n, maxKeys, store.ErrConflict)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (s *Service) revokeCreated(ctx context.Context, tx *store.Tx, root *ending,
 	}
 	batch, writes := []*ending{}, root.writes()
 	for _, k := range created {
-		if k.State == key.Revoked {
+		if k.State == keyrecord.Revoked {
 			continue
 		}
 		if writes += k.writes(); writes > maxWrites {
@@ -171,7 +171,7 @@ func (s *Service) created(ctx context.Context, accountID tenant.Account, keyID s
 	var others []*ending
 	q := store.Query{Index: store.Table, Partition: credential.Keys(accountID), Limit: 100, OldestFirst: true}
 	err = s.db.Each(ctx, q, func(it store.Item) error {
-		r, err := key.Read(&it, s.now())
+		r, err := keyrecord.Read(&it, s.now())
 		others = append(others, &ending{r, it})
 		return err
 	})

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/apikey"
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/resource"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // manager are the scopes of a key that manages others.
@@ -177,7 +177,7 @@ func TestOldSecretsAreListedAndManageNothing(t *testing.T) {
 	start := w.clock.Now()
 	second := w.rotate(k, time.Hour)
 	third := w.rotate(k, 2*time.Hour)
-	want := []key.OldSecret{{Last4: k.Last4, Until: resource.Instant(start.Add(time.Hour))}, {Last4: second.Last4, Until: resource.Instant(start.Add(2 * time.Hour))}}
+	want := []keyrecord.OldSecret{{Last4: k.Last4, Until: resource.Instant(start.Add(time.Hour))}, {Last4: second.Last4, Until: resource.Instant(start.Add(2 * time.Hour))}}
 	if got := w.get(k); !reflect.DeepEqual(got.OldSecrets, want) || !reflect.DeepEqual(third.OldSecrets, want) {
 		t.Errorf("listed %+v and %+v, want %+v", got.OldSecrets, third.OldSecrets, want)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -23,7 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/factory/planning"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 

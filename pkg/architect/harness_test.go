@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/factory/planning"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"

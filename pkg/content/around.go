@@ -12,10 +12,10 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory"
-	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/product/goods"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 )
 

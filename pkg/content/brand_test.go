@@ -6,19 +6,19 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/generate/composition"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // attach attaches an account to the factory.
 func (w *world) attach(accountID string) {
 	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), ref.Key(w.factory))
+	it, err := w.db.Get(w.t.Context(), factoryrecord.Key(w.factory))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := ref.Attach(&it, accountID, w.clock.Now()); err != nil {
+	if _, err := factoryrecord.Attach(&it, accountID, w.clock.Now()); err != nil {
 		w.t.Fatal(err)
 	}
 	tx := &store.Tx{}

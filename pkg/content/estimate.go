@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media/incoming"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // Estimates returns what the bodies of the operations that create items would cost

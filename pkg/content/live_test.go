@@ -9,10 +9,10 @@ import (
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )

@@ -7,8 +7,8 @@ import (
 
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/ledger"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 func TestReservedCreditsAreShownWhileTheyAreHeld(t *testing.T) {

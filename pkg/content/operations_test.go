@@ -21,7 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
 )

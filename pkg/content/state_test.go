@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 )
 
 // What a refusal says is allowed is what the other calls do.

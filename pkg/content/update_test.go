@@ -10,7 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
 )
 
 func TestEachKindIsGenerated(t *testing.T) {

@@ -17,15 +17,15 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/resource"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // Kind is the kind of a factory's item.
-const Kind = ref.Kind
+const Kind = factoryrecord.Kind
 
 // Type is the purpose of a factory.
 type Type string
@@ -44,8 +44,8 @@ const (
 // The states of a factory.
 const (
 	StateActive  = "active"
-	StatePaused  = ref.StatePaused
-	StateDeleted = ref.StateDeleted
+	StatePaused  = factoryrecord.StatePaused
+	StateDeleted = factoryrecord.StateDeleted
 )
 
 // Schedule is when a factory publishes.
@@ -148,7 +148,7 @@ func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key
 // findAll is FindAll for the items of the factories.
 func (s *Service) findAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]store.Item, beside []store.Item, err error) {
 	found, beside, err = resource.FindAll(ctx, s.db, id.Factory, ids, others...)
-	maps.DeleteFunc(found, func(_ string, it store.Item) bool { return ref.State(it) == StateDeleted })
+	maps.DeleteFunc(found, func(_ string, it store.Item) bool { return factoryrecord.State(it) == StateDeleted })
 	return found, beside, err
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/resource"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -201,7 +201,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		return out, err
 	}
 	if resumed {
-		if err := ref.StartResume(tx, s.now(), it.Owner, f.ID); err != nil {
+		if err := factoryrecord.StartResume(tx, s.now(), it.Owner, f.ID); err != nil {
 			return out, err
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/httpapi"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -22,7 +22,7 @@ type removeInput struct {
 // remove deletes a factory. It leaves the lists at once, and takes no more plans; a task
 // ends what it has under way.
 func (s *Service) remove(ctx context.Context, tx *store.Tx, in *removeInput) (out Factory, err error) {
-	found, beside, err := s.findAll(ctx, []string{in.ID}, ref.BookKey(in.ID))
+	found, beside, err := s.findAll(ctx, []string{in.ID}, factoryrecord.BookKey(in.ID))
 	if err != nil {
 		return out, err
 	}
@@ -37,7 +37,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *removeInput) (ou
 	if err := in.Check(f.Version); err != nil {
 		return out, err
 	}
-	book, err := ref.BookOf(beside[0])
+	book, err := factoryrecord.BookOf(beside[0])
 	if err != nil {
 		return out, err
 	}
@@ -51,5 +51,5 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *removeInput) (ou
 	if err := s.replace(tx, it, &f); err != nil {
 		return out, err
 	}
-	return f, ref.StartEnd(tx, now, it.Owner, f.ID)
+	return f, factoryrecord.StartEnd(tx, now, it.Owner, f.ID)
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/factory/ref"
-	"github.com/content-automation/api/pkg/ledger"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -25,12 +25,12 @@ func (w *Worker) begins(ctx context.Context, a *attempt) (_ Work, factory string
 		work, err := w.work(ctx, a.Step, a.Attempt)
 		return work, "", err
 	}
-	items, err := w.DB.GetAll(ctx, store.IDKey(a.Subject), ref.Key(a.Factory))
+	items, err := w.DB.GetAll(ctx, store.IDKey(a.Subject), factoryrecord.Key(a.Factory))
 	if err != nil || items[0].Kind == "" {
 		return nil, "", err
 	}
 	work, err := w.open(items[0], a.Attempt)
-	return work, ref.State(items[1]), err
+	return work, factoryrecord.State(items[1]), err
 }
 
 // wait puts off work, and its deadline with it.

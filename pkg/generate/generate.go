@@ -14,8 +14,8 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 )
 

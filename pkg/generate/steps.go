@@ -11,8 +11,8 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/cloud/metric"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/media"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/task"
 )
 
@@ -45,9 +45,9 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 		return o, task.ErrOrphaned
 	}
 	switch factory {
-	case ref.StatePaused:
+	case factoryrecord.StatePaused:
 		return w.wait(a), nil
-	case ref.StateDeleted:
+	case factoryrecord.StateDeleted:
 		return w.end(a), nil
 	}
 	req, err := w.request(work, a)

@@ -146,7 +146,7 @@ func TestImports(t *testing.T) {
 		tests        bool // whether tests must keep to it, too
 	}{
 		{sdk + "dynamodb", "pkg/store is the only place that knows the shape of the tables", []string{"pkg/store", "infra"}, true},
-		{"github.com/aws/aws-sdk-go-v2/feature/dynamodb", "conditions are for the rules of credits, credentials, counts of calls and work alone", []string{"pkg/store", "pkg/ledger", "pkg/auth/credential", "pkg/account/level", "pkg/task"}, true},
+		{"github.com/aws/aws-sdk-go-v2/feature/dynamodb", "conditions are for the rules of credits, credentials, counts of calls and work alone", []string{"pkg/store", "pkg/record/ledger", "pkg/auth/credential", "pkg/account/level", "pkg/task"}, true},
 		{sdk + "s3", "pkg/media/objects is the only place that stores files", []string{"pkg/media/objects", "infra"}, false},
 		{"log", "log/slog is the log", []string{"infra/bench/baseline"}, false},
 		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: pkg/cloud/awsenv", []string{"infra"}, false},
@@ -232,9 +232,9 @@ func TestWhatFunctionsLink(t *testing.T) {
 // and the double of the worker lie below shared packages, and no worker links them.
 func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 	shared := []string{
-		"pkg/event", "pkg/ledger", "pkg/task/queue", "pkg/relay", "pkg/resource", "pkg/store", "pkg/task",
+		"pkg/record/event", "pkg/record/ledger", "pkg/task/queue", "pkg/relay", "pkg/record/resource", "pkg/store", "pkg/task",
 		"pkg/catalog", "pkg/generate", "pkg/media", "pkg/adapter/provider",
-		"pkg/apikey/expiry", "pkg/architect/chat", "pkg/architect/sample", "pkg/apikey/key", "pkg/content/item", "pkg/factory/plan", "pkg/factory/work", "pkg/studio/generation",
+		"pkg/apikey/expiry", "pkg/architect/chat", "pkg/architect/sample", "pkg/record/apikey", "pkg/content/item", "pkg/factory/plan", "pkg/factory/work", "pkg/studio/generation",
 		"functions/dispatch", "functions/replay", "functions/deliver", "functions/deliver-slow", "functions/due",
 	}
 	seen := map[string]bool{}

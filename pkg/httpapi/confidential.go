@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -12,13 +12,13 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/product/goods"
-	"github.com/content-automation/api/pkg/resource"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -153,11 +153,11 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := b.Rules(); err != nil {
 		return out, err
 	}
-	it, err := resource.Find(ctx, s.db, id.Factory, ref.Kind, b.FactoryID)
-	if err != nil || !ref.Usable(it, it.Owner) {
-		return out, ref.Refusal(err, b.FactoryID)
+	it, err := resource.Find(ctx, s.db, id.Factory, factoryrecord.Kind, b.FactoryID)
+	if err != nil || !factoryrecord.Usable(it, it.Owner) {
+		return out, factoryrecord.Refusal(err, b.FactoryID)
 	}
-	if err := ref.CheckSeller(it, "products"); err != nil {
+	if err := factoryrecord.CheckSeller(it, "products"); err != nil {
 		return out, err
 	}
 	r := &goods.Record{Product: goods.Product{Resource: resource.New(id.New(id.Product, now), now, nil), FactoryID: b.FactoryID}}

@@ -12,11 +12,11 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/product/goods"
-	"github.com/content-automation/api/pkg/resource"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -149,16 +149,16 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		return out, err
 	}
 	if !id.Valid(id.Factory, b.FactoryID) {
-		return out, ref.Refusal(nil, b.FactoryID)
+		return out, factoryrecord.Refusal(nil, b.FactoryID)
 	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.Product, b.ProductIDs, ref.Key(b.FactoryID))
+	found, beside, err := resource.FindAll(ctx, s.db, id.Product, b.ProductIDs, factoryrecord.Key(b.FactoryID))
 	if err != nil {
 		return out, err
 	}
-	if !ref.Usable(beside[0], o) {
-		return out, ref.Refusal(nil, b.FactoryID)
+	if !factoryrecord.Usable(beside[0], o) {
+		return out, factoryrecord.Refusal(nil, b.FactoryID)
 	}
-	if err := ref.CheckSeller(beside[0], "promotions"); err != nil {
+	if err := factoryrecord.CheckSeller(beside[0], "promotions"); err != nil {
 		return out, err
 	}
 	starts := b.StartsAt

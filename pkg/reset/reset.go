@@ -16,15 +16,15 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/content/publication"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/factory/proposal"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/product/goods"
+	"github.com/content-automation/api/pkg/record/event"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -220,8 +220,8 @@ func (h *Handler) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 		}
 		publication.Forget(tx, h.Now(), it.Owner, r)
 	}
-	if it.Kind == ref.Kind {
-		return ref.RemoveBook(ctx, tx, h.DB, it.PK)
+	if it.Kind == factoryrecord.Kind {
+		return factoryrecord.RemoveBook(ctx, tx, h.DB, it.PK)
 	}
 	loader, ok := h.Loaders[it.Kind]
 	if !ok {

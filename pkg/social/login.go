@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/attempts"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/attempts"
 )
 
 // The limits of logins that a platform refuses, so that no password is guessed through the

@@ -7,9 +7,9 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/resource"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -137,14 +137,14 @@ func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectIn
 // both reads a factory and an account of the caller.
 func (s *Service) both(ctx context.Context, in *attachInput) (factory, it store.Item, r account.Record, err error) {
 	if !id.Valid(id.Factory, in.FactoryID) {
-		return factory, it, r, errs.Missing(ref.Kind, in.FactoryID)
+		return factory, it, r, errs.Missing(factoryrecord.Kind, in.FactoryID)
 	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{in.ID}, ref.Key(in.FactoryID))
+	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{in.ID}, factoryrecord.Key(in.FactoryID))
 	if err != nil {
 		return factory, it, r, err
 	}
-	if factory = beside[0]; !ref.Usable(factory, auth.FromContext(ctx).Owner) {
-		return factory, it, r, errs.Missing(ref.Kind, in.FactoryID)
+	if factory = beside[0]; !factoryrecord.Usable(factory, auth.FromContext(ctx).Owner) {
+		return factory, it, r, errs.Missing(factoryrecord.Kind, in.FactoryID)
 	}
 	it, ok := found[in.ID]
 	if !ok {
@@ -163,11 +163,11 @@ func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 		return out, refuseState(&r, "The account is disconnected. Connect it again first.", "connect")
 	}
 	added := r.Attach(in.FactoryID)
-	changed, err := ref.Attach(&factory, r.ID, s.now())
+	changed, err := factoryrecord.Attach(&factory, r.ID, s.now())
 	if err != nil {
 		return out, err
 	}
-	ids, err := ref.Accounts(&factory)
+	ids, err := factoryrecord.Accounts(&factory)
 	switch {
 	case err != nil:
 		return out, err
@@ -184,7 +184,7 @@ func (s *Service) detach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 	if err != nil {
 		return out, err
 	}
-	changed, err := ref.Detach(&factory, r.ID, s.now())
+	changed, err := factoryrecord.Detach(&factory, r.ID, s.now())
 	if err != nil {
 		return out, err
 	}

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/content-automation/api/pkg/attempts"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/attempts"
 )
 
 // CallbackOperation is the operation of the callback in the audit log.

@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/social/apps"
 	"github.com/content-automation/api/pkg/store"

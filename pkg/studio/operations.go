@@ -15,9 +15,9 @@ import (
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio/generation"
 )

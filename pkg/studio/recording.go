@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/content-automation/api/pkg/attempts"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/audio"
+	"github.com/content-automation/api/pkg/record/attempts"
 )
 
 // The bounds of a recording: five minutes of it are less than that, unless it is an

@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/studio/generation"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"

@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/httpapi"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
@@ -41,7 +41,7 @@ func (ids factoryIDs) keys() ([]store.Key, error) {
 		if !id.Valid(id.Factory, f) {
 			return nil, noFactory(i)
 		}
-		keys[i] = ref.Key(f)
+		keys[i] = factoryrecord.Key(f)
 	}
 	return keys, nil
 }
@@ -91,7 +91,7 @@ func (s *Service) findNaming(ctx context.Context, webhookID string, named factor
 // owns refuses items that are not factories of the owner.
 func owns(o tenant.Owner, factories []store.Item) error {
 	for i, it := range factories {
-		if !ref.Usable(it, o) {
+		if !factoryrecord.Usable(it, o) {
 			return noFactory(i)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/hook"

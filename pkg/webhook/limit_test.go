@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 

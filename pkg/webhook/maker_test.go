@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/resource"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/webhook/hook"
 	"github.com/content-automation/api/pkg/webhook/webhooktest"
 )
@@ -108,9 +108,9 @@ func undelivered(t *testing.T, w *webhooktest.World, webhookID string) (all []ho
 func TestARevokedOrExpiredMakerKeepsItsLastScopes(t *testing.T) {
 	w := newWorld(t)
 	past := w.Clock.Now().Add(-time.Hour)
-	for state, change := range map[string]func(*key.Record){
-		"revoked": func(k *key.Record) { k.State = key.Revoked },
-		"expired": func(k *key.Record) { k.ExpiresAt = resource.InstantOrNil(&past) },
+	for state, change := range map[string]func(*keyrecord.Record){
+		"revoked": func(k *keyrecord.Record) { k.State = keyrecord.Revoked },
+		"expired": func(k *keyrecord.Record) { k.ExpiresAt = resource.InstantOrNil(&past) },
 	} {
 		maker := w.Key(auth.ContentRead, auth.WebhooksManage)
 		r := w.ReceiveFor(maker, nil, "*")

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )

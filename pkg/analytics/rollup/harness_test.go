@@ -14,9 +14,9 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/resource"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
@@ -51,7 +51,7 @@ func (w *world) locate(zone string) {
 	if zone != "" {
 		doc["schedule"] = map[string]any{"timezone": zone}
 	}
-	it, err := store.NewItem(ref.Kind, w.owner, w.factory, doc)
+	it, err := store.NewItem(factoryrecord.Kind, w.owner, w.factory, doc)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/content-automation/api/pkg/factory/ref"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue"
 )
@@ -122,7 +122,7 @@ func (k *Keeper) count(ctx context.Context, factory string, changes []change) er
 // countSome counts the first of the changes in one transaction, and returns how many.
 // Again counts a version that was counted once more, as it is now.
 func (k *Keeper) countSome(ctx context.Context, factory string, changes []change, again bool) (n int, err error) {
-	keys := []store.Key{ref.Key(factory)}
+	keys := []store.Key{factoryrecord.Key(factory)}
 	for _, c := range changes {
 		keys = append(keys, store.Key{PK: partition(factory), SK: countedItem + c.Subject})
 	}

@@ -11,7 +11,7 @@ import (
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/factory/ref"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -84,7 +84,7 @@ func zoneOf(factory store.Item) (name string, zone *time.Location, err error) {
 }
 
 // isFactory reports whether there is a factory, deleted or not.
-func isFactory(it store.Item) bool { return it.Kind == ref.Kind }
+func isFactory(it store.Item) bool { return it.Kind == factoryrecord.Kind }
 
 // cell names a sum within an item: two digits of the day in its month, or of the quarter
 // in its day, and one each of the kind, the platform and the metric.

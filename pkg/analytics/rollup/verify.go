@@ -12,8 +12,8 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/factory/training/job"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -72,7 +72,7 @@ func inspect(ctx context.Context, db *store.DB, factory string, now time.Time, r
 	if !id.Valid(id.Factory, factory) {
 		return r, noFactory(factory)
 	}
-	it, err := db.Get(ctx, ref.Key(factory))
+	it, err := db.Get(ctx, factoryrecord.Key(factory))
 	if errors.Is(err, store.ErrNotFound) {
 		return r, noFactory(factory)
 	}

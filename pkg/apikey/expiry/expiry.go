@@ -6,10 +6,10 @@ import (
 	"errors"
 	"time"
 
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/resource"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -27,7 +27,7 @@ const expiring = "keys#expiring"
 // Plan sets the time of the warning for a key whose end is about to change. An end
 // that is nearer than the notice needs no warning: its caller has just chosen it.
 // A key with an end is removed some time after it.
-func Plan(r *key.Record, end *resource.Time, now time.Time) {
+func Plan(r *keyrecord.Record, end *resource.Time, now time.Time) {
 	r.RemoveAt = nil
 	if end != nil {
 		if at := end.Add(Keep); at.Year() <= latestYear {
@@ -48,9 +48,9 @@ func Plan(r *key.Record, end *resource.Time, now time.Time) {
 
 // Due returns the key's place in the list of planned warnings and removals, or the zero key
 // if none is planned.
-func Due(r *key.Record) store.Key {
+func Due(r *keyrecord.Record) store.Key {
 	at := r.RemoveAt
-	if r.WarnAt != nil && r.State != key.Revoked {
+	if r.WarnAt != nil && r.State != keyrecord.Revoked {
 		at = r.WarnAt
 	}
 	if at == nil {
@@ -89,22 +89,22 @@ func Warn(ctx context.Context, db *store.DB, now time.Time) (warned int, err err
 // warn emits the event of one key, unless the key has ended already, and reports
 // whether it did.
 func warn(ctx context.Context, db *store.DB, it store.Item, now time.Time) (bool, error) {
-	r, err := key.Read(&it, now)
+	r, err := keyrecord.Read(&it, now)
 	if err != nil {
 		return false, err
 	}
-	var stored key.Record
+	var stored keyrecord.Record
 	if err := it.Decode(&stored); err != nil {
 		return false, err
 	}
-	if stored.WarnAt == nil || stored.State == key.Revoked {
-		if r.State == key.Active || stored.RemoveAt == nil || stored.RemoveAt.After(now) {
+	if stored.WarnAt == nil || stored.State == keyrecord.Revoked {
+		if r.State == keyrecord.Active || stored.RemoveAt == nil || stored.RemoveAt.After(now) {
 			return false, store.ErrConflict // the index is behind
 		}
 		return false, remove(ctx, db, it, stored, now)
 	}
 	tx := &store.Tx{}
-	active := r.State == key.Active
+	active := r.State == keyrecord.Active
 	if active {
 		e, err := event.New(now, tenant.Of(it.Account, r.Kind), event.APIKeyExpiring, r.Key, nil)
 		if err != nil {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/tenant"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
@@ -21,7 +21,7 @@ const postponed = 7 * 24 * time.Hour
 // remove removes a key that has ended long ago, with the secret of one that has expired. One
 // that has made others, or enabled webhooks, stays: by its record they are found, and the
 // webhooks know what they may receive.
-func remove(ctx context.Context, db *store.DB, it store.Item, stored key.Record, now time.Time) error {
+func remove(ctx context.Context, db *store.DB, it store.Item, stored keyrecord.Record, now time.Time) error {
 	needed, err := isNeeded(ctx, db, it.Account, stored.ID)
 	if err != nil {
 		return err
@@ -32,9 +32,9 @@ func remove(ctx context.Context, db *store.DB, it store.Item, stored key.Record,
 		stored.RemoveAt = &at
 	} else {
 		stored.RemoveAt, it.ExpireAt = nil, now
-		if stored.State != key.Revoked {
+		if stored.State != keyrecord.Revoked {
 			credential.Revoke(tx, it.Attributes[credential.SecretAttribute], now)
-			tx.Count(key.CountKey(it.Account), -1, key.Most, store.ErrConflict)
+			tx.Count(keyrecord.CountKey(it.Account), -1, keyrecord.Most, store.ErrConflict)
 		}
 	}
 	it.Due = Due(&stored)
@@ -53,7 +53,7 @@ var errFound = errors.New("expiry: found")
 func isNeeded(ctx context.Context, db *store.DB, accountID tenant.Account, keyID string) (bool, error) {
 	keys := store.Query{Index: store.Table, Partition: credential.Keys(accountID), Limit: 100}
 	err := db.Each(ctx, keys, func(it store.Item) error {
-		var k key.Record
+		var k keyrecord.Record
 		if err := it.Decode(&k); err != nil {
 			return err
 		}

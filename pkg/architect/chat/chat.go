@@ -7,8 +7,8 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/ledger"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/reset"
-	"github.com/content-automation/api/pkg/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 

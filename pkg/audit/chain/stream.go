@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/cloud/metric"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 

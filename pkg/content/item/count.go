@@ -3,9 +3,9 @@ package item
 import (
 	"time"
 
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/plan/tally"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // ItemKind is the kind of a content item in the table.

@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/product/goods"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)

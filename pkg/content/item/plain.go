@@ -6,8 +6,8 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/limits"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/generate"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -20,13 +20,13 @@ func (w *work) Look(ctx context.Context, db *store.DB) (plain bool, err error) {
 	if !w.Brief.Brand.Shows() {
 		return false, nil
 	}
-	items, err := db.GetAll(ctx, append(accountKeys(w.SocialAccountIDs), ref.Key(w.FactoryID))...)
+	items, err := db.GetAll(ctx, append(accountKeys(w.SocialAccountIDs), factoryrecord.Key(w.FactoryID))...)
 	if err != nil {
 		return false, err
 	}
 	accounts := items[:len(w.SocialAccountIDs)]
-	if factory := items[len(accounts)]; ref.Usable(factory, w.item.Owner) {
-		ids, err := ref.Accounts(&factory)
+	if factory := items[len(accounts)]; factoryrecord.Usable(factory, w.item.Owner) {
+		ids, err := factoryrecord.Accounts(&factory)
 		if err != nil {
 			return false, err
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/factory/ref"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -61,8 +61,8 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 
 // ofFactory returns the accounts that the item's factory publishes it to by itself.
 func (w automatic) ofFactory(ctx context.Context, o tenant.Owner, r *item.Record) (targets []Target, err error) {
-	items, err := w.DB.GetAll(ctx, ref.Key(r.FactoryID))
-	if err != nil || !ref.Usable(items[0], o) || ref.State(items[0]) == ref.StatePaused {
+	items, err := w.DB.GetAll(ctx, factoryrecord.Key(r.FactoryID))
+	if err != nil || !factoryrecord.Usable(items[0], o) || factoryrecord.State(items[0]) == factoryrecord.StatePaused {
 		return nil, err
 	}
 	var factory struct {
@@ -71,7 +71,7 @@ func (w automatic) ofFactory(ctx context.Context, o tenant.Owner, r *item.Record
 	if err := items[0].Decode(&factory); err != nil || !factory.AutoPublish {
 		return nil, err
 	}
-	ids, err := ref.Accounts(&items[0])
+	ids, err := factoryrecord.Accounts(&items[0])
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"

@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"

@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/factory/ref"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -124,11 +124,11 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	if wait := r.PublishAt.Sub(w.Now()); wait > 0 {
 		return task.Outcome{Wait: wait}, nil
 	}
-	factory, err := w.DB.GetAll(ctx, ref.Key(r.FactoryID))
+	factory, err := w.DB.GetAll(ctx, factoryrecord.Key(r.FactoryID))
 	if err != nil {
 		return o, again(err)
 	}
-	if ref.Usable(factory[0], s.Owner) && ref.State(factory[0]) == ref.StatePaused {
+	if factoryrecord.Usable(factory[0], s.Owner) && factoryrecord.State(factory[0]) == factoryrecord.StatePaused {
 		return w.hold(s, p), nil
 	}
 	ids := make([]string, len(r.Publications))

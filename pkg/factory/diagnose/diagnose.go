@@ -13,12 +13,12 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/catalog"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
 	"github.com/content-automation/api/pkg/factory/proposal"
-	"github.com/content-automation/api/pkg/factory/ref"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/event"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -69,8 +69,8 @@ type subject struct {
 // read reads the diagnosis of a task and its factory; nil where nothing waits for the
 // task any more: the factory was deleted, or the sandbox was reset.
 func (w *Worker) read(ctx context.Context, s *task.Step, factoryID string) (*subject, error) {
-	items, err := w.DB.GetAll(ctx, ref.Key(factoryID), diagnosis.Key(factoryID))
-	if err != nil || !ref.Usable(items[0], s.Owner) || items[1].Kind == "" {
+	items, err := w.DB.GetAll(ctx, factoryrecord.Key(factoryID), diagnosis.Key(factoryID))
+	if err != nil || !factoryrecord.Usable(items[0], s.Owner) || items[1].Kind == "" {
 		return nil, err
 	}
 	r, err := diagnosis.Decode(&items[1])

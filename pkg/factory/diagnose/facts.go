@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )

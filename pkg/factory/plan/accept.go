@@ -6,7 +6,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/factory/plan/tally"
-	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )

@@ -14,8 +14,8 @@ import (
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory/plan/tally"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/ledger"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )

@@ -7,11 +7,11 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/factory/plan/tally"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/product/goods"
-	"github.com/content-automation/api/pkg/resource"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -105,7 +105,7 @@ func (h *Handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 		o, err = h.cancel(ctx, j)
 	case !j.Since.IsZero():
 		o = h.watch(j)
-	case j.factory == ref.StatePaused:
+	case j.factory == factoryrecord.StatePaused:
 		o.Wait = pausedWait
 	case len(j.Replaces) > 0:
 		o, err = h.await(ctx, j)
@@ -135,17 +135,17 @@ func again(err error) error {
 // read reads what a step depends on, in one round trip, and reports whether there is still
 // a plan.
 func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
-	keys := []store.Key{Key(j.FactoryID, j.Subject), tally.Key(j.FactoryID, j.Subject), recipeKey(j.Subject), ref.BookKey(j.FactoryID), ref.Key(j.FactoryID)}
+	keys := []store.Key{Key(j.FactoryID, j.Subject), tally.Key(j.FactoryID, j.Subject), recipeKey(j.Subject), factoryrecord.BookKey(j.FactoryID), factoryrecord.Key(j.FactoryID)}
 	own := len(keys)
 	items, err := h.DB.GetAll(ctx, append(keys, generate.RoomKeys(j.Owner, h.Now())...)...)
 	if err != nil || items[0].Kind == "" || items[2].Kind == "" {
 		return false, err
 	}
-	j.item, j.counts, j.room, j.factory = items[0], tally.Of(items[1]), generate.Room(j.Owner, items[own:]), ref.State(items[4])
+	j.item, j.counts, j.room, j.factory = items[0], tally.Of(items[1]), generate.Room(j.Owner, items[own:]), factoryrecord.State(items[4])
 	if err := errors.Join(items[0].Decode(&j.plan), items[2].Decode(&j.recipe)); err != nil {
 		return false, err
 	}
-	book, err := ref.BookOf(items[3])
+	book, err := factoryrecord.BookOf(items[3])
 	if err != nil {
 		return false, err
 	}

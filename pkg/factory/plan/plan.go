@@ -10,11 +10,11 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/plan/tally"
-	"github.com/content-automation/api/pkg/factory/ref"
-	"github.com/content-automation/api/pkg/ledger"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/event"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -92,7 +92,7 @@ func Path(factoryID string) string { return "/v1/factories/" + factoryID + "/con
 
 // Key returns the key of a plan.
 func Key(factoryID, planID string) store.Key {
-	return store.Key{PK: ref.PlansPartition(factoryID), SK: planID}
+	return store.Key{PK: factoryrecord.PlansPartition(factoryID), SK: planID}
 }
 
 // Entry returns the plan as an item of the table.
@@ -111,18 +111,18 @@ func (p Plan) With(c tally.Counts) Plan {
 
 // Latest is the query that finds the latest plan of a factory with what Found reads.
 func Latest(factoryID string) store.Query {
-	return store.Query{Index: store.Table, Partition: ref.PlansPartition(factoryID), Limit: 3}
+	return store.Query{Index: store.Table, Partition: factoryrecord.PlansPartition(factoryID), Limit: 3}
 }
 
 // Found returns the latest plan of what Latest has found for an owner, and false if there
 // is none.
 func Found(items []store.Item, o tenant.Owner) (Plan, bool, error) {
-	var book ref.Book
+	var book factoryrecord.Book
 	var p Plan
 	var counts *tally.Counts
 	for _, it := range items {
 		switch {
-		case it.Kind == ref.BookKind && it.Owner == o:
+		case it.Kind == factoryrecord.BookKind && it.Owner == o:
 			if err := it.Decode(&book); err != nil || book.Deleted {
 				return p, false, err
 			}

@@ -15,12 +15,12 @@ import (
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/plan"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/product/goods"
-	"github.com/content-automation/api/pkg/resource"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -171,7 +171,7 @@ func start(asked, zone string, now time.Time) (string, error) {
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out plan.Plan, err error) {
 	p, now := auth.FromContext(ctx), s.now()
-	keys := []store.Key{ref.BookKey(in.ID)}
+	keys := []store.Key{factoryrecord.BookKey(in.ID)}
 	if p.Mode == tenant.Live {
 		keys = append(keys, ledger.FundsKeys(p.Account, now)...)
 	}
@@ -240,7 +240,7 @@ func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []stor
 // book adds the plan to the book of its factory, which was read as the item. It returns
 // the plans that it replaces, and refuses a plan that has days of others without leave.
 func book(tx *store.Tx, now time.Time, o tenant.Owner, p plan.Plan, replace bool, read store.Item) (replaced []string, err error) {
-	b, err := ref.BookOf(read)
+	b, err := factoryrecord.BookOf(read)
 	if err != nil {
 		return nil, err
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/plan"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )

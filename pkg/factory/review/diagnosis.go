@@ -10,10 +10,10 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/factory/diagnosis"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/resource"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -65,8 +65,8 @@ func (s *Service) read(ctx context.Context, factoryID string) (it store.Item, r 
 	if err != nil {
 		return it, nil, err
 	}
-	if !ref.Usable(found[factoryID], p.Owner) {
-		return it, nil, errs.Missing(ref.Kind, factoryID)
+	if !factoryrecord.Usable(found[factoryID], p.Owner) {
+		return it, nil, errs.Missing(factoryrecord.Kind, factoryID)
 	}
 	if it = beside[0]; it.Kind == "" || it.Owner != p.Owner {
 		return store.Item{}, nil, nil

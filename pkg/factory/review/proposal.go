@@ -8,12 +8,12 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/proposal"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/event"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -54,13 +54,13 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[proposa
 	listing.Go(func() {
 		page, failed = httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (proposal.Proposal, error) { return proposal.Decode(&it, now) })
 	})
-	it, err := resource.Find(ctx, s.db, id.Factory, ref.Kind, in.FactoryID)
+	it, err := resource.Find(ctx, s.db, id.Factory, factoryrecord.Kind, in.FactoryID)
 	listing.Wait()
 	switch {
 	case err != nil:
 		return httpapi.Page[proposal.Proposal]{}, err
-	case !ref.Usable(it, it.Owner):
-		return httpapi.Page[proposal.Proposal]{}, errs.Missing(ref.Kind, in.FactoryID)
+	case !factoryrecord.Usable(it, it.Owner):
+		return httpapi.Page[proposal.Proposal]{}, errs.Missing(factoryrecord.Kind, in.FactoryID)
 	}
 	return page, failed
 }
@@ -77,8 +77,8 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 	}
 	of, it := found[in.FactoryID], beside[0]
 	switch {
-	case !ref.Usable(of, owner):
-		return out, errs.Missing(ref.Kind, in.FactoryID)
+	case !factoryrecord.Usable(of, owner):
+		return out, errs.Missing(factoryrecord.Kind, in.FactoryID)
 	case it.Kind != proposal.ItemKind || it.Owner != owner:
 		return out, missing
 	}

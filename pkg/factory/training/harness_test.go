@@ -26,9 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/estimate"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/factory/training"
 	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/factory/training/tune"
@@ -37,8 +35,10 @@ import (
 	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	fake "github.com/content-automation/api/testdata/providers/bedrock"
@@ -190,7 +190,7 @@ func (w *world) remove(factory string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	it.Filters["state"] = ref.StateDeleted
+	it.Filters["state"] = factoryrecord.StateDeleted
 	tx := &store.Tx{}
 	tx.Replace(it)
 	w.commit(tx)

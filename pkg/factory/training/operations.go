@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 type startBody struct {

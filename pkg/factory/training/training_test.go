@@ -14,8 +14,8 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/estimate"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/factory/training/job"
+	"github.com/content-automation/api/pkg/record/event"
 	fake "github.com/content-automation/api/testdata/providers/bedrock"
 	"github.com/content-automation/api/testdata/providers/control"
 )

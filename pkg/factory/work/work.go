@@ -12,10 +12,10 @@ import (
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/content/publication"
 	"github.com/content-automation/api/pkg/factory/plan"
-	"github.com/content-automation/api/pkg/factory/ref"
 	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/product/goods"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -45,10 +45,10 @@ type Ender interface {
 func Handlers(w *generate.Worker, enders ...Ender) map[task.Kind]task.Handler {
 	handlers := w.Handlers()
 	handlers[plan.Task] = &plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
-	handlers[ref.End] = ender{all: append([]Ender{
+	handlers[factoryrecord.End] = ender{all: append([]Ender{
 		items{w}, publication.FactoryEnder{DB: w.DB, Now: w.Now}, job.Ender{DB: w.DB, Now: w.Now}, goods.Ender{DB: w.DB, Now: w.Now}, social.FactoryEnder{DB: w.DB, Now: w.Now},
 	}, enders...)}
-	handlers[ref.Resume] = resumer{Worker: w}
+	handlers[factoryrecord.Resume] = resumer{Worker: w}
 	return handlers
 }
 
@@ -155,11 +155,11 @@ func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if err != nil {
 		return o, again(err)
 	}
-	var book ref.Book
+	var book factoryrecord.Book
 	if p.After == nil {
-		items, err := h.DB.GetAll(ctx, ref.BookKey(s.Subject))
+		items, err := h.DB.GetAll(ctx, factoryrecord.BookKey(s.Subject))
 		if err == nil {
-			book, err = ref.BookOf(items[0])
+			book, err = factoryrecord.BookOf(items[0])
 		}
 		if err != nil {
 			return o, again(err)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // NotBlank is the format of a text that may be empty, but not of white space alone. A

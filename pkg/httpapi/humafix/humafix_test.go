@@ -19,7 +19,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // checkedWith is the version of huma that the work-arounds were checked with.

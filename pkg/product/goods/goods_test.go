@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/money"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 func TestADiscountNeverMakesAPriceNegative(t *testing.T) {

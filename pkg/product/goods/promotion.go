@@ -6,7 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 

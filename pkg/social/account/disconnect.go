@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/factory/ref"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -133,7 +133,7 @@ func (disconnector) Cancel(context.Context, *task.Step) error { return nil }
 
 // detach removes an account from a factory that it was detached from.
 func (w *Worker) detach(ctx context.Context, o tenant.Owner, factoryID, accountID string) error {
-	items, err := w.DB.GetAll(ctx, ref.Key(factoryID), store.IDKey(accountID))
+	items, err := w.DB.GetAll(ctx, factoryrecord.Key(factoryID), store.IDKey(accountID))
 	if err != nil {
 		return err
 	}
@@ -143,10 +143,10 @@ func (w *Worker) detach(ctx context.Context, o tenant.Owner, factoryID, accountI
 			return err
 		}
 	}
-	if !ref.Usable(it, o) || r.serves(factoryID) {
+	if !factoryrecord.Usable(it, o) || r.serves(factoryID) {
 		return nil // it was attached again
 	}
-	changed, err := ref.Detach(&it, accountID, w.Now())
+	changed, err := factoryrecord.Detach(&it, accountID, w.Now())
 	if err != nil || !changed {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/factory/ref"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -34,7 +34,7 @@ func (w *world) accountsOf(factory string) []string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	ids, err := ref.Accounts(&it)
+	ids, err := factoryrecord.Accounts(&it)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 )
 

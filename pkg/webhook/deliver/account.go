@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 

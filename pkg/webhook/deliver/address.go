@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/cloud/safehttp"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/webhook/deliver"
 	"github.com/content-automation/api/pkg/webhook/webhooktest"
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue"
 	"github.com/content-automation/api/pkg/webhook/hook"

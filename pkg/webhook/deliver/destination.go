@@ -3,7 +3,7 @@ package deliver
 import (
 	"context"
 
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/health"
 	"github.com/content-automation/api/pkg/webhook/hook"

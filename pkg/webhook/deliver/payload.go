@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/cloud/safehttp"
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/webhook/deliver"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/webhook/health"
 	"github.com/content-automation/api/pkg/webhook/hook"
 	"github.com/content-automation/api/pkg/webhook/webhooktest"

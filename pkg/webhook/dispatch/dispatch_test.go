@@ -15,7 +15,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/task/queue"
 	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/hook"

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/dispatch"
 	"github.com/content-automation/api/pkg/webhook/hook"

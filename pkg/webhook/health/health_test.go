@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
 

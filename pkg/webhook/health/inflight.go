@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/lock"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )

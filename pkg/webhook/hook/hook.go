@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // Kind is the kind of a webhook's item.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 )
 
 func TestPatternsMatchTypesAreasAndEverything(t *testing.T) {

@@ -3,11 +3,11 @@ package hook
 import (
 	"slices"
 
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/event"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -35,7 +35,7 @@ func (r *Record) Reader(maker store.Item) (Reader, error) {
 	if r.MakerScopes != nil || maker.Kind == "" || maker.SK != r.CreatedBy {
 		return r.MakerScopes, nil
 	}
-	var k key.Record
+	var k keyrecord.Record
 	err := maker.Decode(&k)
 	return Reader(k.Scopes), err
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )

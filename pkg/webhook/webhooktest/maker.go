@@ -4,11 +4,11 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/content-automation/api/pkg/apikey/key"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/webhook/hook"
 )
@@ -16,13 +16,13 @@ import (
 // PutKey writes the key of a caller, as the area of API keys keeps it. It may exist.
 func PutKey(t *testing.T, db *store.DB, c *apitest.Caller) {
 	t.Helper()
-	ChangeKey(t, db, c, func(k *key.Record) { k.Scopes, k.State = c.Principal.Scopes, key.Active })
+	ChangeKey(t, db, c, func(k *keyrecord.Record) { k.Scopes, k.State = c.Principal.Scopes, keyrecord.Active })
 }
 
 // ChangeKey changes the key of a caller, and makes it if there is none.
-func ChangeKey(t *testing.T, db *store.DB, c *apitest.Caller, change func(*key.Record)) {
+func ChangeKey(t *testing.T, db *store.DB, c *apitest.Caller, change func(*keyrecord.Record)) {
 	t.Helper()
-	var k key.Record
+	var k keyrecord.Record
 	k.ID = c.Principal.Actor.ID
 	tx, at := &store.Tx{}, hook.MakerKey(c.Principal.Account, k.ID)
 	it, err := db.Get(t.Context(), at)

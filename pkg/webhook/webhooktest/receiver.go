@@ -12,8 +12,8 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"github.com/content-automation/api/pkg/event"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/webhook"
 	"github.com/content-automation/api/pkg/webhook/deliver"
 	"github.com/content-automation/api/pkg/webhook/hook"

@@ -6,13 +6,13 @@ package tally
 import (
 	"time"
 
-	"github.com/content-automation/api/pkg/factory/ref"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // Key is the key of the counts of a plan.
 func Key(factoryID, planID string) store.Key {
-	return store.Key{PK: ref.PlansPartition(factoryID), SK: planID + "#count"}
+	return store.Key{PK: factoryrecord.PlansPartition(factoryID), SK: planID + "#count"}
 }
 
 // Counts are how many items of a plan are in each state, and their credits.

@@ -12,9 +12,9 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/event"
-	"github.com/content-automation/api/pkg/factory/ref"
-	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/record/event"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -52,12 +52,12 @@ func (w handler) finish(s *task.Step, p run) (o task.Outcome, err error) {
 // give adds to the transaction that a factory has a model. The one that it had before is
 // removed from the provider later.
 func (w *Worker) give(ctx context.Context, tx *store.Tx, o tenant.Owner, model catalog.Trained) error {
-	items, err := w.DB.GetAll(ctx, ref.Key(model.FactoryID), store.IDKey(model.ID))
+	items, err := w.DB.GetAll(ctx, factoryrecord.Key(model.FactoryID), store.IDKey(model.ID))
 	if err != nil {
 		return err
 	}
 	factory, was := items[0], items[1]
-	if !ref.Usable(factory, o) {
+	if !factoryrecord.Usable(factory, o) {
 		return task.ErrMoved
 	}
 	raw, err := json.Marshal(model)

@@ -13,9 +13,9 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/factory/ref"
-	"github.com/content-automation/api/pkg/ledger"
 	"github.com/content-automation/api/pkg/media"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -274,7 +274,7 @@ func (w handler) deploy(ctx context.Context, p *run) (o task.Outcome, err error)
 // read reads the training of a step. It returns task.ErrOrphaned where the factory does
 // not wait for the training any more, and errNoFactory where the factory was deleted.
 func (w *Worker) read(ctx context.Context, s *task.Step, trainingID string) (store.Item, *Record, error) {
-	items, err := w.DB.GetAll(ctx, Key(s.Subject), ref.Key(s.Subject))
+	items, err := w.DB.GetAll(ctx, Key(s.Subject), factoryrecord.Key(s.Subject))
 	if err != nil {
 		return store.Item{}, nil, err
 	}
@@ -287,7 +287,7 @@ func (w *Worker) read(ctx context.Context, s *task.Step, trainingID string) (sto
 	case err != nil:
 	case r.ID != trainingID || !r.Runs():
 		err = task.ErrOrphaned
-	case !ref.Usable(items[1], s.Owner):
+	case !factoryrecord.Usable(items[1], s.Owner):
 		err = errNoFactory
 	}
 	return it, r, err

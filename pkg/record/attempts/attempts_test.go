@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/attempts"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/record/attempts"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 

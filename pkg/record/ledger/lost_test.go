@@ -3,7 +3,7 @@ package ledger_test
 import (
 	"testing"
 
-	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/record/ledger"
 )
 
 // The more was lost, the more of the work in flight counts.

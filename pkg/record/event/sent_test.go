@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 )
 
 // The code outside of this package and of the document names each type.

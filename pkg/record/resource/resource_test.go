@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 func TestAResourceCountsItsChanges(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package key holds API keys as they are stored and shown. It is apart from their
+// Package apikey holds API keys as they are stored and shown. It is apart from their
 // operations because the warnings of expiry need the keys, and no HTTP framework.
-package key
+package apikey
 
 import (
 	"time"
@@ -8,7 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/resource"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/event"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 )
 

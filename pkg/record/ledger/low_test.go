@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 )
 

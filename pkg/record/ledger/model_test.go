@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/record/ledger"
 )
 
 // books is a model of a balance: the rules of the ledger without a table.

@@ -1,7 +1,7 @@
-// Package ref is what other areas need to know of factories that are named to
+// Package factory is what other areas need to know of factories that are named to
 // them. It is apart from all that a factory is made of, languages and time zones
 // among it, so that functions that only check a name start faster.
-package ref
+package factory
 
 import (
 	"github.com/content-automation/api/pkg/base/errs"

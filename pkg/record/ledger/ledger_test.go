@@ -10,7 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/ledger"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )

@@ -1,4 +1,4 @@
-package ref_test
+package factory_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/factory/ref"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -20,11 +20,11 @@ func TestTheAccountsOfAFactoryChangeAlone(t *testing.T) {
 		changed bool
 		want    []string
 	}{
-		{ref.Attach, "soc_1", false, []string{"soc_1"}}, {ref.Detach, "soc_2", false, []string{"soc_1"}},
-		{ref.Attach, "soc_2", true, []string{"soc_1", "soc_2"}}, {ref.Detach, "soc_1", true, []string{"soc_2"}}, {ref.Detach, "soc_2", true, []string{}},
+		{factoryrecord.Attach, "soc_1", false, []string{"soc_1"}}, {factoryrecord.Detach, "soc_2", false, []string{"soc_1"}},
+		{factoryrecord.Attach, "soc_2", true, []string{"soc_1", "soc_2"}}, {factoryrecord.Detach, "soc_1", true, []string{"soc_2"}}, {factoryrecord.Detach, "soc_2", true, []string{}},
 	} {
 		changed, err := step.change(&it, step.account, now)
-		got, failed := ref.Accounts(&it)
+		got, failed := factoryrecord.Accounts(&it)
 		if err != nil || failed != nil || changed != step.changed || !slices.Equal(got, step.want) {
 			t.Errorf("%s: changed %v, %v, to %v", step.account, changed, err, got)
 		}
