@@ -4,8 +4,8 @@ package main
 import (
 	"time"
 
+	catalogarea "github.com/content-automation/api/pkg/area/catalog"
 	"github.com/content-automation/api/pkg/audit"
-	"github.com/content-automation/api/pkg/catalog/listing"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
@@ -17,5 +17,5 @@ func main() {
 	n := needs.Read[needs.Catalog]()
 	cfg := awsenv.Must(awsenv.Config())
 	log := audit.New(store.Open(cfg, n.AuditTable), time.Now).In(cfg.Region)
-	function.Serve(listing.Mount, function.Env{AWS: cfg, DB: store.Open(cfg, n.Table), Audit: log, Now: time.Now, Seal: stored.Secret(cfg, n.SealSecret, time.Now), Providers: n.Providers})
+	function.Serve(catalogarea.Mount, function.Env{AWS: cfg, DB: store.Open(cfg, n.Table), Audit: log, Now: time.Now, Seal: stored.Secret(cfg, n.SealSecret, time.Now), Providers: n.Providers})
 }

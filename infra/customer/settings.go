@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/webhook"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/provider/credentials"
-	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
 func (r run) credentials(ctx context.Context) (finding, error) {
@@ -109,7 +109,7 @@ func (r run) models(ctx context.Context) (finding, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return found(Failed, "%s. Open each in the model catalog of the Bedrock console in %s, and accept its terms; models of Anthropic ask for a use case first, others need a subscription in AWS Marketplace. Correct pkg/catalog/models.json if the region lacks the model", strings.Join(missing, ", "), r.Region)
+		return found(Failed, "%s. Open each in the model catalog of the Bedrock console in %s, and accept its terms; models of Anthropic ask for a use case first, others need a subscription in AWS Marketplace. Correct pkg/generate/catalog/models.json if the region lacks the model", strings.Join(missing, ", "), r.Region)
 	}
 	return found(OK, "%d models of Bedrock", checked)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
-	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
 func main() {

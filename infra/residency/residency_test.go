@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/infra/customer"
-	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
 func TestMain(m *testing.M) {

@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/adapter/provider/polly"
-	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
 // newFilledSecret makes a secret that an operator fills: it is empty at first, and no

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
 // permitted returns the resources, as the template has them, that a function may take

@@ -8,9 +8,9 @@ import (
 
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
-	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/factory/training/job"
+	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
 // trainable returns the provider's ids of the models that the customer's stack can train.

@@ -12,8 +12,8 @@ import (
 	"github.com/content-automation/api/pkg/analytics"
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/architect"
+	catalogarea "github.com/content-automation/api/pkg/area/catalog"
 	"github.com/content-automation/api/pkg/area/sandbox"
-	"github.com/content-automation/api/pkg/catalog/listing"
 	"github.com/content-automation/api/pkg/content"
 	"github.com/content-automation/api/pkg/estimate"
 	"github.com/content-automation/api/pkg/factory"
@@ -38,7 +38,7 @@ type Area struct {
 
 // Areas are all areas.
 var Areas = []Area{
-	{"account", account.Mount}, {"account", sandbox.Mount}, {"apikey", apikey.Mount}, {"catalog", listing.Mount},
+	{"account", account.Mount}, {"account", sandbox.Mount}, {"apikey", apikey.Mount}, {"catalog", catalogarea.Mount},
 	{"factory", factory.Mount}, {"factory", planning.Mount}, {"factory", analytics.Mount}, {"factory", review.Mount}, {"factory", training.Mount},
 	{"content", content.Mount}, {"studio", studio.Mount}, {"studio", estimate.Mount}, {"media", library.Mount},
 	{"product", product.Mount}, {"product", promotion.Mount},

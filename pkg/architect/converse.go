@@ -14,7 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
 // The bounds of a reply, which fix its price: how often the model is asked, and the

@@ -1,9 +1,9 @@
 package content
 
 import (
-	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 

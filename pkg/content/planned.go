@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory"
+	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
 // Planned returns the record that items of a content plan begin with, made as createContentItem

@@ -233,14 +233,14 @@ func TestWhatFunctionsLink(t *testing.T) {
 func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 	shared := []string{
 		"pkg/record/event", "pkg/record/ledger", "pkg/task/queue", "pkg/relay", "pkg/record/resource", "pkg/store", "pkg/task",
-		"pkg/catalog", "pkg/generate", "pkg/media", "pkg/adapter/provider",
+		"pkg/generate/catalog", "pkg/generate", "pkg/media", "pkg/adapter/provider",
 		"pkg/apikey/expiry", "pkg/architect/chat", "pkg/architect/sample", "pkg/record/apikey", "pkg/content/item", "pkg/factory/plan", "pkg/factory/work", "pkg/studio/generation",
 		"functions/dispatch", "functions/replay", "functions/deliver", "functions/deliver-slow", "functions/due",
 	}
 	seen := map[string]bool{}
 	for _, p := range packages(t) {
 		i := slices.IndexFunc(shared, func(folder string) bool { return p.under(folder) })
-		if i < 0 || p.under("pkg/catalog/listing", "pkg/generate/generatetest") {
+		if i < 0 || p.under("pkg/area/catalog", "pkg/generate/generatetest") {
 			continue
 		}
 		seen[shared[i]] = true

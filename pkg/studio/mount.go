@@ -1,8 +1,8 @@
 package studio
 
 import (
-	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 

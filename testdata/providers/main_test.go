@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/credentials"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
-	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media/probe"
 )
 

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/factory/plan/tally"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"

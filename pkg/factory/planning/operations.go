@@ -9,10 +9,10 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
 )

@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/providertest"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media/probe"
 	fake "github.com/content-automation/api/testdata/providers/bedrock"
 	"github.com/content-automation/api/testdata/providers/control"

@@ -16,7 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/providertest"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
-	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/testdata/providers/control"
 	fake "github.com/content-automation/api/testdata/providers/elevenlabs"
 	"github.com/content-automation/api/testdata/providers/sample"

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
 // The catalog shows the voice that the adapter would choose.

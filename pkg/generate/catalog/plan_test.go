@@ -7,7 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/catalog"
+	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
 func TestPlans(t *testing.T) {

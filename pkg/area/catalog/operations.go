@@ -1,7 +1,7 @@
-// Package listing holds the operations of the catalog: the lists of plans, models and
+// Package catalog holds the operations of the catalog: the lists of plans, models and
 // voices. They are apart from the catalog's data because every worker links the
 // data, and none of them links the HTTP framework.
-package listing
+package catalog
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/catalog"
 	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
 )
