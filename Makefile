@@ -15,7 +15,7 @@ ARCH ?= arm64
 CUSTOMER ?= acme
 
 # What is generated, and must be committed as it would be generated now.
-GENERATED := pkg/api/examples.json clients/openapi.json clients/openapi.yaml pkg/auth/authorizer/scopes_gen.go
+GENERATED := pkg/service/api/examples.json clients/openapi.json clients/openapi.yaml pkg/auth/authorizer/scopes_gen.go
 
 # The wildcard ./... leaves testdata out.
 PACKAGES := ./... ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer
@@ -63,7 +63,7 @@ build: .local/bin/local explorer-assets layer ## Build the functions and the lay
 tools: .local/bin/local ## Install the pinned tools into .tools
 	@.local/bin/local tools
 
-# What pkg/docs embeds. Asked for each time: the script sees whether it is there.
+# What pkg/service/docs embeds. Asked for each time: the script sees whether it is there.
 .PHONY: explorer-assets
 explorer-assets:
 	@command -v node >/dev/null && command -v npm >/dev/null || { echo "Node is not installed: get Node 20 or newer, with npm, from https://nodejs.org."; exit 1; }
@@ -124,8 +124,8 @@ test-sam: explorer-assets media-tools ## Run end-to-end tests through AWS SAM, w
 
 .PHONY: test-explorer
 test-explorer: explorer-assets ## Use the explorer in Chromium, which must be installed
-	@cd pkg/docs/browser && npm ci --loglevel=error
-	$(GO) test -tags explorer -count=1 -v -run TestExplorerInChromium ./pkg/docs
+	@cd pkg/service/docs/browser && npm ci --loglevel=error
+	$(GO) test -tags explorer -count=1 -v -run TestExplorerInChromium ./pkg/service/docs
 
 .PHONY: simulate
 simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
@@ -240,5 +240,5 @@ destroy: tools ## Destroy a customer's stacks; DATA=yes that of the data too, CO
 
 .PHONY: clean
 clean: ## Remove everything that was built or installed
-	rm -rf .local .tools build cdk.out pkg/docs/browser/node_modules
-	rm -f pkg/docs/assets/*.gz
+	rm -rf .local .tools build cdk.out pkg/service/docs/browser/node_modules
+	rm -f pkg/service/docs/assets/*.gz

@@ -11,7 +11,7 @@ import (
 
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/infra/stack"
-	"github.com/content-automation/api/pkg/api"
+	"github.com/content-automation/api/pkg/service/api"
 )
 
 func main() {

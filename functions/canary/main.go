@@ -8,11 +8,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/content-automation/api/pkg/base/backoff"
-	"github.com/content-automation/api/pkg/canary"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/secret"
+	"github.com/content-automation/api/pkg/service/worker/canary"
 	"github.com/content-automation/api/pkg/store"
 )
 

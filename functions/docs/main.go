@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/content-automation/api/clients"
-	"github.com/content-automation/api/pkg/docs"
+	"github.com/content-automation/api/pkg/service/docs"
 )
 
 func main() {

@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/due"
+	"github.com/content-automation/api/pkg/service/worker/due"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )

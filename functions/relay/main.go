@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/relay"
+	"github.com/content-automation/api/pkg/service/worker/relay"
 	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )
 

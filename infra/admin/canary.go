@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/content-automation/api/pkg/canary"
+	"github.com/content-automation/api/pkg/service/worker/canary"
 )
 
 func canaryCommand(out io.Writer, keep keeper) *cobra.Command {

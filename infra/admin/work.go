@@ -14,7 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/account/level"
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/relay"
+	"github.com/content-automation/api/pkg/service/worker/relay"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/metered"
-	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/service/api"
 )
 
 // measured is what an operation costs.

@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/due"
+	"github.com/content-automation/api/pkg/service/worker/due"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
-	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/service/generatetest"
 )
 
 // How long a composition takes on three processors, for a second of a video and for a

@@ -19,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/analytics/rollup"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/relay"
+	"github.com/content-automation/api/pkg/service/worker/relay"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"

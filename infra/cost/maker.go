@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/generatetest"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/service/generatetest"
 )
 
 // maker is a provider of everything. Its texts and media are the sandbox's, which

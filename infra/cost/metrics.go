@@ -4,9 +4,9 @@ import (
 	"github.com/content-automation/api/infra/standing"
 	"github.com/content-automation/api/pkg/audit/chain"
 	"github.com/content-automation/api/pkg/auth/authorizer"
-	"github.com/content-automation/api/pkg/canary"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/service/worker/canary"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/webhook/deliver"
 )

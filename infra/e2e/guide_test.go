@@ -24,7 +24,7 @@ func TestSamplesOfTheQuickStart(t *testing.T) {
 	if err := system.Install(t.Context(), root, func(what string) { t.Log(what) }, system.Clients); err != nil {
 		t.Fatal(err)
 	}
-	guide, err := os.ReadFile(filepath.Join(root, "pkg", "docs", "guides", "quick-start.md"))
+	guide, err := os.ReadFile(filepath.Join(root, "pkg", "service", "docs", "guides", "quick-start.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/canary"
+	"github.com/content-automation/api/pkg/service/worker/canary"
 )
 
 // TestServiceLevelsCountTheCallsOfAnAccount reads its own calls, and the probe that the

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/due"
+	"github.com/content-automation/api/pkg/service/worker/due"
 )
 
 // sweep calls the function as an operator does who knows that messages were lost.

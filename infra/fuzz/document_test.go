@@ -11,8 +11,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/service/api"
 )
 
 // object is a JSON object of the document.

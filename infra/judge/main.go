@@ -24,8 +24,8 @@ import (
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/infra/local/system"
 	"github.com/content-automation/api/infra/stack"
-	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/service/api"
 )
 
 // deployment is one whose stacks are analysed.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/service/api"
 )
 
 // TestMalformedIDsAreNotFound sends each operation ids that are none, of which no key of

@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/content-automation/api/pkg/api"
+	"github.com/content-automation/api/pkg/service/api"
 )
 
 // TestMain keeps the log of the functions out of the tests' output.

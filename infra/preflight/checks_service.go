@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/canary"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/service/worker/canary"
 )
 
 // memory checks that AWS takes the largest function: new accounts have a lower limit than

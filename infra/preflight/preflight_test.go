@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/customer"
-	"github.com/content-automation/api/pkg/canary"
+	"github.com/content-automation/api/pkg/service/worker/canary"
 )
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)

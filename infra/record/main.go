@@ -1,5 +1,5 @@
 // Command record calls every operation in one process, at a fixed time, and writes
-// what it sent and received into pkg/api/examples.json: a call that succeeds, and one
+// what it sent and received into pkg/service/api/examples.json: a call that succeeds, and one
 // for each error code that the operation declares. The OpenAPI document shows them.
 package main
 
@@ -20,7 +20,7 @@ import (
 )
 
 // target is where the examples are written.
-const target = "pkg/api/examples.json"
+const target = "pkg/service/api/examples.json"
 
 func main() {
 	quiet()
@@ -50,7 +50,7 @@ func run(ctx context.Context) error {
 	if err := e.Encode(all); err != nil {
 		return err
 	}
-	// An unchanged file is left alone: pkg/api may be compiled meanwhile.
+	// An unchanged file is left alone: pkg/service/api may be compiled meanwhile.
 	if old, err := os.ReadFile(target); err == nil && bytes.Equal(old, out.Bytes()) {
 		return nil
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/service/api"
 )
 
 // record makes the calls of all operations, several at once: some wait for the

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 

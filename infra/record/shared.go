@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/service/api"
 )
 
 // shared puts the answers that several operations give in one place. The most frequent

@@ -13,8 +13,8 @@ import (
 
 	"github.com/content-automation/api/infra/metered"
 	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
 )

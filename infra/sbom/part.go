@@ -158,12 +158,12 @@ func output(cmd *exec.Cmd) ([]byte, error) {
 // explorer returns the script that the function docs embeds. Its folder holds the script
 // alone, without the licence, which its first line names: MIT.
 func explorer(root string) (part, error) {
-	scripts, err := filepath.Glob(filepath.Join(root, "pkg", "docs", "assets", "scalar-*.js.gz"))
+	scripts, err := filepath.Glob(filepath.Join(root, "pkg", "service", "docs", "assets", "scalar-*.js.gz"))
 	if err != nil {
 		return part{}, err
 	}
 	if len(scripts) != 1 {
-		return part{}, fmt.Errorf("pkg/docs/assets holds %d scripts of the explorer: run `make explorer-assets`", len(scripts))
+		return part{}, fmt.Errorf("pkg/service/docs/assets holds %d scripts of the explorer: run `make explorer-assets`", len(scripts))
 	}
 	version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(scripts[0]), "scalar-"), ".js.gz")
 	const name = "@scalar/api-reference"

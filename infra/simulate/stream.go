@@ -23,7 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/factory/proposal"
 	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/record/event"
-	"github.com/content-automation/api/pkg/relay"
+	"github.com/content-automation/api/pkg/service/worker/relay"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/memtable"
 	"github.com/content-automation/api/pkg/task"

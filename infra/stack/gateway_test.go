@@ -9,8 +9,8 @@ import (
 
 	"github.com/content-automation/api/infra/gatewayresponse"
 	"github.com/content-automation/api/infra/stack"
-	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/service/api"
 )
 
 // paths returns the path of each resource of the API, by its logical id.

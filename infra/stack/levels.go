@@ -12,8 +12,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/customer"
-	"github.com/content-automation/api/pkg/canary"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/service/worker/canary"
 )
 
 // errorBudget is the part of the calls that may fail in a month: what the target of

@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/relay"
+	"github.com/content-automation/api/pkg/service/worker/relay"
 )
 
 // newBus makes the customer's event bus.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/infra/stack"
-	"github.com/content-automation/api/pkg/api"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/service/api"
 )
 
 // template is a synthesised stack.

@@ -1,4 +1,4 @@
-// Puts the explorer's script where pkg/docs embeds it. It takes the one file
+// Puts the explorer's script where pkg/service/docs embeds it. It takes the one file
 // from the package itself: installing the package would bring its 270
 // dependencies, of which the file has all that it needs built in.
 import { execFileSync } from 'node:child_process';
@@ -12,7 +12,7 @@ import { gzipSync } from 'node:zlib';
 const version = '1.72.1';
 const integrity = 'sha512-XpEJ0rfc/cXbCrR+iC4kK0o/WwX2dTtGQbT049OlPKAHD6IMIFdTeGz2r+M27P2EDWKyUITRm/NzlP8z2pw/Ow==';
 
-const folder = fileURLToPath(new URL('../../pkg/docs/assets', import.meta.url));
+const folder = fileURLToPath(new URL('../../pkg/service/docs/assets', import.meta.url));
 const name = `scalar-${version}.js.gz`;
 if (existsSync(join(folder, name))) process.exit(0);
 

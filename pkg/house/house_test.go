@@ -151,7 +151,7 @@ func TestImports(t *testing.T) {
 		{"log", "log/slog is the log", []string{"infra/bench/baseline"}, false},
 		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: pkg/cloud/awsenv", []string{"infra"}, false},
 		{"github.com/aws/jsii-runtime-go", "the CDK app alone needs it", []string{"infra"}, false},
-		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/adapter/provider/providertest", "pkg/generate/generatetest", "pkg/webhook/webhooktest", "infra/simulate"}, false},
+		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/adapter/provider/providertest", "pkg/service/generatetest", "pkg/webhook/webhooktest", "infra/simulate"}, false},
 	} {
 		for _, p := range packages(t) {
 			imports := p.Imports
@@ -179,7 +179,7 @@ var framework = []string{"github.com/danielgtaylor/huma/v2", module + "/pkg/http
 
 // What a function links it pays for at every start.
 func TestWhatFunctionsLink(t *testing.T) {
-	always := []string{module + "/pkg/api", "testing", "github.com/aws/aws-sdk-go-v2/config"}
+	always := []string{module + "/pkg/service/api", "testing", "github.com/aws/aws-sdk-go-v2/config"}
 	heavy := append([]string{
 		"github.com/aws/aws-sdk-go-v2/service/s3", "github.com/Eyevinn/mp4ff", "golang.org/x/image", "image",
 		module + "/pkg/media/objects", module + "/pkg/media/probe", module + "/pkg/adapter/provider/sandbox", module + "/pkg/adapter/provider/synth",
@@ -232,15 +232,15 @@ func TestWhatFunctionsLink(t *testing.T) {
 // and the double of the worker lie below shared packages, and no worker links them.
 func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 	shared := []string{
-		"pkg/record/event", "pkg/record/ledger", "pkg/task/queue", "pkg/relay", "pkg/record/resource", "pkg/store", "pkg/task",
+		"pkg/record/event", "pkg/record/ledger", "pkg/task/queue", "pkg/service/worker/relay", "pkg/record/resource", "pkg/store", "pkg/task",
 		"pkg/generate/catalog", "pkg/generate", "pkg/media", "pkg/adapter/provider",
-		"pkg/apikey/expiry", "pkg/architect/chat", "pkg/architect/sample", "pkg/record/apikey", "pkg/content/item", "pkg/factory/plan", "pkg/factory/work", "pkg/studio/generation",
+		"pkg/apikey/expiry", "pkg/architect/chat", "pkg/architect/sample", "pkg/record/apikey", "pkg/content/item", "pkg/factory/plan", "pkg/service/worker/factory", "pkg/studio/generation",
 		"functions/dispatch", "functions/replay", "functions/deliver", "functions/deliver-slow", "functions/due",
 	}
 	seen := map[string]bool{}
 	for _, p := range packages(t) {
 		i := slices.IndexFunc(shared, func(folder string) bool { return p.under(folder) })
-		if i < 0 || p.under("pkg/area/catalog", "pkg/generate/generatetest") {
+		if i < 0 || p.under("pkg/area/catalog", "pkg/service/generatetest") {
 			continue
 		}
 		seen[shared[i]] = true

@@ -7,17 +7,17 @@ import (
 
 	"github.com/content-automation/api/pkg/architect/chat"
 	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/factory/work"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/reset"
 	"github.com/content-automation/api/pkg/service/worker"
+	factoryworker "github.com/content-automation/api/pkg/service/worker/factory"
 	"github.com/content-automation/api/pkg/studio/generation"
 )
 
 // Handlers returns the handlers of the function. Loaders of w are those of Loaders.
 func Handlers(w *generate.Worker) worker.Handlers {
-	handlers := work.Handlers(w, chat.Ender{DB: w.DB, Now: w.Now})
+	handlers := factoryworker.Handlers(w, chat.Ender{DB: w.DB, Now: w.Now})
 	maps.Copy(handlers, (&reset.Handler{DB: w.DB, Loaders: w.Loaders, Now: w.Now}).Handlers())
 	return handlers
 }

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/account/level"
-	"github.com/content-automation/api/pkg/canary"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/service/worker/canary"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )

@@ -32,7 +32,7 @@ type promised struct {
 // operations reads the table of all operations that the contract knows.
 func operations(t *testing.T) map[string]promised {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "testdata", "operations.tsv"))
+	f, err := os.Open(filepath.Join("..", "..", "..", "testdata", "operations.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,8 +86,8 @@ func TestOperationsAreThoseOfTheContract(t *testing.T) {
 }
 
 func TestGeneratedFilesAreFresh(t *testing.T) {
-	cmd := exec.Command("go", "run", "./pkg/api/gen", "-check")
-	cmd.Dir = filepath.Join("..", "..")
+	cmd := exec.Command("go", "run", "./pkg/service/api/gen", "-check")
+	cmd.Dir = filepath.Join("..", "..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}

@@ -1,7 +1,7 @@
-// Package work is what happens in the background when the state of a factory changes: the
+// Package factory is what happens in the background when the state of a factory changes: the
 // end of everything that a deleted factory has under way, and the continuation of what
 // waited for a paused one. It links no HTTP framework, since a worker links it.
-package work
+package factory
 
 import (
 	"context"

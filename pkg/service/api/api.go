@@ -3,7 +3,7 @@
 // No function links it; what they need of it is generated from it.
 package api
 
-//go:generate sh -c "cd ../.. && go run ./pkg/api/gen"
+//go:generate sh -c "cd ../../.. && go run ./pkg/service/api/gen"
 
 import (
 	"github.com/danielgtaylor/huma/v2"

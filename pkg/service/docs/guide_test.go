@@ -16,7 +16,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/docs"
+	"github.com/content-automation/api/pkg/service/docs"
 )
 
 const guidesPath, errorsPath = "/api-docs/guides/", "/api-docs/errors/"

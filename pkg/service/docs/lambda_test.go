@@ -9,7 +9,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/content-automation/api/pkg/docs"
+	"github.com/content-automation/api/pkg/service/docs"
 )
 
 func event(method, path string, headers map[string]string) events.APIGatewayProxyRequest {

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/canary"
+	"github.com/content-automation/api/pkg/service/worker/canary"
 )
 
 var expires = time.Date(2100, 1, 2, 3, 4, 5, 0, time.UTC)

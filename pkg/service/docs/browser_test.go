@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/clients"
-	"github.com/content-automation/api/pkg/docs"
+	"github.com/content-automation/api/pkg/service/docs"
 )
 
 // browser finds Chromium. Without one the check fails: it was asked for.
@@ -126,7 +126,7 @@ func TestExplorerInChromium(t *testing.T) {
 			})))
 			defer srv.Close()
 
-			pictures := filepath.Join("..", "..", ".local", "explorer", strings.ReplaceAll(tc.name, " ", "-"))
+			pictures := filepath.Join("..", "..", "..", ".local", "explorer", strings.ReplaceAll(tc.name, " ", "-"))
 			s := use(t, chromium, srv.URL+tc.prefix+"/api-docs/", pictures, tc.document, tc.whole)
 			for what, found := range map[string][]string{
 				"the page asked another host": s.Elsewhere, "the browser complains": s.Complaints,

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/content-automation/api/clients"
-	"github.com/content-automation/api/pkg/docs"
+	"github.com/content-automation/api/pkg/service/docs"
 )
 
 const requestID = "1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"
