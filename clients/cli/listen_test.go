@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/hook"
 )
 
 func TestListenForwardsWhatHappens(t *testing.T) {

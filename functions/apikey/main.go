@@ -2,9 +2,9 @@
 package main
 
 import (
-	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/cloud/needs"
-	"github.com/content-automation/api/pkg/function"
 )
 
-func main() { function.Serve(apikey.Mount, function.Open(needs.Read[needs.Area]())) }
+func main() { area.Serve(apikey.Mount, area.Open(needs.Read[needs.Area]())) }

@@ -4,19 +4,19 @@ package main
 
 import (
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
-	"github.com/content-automation/api/pkg/architect"
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/cloud/needs"
-	"github.com/content-automation/api/pkg/function"
 )
 
 func main() {
 	n := needs.Read[needs.Architect]()
-	e := function.Open(n.Area)
+	e := area.Open(n.Area)
 	e.Providers = n.Providers
 	endpoint := n.ProviderEndpoint
 	if endpoint != "" {
 		endpoint += "/" + bedrock.Name
 	}
 	e.Converser = bedrock.New(bedrock.Config{AWS: e.AWS, Endpoint: endpoint})
-	function.Serve(architect.Mount, e)
+	area.Serve(architect.Mount, e)
 }

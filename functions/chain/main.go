@@ -7,9 +7,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/content-automation/api/pkg/account/level"
-	"github.com/content-automation/api/pkg/audit/chain"
-	"github.com/content-automation/api/pkg/audit/follow"
+	"github.com/content-automation/api/pkg/area/account/level"
+	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/audit/follow"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"

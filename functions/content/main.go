@@ -4,17 +4,17 @@ package main
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/needs"
-	"github.com/content-automation/api/pkg/content"
-	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/media"
 )
 
 func main() {
 	n := needs.Read[needs.Content]()
-	e := function.Open(n.Area)
+	e := area.Open(n.Area)
 	e.Media = awsenv.Must(media.NewSigner(e.AWS, n.Bucket, time.Now))
 	e.Providers = n.Providers
-	function.Serve(content.Mount, e)
+	area.Serve(content.Mount, e)
 }

@@ -4,9 +4,9 @@
 package main
 
 import (
+	"github.com/content-automation/api/pkg/area/webhook/deliver/run"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/webhook/deliver/run"
 )
 
 func main() { run.Start(needs.QueueURL(topology.DeliverSlow), "", nil) }

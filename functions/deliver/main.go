@@ -4,11 +4,11 @@ package main
 import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/content-automation/api/pkg/area/webhook/awsdest"
+	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook/deliver/run"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/webhook/awsdest"
-	"github.com/content-automation/api/pkg/webhook/deliver"
-	"github.com/content-automation/api/pkg/webhook/deliver/run"
 )
 
 func main() {

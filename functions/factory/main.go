@@ -3,25 +3,25 @@
 package main
 
 import (
-	"github.com/content-automation/api/pkg/analytics"
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/advice"
+	"github.com/content-automation/api/pkg/area/analytics"
+	"github.com/content-automation/api/pkg/area/factory"
+	planarea "github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/cloud/needs"
-	"github.com/content-automation/api/pkg/factory"
-	"github.com/content-automation/api/pkg/factory/planning"
-	"github.com/content-automation/api/pkg/factory/review"
-	"github.com/content-automation/api/pkg/factory/training"
-	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
 func main() {
 	n := needs.Read[needs.Factory]()
-	e := function.Open(n.Area)
+	e := area.Open(n.Area)
 	e.Providers = n.Providers
-	function.Serve(func(r *httpapi.Router, e function.Env) {
+	area.Serve(func(r *httpapi.Router, e area.Env) {
 		factory.Mount(r, e)
-		planning.Mount(r, e)
+		planarea.Mount(r, e)
 		analytics.Mount(r, e)
-		review.Mount(r, e)
+		advice.Mount(r, e)
 		training.Mount(r, e)
 	}, e)
 }

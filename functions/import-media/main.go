@@ -7,11 +7,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/content-automation/api/pkg/area/media/importer"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
-	"github.com/content-automation/api/pkg/media/importer"
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/service/worker/importmedia"

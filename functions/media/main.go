@@ -4,18 +4,18 @@ package main
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/area"
+	mediaarea "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
-	"github.com/content-automation/api/pkg/function"
-	"github.com/content-automation/api/pkg/library"
 	"github.com/content-automation/api/pkg/media"
 )
 
 func main() {
 	n := needs.Read[needs.Library]()
-	e := function.Open(n.Area)
+	e := area.Open(n.Area)
 	e.Media = awsenv.Must(media.NewSigner(e.AWS, n.Bucket, time.Now))
 	e.Loopback = awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))
-	function.Serve(library.Mount, e)
+	area.Serve(mediaarea.Mount, e)
 }

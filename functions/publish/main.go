@@ -7,19 +7,19 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/content-automation/api/pkg/area/content/publication/stored"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social/apps"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/kmsseal"
 	"github.com/content-automation/api/pkg/cloud/secret"
-	"github.com/content-automation/api/pkg/content/publication/stored"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/service/worker/publish"
-	"github.com/content-automation/api/pkg/social/account"
-	"github.com/content-automation/api/pkg/social/apps"
 	"github.com/content-automation/api/pkg/store"
 )
 

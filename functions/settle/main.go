@@ -7,11 +7,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
-	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/service/worker/settle"
 	"github.com/content-automation/api/pkg/store"
@@ -21,7 +21,7 @@ func main() {
 	logging.Setup()
 	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Settle]()
 	db := store.Open(cfg, n.Table)
-	handlers := settle.Handlers(function.Env{
+	handlers := settle.Handlers(area.Env{
 		AWS: cfg, DB: db, Now: time.Now, Seal: stored.Secret(cfg, n.SealSecret, time.Now),
 	})
 	lambda.Start(worker.Consume("settle", cfg, db, handlers))

@@ -2,21 +2,21 @@
 package main
 
 import (
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/kmsseal"
 	"github.com/content-automation/api/pkg/cloud/secret"
-	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/social"
-	"github.com/content-automation/api/pkg/social/account"
 )
 
 func main() {
 	n := needs.Read[needs.Social]()
-	e := function.Open(n.Area)
+	e := area.Open(n.Area)
 	e.Envelope = seal.NewEnvelope(kmsseal.New(e.AWS, n.SecretsKey, account.SealPurpose), e.Now)
 	e.Apps, e.PlatformEndpoint = secret.Manager(e.AWS, n.PlatformSecret), n.PlatformEndpoint
 	s := social.Open(e)
-	function.ServeWith(func(r *httpapi.Router, _ function.Env) { s.Register(r) }, e, s.With)
+	area.ServeWith(func(r *httpapi.Router, _ area.Env) { s.Register(r) }, e, s.With)
 }

@@ -4,23 +4,23 @@ package main
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/estimate"
+	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
-	"github.com/content-automation/api/pkg/estimate"
-	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/studio"
 )
 
 func main() {
 	n := needs.Read[needs.Studio]()
-	e := function.Open(n.Area)
+	e := area.Open(n.Area)
 	e.Media = awsenv.Must(media.NewSigner(e.AWS, n.Bucket, time.Now))
 	e.Providers = n.Providers
 	e.Loopback = awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))
-	function.Serve(func(r *httpapi.Router, e function.Env) {
+	area.Serve(func(r *httpapi.Router, e area.Env) {
 		studio.Mount(r, e)
 		estimate.Mount(r, e)
 	}, e)

@@ -6,11 +6,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/training/tune"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"
-	"github.com/content-automation/api/pkg/factory/training/job"
-	"github.com/content-automation/api/pkg/factory/training/tune"
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/service/worker/train"

@@ -4,21 +4,21 @@ package main
 import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/webhook"
+	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/kmsseal"
-	"github.com/content-automation/api/pkg/function"
-	"github.com/content-automation/api/pkg/webhook"
-	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 func main() {
 	n := needs.Read[needs.Webhook]()
-	e := function.Open(n.Area)
+	e := area.Open(n.Area)
 	e.Loopback = awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))
 	e.Envelope = seal.NewEnvelope(kmsseal.New(e.AWS, n.SecretsKey, hook.SealPurpose), e.Now)
 	e.DeliverRole = awsenv.Must(arn.Parse(n.DeliverRole))
-	function.Serve(webhook.Mount, e)
+	area.Serve(webhook.Mount, e)
 }

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"

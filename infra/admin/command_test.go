@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store/storetest"

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/content-automation/api/pkg/adapter/provider/credentials"
-	"github.com/content-automation/api/pkg/social/apps"
+	"github.com/content-automation/api/pkg/area/social/apps"
 )
 
 // keeper stores the value of a secret.

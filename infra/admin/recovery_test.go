@@ -17,7 +17,7 @@ import (
 
 	"github.com/content-automation/api/infra/recovery"
 	"github.com/content-automation/api/infra/release"
-	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/content-automation/api/pkg/audit/follow"
+	"github.com/content-automation/api/pkg/area/audit/follow"
 )
 
 // redrive sends each dead letter back to where it came from, and then deletes it.

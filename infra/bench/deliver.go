@@ -16,6 +16,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/content-automation/api/pkg/area/webhook/dispatch"
+	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -25,8 +27,6 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
-	"github.com/content-automation/api/pkg/webhook/dispatch"
-	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // How many messages a call of the deliver function gets at most, and how many events

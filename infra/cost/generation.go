@@ -16,14 +16,14 @@ import (
 
 	"github.com/content-automation/api/infra/metered"
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/webhook/dispatch"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/service/worker/relay"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
-	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 
 // scenario is a generation that is counted from its call to its end.

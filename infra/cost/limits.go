@@ -11,10 +11,10 @@ import (
 
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // The load of the model: a shared stack with so many customers, which call it so often a

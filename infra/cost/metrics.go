@@ -2,13 +2,13 @@ package main
 
 import (
 	"github.com/content-automation/api/infra/standing"
-	"github.com/content-automation/api/pkg/audit/chain"
+	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/webhook/deliver"
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/service/worker/canary"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/webhook/deliver"
 )
 
 // metricPrice is what a custom metric costs for a month in which it has a value every hour.

@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate/catalog"
-	"github.com/content-automation/api/pkg/webhook"
 )
 
 // StageLocal is the stage of the local system: nothing in it is worth keeping,

@@ -21,8 +21,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"github.com/content-automation/api/pkg/adapter/provider/credentials"
+	"github.com/content-automation/api/pkg/area/social/apps"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
-	"github.com/content-automation/api/pkg/social/apps"
 	"github.com/content-automation/api/pkg/store"
 )
 

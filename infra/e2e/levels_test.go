@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/service/worker/canary"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	social "github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	social "github.com/content-automation/api/pkg/social/account"
 )
 
 // row is a statement in docs/permissions.md.

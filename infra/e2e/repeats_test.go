@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 )

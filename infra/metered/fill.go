@@ -8,12 +8,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/content-automation/api/pkg/area/webhook/dispatch"
+	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue"
-	"github.com/content-automation/api/pkg/webhook/dispatch"
-	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // Nowhere is a queue that forgets what it takes.

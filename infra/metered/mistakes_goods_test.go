@@ -3,7 +3,7 @@ package metered
 import (
 	"testing"
 
-	"github.com/content-automation/api/pkg/product/goods"
+	"github.com/content-automation/api/pkg/area/product/goods"
 )
 
 // goodsMistakes are those about products and promotions.

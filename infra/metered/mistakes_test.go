@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/area/advice/diagnosis"
+	planjob "github.com/content-automation/api/pkg/area/plan/job"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/factory/diagnosis"
-	"github.com/content-automation/api/pkg/factory/plan"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
@@ -222,7 +222,7 @@ func TestMistakes(t *testing.T) {
 	create(Request{Operation: "revokeApiKey", ID: names["revoked"]})
 	names["paused"] = create(Request{Operation: "createFactory", Body: w.Examples()["createFactory"].Body}).ID
 	planned, err := w.Call(t.Context(), Request{Operation: "getContentPlan", ID: w.planned})
-	var p plan.Plan
+	var p planjob.Plan
 	if err := errors.Join(err, json.Unmarshal(planned.Data, &p)); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
-	"github.com/content-automation/api/pkg/factory/plan"
+	planjob "github.com/content-automation/api/pkg/area/plan/job"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -38,7 +38,7 @@ func TestTheLargestPlan(t *testing.T) {
 		t.Logf("%s: %d round trips, %.0f read units, %.0f write units, %v", what, r.Trips, r.Reads, r.Writes, time.Since(began).Round(100*time.Millisecond))
 		return r
 	}
-	var p plan.Plan
+	var p planjob.Plan
 	used("createContentPlan", func() error {
 		a, err := w.Call(t.Context(), Request{Operation: "createContentPlan", ID: factory, Body: Object{"days": 90, "posts_per_day": 10}})
 		return errors.Join(err, json.Unmarshal(a.Data, &p))
@@ -48,7 +48,7 @@ func TestTheLargestPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	kernel := w.Kernel(&generate.Worker{DB: w.State, Loaders: w.Loaders, Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{}, Now: w.Now})
-	m, steps := task.Message{ID: task.ID(plan.Task, p.ID, 1), Step: 1}, 0
+	m, steps := task.Message{ID: task.ID(planjob.Task, p.ID, 1), Step: 1}, 0
 	all := used("planning 900 items", func() error {
 		for {
 			next, err := kernel.Do(t.Context(), m, 1)
@@ -76,7 +76,7 @@ func TestTheLargestPlan(t *testing.T) {
 	if err := errors.Join(err, json.Unmarshal(a.Data, &p)); err != nil {
 		t.Fatal(err)
 	}
-	if p.State != plan.Generating || p.Items.Total != 900 || p.Items.Failed != 0 {
+	if p.State != planjob.Generating || p.Items.Total != 900 || p.Items.Failed != 0 {
 		t.Errorf("%+v", p)
 	}
 	// Each step reads the task, what it depends on and the topics, takes the lease and commits.

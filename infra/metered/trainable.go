@@ -3,9 +3,9 @@ package metered
 import (
 	"context"
 
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/store"
 )
 

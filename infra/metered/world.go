@@ -18,20 +18,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
-	"github.com/content-automation/api/pkg/account"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
-	"github.com/content-automation/api/pkg/analytics/rollup"
-	"github.com/content-automation/api/pkg/apikey"
-	"github.com/content-automation/api/pkg/audit"
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/advice/diagnose"
+	"github.com/content-automation/api/pkg/area/advice/diagnosis"
+	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/apikey"
+	"github.com/content-automation/api/pkg/area/audit"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
-	"github.com/content-automation/api/pkg/factory/diagnose"
-	"github.com/content-automation/api/pkg/factory/diagnosis"
-	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -171,7 +171,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), authorizer.Scopes, w.Now).Handle)
 	// Addresses of webhooks are looked up when they are saved: one on the machine
 	// itself needs no look-up.
-	e := function.Env{AWS: cfg, DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader, Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"}, Envelope: sealtest.Envelope("the stack's key")}
+	e := area.Env{AWS: cfg, DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader, Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"}, Envelope: sealtest.Envelope("the stack's key")}
 	routers := map[string]*httpapi.Router{} // a function may serve several areas
 	for _, area := range api.Areas {
 		if routers[area.Function] == nil {

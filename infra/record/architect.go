@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/content-automation/api/infra/metered"
-	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/apikey"
-	"github.com/content-automation/api/pkg/architect/chat"
+	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/apikey"
+	"github.com/content-automation/api/pkg/area/architect/chat"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"

@@ -5,9 +5,9 @@ import (
 	"maps"
 
 	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/content-automation/api/infra/metered"
-	"github.com/content-automation/api/pkg/media/incoming"
+	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/pkg/area/content/item"
+	social "github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/content/item"
-	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/content-automation/api/infra/metered"
+	social "github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/id"
-	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -9,15 +9,15 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/infra/metered"
-	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/apikey"
+	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/apikey"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/incoming"
 	"github.com/content-automation/api/pkg/store"
 )
 

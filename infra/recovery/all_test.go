@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/content-automation/api/infra/metered"
-	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/pkg/store/storetest"

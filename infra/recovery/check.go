@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/factory/plan"
+	"github.com/content-automation/api/pkg/area/account"
+	planjob "github.com/content-automation/api/pkg/area/plan/job"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/task"
@@ -184,7 +184,7 @@ func (c *check) readTask(r row) error {
 	}
 	of.subjects[t.Subject] = true
 	of.docs = append(of.docs, r.text("doc"))
-	of.starts = of.starts || t.Kind == generate.Start || t.Kind == plan.Task
+	of.starts = of.starts || t.Kind == generate.Start || t.Kind == planjob.Task
 	if r.text("due_pk") == "" {
 		c.fail("the task %s is open and never due: nothing would send its message again", t.ID)
 	}

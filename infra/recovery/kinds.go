@@ -1,26 +1,26 @@
 package recovery
 
 import (
-	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/analytics/rollup"
-	"github.com/content-automation/api/pkg/architect/chat"
-	"github.com/content-automation/api/pkg/audit/chain"
-	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/factory/diagnosis"
-	"github.com/content-automation/api/pkg/factory/plan"
-	"github.com/content-automation/api/pkg/factory/plan/tally"
-	"github.com/content-automation/api/pkg/factory/proposal"
-	"github.com/content-automation/api/pkg/factory/training/job"
+	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/advice/diagnosis"
+	"github.com/content-automation/api/pkg/area/advice/proposal"
+	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/tally"
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/area/product/goods"
+	social "github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/studio/generation"
+	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/generate/catalog"
-	"github.com/content-automation/api/pkg/media/incoming"
-	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
-	social "github.com/content-automation/api/pkg/social/account"
-	"github.com/content-automation/api/pkg/studio/generation"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // kind is what recovery knows of a kind of items.
@@ -64,7 +64,7 @@ var kinds = map[string]kind{
 	},
 	generation.ItemKind: {own: true, unfinished: []string{string(generation.Queued), string(generation.Generating)}},
 	diagnosis.ItemKind:  {own: true, unfinished: []string{string(diagnosis.Queued), string(diagnosis.Running)}},
-	plan.ItemKind:       {own: true, unfinished: []string{string(plan.Queued), string(plan.Planning), string(plan.Generating)}},
+	planjob.ItemKind:    {own: true, unfinished: []string{string(planjob.Queued), string(planjob.Planning), string(planjob.Generating)}},
 	job.ItemKind:        {own: true, unfinished: []string{string(job.Queued), string(job.Running)}},
 	incoming.ItemKind:   {own: true, unfinished: []string{string(incoming.Pending)}},
 	goods.ItemKind:      {own: true, parts: "photos", working: string(incoming.Pending)},

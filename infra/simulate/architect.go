@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/architect/chat"
+	"github.com/content-automation/api/pkg/area/architect/chat"
 	"github.com/content-automation/api/pkg/record/ledger"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"github.com/content-automation/api/pkg/factory/training/tune"
+	"github.com/content-automation/api/pkg/area/training/tune"
 	"github.com/content-automation/api/pkg/media"
 )
 

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/content-automation/api/pkg/factory/plan"
-	"github.com/content-automation/api/pkg/factory/plan/tally"
+	"github.com/content-automation/api/pkg/area/content/tally"
+	planjob "github.com/content-automation/api/pkg/area/plan/job"
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 
@@ -27,13 +27,13 @@ func (c *caller) plan() {
 
 // observePlan counts the plans that are completed.
 func (w *world) observePlan(c memtable.Change) {
-	state := plan.State(planOf(c.New).State)
-	if before := planOf(c.Old).State; state != before && (state == plan.Completed || state == plan.Failed) {
+	state := planjob.State(planOf(c.New).State)
+	if before := planOf(c.Old).State; state != before && (state == planjob.Completed || state == planjob.Failed) {
 		w.ends["planned "+textOf(c.New, "sk")]++
 	}
 }
 
-func planOf(it attributes) (p plan.Plan) {
+func planOf(it attributes) (p planjob.Plan) {
 	if doc := textOf(it, "doc"); doc != "" {
 		must(json.Unmarshal([]byte(doc), &p))
 	}
@@ -57,7 +57,7 @@ func (w *world) checkPlans(fail func(format string, args ...any)) {
 		}
 	}
 	for _, it := range w.items() {
-		if textOf(it, "kind") != plan.ItemKind {
+		if textOf(it, "kind") != planjob.ItemKind {
 			continue
 		}
 		p := planOf(it)

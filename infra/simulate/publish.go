@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/content/item"
 	"github.com/content-automation/api/pkg/record/resource"
-	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 )
 

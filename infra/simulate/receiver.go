@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/content-automation/api/pkg/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook/deliver"
 )
 
 // receivers are the receivers of webhooks. They note what they have taken.

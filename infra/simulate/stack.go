@@ -11,26 +11,31 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
-	"github.com/content-automation/api/pkg/analytics/rollup"
-	"github.com/content-automation/api/pkg/architect"
+	areas "github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/advice"
+	"github.com/content-automation/api/pkg/area/advice/diagnose"
+	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/architect"
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/media/importer"
+	planarea "github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/training/tune"
+	"github.com/content-automation/api/pkg/area/webhook"
+	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook/dispatch"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/content"
-	"github.com/content-automation/api/pkg/factory"
-	"github.com/content-automation/api/pkg/factory/diagnose"
-	"github.com/content-automation/api/pkg/factory/planning"
-	"github.com/content-automation/api/pkg/factory/review"
-	"github.com/content-automation/api/pkg/factory/training"
-	"github.com/content-automation/api/pkg/factory/training/job"
-	"github.com/content-automation/api/pkg/factory/training/tune"
-	areas "github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/importer"
 	"github.com/content-automation/api/pkg/service/worker"
 	composewiring "github.com/content-automation/api/pkg/service/worker/compose"
 	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
@@ -42,14 +47,9 @@ import (
 	"github.com/content-automation/api/pkg/service/worker/replay"
 	"github.com/content-automation/api/pkg/service/worker/settle"
 	"github.com/content-automation/api/pkg/service/worker/train"
-	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/studio"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
-	"github.com/content-automation/api/pkg/webhook"
-	"github.com/content-automation/api/pkg/webhook/deliver"
-	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 
 // stack is the code under test, as the functions wire it. It keeps nothing of a seed.
@@ -76,9 +76,9 @@ var build = sync.OnceValue(func() stack {
 	factories := factory.NewService(s.db, time.Now)
 	s.offer = catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2")
 	factories.Register(r)
-	review.NewService(s.db, time.Now).Register(r)
+	advice.NewService(s.db, time.Now).Register(r)
 	training.NewService(s.db, factories, s.offer, time.Now).Register(r)
-	planning.NewService(s.db, factories, s.offer, time.Now).Register(r)
+	planarea.NewService(s.db, factories, s.offer, time.Now).Register(r)
 	items := content.NewService(s.db, factories, s.signer, s.offer, time.Now)
 	items.Register(r)
 	architect.NewService(s.db, items, s.offer, talker{}, time.Now).Register(r)

@@ -16,12 +16,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	eventtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
-	"github.com/content-automation/api/pkg/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/advice/diagnosis"
+	"github.com/content-automation/api/pkg/area/advice/proposal"
+	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/factory/diagnosis"
-	"github.com/content-automation/api/pkg/factory/plan"
-	"github.com/content-automation/api/pkg/factory/proposal"
-	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/service/worker/relay"
 	"github.com/content-automation/api/pkg/store"
@@ -156,7 +156,7 @@ func (w *world) observe(c memtable.Change) {
 		}
 	case diagnosis.ItemKind, proposal.ItemKind:
 		w.observeReview(c)
-	case plan.ItemKind:
+	case planjob.ItemKind:
 		w.observePlan(c)
 	case job.ItemKind:
 		w.observeTraining(c)

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"

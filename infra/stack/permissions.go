@@ -11,15 +11,15 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
-	"github.com/content-automation/api/pkg/audit/chain"
+	"github.com/content-automation/api/pkg/area/audit/chain"
+	social "github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/webhook"
+	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
-	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/webhook"
-	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // The partitions of API keys, of their secrets, and of the counts of their calls.

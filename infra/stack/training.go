@@ -8,8 +8,8 @@ import (
 
 	"github.com/content-automation/api/infra/customer"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
+	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 

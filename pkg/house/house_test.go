@@ -146,12 +146,12 @@ func TestImports(t *testing.T) {
 		tests        bool // whether tests must keep to it, too
 	}{
 		{sdk + "dynamodb", "pkg/store is the only place that knows the shape of the tables", []string{"pkg/store", "infra"}, true},
-		{"github.com/aws/aws-sdk-go-v2/feature/dynamodb", "conditions are for the rules of credits, credentials, counts of calls and work alone", []string{"pkg/store", "pkg/record/ledger", "pkg/auth/credential", "pkg/account/level", "pkg/task"}, true},
+		{"github.com/aws/aws-sdk-go-v2/feature/dynamodb", "conditions are for the rules of credits, credentials, counts of calls and work alone", []string{"pkg/store", "pkg/record/ledger", "pkg/auth/credential", "pkg/area/account/level", "pkg/task"}, true},
 		{sdk + "s3", "pkg/media/objects is the only place that stores files", []string{"pkg/media/objects", "infra"}, false},
 		{"log", "log/slog is the log", []string{"infra/bench/baseline"}, false},
 		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: pkg/cloud/awsenv", []string{"infra"}, false},
 		{"github.com/aws/jsii-runtime-go", "the CDK app alone needs it", []string{"infra"}, false},
-		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/adapter/provider/providertest", "pkg/service/generatetest", "pkg/webhook/webhooktest", "infra/simulate"}, false},
+		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/adapter/provider/providertest", "pkg/service/generatetest", "pkg/area/webhook/webhooktest", "infra/simulate"}, false},
 	} {
 		for _, p := range packages(t) {
 			imports := p.Imports
@@ -207,7 +207,7 @@ func TestWhatFunctionsLink(t *testing.T) {
 		}
 		banned = slices.Clone(banned)
 		if name != "deliver" {
-			banned = append(banned, module+"/pkg/webhook/awsdest")
+			banned = append(banned, module+"/pkg/area/webhook/awsdest")
 		}
 		if name != "compose" { // the engine
 			banned = append(banned, module+"/pkg/media/compose/ffmpeg", module+"/pkg/media/compose/text")
@@ -234,7 +234,7 @@ func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 	shared := []string{
 		"pkg/record/event", "pkg/record/ledger", "pkg/task/queue", "pkg/service/worker/relay", "pkg/record/resource", "pkg/store", "pkg/task",
 		"pkg/generate/catalog", "pkg/generate", "pkg/media", "pkg/adapter/provider",
-		"pkg/apikey/expiry", "pkg/architect/chat", "pkg/architect/sample", "pkg/record/apikey", "pkg/content/item", "pkg/factory/plan", "pkg/service/worker/factory", "pkg/studio/generation",
+		"pkg/area/apikey/expiry", "pkg/area/architect/chat", "pkg/area/architect/sample", "pkg/record/apikey", "pkg/area/content/item", "pkg/area/plan/job", "pkg/service/worker/factory", "pkg/area/studio/generation",
 		"functions/dispatch", "functions/replay", "functions/deliver", "functions/deliver-slow", "functions/due",
 	}
 	seen := map[string]bool{}

@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/product/goods"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/factory"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/product"
-	"github.com/content-automation/api/pkg/product/goods"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )

@@ -19,7 +19,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/adapter/provider/credentials"
-	"github.com/content-automation/api/pkg/social/apps"
+	"github.com/content-automation/api/pkg/area/social/apps"
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
@@ -41,7 +41,7 @@ type avatarsInput struct {
 }
 
 // Mount registers the operations of the area.
-func Mount(r *httpapi.Router, e function.Env) {
+func Mount(r *httpapi.Router, e area.Env) {
 	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
 	httpapi.List(r, httpapi.Op{
 		ID: "listPlans", Method: http.MethodGet, Path: "/v1/catalog/plans", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",

@@ -14,10 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
@@ -61,7 +61,7 @@ func getFrom(t *testing.T, db *store.DB, mode tenant.Mode, providers, path strin
 	}
 	var log calls
 	r := httpapi.NewRouter(nil, &log, time.Now)
-	Mount(r, function.Env{AWS: aws.Config{Region: "us-west-2"}, DB: db, Providers: providers})
+	Mount(r, area.Env{AWS: aws.Config{Region: "us-west-2"}, DB: db, Providers: providers})
 	req := httptest.NewRequest(http.MethodGet, path, nil)
 	w := httptest.NewRecorder()
 	r.ServeHTTP(w, req.WithContext(httpapi.WithGateway(t.Context(), httpapi.Gateway{RequestID: "req-1", Authorizer: authorizer})))

@@ -7,13 +7,13 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/sandbox/reset"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
-	"github.com/content-automation/api/pkg/reset"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -39,7 +39,7 @@ type Service struct{ now func() time.Time }
 func NewService(now func() time.Time) *Service { return &Service{now} }
 
 // Mount registers the operation of the area.
-func Mount(r *httpapi.Router, e function.Env) { NewService(e.Now).Register(r) }
+func Mount(r *httpapi.Router, e area.Env) { NewService(e.Now).Register(r) }
 
 // Register puts the operation into a router.
 func (s *Service) Register(r *httpapi.Router) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/content-automation/api/pkg/account"
+	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )

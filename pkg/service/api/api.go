@@ -8,39 +8,39 @@ package api
 import (
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/analytics"
-	"github.com/content-automation/api/pkg/apikey"
-	"github.com/content-automation/api/pkg/architect"
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/advice"
+	"github.com/content-automation/api/pkg/area/analytics"
+	"github.com/content-automation/api/pkg/area/apikey"
+	"github.com/content-automation/api/pkg/area/architect"
 	catalogarea "github.com/content-automation/api/pkg/area/catalog"
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/estimate"
+	"github.com/content-automation/api/pkg/area/factory"
+	mediaarea "github.com/content-automation/api/pkg/area/media"
+	planarea "github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/product/promotion"
 	"github.com/content-automation/api/pkg/area/sandbox"
-	"github.com/content-automation/api/pkg/content"
-	"github.com/content-automation/api/pkg/estimate"
-	"github.com/content-automation/api/pkg/factory"
-	"github.com/content-automation/api/pkg/factory/planning"
-	"github.com/content-automation/api/pkg/factory/review"
-	"github.com/content-automation/api/pkg/factory/training"
-	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/library"
-	"github.com/content-automation/api/pkg/product"
-	"github.com/content-automation/api/pkg/promotion"
-	"github.com/content-automation/api/pkg/social"
-	"github.com/content-automation/api/pkg/studio"
-	"github.com/content-automation/api/pkg/webhook"
 )
 
 // Area is an area of the API: the function that serves it, and its operations.
 type Area struct {
 	Function string
-	Mount    function.Mount
+	Mount    area.Mount
 }
 
 // Areas are all areas.
 var Areas = []Area{
 	{"account", account.Mount}, {"account", sandbox.Mount}, {"apikey", apikey.Mount}, {"catalog", catalogarea.Mount},
-	{"factory", factory.Mount}, {"factory", planning.Mount}, {"factory", analytics.Mount}, {"factory", review.Mount}, {"factory", training.Mount},
-	{"content", content.Mount}, {"studio", studio.Mount}, {"studio", estimate.Mount}, {"media", library.Mount},
+	{"factory", factory.Mount}, {"factory", planarea.Mount}, {"factory", analytics.Mount}, {"factory", advice.Mount}, {"factory", training.Mount},
+	{"content", content.Mount}, {"studio", studio.Mount}, {"studio", estimate.Mount}, {"media", mediaarea.Mount},
 	{"product", product.Mount}, {"product", promotion.Mount},
 	{"architect", architect.Mount}, {"webhook", webhook.Mount}, {"social", social.Mount},
 }
@@ -49,7 +49,7 @@ var Areas = []Area{
 func router() *httpapi.Router {
 	r := httpapi.NewDocument(huma.Config{OpenAPI: header()})
 	for _, a := range Areas {
-		a.Mount(r, function.Env{})
+		a.Mount(r, area.Env{})
 	}
 	return r
 }

@@ -17,8 +17,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/event"
 )
@@ -218,7 +218,7 @@ func strict(doc []byte, shape reflect.Type) error {
 func TestEveryOperationIsServedByTheFunctionOfItsArea(t *testing.T) {
 	for _, a := range Areas {
 		r := httpapi.NewDocument(huma.Config{})
-		a.Mount(r, function.Env{})
+		a.Mount(r, area.Env{})
 		if len(r.Routes()) == 0 {
 			t.Errorf("%s serves nothing", a.Function)
 		}

@@ -3,17 +3,17 @@ package api
 import (
 	"reflect"
 
-	"github.com/content-automation/api/pkg/account"
-	"github.com/content-automation/api/pkg/apikey"
-	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/factory/diagnosis"
-	"github.com/content-automation/api/pkg/factory/plan"
-	"github.com/content-automation/api/pkg/factory/proposal"
-	"github.com/content-automation/api/pkg/factory/training/job"
+	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/advice/diagnosis"
+	"github.com/content-automation/api/pkg/area/advice/proposal"
+	"github.com/content-automation/api/pkg/area/apikey"
+	"github.com/content-automation/api/pkg/area/content/item"
+	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	social "github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/studio/generation"
+	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/record/event"
-	social "github.com/content-automation/api/pkg/social/account"
-	"github.com/content-automation/api/pkg/studio/generation"
-	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // payloads returns the resource that each type of event carries.
@@ -26,7 +26,7 @@ var payloads = map[event.Type]reflect.Type{
 	event.ProposalCreated:             reflect.TypeFor[proposal.Proposal](),
 	event.ProposalApplied:             reflect.TypeFor[proposal.Proposal](),
 	event.BalanceLow:                  reflect.TypeFor[account.View](),
-	event.ContentPlanCompleted:        reflect.TypeFor[plan.Plan](),
+	event.ContentPlanCompleted:        reflect.TypeFor[planjob.Plan](),
 	event.StudioGenerated:             reflect.TypeFor[generation.Generation](),
 	event.StudioFailed:                reflect.TypeFor[generation.Generation](),
 	event.TrainingCompleted:           reflect.TypeFor[job.Training](),

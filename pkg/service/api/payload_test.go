@@ -10,9 +10,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/content-automation/api/clients"
+	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/event"
-	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // document is the address that the committed document has among the schemas.

@@ -11,12 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/advice/diagnose"
+	"github.com/content-automation/api/pkg/area/media/importer"
+	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/webhook/dispatch"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/factory/diagnose"
-	"github.com/content-automation/api/pkg/factory/training/job"
-	"github.com/content-automation/api/pkg/function"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/media/importer"
 	"github.com/content-automation/api/pkg/service/worker"
 	composewiring "github.com/content-automation/api/pkg/service/worker/compose"
 	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
@@ -26,7 +27,6 @@ import (
 	"github.com/content-automation/api/pkg/service/worker/replay"
 	"github.com/content-automation/api/pkg/service/worker/settle"
 	"github.com/content-automation/api/pkg/service/worker/train"
-	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 
 // all are the handlers of each function that takes the steps of tasks.
@@ -37,7 +37,7 @@ var all = map[string]worker.Handlers{
 	"import-media": importmedia.Handlers(&importer.Worker{}),
 	"publish":      publish.Handlers(publish.Config{}),
 	"replay":       replay.Handlers(&dispatch.Dispatcher{}),
-	"settle":       settle.Handlers(function.Env{}),
+	"settle":       settle.Handlers(area.Env{}),
 	"train":        train.Handlers(&job.Worker{}),
 }
 

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/account/level"
+	"github.com/content-automation/api/pkg/area/account/level"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/store"
 )

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/account/level"
+	"github.com/content-automation/api/pkg/area/account/level"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/service/worker/canary"

@@ -4,7 +4,7 @@ package compose
 import (
 	"time"
 
-	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"

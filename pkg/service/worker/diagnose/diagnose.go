@@ -2,8 +2,8 @@
 package diagnose
 
 import (
-	"github.com/content-automation/api/pkg/factory/diagnose"
-	"github.com/content-automation/api/pkg/factory/diagnosis"
+	"github.com/content-automation/api/pkg/area/advice/diagnose"
+	"github.com/content-automation/api/pkg/area/advice/diagnosis"
 	"github.com/content-automation/api/pkg/service/worker"
 )
 

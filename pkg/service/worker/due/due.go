@@ -9,13 +9,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/account/level"
-	"github.com/content-automation/api/pkg/apikey/expiry"
+	"github.com/content-automation/api/pkg/area/account/level"
+	"github.com/content-automation/api/pkg/area/apikey/expiry"
+	"github.com/content-automation/api/pkg/area/webhook/dispatch"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
-	"github.com/content-automation/api/pkg/webhook/dispatch"
 )
 
 // Request asks for one search.

@@ -8,15 +8,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/area/product/goods"
+	social "github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/content/item"
-	"github.com/content-automation/api/pkg/content/publication"
-	"github.com/content-automation/api/pkg/factory/plan"
-	"github.com/content-automation/api/pkg/factory/training/job"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/product/goods"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
-	social "github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -44,7 +44,7 @@ type Ender interface {
 // social accounts.
 func Handlers(w *generate.Worker, enders ...Ender) map[task.Kind]task.Handler {
 	handlers := w.Handlers()
-	handlers[plan.Task] = &plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
+	handlers[planjob.Task] = &planjob.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
 	handlers[factoryrecord.End] = ender{all: append([]Ender{
 		items{w}, publication.FactoryEnder{DB: w.DB, Now: w.Now}, job.Ender{DB: w.DB, Now: w.Now}, goods.Ender{DB: w.DB, Now: w.Now}, social.FactoryEnder{DB: w.DB, Now: w.Now},
 	}, enders...)}
@@ -167,7 +167,7 @@ func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	}
 	o.Payload, o.Done = waking{page.Next}, page.Next == nil
 	o.Join = func(_ context.Context, tx *store.Tx) error {
-		if err := plan.Wake(tx, h.Now(), s.Owner, book); err != nil {
+		if err := planjob.Wake(tx, h.Now(), s.Owner, book); err != nil {
 			return err
 		}
 		for _, it := range page.Items {

@@ -5,14 +5,14 @@ package generate
 import (
 	"maps"
 
-	"github.com/content-automation/api/pkg/architect/chat"
-	"github.com/content-automation/api/pkg/content/item"
+	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/sandbox/reset"
+	"github.com/content-automation/api/pkg/area/studio/generation"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/reset"
 	"github.com/content-automation/api/pkg/service/worker"
 	factoryworker "github.com/content-automation/api/pkg/service/worker/factory"
-	"github.com/content-automation/api/pkg/studio/generation"
 )
 
 // Handlers returns the handlers of the function. Loaders of w are those of Loaders.

@@ -2,9 +2,9 @@
 package importmedia
 
 import (
-	"github.com/content-automation/api/pkg/media/importer"
-	"github.com/content-automation/api/pkg/media/incoming"
-	"github.com/content-automation/api/pkg/product/photos"
+	"github.com/content-automation/api/pkg/area/media/importer"
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/area/product/photos"
 	"github.com/content-automation/api/pkg/service/worker"
 )
 

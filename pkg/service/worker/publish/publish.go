@@ -6,9 +6,9 @@ import (
 	"maps"
 	"time"
 
-	"github.com/content-automation/api/pkg/content/publication"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/service/worker"
-	"github.com/content-automation/api/pkg/social/account"
 	"github.com/content-automation/api/pkg/store"
 )
 

@@ -2,9 +2,9 @@
 package replay
 
 import (
+	"github.com/content-automation/api/pkg/area/webhook/dispatch"
+	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/service/worker"
-	"github.com/content-automation/api/pkg/webhook/dispatch"
-	"github.com/content-automation/api/pkg/webhook/hook"
 )
 
 // Handlers returns the handlers of the function.

@@ -3,15 +3,15 @@
 package settle
 
 import (
-	"github.com/content-automation/api/pkg/architect"
-	"github.com/content-automation/api/pkg/function"
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/worker"
 )
 
 // Handlers returns the handlers of the function. It serves no calls, so that there is
 // nothing to audit.
-func Handlers(e function.Env) worker.Handlers {
+func Handlers(e area.Env) worker.Handlers {
 	r := httpapi.NewRouter(e.DB, nil, e.Now)
 	r.SealWith(e.Seal)
 	architect.Mount(r, e) // the one area whose operations reach outside

@@ -2,7 +2,7 @@
 package train
 
 import (
-	"github.com/content-automation/api/pkg/factory/training/job"
+	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/service/worker"
 )
 

@@ -1,0 +1,242 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/account/level"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Targets are what a plan promises.
+type Targets struct {
+	Availability float64 `json:"availability_percent" doc:"Least part of the calls that the service answers without an error of its own, in percent" example:"99.9"`
+	ErrorRate    float64 `json:"error_rate_percent" doc:"Most of the calls that end with a status from 500, in percent" example:"0.1"`
+	LatencyP95   int64   `json:"latency_p95_ms" doc:"Most that 95 of 100 calls take, in milliseconds" example:"1000"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Targets) SchemaName() string { return "ServiceLevelTargets" }
+
+// targets are the promises by plan. Only plans that may use the API have any.
+var targets = map[string]Targets{auth.EnterprisePlan: {Availability: 99.9, ErrorRate: 0.1, LatencyP95: 1000}}
+
+// Measured are the service levels of some calls.
+type Measured struct {
+	Calls        int64    `json:"calls" doc:"Calls that were answered, refused ones included"`
+	Failed       int64    `json:"failed" doc:"Calls that were answered with a status from 500"`
+	Availability *float64 `json:"availability_percent" doc:"Part of the calls that did not fail, in percent. Null without calls" example:"99.98"`
+	ErrorRate    *float64 `json:"error_rate_percent" doc:"Part of the calls that failed, in percent. Null without calls" example:"0.02"`
+	LatencyP50   *int64   `json:"latency_p50_ms" doc:"Most that 50 of 100 calls took, in milliseconds, rounded up to 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000 or 30000. Null without calls" example:"50"`
+	LatencyP95   *int64   `json:"latency_p95_ms" doc:"The same of 95 of 100 calls" example:"250"`
+	LatencyP99   *int64   `json:"latency_p99_ms" doc:"The same of 99 of 100 calls" example:"500"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Measured) SchemaName() string { return "ServiceLevelMeasured" }
+
+// OperationLevels are the service levels of one operation.
+type OperationLevels struct {
+	OperationID string `json:"operation_id" doc:"operationId" example:"createContentItem"`
+	Measured
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (OperationLevels) SchemaName() string { return "OperationServiceLevels" }
+
+// GenerationLevels are how often something was generated, and how long it took.
+type GenerationLevels struct {
+	Resource string `json:"resource" enum:"content_item,generation" doc:"What was created: a content item or a generation" example:"content_item"`
+	Kind     string `json:"kind" doc:"Its kind" example:"post"`
+	Count    int64  `json:"count" doc:"Those that have ended, except canceled ones"`
+	Failed   int64  `json:"failed" doc:"Those that failed, for whatever reason"`
+	TimeP50  *int64 `json:"time_p50_ms" doc:"Most that 50 of 100 successful ones took from the call to their media, in milliseconds, rounded up as latencies, and beyond to 60000, 120000, 300000, 600000, 1800000, 3600000, 7200000, 21600000 or 86400000. Null where none succeeded" example:"30000"`
+	TimeP95  *int64 `json:"time_p95_ms" doc:"The same of 95 of 100" example:"60000"`
+	TimeP99  *int64 `json:"time_p99_ms" doc:"The same of 99 of 100" example:"120000"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (GenerationLevels) SchemaName() string { return "GenerationServiceLevels" }
+
+// DeliveryLevels are how many deliveries reached their receivers.
+type DeliveryLevels struct {
+	Count   int64    `json:"count" doc:"Deliveries to the account's webhooks that have ended"`
+	Failed  int64    `json:"failed" doc:"Those that were given up after their last attempt, or because the webhook was deleted or disabled"`
+	Success *float64 `json:"success_percent" doc:"Part of the deliveries that succeeded, in percent. Null without deliveries" example:"99.95"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (DeliveryLevels) SchemaName() string { return "DeliveryServiceLevels" }
+
+// WaitingLevels are how long work waits, of all accounts together.
+type WaitingLevels struct {
+	Checks    int64          `json:"checks" doc:"Checks in the month. Every minute the service looks for work that should have begun"`
+	Late      int64          `json:"late" doc:"Checks that found work more than two minutes late"`
+	Oldest    *int64         `json:"oldest_ms" doc:"By how much the oldest work was late at the last check of the month, in milliseconds; 0 where none was late. Null without checks" example:"0"`
+	OldestP99 *int64         `json:"oldest_p99_ms" doc:"The same of 99 of 100 checks, rounded up as times of generations, and 0 where none was late. Null without checks" example:"0"`
+	CheckedAt *resource.Time `json:"checked_at" doc:"When the last check was. Null without checks" example:"2026-11-22T09:30:00Z"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (WaitingLevels) SchemaName() string { return "WaitingServiceLevels" }
+
+// ProbeLevels are the results of the service's own probes.
+type ProbeLevels struct {
+	Count        int64    `json:"count" doc:"Probes in the month. Every five minutes one creates a content item in a sandbox and waits for its media"`
+	Failed       int64    `json:"failed" doc:"Probes that did not get their media in time"`
+	Availability *float64 `json:"availability_percent" doc:"Part of the probes that succeeded, in percent. Null without probes" example:"100"`
+	LatencyP95   *int64   `json:"latency_p95_ms" doc:"Most that 95 of 100 probes took from the call to the media, in milliseconds. Null without probes" example:"10000"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (ProbeLevels) SchemaName() string { return "ServiceLevelProbes" }
+
+// ServiceLevels are how well the service worked for an account in a month.
+type ServiceLevels struct {
+	Month       string             `json:"month" doc:"Month, UTC" example:"2026-11"`
+	Targets     Targets            `json:"targets" doc:"What the plan of the account promises"`
+	Met         *bool              `json:"met" doc:"Whether the targets are met so far. Null without calls"`
+	All         Measured           `json:"all" doc:"All calls of the account in the mode of the key"`
+	Operations  []OperationLevels  `json:"operations" nullable:"false" doc:"The calls by operation, in the order of their ids"`
+	Generations []GenerationLevels `json:"generations" nullable:"false" doc:"What was generated for the account in the mode of the key, by kind"`
+	Deliveries  DeliveryLevels     `json:"deliveries" doc:"Deliveries to webhooks of the account in the mode of the key"`
+	Waiting     WaitingLevels      `json:"waiting" doc:"How long tasks and deliveries wait. It is measured of all accounts of the service together"`
+	Probes      ProbeLevels        `json:"probes" doc:"Probes by the service itself, which count calls that never reach it, too. They are the same for all accounts of the service"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (ServiceLevels) SchemaName() string { return "ServiceLevels" }
+
+// Levels serves the service levels.
+type Levels struct {
+	db  *store.DB
+	now func() time.Time
+}
+
+// NewLevels returns the operation that reads service levels.
+func NewLevels(db *store.DB, now func() time.Time) *Levels { return &Levels{db, now} }
+
+// monthsKept is how many months can be read, the running one included.
+const monthsKept = 13
+
+type levelsInput struct {
+	Month string `query:"month" pattern:"^[0-9]{4}-(0[1-9]|1[0-2])$" doc:"Month, such as 2026-11; the running one without it. The last 12 months and the running one can be read" example:"2026-11"`
+}
+
+// Register puts the operation into the router.
+func (s *Levels) Register(r *httpapi.Router) {
+	httpapi.Read(r, httpapi.Op{
+		ID: "getServiceLevels", Method: http.MethodGet, Path: "/v1/service-levels", Scope: auth.AccountRead, Function: "account", Tag: "Account",
+		Summary: "Get the service levels of a month",
+		Description: "Shows availability, error rate and latency of the account's calls in a month, beside what its plan promises; how long generations took, and how many deliveries reached their webhooks. A live key shows what live keys did, a test key the sandbox. " +
+			"Calls are counted about a minute after they were made. A call that the gateway answers on its own reaches no operation and is not counted; `probes` shows whether the service could be reached. `/api-docs/guides/service-levels` has more.",
+	}, s.get)
+}
+
+func (s *Levels) get(ctx context.Context, in *levelsInput) (ServiceLevels, error) {
+	now := s.now().UTC()
+	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	if in.Month != "" {
+		asked, err := time.Parse("2006-01", in.Month)
+		if err != nil || asked.After(month) || asked.Before(month.AddDate(0, 1-monthsKept, 0)) {
+			return ServiceLevels{}, errs.Invalid("month", "must be one of the last 12 months or the running one")
+		}
+		month = asked
+	}
+	var counted level.Month
+	var together level.Stack
+	var failed, stackFailed error
+	var both sync.WaitGroup
+	both.Go(func() { counted, failed = level.Read(ctx, s.db, auth.FromContext(ctx).Owner, month) })
+	both.Go(func() { together, stackFailed = level.ReadStack(ctx, s.db, month) })
+	both.Wait()
+	if err := cmp.Or(failed, stackFailed); err != nil {
+		return ServiceLevels{}, err
+	}
+	// No other plan may use the API.
+	out := ServiceLevels{
+		Month: month.Format("2006-01"), Targets: targets[auth.EnterprisePlan], Operations: []OperationLevels{}, Generations: []GenerationLevels{},
+		Deliveries: DeliveryLevels{Count: counted.Deliveries.Calls, Failed: counted.Deliveries.Failed, Success: available(counted.Deliveries)},
+		Waiting:    waiting(together),
+		Probes: ProbeLevels{
+			Count: together.Probes.Calls, Failed: together.Probes.Failed, Availability: available(together.Probes), LatencyP95: percentile(together.Probes, 95),
+		},
+	}
+	var all level.Counts
+	for _, c := range counted.Operations {
+		all.Add(c)
+		out.Operations = append(out.Operations, OperationLevels{c.Of, measured(c)})
+	}
+	for _, c := range counted.Generations {
+		made, kind, _ := strings.Cut(c.Of, ".")
+		out.Generations = append(out.Generations, GenerationLevels{
+			Resource: made, Kind: kind, Count: c.Calls, Failed: c.Failed, TimeP50: percentile(c, 50), TimeP95: percentile(c, 95), TimeP99: percentile(c, 99),
+		})
+	}
+	out.All = measured(all)
+	if all.Calls > 0 {
+		met := *out.All.Availability >= out.Targets.Availability && *out.All.ErrorRate <= out.Targets.ErrorRate && *out.All.LatencyP95 <= out.Targets.LatencyP95
+		out.Met = &met
+	}
+	return out, nil
+}
+
+// waiting shows how long work waits.
+func waiting(s level.Stack) WaitingLevels {
+	w := WaitingLevels{Checks: s.Waiting.Calls, Late: s.Waiting.Failed}
+	if w.Checks == 0 {
+		return w
+	}
+	oldest := s.Oldest.Milliseconds()
+	looked := resource.Instant(s.Looked)
+	w.Oldest, w.CheckedAt, w.OldestP99 = &oldest, &looked, percentile(s.Waiting, 99)
+	// What is not late has the time 0, which the histogram rounds up.
+	if *w.OldestP99 == level.Bounds[0] {
+		*w.OldestP99 = 0
+	}
+	return w
+}
+
+// measured shows counts.
+func measured(c level.Counts) Measured {
+	m := Measured{Calls: c.Calls, Failed: c.Failed, Availability: available(c)}
+	m.LatencyP50, m.LatencyP95, m.LatencyP99 = percentile(c, 50), percentile(c, 95), percentile(c, 99)
+	if c.Calls > 0 {
+		failed := percent(c.Failed, c.Calls)
+		m.ErrorRate = &failed
+	}
+	return m
+}
+
+// available returns the part that did not fail, in percent; nil where there was nothing.
+func available(c level.Counts) *float64 {
+	if c.Calls == 0 {
+		return nil
+	}
+	part := percent(c.Calls-c.Failed, c.Calls)
+	return &part
+}
+
+// percentile returns a percentile of times; nil where there are none.
+func percentile(c level.Counts, p int64) *int64 {
+	ms, ok := c.Percentile(p)
+	if !ok {
+		return nil
+	}
+	return &ms
+}
+
+// percent returns a part in percent with four digits, rounded down: a target of 99.9 is not
+// met by 99.89999.
+func percent(part, all int64) float64 {
+	return math.Floor(float64(part)*1e6/float64(all)) / 1e4
+}

@@ -1,0 +1,146 @@
+package advice
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/advice/diagnosis"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/httpapi"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// MaxADay is how many diagnoses the live keys of an account may start in a day (UTC).
+// They cost nothing, but the text model costs us.
+const MaxADay = 100
+
+type diagnoseBody struct {
+	Metadata resource.Metadata    `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	Sandbox  *diagnosis.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the diagnosis. For test keys only"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (diagnoseBody) SchemaName() string { return "DiagnosisCreate" }
+
+// Rules refuses what the schema permits.
+func (b diagnoseBody) Rules() error {
+	switch r := b.Sandbox; {
+	case r == nil:
+		return nil
+	case r.Outcome == diagnosis.OutcomeNoProposals:
+		return r.Check(generate.OutcomeFailed)
+	default:
+		return r.Check(r.Outcome)
+	}
+}
+
+type diagnoseInput struct {
+	FactoryPath
+	Body *diagnoseBody
+}
+
+func (s *Service) registerDiagnoses(r *httpapi.Router) {
+	start := op("diagnoseFactory", http.MethodPost, "/diagnose", auth.FactoriesWrite, "Diagnose a factory",
+		"Compares the factory with what it has made in the last 90 days, of which at most the newest 1,000 items: cadence, failures, captions, settings, and engagement where there is enough of it. Then a language model writes up to five proposals from the findings, in the factory's language; each is checked as a change of the factory would be. The event `diagnosis.completed` reports the end, and `proposal.created` each proposal. If the model fails, the diagnosis completes without proposals, and `proposal_failure` says why. A diagnosis is free of charge. Only one runs at a time for a factory, and live keys may start 100 in a day (UTC). A paused factory can be diagnosed, too.")
+	start.Status = http.StatusAccepted
+	start.Errors = []errs.Code{errs.InvalidState}
+	httpapi.Write(r, start, s.diagnose)
+
+	httpapi.Read(r, op("getDiagnosis", http.MethodGet, "/diagnosis", auth.FactoriesRead, "Get the latest diagnosis",
+		"Returns the latest diagnosis of the factory, also while it runs."), s.diagnosis)
+}
+
+// read reads a factory of the caller and its latest diagnosis, nil where there is none
+// yet, in one round trip.
+func (s *Service) read(ctx context.Context, factoryID string) (it store.Item, r *diagnosis.Record, err error) {
+	p := auth.FromContext(ctx)
+	found, beside, err := resource.FindAll(ctx, s.db, id.Factory, []string{factoryID}, diagnosis.Key(factoryID))
+	if err != nil {
+		return it, nil, err
+	}
+	if !factoryrecord.Usable(found[factoryID], p.Owner) {
+		return it, nil, errs.Missing(factoryrecord.Kind, factoryID)
+	}
+	if it = beside[0]; it.Kind == "" || it.Owner != p.Owner {
+		return store.Item{}, nil, nil
+	}
+	r, err = diagnosis.Decode(&it)
+	return it, r, err
+}
+
+func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput) (out diagnosis.Diagnosis, err error) {
+	p, now, b := auth.FromContext(ctx), s.now(), diagnoseBody{}
+	if in.Body != nil {
+		b = *in.Body
+	}
+	if b.Sandbox != nil && p.Mode != tenant.Test {
+		return out, errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
+	}
+	if err := b.Rules(); err != nil {
+		return out, err
+	}
+	was, latest, err := s.read(ctx, in.FactoryID)
+	switch {
+	case err != nil:
+		return out, err
+	case latest != nil && latest.Runs():
+		return out, errs.New(errs.InvalidState, "A diagnosis of the factory is %s. Wait for its end.", latest.State).
+			With(errs.StateContext{State: string(latest.State), Allowed: []string{}})
+	}
+	if b.Sandbox != nil {
+		if err := generate.Refuse(b.Sandbox.Outcome, 0, p); err != nil {
+			return out, err
+		}
+	}
+	r := &diagnosis.Record{
+		Diagnosis: diagnosis.Diagnosis{
+			Resource:  resource.New(id.New(id.Diagnosis, now), now, b.Metadata),
+			FactoryID: in.FactoryID, State: diagnosis.Queued, Findings: []diagnosis.Finding{}, ProposalIDs: []string{},
+		},
+		Sandbox: b.Sandbox,
+	}
+	it, err := r.Entry(p.Owner)
+	if err != nil {
+		return out, err
+	}
+	if latest == nil {
+		tx.Create(it, nil)
+	} else {
+		it.Version = was.Version
+		tx.Replace(it)
+	}
+	if p.Mode == tenant.Live {
+		count(tx, now, p.Owner)
+	}
+	err = r.Start(tx, now, p.Owner)
+	return r.Diagnosis, err
+}
+
+// count counts a diagnosis of a day; the commit returns rate_limited where there were too
+// many.
+func count(tx *store.Tx, now time.Time, o tenant.Owner) {
+	const day = 24 * time.Hour
+	tomorrow := now.UTC().Truncate(day).Add(day)
+	full := errs.New(errs.RateLimited, "The live keys of this account have started %d diagnoses today (UTC), which is the maximum. Repeat the request tomorrow.", MaxADay).
+		With(errs.RateContext{Limit: MaxADay, WindowSeconds: int(day / time.Second)})
+	full.RetryAfter = tomorrow.Sub(now)
+	tx.CountUntil(store.IDKey("diagnoses#"+o.String()+"#"+now.UTC().Format(time.DateOnly)), 1, MaxADay, tomorrow.Add(day), full)
+}
+
+func (s *Service) diagnosis(ctx context.Context, in *FactoryPath) (out diagnosis.Diagnosis, err error) {
+	_, r, err := s.read(ctx, in.FactoryID)
+	if err != nil {
+		return out, err
+	}
+	if r == nil {
+		return out, errs.New(errs.NotFound, "The factory %s has no diagnosis yet. POST /v1/factories/%[1]s/diagnose starts one.", in.FactoryID)
+	}
+	return r.Diagnosis, nil
+}

@@ -1,0 +1,28 @@
+package diagnosis
+
+import (
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The guide explains each code once, and the document lists the same.
+func TestTheGuideExplainsEachCode(t *testing.T) {
+	guide, err := os.ReadFile("../../../service/docs/guides/diagnosis.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var explained []string
+	for line := range strings.Lines(string(guide)) {
+		cells := strings.Split(line, "|")
+		if len(cells) == 5 && (strings.Contains(cells[3], "info") || strings.Contains(cells[3], "warning")) {
+			explained = append(explained, strings.Trim(cells[1], " `"))
+		}
+	}
+	member, _ := reflect.TypeFor[Finding]().FieldByName("Code")
+	if listed := strings.Split(member.Tag.Get("enum"), ","); !slices.Equal(listed, explained) || len(listed) != 20 {
+		t.Errorf("listed are %v, explained %v", listed, explained)
+	}
+}

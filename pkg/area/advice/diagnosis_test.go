@@ -1,0 +1,207 @@
+package advice_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/advice"
+	"github.com/content-automation/api/pkg/area/advice/diagnosis"
+	"github.com/content-automation/api/pkg/area/advice/proposal"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+// codes returns the codes of findings.
+func codes(d diagnosis.Diagnosis) (all []diagnosis.Code) {
+	for _, f := range d.Findings {
+		all = append(all, f.Code)
+	}
+	return all
+}
+
+func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
+	w := newWorld(t)
+	f := w.factory(w.Caller, "language", "de", "topics", []string{"Schuhe", "Training", "Essen"})
+	w.items(w.Principal.Owner, f.ID, 20, func(i int, r *item.Record) {
+		if i%2 == 0 {
+			r.State, r.Failure, r.GeneratedAt = item.Failed, &item.Failure{Code: "timeout"}, nil
+		}
+	})
+	path := "/v1/factories/" + f.ID + "/diagnosis"
+	w.Call(http.MethodGet, path, nil).Refused(t, 404, errs.NotFound, "")
+	w.faults.Reset()
+	a := w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose", object{"metadata": object{"team": "sales"}})
+	var d diagnosis.Diagnosis
+	a.Into(t, http.StatusAccepted, &d)
+	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
+		t.Errorf("it took %s", ops)
+	}
+	if a.Header.Get("Location") != path || a.Header.Get("Retry-After") != "2" || a.Header.Get("ETag") != `"1"` {
+		t.Errorf("%v", a.Header)
+	}
+	if d.State != diagnosis.Queued || d.Score != nil || d.FactoryID != f.ID || d.Metadata["team"] != "sales" || !strings.Contains(a.Raw, `"findings":[],"proposal_ids":[],"proposal_failure":null,"failure":null`) {
+		t.Errorf("%s", a.Raw)
+	}
+	w.faults.Reset()
+	if got := w.get(w.Caller, f.ID); got.ID != d.ID || got.State != diagnosis.Queued {
+		t.Errorf("%+v", got)
+	}
+	if ops := w.faults.Operations(); ops != "BatchGetItem" {
+		t.Errorf("reading took %s", ops)
+	}
+	m, _ := w.next()
+	w.do(m)
+	running := w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose", nil)
+	running.Refused(t, 409, errs.InvalidState, "")
+	running.Context(t, `{"state":"running","allowed":[]}`)
+
+	w.drain()
+	got := w.get(w.Caller, f.ID)
+	want := []diagnosis.Code{diagnosis.FailureRate, diagnosis.NoDescription, diagnosis.NoAudience, diagnosis.FailureCause}
+	if got.State != diagnosis.Completed || got.Score == nil || *got.Score != 55 || got.Findings[0].Severity != diagnosis.Critical {
+		t.Errorf("%+v", got)
+	}
+	for _, code := range want {
+		if !slices.Contains(codes(got), code) {
+			t.Errorf("%s is not among %v", code, codes(got))
+		}
+	}
+	all := w.proposals(w.Caller, f.ID, "")
+	if len(all) == 0 || len(all) != len(got.ProposalIDs) || got.ProposalFailure != nil {
+		t.Fatalf("%d proposals, %+v", len(all), got)
+	}
+	for i, p := range all {
+		if p.State != proposal.Open || p.FactoryID != f.ID || p.BaseVersion != 1 || p.Source != "diagnosis" || len(p.Patch) == 0 || got.ProposalIDs[i] != p.ID ||
+			!p.ExpiresAt.Equal(w.clock.Now().Add(30*24*time.Hour)) || p.AppliedVersion != nil || p.Rationale == "" || p.ExpectedEffect == "" {
+			t.Errorf("%+v", p)
+		}
+		if types := w.told(w.Caller, p.ID); !slices.Equal(types, []string{"proposal.created"}) {
+			t.Errorf("events about %s: %v", p.ID, types)
+		}
+	}
+	if types := w.told(w.Caller, d.ID); !slices.Equal(types, []string{"diagnosis.completed"}) {
+		t.Errorf("events: %v", types)
+	}
+	// The next one takes its place.
+	again := w.diagnosed(w.Caller, f.ID, nil)
+	if again.ID == d.ID || again.State != diagnosis.Completed || again.Version != 3 {
+		t.Errorf("%+v", again)
+	}
+}
+
+// What the sandbox proposes follows from the factory and the findings, and mends them.
+func TestTheSandboxIsDeterministic(t *testing.T) {
+	w := newWorld(t)
+	var patches []string
+	for range 2 {
+		f := w.factory(w.Caller)
+		w.diagnosed(w.Caller, f.ID, nil)
+		var titles []string
+		for _, p := range w.proposals(w.Caller, f.ID, "") {
+			titles = append(titles, p.Title)
+		}
+		slices.Sort(titles)
+		patches = append(patches, strings.Join(titles, ", "))
+	}
+	if patches[0] != patches[1] || !strings.Contains(patches[0], "Describe the factory") || !strings.Contains(patches[0], "Name the audience") || !strings.Contains(patches[0], "Add topics") {
+		t.Errorf("%q", patches)
+	}
+}
+
+func TestAFactoryThatLacksNothingIsAskedNothing(t *testing.T) {
+	w := newWorld(t)
+	d := w.diagnosed(w.Caller, w.well(), nil)
+	if d.State != diagnosis.Completed || *d.Score != 100 || len(d.Findings) != 0 || len(d.ProposalIDs) != 0 || d.ProposalFailure != nil {
+		t.Errorf("%+v", d)
+	}
+	if len(w.model.asked) != 0 {
+		t.Errorf("the model was asked %d times", len(w.model.asked))
+	}
+}
+
+func TestOutcomesAreRehearsed(t *testing.T) {
+	w := newWorld(t)
+	f := w.factory(w.Caller)
+	at := w.clock.Now()
+	d := w.diagnosed(w.Caller, f.ID, object{"sandbox": object{"delay_seconds": 40}})
+	if took := w.clock.Now().Sub(at); d.State != diagnosis.Completed || took < 40*time.Second || took > 50*time.Second {
+		t.Errorf("after %v: %+v", took, d)
+	}
+	d = w.diagnosed(w.Caller, f.ID, object{"sandbox": object{"outcome": "no_proposals", "failure_code": "content_policy"}})
+	if d.State != diagnosis.Completed || d.Score == nil || len(d.Findings) == 0 || len(d.ProposalIDs) != 0 || d.ProposalFailure == nil || d.ProposalFailure.Code != provider.FailedContentPolicy || d.ProposalFailure.Retryable {
+		t.Errorf("%+v %+v", d, d.ProposalFailure)
+	}
+	d = w.diagnosed(w.Caller, f.ID, object{"sandbox": object{"outcome": "failed", "failure_code": "timeout"}})
+	if d.State != diagnosis.Failed || d.Score != nil || d.Failure == nil || d.Failure.Code != provider.FailedTimeout || !d.Failure.Retryable || len(w.told(w.Caller, d.ID)) != 0 {
+		t.Errorf("%+v %+v", d, d.Failure)
+	}
+	limited := w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose", object{"sandbox": object{"outcome": "rate_limited"}})
+	limited.Refused(t, 429, errs.RateLimited, "")
+	for param, sandbox := range map[string]object{
+		"/sandbox/failure_code":  {"failure_code": "timeout"},
+		"/sandbox/outcome":       {"outcome": "generated"},
+		"/sandbox/delay_seconds": {"delay_seconds": 61},
+	} {
+		w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose", object{"sandbox": sandbox}).Refused(t, 422, errs.ValidationFailed, param)
+	}
+	w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose", object{"depth": 3}).Refused(t, 422, errs.ValidationFailed, "/depth")
+	live := w.Live()
+	w.Live().Call(http.MethodPost, "/v1/factories/"+w.factory(live).ID+"/diagnose", object{"sandbox": object{}}).Refused(t, 422, errs.ValidationFailed, "/sandbox")
+}
+
+func TestWhoseFactoryIsDiagnosed(t *testing.T) {
+	w := newWorld(t)
+	f := w.factory(w.Caller)
+	w.diagnosed(w.Caller, f.ID, nil)
+	before := storetest.Snapshot(t, w.db)
+	proposals := w.proposals(w.Caller, f.ID, "")
+	for name, c := range map[string]struct {
+		caller  *apitest.Caller
+		factory string
+	}{
+		"another account": {w.Stranger(), f.ID}, "the other mode": {w.Live(), f.ID}, "no such factory": {w.Caller, "fac_01h455vb4pex5vsknk084sn02q"}, "no id": {w.Caller, "acme"},
+	} {
+		for path, method := range map[string]string{"/diagnose": "POST", "/diagnosis": "GET", "/proposals": "GET", "/proposals/" + proposals[0].ID + "/apply": "POST"} {
+			if a := c.caller.Call(method, "/v1/factories/"+c.factory+path, nil); a.Status != 404 || a.Error.Code != string(errs.NotFound) {
+				t.Errorf("%s, %s: %s", name, path, a.Raw)
+			}
+		}
+	}
+	if storetest.Snapshot(t, w.db) != before {
+		t.Error("something was changed")
+	}
+}
+
+// Diagnoses cost nothing, so live keys may start so many a day. A test key may start
+// more.
+func TestLiveDiagnosesAreLimited(t *testing.T) {
+	w := newWorld(t)
+	live := w.Live()
+	f, rehearsed := w.factory(live), w.factory(w.Caller)
+	for _, o := range []tenant.Owner{live.Principal.Owner, w.Principal.Owner} {
+		tx := &store.Tx{}
+		tx.Count(store.IDKey("diagnoses#"+o.String()+"#2026-05-01"), advice.MaxADay-1, advice.MaxADay, nil)
+		if err := w.db.Commit(t.Context(), tx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.diagnosed(live, f.ID, nil)
+	full := live.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose", nil)
+	full.Refused(t, 429, errs.RateLimited, "")
+	full.Context(t, `{"limit":100,"window_seconds":86400}`)
+	if after := full.Header.Get("Retry-After"); len(after) < 5 {
+		t.Errorf("Retry-After is %q at %v", after, w.clock.Now())
+	}
+	w.diagnosed(w.Caller, rehearsed.ID, nil)
+	w.diagnosed(w.Caller, rehearsed.ID, nil)
+	w.clock.Add(12 * time.Hour)
+	w.start(live, f.ID, nil)
+}

@@ -1,0 +1,145 @@
+package advice
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/content-automation/api/pkg/area/advice/proposal"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/event"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+type listInput struct {
+	httpapi.PageInput
+	FactoryPath
+	State []proposal.State `query:"state" enum:"open,applied,dismissed,expired" nullable:"false" doc:"Only proposals in these states, separated by commas"`
+}
+
+type applyInput struct {
+	FactoryPath
+	ProposalID string `path:"proposal_id" doc:"Id of the proposal" example:"prp_01h455vb4pex5vsknk084sn02q"`
+	httpapi.IfMatch
+}
+
+func (s *Service) registerProposals(r *httpapi.Router) {
+	list := op("listProposals", http.MethodGet, "/proposals", auth.FactoriesRead, "List the proposals for a factory", "Newest first.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
+
+	apply := op("applyProposal", http.MethodPost, "/proposals/{proposal_id}/apply", auth.FactoriesWrite, "Apply a proposal",
+		"Changes the factory as the patch of the proposal says, and sends the event `proposal.applied`. It can be applied once, and only to the version of the factory that it was made for: after any other change, the answer is `stale_proposal`. So once one of several proposals was applied, diagnose the factory again for the others. `If-Match` takes the ETag of the proposal, which is its version.")
+	apply.Errors = []errs.Code{errs.InvalidState, errs.StaleProposal, errs.VersionMismatch}
+	httpapi.Write(r, apply, s.apply)
+}
+
+// list lists the proposals for a factory, which is looked up at the same time.
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[proposal.Proposal], error) {
+	now := s.now()
+	stored, bounds := proposal.Filter(in.State, now)
+	q := store.Query{
+		Index: store.ByParent, Partition: proposal.Partition(auth.FromContext(ctx).Owner, in.FactoryID),
+		Filters: map[string]string{proposal.StateFilter: httpapi.AnyOf(stored)}, Bounds: bounds,
+	}
+	var page httpapi.Page[proposal.Proposal]
+	var failed error
+	var listing sync.WaitGroup
+	listing.Go(func() {
+		page, failed = httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (proposal.Proposal, error) { return proposal.Decode(&it, now) })
+	})
+	it, err := resource.Find(ctx, s.db, id.Factory, factoryrecord.Kind, in.FactoryID)
+	listing.Wait()
+	switch {
+	case err != nil:
+		return httpapi.Page[proposal.Proposal]{}, err
+	case !factoryrecord.Usable(it, it.Owner):
+		return httpapi.Page[proposal.Proposal]{}, errs.Missing(factoryrecord.Kind, in.FactoryID)
+	}
+	return page, failed
+}
+
+func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out proposal.Proposal, err error) {
+	missing := errs.Missing("proposal", in.ProposalID)
+	if !id.Valid(id.Proposal, in.ProposalID) {
+		return out, missing
+	}
+	owner, now := auth.FromContext(ctx).Owner, s.now()
+	found, beside, err := resource.FindAll(ctx, s.db, id.Factory, []string{in.FactoryID}, store.IDKey(in.ProposalID))
+	if err != nil {
+		return out, err
+	}
+	of, it := found[in.FactoryID], beside[0]
+	switch {
+	case !factoryrecord.Usable(of, owner):
+		return out, errs.Missing(factoryrecord.Kind, in.FactoryID)
+	case it.Kind != proposal.ItemKind || it.Owner != owner:
+		return out, missing
+	}
+	f, err := factory.Decode(&of)
+	if err != nil {
+		return out, err
+	}
+	p, err := proposal.Decode(&it, now)
+	switch {
+	case err != nil:
+		return out, err
+	case p.FactoryID != in.FactoryID:
+		return out, missing
+	}
+	if err := in.Check(p.Version); err != nil {
+		return out, err
+	}
+	if p.State == proposal.Open && p.BaseVersion != f.Version {
+		// One read of two items is not of one moment: this proposal may have been applied
+		// between the two, which is a better reason than the version that it made.
+		if it, err = s.db.Get(ctx, it.Key); err != nil {
+			return out, err
+		}
+		if p, err = proposal.Decode(&it, now); err != nil {
+			return out, err
+		}
+	}
+	if err := permit(p, f); err != nil {
+		return out, err
+	}
+	published := f.AutoPublish
+	if _, err := f.Change(p.Patch); err != nil {
+		return out, errs.Wrap(err, errs.StaleProposal, "The factory no longer takes this proposal over. Diagnose it again for new proposals.")
+	}
+	if err := f.PermitAutoPublish(auth.FromContext(ctx), published); err != nil {
+		return out, errs.Below("/patch", err)
+	}
+	f.Touch(now)
+	p.Touch(now)
+	p.State, p.AppliedVersion = proposal.Applied, &f.Version
+	if of, err = f.Into(of); err != nil {
+		return out, err
+	}
+	tx.Replace(of)
+	if it, err = p.Into(it); err != nil {
+		return out, err
+	}
+	tx.Replace(it)
+	return p, p.Notify(tx, owner, event.ProposalApplied)
+}
+
+// permit refuses a proposal that is no longer open, or was made for another version of
+// its factory.
+func permit(p proposal.Proposal, f factory.Factory) error {
+	switch {
+	case p.State == proposal.Expired:
+		return errs.New(errs.InvalidState, "The proposal has expired. Diagnose the factory again.").With(errs.StateContext{State: string(p.State), Allowed: []string{}})
+	case p.State != proposal.Open:
+		return errs.New(errs.InvalidState, "The proposal is %s already.", p.State).With(errs.StateContext{State: string(p.State), Allowed: []string{}})
+	case p.BaseVersion != f.Version:
+		return errs.New(errs.StaleProposal, "The factory has changed since this proposal was made: its version is now %d. Diagnose it again for new proposals.", f.Version)
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+package advice_test
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/advice/proposal"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+// offered makes a factory with a proposal for each patch, and returns them.
+func (w *world) offered(patches ...string) (f factory.Factory, all []proposal.Proposal) {
+	w.t.Helper()
+	f = w.factory(w.Caller)
+	w.model.answers = []string{proposed(patches...)}
+	w.diagnosed(w.Caller, f.ID, nil)
+	all = w.proposals(w.Caller, f.ID, "")
+	if len(all) != len(patches) {
+		w.t.Fatalf("%+v", all)
+	}
+	return f, all
+}
+
+func applyPath(p proposal.Proposal) string {
+	return "/v1/factories/" + p.FactoryID + "/proposals/" + p.ID + "/apply"
+}
+
+func (w *world) factoryOf(p proposal.Proposal) (f factory.Factory) {
+	w.t.Helper()
+	w.Call(http.MethodGet, "/v1/factories/"+p.FactoryID, nil).Into(w.t, http.StatusOK, &f)
+	return f
+}
+
+func TestAProposalIsAppliedOnce(t *testing.T) {
+	w := newWorld(t)
+	_, all := w.offered(`{"tone":"dry","settings":{"slogan":"Run."}}`)
+	p := all[0]
+	w.clock.Add(time.Minute)
+	w.faults.Reset()
+	a := w.Call(http.MethodPost, applyPath(p), nil, "Idempotency-Key", "apply-1", "If-Match", `"1"`)
+	var got proposal.Proposal
+	a.Into(t, http.StatusOK, &got)
+	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
+		t.Errorf("it took %s", ops)
+	}
+	if got.State != proposal.Applied || got.AppliedVersion == nil || *got.AppliedVersion != 2 || got.Version != 2 || a.Header.Get("ETag") != `"2"` {
+		t.Errorf("%+v", got)
+	}
+	f := w.factoryOf(p)
+	if f.Version != 2 || f.Tone != "dry" || string(f.Settings) != `{"brand_name":"Acme","slogan":"Run."}` || !f.UpdatedAt.Equal(w.clock.Now()) {
+		t.Errorf("%+v", f)
+	}
+	replay := w.Call(http.MethodPost, applyPath(p), nil, "Idempotency-Key", "apply-1", "If-Match", `"1"`)
+	if replay.Raw != a.Raw || replay.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("the replay is %s", replay.Raw)
+	}
+	again := w.Call(http.MethodPost, applyPath(p), nil)
+	again.Refused(t, 409, errs.InvalidState, "")
+	again.Context(t, `{"state":"applied","allowed":[]}`)
+	if w.factoryOf(p).Version != 2 {
+		t.Error("it was applied again")
+	}
+	if types := w.told(w.Caller, p.ID); !slices.Equal(types, []string{"proposal.created", "proposal.applied"}) {
+		t.Errorf("%v", types)
+	}
+}
+
+func TestAProposalForAnotherVersionIsStale(t *testing.T) {
+	w := newWorld(t)
+	f, all := w.offered(`{"tone":"dry"}`, `{"audience":"Runners"}`)
+	w.Call(http.MethodPost, applyPath(all[0]), nil, "If-Match", `"2"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
+	w.Call(http.MethodPost, applyPath(all[0]), nil).Into(t, http.StatusOK, new(proposal.Proposal))
+	before := storetest.Snapshot(t, w.db)
+	w.Call(http.MethodPost, applyPath(all[1]), nil).Refused(t, 409, errs.StaleProposal, "")
+	if storetest.Snapshot(t, w.db) != before {
+		t.Error("something was changed")
+	}
+	// A factory that has changed by other means makes it stale, too.
+	w.clock.Add(time.Second)
+	w.model.answers = []string{proposed(`{"audience":"Runners"}`)}
+	w.diagnosed(w.Caller, f.ID, nil)
+	newest := w.proposals(w.Caller, f.ID, "")[0]
+	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"name": "Acme 2"}).Into(t, http.StatusOK, &f)
+	w.Call(http.MethodPost, applyPath(newest), nil).Refused(t, 409, errs.StaleProposal, "")
+}
+
+// The factory changes between reading and writing.
+func TestAChangeAtTheSameTime(t *testing.T) {
+	w := newWorld(t)
+	_, all := w.offered(`{"tone":"dry"}`)
+	w.faults.Contend()
+	var applied, refused atomic.Int32
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			switch a := w.Call(http.MethodPost, applyPath(all[0]), nil); {
+			case a.Status == http.StatusOK:
+				applied.Add(1)
+			case a.Error.Code == string(errs.InvalidState):
+				refused.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	w.faults.Reset()
+	if applied.Load() != 1 || refused.Load() != 7 {
+		t.Errorf("applied %d times, refused %d times", applied.Load(), refused.Load())
+	}
+	if f := w.factoryOf(all[0]); f.Version != 2 {
+		t.Errorf("the factory has the version %d", f.Version)
+	}
+	if types := w.told(w.Caller, all[0].ID); len(types) != 2 {
+		t.Errorf("%v", types)
+	}
+}
+
+func TestProposalsExpire(t *testing.T) {
+	w := newWorld(t)
+	f, all := w.offered(`{"tone":"dry"}`, `{"audience":"Runners"}`)
+	w.Call(http.MethodPost, applyPath(all[0]), nil).Into(t, http.StatusOK, new(proposal.Proposal))
+	states := func(query string) (states []proposal.State) {
+		for _, p := range w.proposals(w.Caller, f.ID, query) {
+			states = append(states, p.State)
+		}
+		slices.Sort(states)
+		return states
+	}
+	check := func(when string, want map[string][]proposal.State) {
+		t.Helper()
+		for query, want := range want {
+			if got := states(query); !slices.Equal(got, want) {
+				t.Errorf("%s, %s lists %v, want %v", when, query, got, want)
+			}
+		}
+	}
+	check("at first", map[string][]proposal.State{
+		"": {proposal.Applied, proposal.Open}, "?state=open": {proposal.Open}, "?state=applied": {proposal.Applied}, "?state=expired": nil, "?state=dismissed": nil,
+		"?state=open,applied": {proposal.Applied, proposal.Open}, "?state=expired,applied": {proposal.Applied}, "?state=expired,open": {proposal.Open},
+	})
+	w.clock.Add(30*24*time.Hour - time.Millisecond)
+	check("a moment before", map[string][]proposal.State{"?state=open": {proposal.Open}, "?state=expired": nil})
+	w.clock.Add(time.Millisecond)
+	check("after 30 days", map[string][]proposal.State{
+		"": {proposal.Applied, proposal.Expired}, "?state=open": nil, "?state=applied": {proposal.Applied}, "?state=expired": {proposal.Expired},
+		"?state=open,applied": {proposal.Applied}, "?state=expired,applied": {proposal.Applied, proposal.Expired}, "?state=expired,open": {proposal.Expired},
+	})
+	late := w.Call(http.MethodPost, applyPath(all[1]), nil)
+	late.Refused(t, 409, errs.InvalidState, "")
+	late.Context(t, `{"state":"expired","allowed":[]}`)
+	w.Call(http.MethodGet, "/v1/factories/"+f.ID+"/proposals?state=closed", nil).Refused(t, 422, errs.ValidationFailed, "state")
+}
+
+func TestProposalsOfOtherFactories(t *testing.T) {
+	w := newWorld(t)
+	_, all := w.offered(`{"tone":"dry"}`)
+	other := w.factory(w.Caller)
+	if listed := w.proposals(w.Caller, other.ID, ""); len(listed) != 0 {
+		t.Errorf("%+v", listed)
+	}
+	elsewhere := all[0]
+	elsewhere.FactoryID = other.ID
+	w.Call(http.MethodPost, applyPath(elsewhere), nil).Refused(t, 404, errs.NotFound, "")
+	unknown := all[0]
+	unknown.ID = "prp_01h455vb4pex5vsknk084sn02q"
+	w.Call(http.MethodPost, applyPath(unknown), nil).Refused(t, 404, errs.NotFound, "")
+	unknown.ID = other.ID
+	w.Call(http.MethodPost, applyPath(unknown), nil).Refused(t, 404, errs.NotFound, "")
+	w.Call(http.MethodPost, applyPath(all[0]), object{"patch": object{}}).Refused(t, 422, errs.ValidationFailed, "")
+}
+
+// A cursor belongs to the filter that it came from.
+func TestACursorIsOfItsStates(t *testing.T) {
+	w := newWorld(t)
+	f, _ := w.offered(`{"tone":"dry"}`, `{"tone":"warm"}`, `{"tone":"kind"}`)
+	path := "/v1/factories/" + f.ID + "/proposals?limit=1&state="
+	a := w.Call(http.MethodGet, path+"open", nil)
+	if a.NextCursor == nil {
+		t.Fatal("the list has one page")
+	}
+	w.clock.Add(time.Minute)
+	w.Call(http.MethodGet, path+"open&cursor="+*a.NextCursor, nil).Into(t, http.StatusOK, &[]proposal.Proposal{})
+	w.Call(http.MethodGet, path+"expired&cursor="+*a.NextCursor, nil).Refused(t, 400, errs.InvalidCursor, "cursor")
+}
+
+func TestProposalsForAFactoryThatIsDeleted(t *testing.T) {
+	w := newWorld(t)
+	f, all := w.offered(`{"tone":"dry"}`)
+	w.Call(http.MethodDelete, "/v1/factories/"+f.ID, nil).Into(t, http.StatusOK, &f)
+	for path, method := range map[string]string{"/diagnose": "POST", "/diagnosis": "GET", "/proposals": "GET", "/proposals/" + all[0].ID + "/apply": "POST"} {
+		w.Call(method, "/v1/factories/"+f.ID+path, nil).Refused(t, 404, errs.NotFound, "")
+	}
+}

@@ -1,0 +1,201 @@
+// Package analytics shows how much content a factory has made and published, how much
+// failed, what it has cost, and how it was received, by day, kind and platform. Package rollup keeps the sums that it reads.
+package analytics
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// The bounds of a period, in days.
+const (
+	mostDays    = 366
+	defaultDays = 30
+)
+
+// The dimensions of a series.
+const (
+	byDay      = "day"
+	byKind     = "kind"
+	byPlatform = "platform"
+)
+
+// Amounts are sums of all metrics.
+type Amounts struct {
+	Made         int64 `json:"made" doc:"Successful attempts at content items. An item that was generated again counts again"`
+	Failed       int64 `json:"failed" doc:"Failed attempts at content items"`
+	Published    int64 `json:"published" doc:"Publications. An item on two platforms counts twice"`
+	SpendCredits int64 `json:"spend_credits" doc:"Credits charged for content items and trainings. Always 0 in the sandbox"`
+	Views        int64 `json:"views" doc:"Views of the publications"`
+	Likes        int64 `json:"likes" doc:"Likes of the publications"`
+	Comments     int64 `json:"comments" doc:"Comments on the publications"`
+	Shares       int64 `json:"shares" doc:"Shares of the publications"`
+	Saves        int64 `json:"saves" doc:"Saves of the publications"`
+}
+
+func amounts(a rollup.Amounts) Amounts {
+	return Amounts{
+		Made: a[rollup.Made], Failed: a[rollup.Failed], Published: a[rollup.Published], SpendCredits: a[rollup.Spend],
+		Views: a[rollup.Views], Likes: a[rollup.Likes], Comments: a[rollup.Comments], Shares: a[rollup.Shares], Saves: a[rollup.Saves],
+	}
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Amounts) SchemaName() string { return "AnalyticsAmounts" }
+
+// Row is the sums of one group.
+type Row struct {
+	Day      *string `json:"day" format:"date" doc:"Day, in the time zone. Null where the series is not by day"`
+	Kind     *string `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content. Null where the series is not by kind, and for what is of none, such as a training"`
+	Platform *string `json:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform. Null where the series is not by platform, and for what happens on none, such as generation"`
+	Amounts
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Row) SchemaName() string { return "AnalyticsRow" }
+
+// Analytics are the sums of a period.
+type Analytics struct {
+	FactoryID string   `json:"factory_id" doc:"Id of the factory"`
+	From      string   `json:"from" format:"date" doc:"First day"`
+	To        string   `json:"to" format:"date" doc:"Last day"`
+	Timezone  string   `json:"timezone" doc:"Time zone of the days (IANA)" example:"Europe/Berlin"`
+	GroupBy   []string `json:"group_by" nullable:"false" enum:"day,kind,platform" doc:"What the series is by"`
+	Totals    Amounts  `json:"totals" doc:"Sums of the whole period"`
+	Series    []Row    `json:"series" nullable:"false" doc:"Sums by group, ordered by day, kind and platform. By day it has all days of the period, for each kind and platform that has something in the period"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Analytics) SchemaName() string { return "Analytics" }
+
+// Service reads analytics.
+type Service struct {
+	db  *store.DB
+	now func() time.Time
+}
+
+// NewService makes the service.
+func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
+
+func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error) {
+	asked, err := in.parse()
+	if err != nil {
+		return out, err
+	}
+	if !id.Valid(id.Factory, in.ID) {
+		return out, errs.Missing(factoryrecord.Kind, in.ID)
+	}
+	// The time zone is known once the factory is read, and today with it.
+	likely := asked.in(s.now().UTC())
+	if days := likely.days(); days < 0 || days > mostDays+1 {
+		return out, likely.check()
+	}
+	found, sums, err := resource.FindAll(ctx, s.db, id.Factory, []string{in.ID}, rollup.DayKeys(in.ID, likely.from, likely.to)...)
+	if err != nil {
+		return out, err
+	}
+	it := found[in.ID]
+	if !factoryrecord.Usable(it, auth.FromContext(ctx).Owner) {
+		return out, errs.Missing(factoryrecord.Kind, in.ID)
+	}
+	zone := asked.zone
+	if zone == nil {
+		if zone, err = rollup.ZoneOf(it); err != nil {
+			return out, err
+		}
+	}
+	p := asked.in(s.now().In(zone))
+	if err := p.check(); err != nil {
+		return out, err
+	}
+	days, err := rollup.Days(ctx, s.db, in.ID, p.from, p.to, zone, sums)
+	if err != nil {
+		return out, err
+	}
+	total, series := group(days, p, in.GroupBy)
+	return Analytics{
+		FactoryID: in.ID, From: p.from.Format(time.DateOnly), To: p.to.Format(time.DateOnly), Timezone: zone.String(), GroupBy: in.GroupBy,
+		Totals: amounts(total), Series: series,
+	}, nil
+}
+
+// ByKind returns the analytics of a factory of the caller's of the last 30 days, by kind of
+// content.
+func (s *Service) ByKind(ctx context.Context, factoryID string) (Analytics, error) {
+	return s.get(ctx, &input{FactoryPath: factory.FactoryPath{ID: factoryID}, GroupBy: []string{byKind}})
+}
+
+// group adds sums up, and puts them in the order of the series.
+func group(days map[rollup.Group]rollup.Amounts, p period, by []string) (total rollup.Amounts, series []Row) {
+	sums := map[rollup.Group]rollup.Amounts{}
+	for g, a := range days {
+		add(&total, a)
+		if !slices.Contains(by, byDay) {
+			g.Day = ""
+		}
+		if !slices.Contains(by, byKind) {
+			g.Kind = ""
+		}
+		if !slices.Contains(by, byPlatform) {
+			g.Platform = ""
+		}
+		sum := sums[g]
+		add(&sum, a)
+		sums[g] = sum
+	}
+	if slices.Contains(by, byDay) {
+		fill(sums, p, len(by) == 1)
+	}
+	order := slices.SortedFunc(maps.Keys(sums), func(a, b rollup.Group) int {
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Platform, b.Platform))
+	})
+	series = make([]Row, len(order))
+	for i, g := range order {
+		series[i] = Row{orNil(g.Day), orNil(g.Kind), orNil(g.Platform), amounts(sums[g])}
+	}
+	return total, series
+}
+
+// fill adds the days without data to each series, or to the only one.
+func fill(sums map[rollup.Group]rollup.Amounts, p period, only bool) {
+	lines := map[rollup.Group]bool{}
+	if only {
+		lines[rollup.Group{}] = true
+	}
+	for g := range sums {
+		lines[rollup.Group{Kind: g.Kind, Platform: g.Platform}] = true
+	}
+	for day := p.from; !day.After(p.to); day = day.AddDate(0, 0, 1) {
+		for g := range lines {
+			g.Day = day.Format(time.DateOnly)
+			if _, ok := sums[g]; !ok {
+				sums[g] = rollup.Amounts{}
+			}
+		}
+	}
+}
+
+func add(sum *rollup.Amounts, a rollup.Amounts) {
+	for i := range a {
+		sum[i] += a[i]
+	}
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

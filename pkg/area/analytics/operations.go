@@ -1,0 +1,93 @@
+package analytics
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+type input struct {
+	factory.FactoryPath
+	From     string   `query:"from" doc:"First day, as 2026-11-01. Absent: 29 days before the last"`
+	To       string   `query:"to" doc:"Last day, included, as 2026-11-30. Absent: today"`
+	GroupBy  []string `query:"group_by" enum:"day,kind,platform" uniqueItems:"true" default:"day" nullable:"false" doc:"What the series is by, separated by commas"`
+	Timezone string   `query:"timezone" doc:"Time zone of the days (IANA), as Europe/Berlin. Absent: that of the factory's schedule, or else UTC"`
+}
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now).Register(r) }
+
+// Register puts the operations of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	httpapi.Read(r, httpapi.Op{
+		ID: "getFactoryAnalytics", Method: http.MethodGet, Path: "/v1/factories/{factory_id}/analytics", Scope: auth.FactoriesRead, Function: "factory", Tag: "Factories",
+		Summary: "Get the analytics of a factory",
+		Description: "Sums over the content of the factory in a period of up to 366 days. Each attempt, charge and publication counts on the day on which it happened. What a deleted item has come to stays counted. " +
+			"The sums follow the content within seconds.",
+	}, s.get)
+}
+
+// asked is what the query asks for. A day that it does not name is zero, and so is zone.
+type asked struct {
+	from, to time.Time
+	zone     *time.Location
+}
+
+// period is the days from one to another, both included, as times of UTC.
+type period struct{ from, to time.Time }
+
+func (in *input) parse() (a asked, err error) {
+	var zone error
+	from, first := day("from", in.From)
+	to, last := day("to", in.To)
+	if in.Timezone != "" {
+		if a.zone, err = rollup.Zone(in.Timezone); err != nil {
+			zone = errs.Invalid("timezone", "is not an IANA time zone, such as Europe/Berlin")
+		}
+	}
+	a.from, a.to = from, to
+	return a, errs.All(first, last, zone)
+}
+
+func day(param, s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.DateOnly, s)
+	if err != nil || at.IsZero() {
+		return at, errs.Invalid(param, "is not a day, such as 2026-11-22")
+	}
+	return at, nil
+}
+
+// in returns the period that is asked for, if now is the local time.
+func (a asked) in(now time.Time) period {
+	p := period{a.from, a.to}
+	if p.to.IsZero() {
+		p.to = time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+	}
+	if p.from.IsZero() {
+		p.from = p.to.AddDate(0, 0, 1-defaultDays)
+	}
+	return p
+}
+
+// days returns how many days the period has; none or fewer if it ends before it begins.
+func (p period) days() int { return int((p.to.Unix()-p.from.Unix())/(24*60*60)) + 1 }
+
+// check refuses a period that has no days, or too many.
+func (p period) check() error {
+	switch days := p.days(); {
+	case days < 1:
+		return errs.Invalid("from", "is after the last day, which is %s", p.to.Format(time.DateOnly))
+	case days > mostDays:
+		return errs.Invalid("from", "makes a period of %d days to %s. Ask for at most %d days at once", days, p.to.Format(time.DateOnly), mostDays)
+	}
+	return nil
+}

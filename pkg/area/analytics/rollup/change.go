@@ -1,0 +1,154 @@
+// Package rollup keeps the sums that analytics read: the results and costs of the content
+// and the trainings of a factory, by day, kind and platform. The relay sends each change
+// that contributes to a queue, and the queue's consumer adds it to the sums, so that a
+// read costs the same however much content there is. The package links no HTTP framework.
+package rollup
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task/queue"
+)
+
+// The metrics, by their places in Amounts. Their numbers are stored: new ones follow.
+const (
+	Made = iota
+	Failed
+	Published
+	Spend
+	Views
+	Likes
+	Comments
+	Shares
+	Saves
+	metrics
+)
+
+// Amounts are the sums of all metrics.
+type Amounts [metrics]int64
+
+// Line is what has happened to a subject at a time.
+type Line struct {
+	At time.Time `json:"at"`
+	// Kind is that of the content, empty for what is of none. Platform is empty for what happens on none.
+	Kind     string  `json:"kind"`
+	Platform string  `json:"platform,omitempty"`
+	Amounts  Amounts `json:"amounts"`
+}
+
+// change is all that a subject contributes to the sums of its factory, as of one of its
+// versions. It is the body of a message.
+type change struct {
+	tenant.Owner
+	Factory string    `json:"factory"`
+	Subject string    `json:"subject"`
+	Version int64     `json:"version"`
+	Updated time.Time `json:"updated"`
+	Lines   []Line    `json:"lines"`
+}
+
+// Source is a kind of items that contributes. A subject that has contributed once may
+// change its lines, but always has one.
+type Source struct {
+	Kind string
+	// States are those in which an item may have something new to contribute: the
+	// stream's filter and the relay drop all others.
+	States []string
+	read   func(store.Item) (change, error)
+}
+
+// Sources are all that contributes.
+var Sources = []Source{
+	{item.ItemKind, []string{string(item.Generated), string(item.Published), string(item.Failed), string(item.Canceled)}, ofContent},
+	{item.EndKind, []string{item.StateEnded}, ofContent},
+	{job.ItemKind, []string{string(job.Completed)}, ofTraining},
+}
+
+// Passes reports whether the stream's filter passes a change of an item.
+func Passes(kind, state string) bool {
+	return slices.ContainsFunc(Sources, func(s Source) bool { return s.Kind == kind && slices.Contains(s.States, state) })
+}
+
+// StateFilter is the filter of an item that has its state.
+const StateFilter = "state"
+
+// Message returns the message of an item that was written, and false if it contributes
+// nothing. What was counted of a subject stays when the subject is deleted.
+func Message(it store.Item) (m queue.Message, ok bool, err error) {
+	of := slices.IndexFunc(Sources, func(s Source) bool { return s.Kind == it.Kind })
+	if of < 0 {
+		return m, false, nil
+	}
+	c, err := Sources[of].read(it)
+	if err != nil || len(c.Lines) == 0 {
+		return m, false, err
+	}
+	body, err := json.Marshal(c)
+	return queue.Message{Body: string(body), Group: string(it.Account)}, err == nil, err
+}
+
+// ofContent reads what a content item contributes.
+func ofContent(it store.Item) (change, error) {
+	var r struct {
+		ID        string
+		FactoryID string `json:"factory_id"`
+		Kind      string
+		Version   int64
+		UpdatedAt time.Time `json:"updated_at"`
+		History   []item.Past
+
+		Publications []item.Publication
+	}
+	if err := it.Decode(&r); err != nil {
+		return change{}, err
+	}
+	c := change{Owner: it.Owner, Factory: r.FactoryID, Subject: r.ID, Version: r.Version, Updated: r.UpdatedAt}
+	for _, p := range r.History {
+		c.Lines = append(c.Lines, Line{At: p.At.Time, Kind: r.Kind, Amounts: Amounts{Made: p.Made, Failed: p.Failed, Published: p.Published, Spend: p.Credits}})
+	}
+	for _, p := range r.Publications {
+		if p.State == item.PublicationPublished {
+			c.Lines = append(c.Lines, ofPublication(r.Kind, p))
+		}
+	}
+	return c, nil
+}
+
+// ofPublication is what a post contributes to the day on which it was published.
+func ofPublication(kind string, p item.Publication) Line {
+	l := Line{At: p.PublishedAt.Time, Kind: kind, Platform: p.Platform, Amounts: Amounts{Published: 1}}
+	if m := p.Metrics; m != nil {
+		for metric, n := range map[int]*int64{Views: m.Views, Likes: m.Likes, Comments: m.Comments, Shares: m.Shares, Saves: m.Saves} {
+			if n != nil {
+				l.Amounts[metric] = *n
+			}
+		}
+	}
+	return l
+}
+
+// ofTraining reads what a training contributes: what it has cost.
+func ofTraining(it store.Item) (change, error) {
+	r, err := job.Decode(&it)
+	if err != nil {
+		return change{}, err
+	}
+	c := change{Owner: it.Owner, Factory: r.FactoryID, Subject: r.ID, Version: r.Version, Updated: r.UpdatedAt.Time}
+	if r.State == job.Completed && r.CostCredits > 0 {
+		c.Lines = []Line{{At: r.UpdatedAt.Time, Amounts: Amounts{Spend: r.CostCredits}}}
+	}
+	return c, nil
+}
+
+// sameLines reports whether two lists of lines are the same.
+func sameLines(a, b []Line) bool {
+	return slices.EqualFunc(a, b, func(a, b Line) bool {
+		return a.At.Equal(b.At) && a.Kind == b.Kind && a.Platform == b.Platform && a.Amounts == b.Amounts
+	})
+}

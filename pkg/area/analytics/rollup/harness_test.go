@@ -1,0 +1,217 @@
+package rollup_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/analytics/rollup/rolluptest"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+var acme = tenant.Of("acc_1", tenant.Live)
+
+// world is a state table with a factory, and the function that keeps its sums.
+type world struct {
+	t       *testing.T
+	db      *store.DB
+	faults  *storetest.Faults
+	clock   *apitest.Clock
+	keeper  *rollup.Keeper
+	owner   tenant.Owner
+	factory string
+	last    int // position in the stream
+}
+
+func newWorld(t *testing.T, zone string) *world {
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), owner: acme}
+	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
+	w.keeper = rollup.New(w.db)
+	w.factory = id.New(id.Factory, w.clock.Now())
+	w.locate(zone)
+	return w
+}
+
+// locate writes the factory with a time zone; empty: it has no schedule.
+func (w *world) locate(zone string) {
+	w.t.Helper()
+	doc := map[string]any{"id": w.factory, "schedule": nil}
+	if zone != "" {
+		doc["schedule"] = map[string]any{"timezone": zone}
+	}
+	it, err := store.NewItem(factoryrecord.Kind, w.owner, w.factory, doc)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.put(it)
+}
+
+// put writes an item, whether there is one or not.
+func (w *world) put(it store.Item) {
+	w.t.Helper()
+	tx := &store.Tx{}
+	if was, err := w.db.Get(w.t.Context(), it.Key); err == nil {
+		it.Version = was.Version
+		tx.Replace(it)
+	} else {
+		tx.Create(it, nil)
+	}
+	if err := w.db.Commit(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// content is a new content item, which is in the table and in no record of the stream.
+func (w *world) content(kind item.Kind) *item.Record {
+	w.t.Helper()
+	w.clock.Add(time.Millisecond)
+	r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, w.clock.Now()), w.clock.Now(), nil), FactoryID: w.factory, Kind: kind, State: item.Queued}}
+	w.save(r)
+	return r
+}
+
+func (w *world) save(r *item.Record) {
+	w.t.Helper()
+	it, err := r.Entry(w.owner)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.put(it)
+}
+
+// happens adds to the history of an item, writes it, and returns the record of that.
+func (w *world) happens(r *item.Record, p item.Past) events.DynamoDBEventRecord {
+	w.t.Helper()
+	p.At = resource.Instant(w.clock.Now())
+	r.History = append(r.History, p)
+	r.State = item.Generated
+	r.Touch(w.clock.Now())
+	w.save(r)
+	return w.record(r)
+}
+
+// record is the record of the stream of an item as it is.
+func (w *world) record(r *item.Record) events.DynamoDBEventRecord {
+	w.t.Helper()
+	it, err := r.Entry(w.owner)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.recordOf(it)
+}
+
+func (w *world) recordOf(it store.Item) events.DynamoDBEventRecord {
+	w.last++
+	return events.DynamoDBEventRecord{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{
+		SequenceNumber: strconv.Itoa(w.last),
+		NewImage: map[string]events.DynamoDBAttributeValue{
+			"pk": events.NewStringAttribute(it.PK), "sk": events.NewStringAttribute(it.SK), "kind": events.NewStringAttribute(it.Kind),
+			"acc": events.NewStringAttribute(string(it.Account)), "mode": events.NewStringAttribute(string(it.Mode)),
+			"doc": events.NewStringAttribute(string(it.Doc)), "ver": events.NewNumberAttribute("1"), "f_state": events.NewStringAttribute(it.Filters["state"]),
+		},
+	}}
+}
+
+// handle calls the function with records, and returns the first that is to be delivered again.
+func (w *world) handle(records ...events.DynamoDBEventRecord) string {
+	w.t.Helper()
+	return rolluptest.Handle(w.t.Context(), w.keeper, records...)
+}
+
+func day(s string) time.Time {
+	at, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		panic(err)
+	}
+	return at
+}
+
+func zone(t *testing.T, name string) *time.Location {
+	t.Helper()
+	z, err := rollup.Zone(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+// days reads the sums in a time zone, as text by day, kind and platform.
+func (w *world) days(from, to, in string) map[string]string {
+	w.t.Helper()
+	read, err := w.db.GetAll(w.t.Context(), rollup.DayKeys(w.factory, day(from), day(to))...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	sums, err := rollup.Days(w.t.Context(), w.db, w.factory, day(from), day(to), zone(w.t, in), read)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return texts(sums)
+}
+
+// texts are sums, without those that are zero.
+func texts(sums map[rollup.Group]rollup.Amounts) map[string]string {
+	all := map[string]string{}
+	for g, a := range sums {
+		if a != (rollup.Amounts{}) {
+			all[fmt.Sprint(g.Day, " ", g.Kind, " ", g.Platform)] = fmt.Sprint(a)
+		}
+	}
+	return all
+}
+
+// truth is what the sums of items must be in a time zone.
+func truth(t *testing.T, in string, all ...*item.Record) map[string]string {
+	t.Helper()
+	sums := map[rollup.Group]rollup.Amounts{}
+	for _, r := range all {
+		for _, p := range r.History {
+			g := rollup.Group{Day: p.At.In(zone(t, in)).Format(time.DateOnly), Kind: string(r.Kind)}
+			a := sums[g]
+			a[rollup.Made] += p.Made
+			a[rollup.Failed] += p.Failed
+			a[rollup.Published] += p.Published
+			a[rollup.Spend] += p.Credits
+			sums[g] = a
+		}
+	}
+	return texts(sums)
+}
+
+// is checks that what is shown is what was counted.
+func is(t *testing.T, what string, got, want any) {
+	t.Helper()
+	a, err := json.MarshalIndent(got, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.MarshalIndent(want, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(a) != string(b) {
+		t.Errorf("%s:\n%s\nwant\n%s", what, a, b)
+	}
+}
+
+// verified checks that the sums are proved.
+func (w *world) verified() rollup.Report {
+	w.t.Helper()
+	r, err := rollup.Verify(w.t.Context(), w.db, w.factory, w.clock.Now())
+	if err != nil {
+		w.t.Errorf("%+v, %v", r, err)
+	}
+	return r
+}

@@ -1,0 +1,281 @@
+package apikey
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/httpapi"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+type createBody struct {
+	Name        string            `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the key" example:"CRM integration"`
+	Kind        tenant.Mode       `json:"kind" enum:"live,test" doc:"live: spends credits and publishes. test: uses the sandbox. A test key can create test keys only" example:"test"`
+	Scopes      []auth.Scope      `json:"scopes" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key. The calling key must have all of them"`
+	IPAllowList []string          `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"false" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Empty: all. If the calling key has a list, each range must lie within one of its ranges" example:"[\"203.0.113.0/24\"]"`
+	ExpiresAt   *resource.Time    `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the key expires (RFC 3339). Absent or null: never. Not later than that of the calling key"`
+	SpendLimit  *int64            `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" doc:"Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402 spend_limit_reached. Test keys spend none. Absent or null: no limit of its own" example:"5000"`
+	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (createBody) SchemaName() string { return "ApiKeyCreate" }
+
+// Rules refuses what the schema permits.
+func (b createBody) Rules() error { return rules(b.Scopes, b.IPAllowList) }
+
+func rules(scopes []auth.Scope, ips []string) error {
+	_, err := auth.ParseCIDRs(ips, "/ip_allow_list")
+	return errs.All(checkScopes(scopes), err)
+}
+
+type patchBody struct {
+	Name        string                 `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the key" example:"CRM integration"`
+	Scopes      []auth.Scope           `json:"scopes,omitempty" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key"`
+	IPAllowList []string               `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"true" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Null or empty: all"`
+	ExpiresAt   *resource.Time         `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the key expires. Null: never"`
+	SpendLimit  *int64                 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" doc:"Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402 spend_limit_reached. Test keys spend none. Null: no limit of its own"`
+	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (patchBody) SchemaName() string { return "ApiKeyUpdate" }
+
+// Rules refuses what the schema permits.
+func (b patchBody) Rules() error { return rules(b.Scopes, b.IPAllowList) }
+
+type rotateBody struct {
+	OverlapSeconds int `json:"overlap_seconds,omitempty" minimum:"0" maximum:"604800" default:"0" doc:"Time for which the old secret stays valid, in seconds. 0: all earlier secrets end at once" example:"3600"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (rotateBody) SchemaName() string { return "ApiKeyRotate" }
+
+// KeyPath is the part of the path that names a key. It is exported because huma
+// reads exported fields only, embedded ones too.
+type KeyPath struct {
+	ID string `path:"api_key_id" doc:"Id of the key" example:"key_01h455vb4pex5vsknk084sn02q"`
+}
+
+type createInput struct {
+	Body createBody
+}
+
+type patchInput struct {
+	KeyPath
+	httpapi.IfMatch
+	Body patchBody
+}
+
+type deleteInput struct {
+	KeyPath
+	httpapi.IfMatch
+	IncludeCreated bool `query:"include_created" doc:"true: also revokes the keys that this key created, directly or through others"`
+}
+
+type rotateInput struct {
+	KeyPath
+	httpapi.IfMatch
+	Body *rotateBody
+}
+
+// Register puts the operations of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	op := func(id, method, path, summary, description string) httpapi.Op {
+		return httpapi.Op{
+			ID: id, Method: method, Path: path, Scope: auth.AccountManage, Function: "apikey", Tag: "API keys",
+			Summary: summary, Description: description,
+		}
+	}
+	list := op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the API keys", "Secrets are not included. A live key lists all keys of the account, a test key the test keys.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
+
+	create := op("createApiKey", http.MethodPost, "/v1/api-keys", "Create an API key", "A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of spending. Only this response contains the secret. Store it safely.")
+	create.Status = http.StatusCreated
+	create.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState}
+	httpapi.Write(r, create, s.createKey)
+
+	httpapi.Read(r, op("getApiKey", http.MethodGet, "/v1/api-keys/{api_key_id}", "Get an API key", "Includes the time and address of its last use, how often it was used, and what it has spent this month. The last minute of a revoked key may be missing."), s.getKey)
+
+	update := op("updateApiKey", http.MethodPatch, "/v1/api-keys/{api_key_id}", "Change an API key", "Takes a JSON merge patch (RFC 7396). Takes effect on the next request. Narrowing a key needs no more than `account:manage`. To widen a key in any way, such as by a scope, an address or a later expiry, the calling key must be at least as wide as the key afterwards. No key can widen itself: `scope_escalation`.")
+	update.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
+	update.Fixed = map[string]string{
+		"kind": "create another key", "secret": "POST /v1/api-keys/{api_key_id}/rotate makes a new one", "state": "DELETE /v1/api-keys/{api_key_id} revokes the key",
+	}
+	httpapi.Write(r, update, s.updateKey)
+
+	revoke := op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{api_key_id}", "Revoke an API key", "Takes effect on the next request and cannot be undone. The key stays in the list with the state `revoked`. Its webhooks keep its last scopes. With `include_created=true`, the keys that it created are revoked too, directly or through others, and the webhooks of all of them are disabled; if the request fails, repeat it.")
+	revoke.Errors = []errs.Code{errs.VersionMismatch}
+	httpapi.Write(r, revoke, s.revokeKey)
+
+	rotate := op("rotateApiKey", http.MethodPost, "/v1/api-keys/{api_key_id}/rotate", "Rotate the secret of an API key", "The old secret stays valid for `overlap_seconds`, and those before it for theirs. With 0, all earlier secrets end. An old secret cannot create, change, rotate or revoke keys. The calling key must be at least as wide as the rotated key, or that key itself. Only this response contains the new secret.")
+	rotate.Status = http.StatusCreated
+	rotate.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
+	httpapi.Write(r, rotate, s.rotateKey)
+}
+
+func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[Key], error) {
+	p := auth.FromContext(ctx)
+	q := store.Query{Index: store.Table, Partition: credential.Keys(p.Account), Filters: map[string]string{}}
+	if p.Mode == tenant.Test {
+		q.Filters["kind"] = string(tenant.Test)
+	}
+	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (Key, error) {
+		r, err := keyrecord.Read(&it, s.now())
+		return r.Key, err
+	})
+}
+
+func (s *Service) createKey(ctx context.Context, tx *store.Tx, in *createInput) (out NewKey, err error) {
+	p, b := auth.FromContext(ctx), in.Body
+	if err := mayManage(p); err != nil {
+		return out, err
+	}
+	if p.Mode == tenant.Test && b.Kind != tenant.Test {
+		e := errs.New(errs.ScopeEscalation, "A test key can create test keys only. Use a live key.")
+		e.Param = "/kind"
+		return out, e
+	}
+	// Validity comes first: a misspelt scope is a mistake, not an attempt to gain one.
+	set := Settings{b.Name, b.Scopes, b.IPAllowList, b.ExpiresAt, b.SpendLimit, b.Metadata}
+	if err := s.validate(&set, nil); err != nil {
+		return out, err
+	}
+	h, err := s.hold(ctx, p.Account, p.Mode, "", p)
+	if err != nil {
+		return out, err
+	}
+	if err := within(&set, &h.rights); err != nil {
+		return out, err
+	}
+	return s.create(tx, h, b.Kind, set, p.Actor.ID)
+}
+
+// mayManage refuses a secret that a rotation has replaced. It may have been rotated
+// because it leaked: whoever has it must not lock out the key's owner.
+func mayManage(p *auth.Principal) error {
+	if p.OldSecret {
+		return errs.New(errs.InsufficientScope, "A rotation has replaced the secret of this request. It cannot manage API keys while it is still valid. Use the new secret.")
+	}
+	return nil
+}
+
+// find reads the key in the path of the call.
+func (s *Service) find(ctx context.Context, in KeyPath, match ...httpapi.IfMatch) (keyrecord.Record, store.Item, error) {
+	p := auth.FromContext(ctx)
+	r, it, err := s.Find(ctx, p.Account, p.Mode, in.ID)
+	if err == nil {
+		err = httpapi.Matches(r.Version, match)
+	}
+	return r, it, err
+}
+
+// holdOf reads the key in the path of a call that changes it, with all that the change
+// is based on.
+func (s *Service) holdOf(ctx context.Context, in KeyPath, match httpapi.IfMatch) (held, error) {
+	p := auth.FromContext(ctx)
+	if err := mayManage(p); err != nil {
+		return held{}, err
+	}
+	h, err := s.hold(ctx, p.Account, p.Mode, in.ID, p)
+	if err == nil {
+		err = match.Check(h.Version)
+	}
+	return h, err
+}
+
+// getKey reads a key with its usage and spending in one round trip, and then the count of
+// the running minute, which is found by the secret.
+func (s *Service) getKey(ctx context.Context, in *KeyPath) (out Details, err error) {
+	p, now := auth.FromContext(ctx), s.now()
+	if !id.Valid(id.APIKey, in.ID) {
+		return out, errs.Missing("API key", in.ID)
+	}
+	items, err := s.db.GetAll(ctx, append(credential.UsageKeys(in.ID, now), credential.KeyOf(p.Account, in.ID), ledger.SpendKey(p.Account, in.ID, now))...)
+	if err != nil {
+		return out, err
+	}
+	days := len(items) - 2
+	r, err := s.see(&items[days], p.Mode, in.ID)
+	if err != nil {
+		return out, err
+	}
+	var current store.Item
+	if secret := items[days].Attributes[account.SecretAttribute]; secret != "" && r.LastUsedAt != nil {
+		if current, err = s.db.Get(ctx, credential.SecretKey(secret)); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return out, err
+		}
+	}
+	return Details{r.Key, credential.UsageOf(items[:days], current, now), items[days+1].Count()}, nil
+}
+
+func (s *Service) updateKey(ctx context.Context, tx *store.Tx, in *patchInput) (out Key, err error) {
+	k, err := s.holdOf(ctx, in.KeyPath, in.IfMatch)
+	if err != nil {
+		return out, err
+	}
+	set, err := httpapi.MergePatch(ctx, settingsOf(&k.Record))
+	if err != nil {
+		return out, err
+	}
+	if k.State == keyrecord.Revoked {
+		return out, errs.New(errs.InvalidState, "The key is revoked and cannot be changed. Create a new one.").With(stateOf(k.State))
+	}
+	if err := s.validate(&set, k.ExpiresAt); err != nil {
+		return out, err
+	}
+	if err := k.mayChange(&set); err != nil {
+		return out, err
+	}
+	return s.update(tx, k, set)
+}
+
+func (s *Service) revokeKey(ctx context.Context, tx *store.Tx, in *deleteInput) (out Ended, err error) {
+	p := auth.FromContext(ctx)
+	if err := mayManage(p); err != nil {
+		return out, err
+	}
+	r, it, err := s.find(ctx, in.KeyPath, in.IfMatch)
+	if err != nil {
+		return out, err
+	}
+	k := &ending{r, it}
+	if in.IncludeCreated {
+		n, err := s.revokeCreated(ctx, tx, k, p.KeyID())
+		return Ended{k.Key, &n}, err
+	}
+	err = s.revoke(tx, k)
+	return Ended{k.Key, nil}, err
+}
+
+func (s *Service) rotateKey(ctx context.Context, tx *store.Tx, in *rotateInput) (out NewKey, err error) {
+	k, err := s.holdOf(ctx, in.KeyPath, in.IfMatch)
+	if err != nil {
+		return out, err
+	}
+	// Whoever rotates a key holds it afterwards, as if it had made it.
+	if set := settingsOf(&k.Record); !k.self {
+		if err := within(&set, &k.rights); err != nil {
+			e := *errs.As(err)
+			e.Param = "" // the request has no such member
+			return out, &e
+		}
+	}
+	var overlap time.Duration
+	if in.Body != nil {
+		overlap = time.Duration(in.Body.OverlapSeconds) * time.Second
+	}
+	return s.Rotate(tx, k, overlap)
+}

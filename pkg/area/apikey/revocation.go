@@ -1,0 +1,191 @@
+package apikey
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/apikey/expiry"
+	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// maxOldSecrets bounds the earlier secrets of a key that still work.
+const maxOldSecrets = 5
+
+// stateOf returns the data of invalid_state about a key that is not active.
+func stateOf(state string) errs.StateContext {
+	if state == keyrecord.Revoked {
+		return errs.StateContext{State: state, Allowed: []string{}}
+	}
+	return errs.StateContext{State: state, Allowed: []string{"update", "revoke"}}
+}
+
+// Rotate replaces the secret of a key. The current one and those before it stay valid
+// for their overlaps; without an overlap all of them end.
+func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, error) {
+	r, it := k.Record, k.item
+	if r.State != keyrecord.Active {
+		return NewKey{}, errs.New(errs.InvalidState, "The key is %s; only an active key can be rotated. Create a new one.", r.State).With(stateOf(r.State))
+	}
+	secret, err := auth.NewKey(r.Kind, s.random)
+	if err != nil {
+		return NewKey{}, err
+	}
+	now := s.now()
+	hash, current := auth.HashKey(secret), it.Attributes[account.SecretAttribute]
+	fresh := credentialOf(&r, k.account, hash)
+	fresh.From = current
+	addSecret(tx, fresh, k.owner)
+	k.bind(tx)
+	r.Old = slices.DeleteFunc(r.Old, func(o keyrecord.Replaced) bool { return !now.Before(o.Until.Time) })
+	if len(r.Old) >= maxOldSecrets && overlap > 0 {
+		return NewKey{}, errs.New(errs.InvalidState, "%d earlier secrets of this key are still valid. Rotate with overlap_seconds 0, which ends them, or wait until they expire.", maxOldSecrets)
+	}
+	r.Old = append(r.Old, keyrecord.Replaced{Hash: current, OldSecret: keyrecord.OldSecret{Last4: r.Last4, Until: resource.Instant(now.Add(overlap))}})
+	for _, old := range r.Old {
+		if overlap > 0 {
+			// Earlier secrets must lead to the new one, not to the one that ends.
+			credential.Move(tx, old.Hash, hash, old.Until.Time)
+		} else {
+			credential.Revoke(tx, old.Hash, s.now())
+		}
+	}
+	if overlap == 0 {
+		r.Old = nil
+	}
+	it.Attributes[account.SecretAttribute] = hash
+	show(&r, secret)
+	if err := s.replace(tx, &r, it); err != nil {
+		return NewKey{}, err
+	}
+	if err := s.announce(tx, event.APIKeyRotated, it.Account, &r); err != nil {
+		return NewKey{}, err
+	}
+	return NewKey{Key: r.Key, Secret: secret}, nil
+}
+
+// ending is a key that is to be revoked.
+type ending struct {
+	keyrecord.Record
+	item store.Item
+}
+
+// writes returns the number of writes that revoking the key takes.
+func (e *ending) writes() int { return 3 + len(e.Old) }
+
+// revoke ends keys of one account at once. Revoking a revoked key has no effect.
+func (s *Service) revoke(tx *store.Tx, keys ...*ending) error {
+	n := int64(0)
+	for _, k := range keys {
+		if k.State == keyrecord.Revoked {
+			continue
+		}
+		n++
+		for _, old := range k.Old {
+			if s.now().Before(old.Until.Time) { // others have ended, and may be gone
+				credential.Revoke(tx, old.Hash, s.now())
+			}
+		}
+		credential.Revoke(tx, k.item.Attributes[account.SecretAttribute], s.now())
+		delete(k.item.Attributes, account.SecretAttribute)
+		k.Old, k.State = nil, keyrecord.Revoked
+		removed := s.now().Add(expiry.Keep)
+		k.RemoveAt = &removed
+		if err := s.replace(tx, &k.Record, k.item); err != nil {
+			return err
+		}
+		if err := s.announce(tx, event.APIKeyRevoked, k.item.Account, &k.Record); err != nil {
+			return err
+		}
+	}
+	if n > 0 {
+		tx.Count(keyrecord.CountKey(keys[0].item.Account), -n, maxKeys, store.ErrConflict)
+	}
+	return nil
+}
+
+// maxWrites bounds the writes of a transaction that revokes several keys. DynamoDB
+// permits 100; a few are left for the record of the answer.
+const maxWrites = 90
+
+// revokeCreated revokes a key together with those that it has created, directly or
+// through others, disables the webhooks of all of them, and returns the number of
+// the created keys. What does not fit into the transaction
+// it commits first, so that a repeat after a crash still finds the key, and does the
+// rest. The transaction fails if a key or secret was made meanwhile: it may be one of
+// those to revoke, and the caller tries again.
+func (s *Service) revokeCreated(ctx context.Context, tx *store.Tx, root *ending, caller string) (int, error) {
+	accountID := root.item.Account
+	counter, err := s.db.GetAll(ctx, account.SecretsKey(accountID))
+	if err != nil {
+		return 0, err
+	}
+	created, err := s.created(ctx, accountID, root.ID)
+	if err != nil {
+		return 0, err
+	}
+	// Before the keys, so that a repeat after a crash still finds the key to revoke.
+	makers := []string{root.ID}
+	for _, k := range created {
+		makers = append(makers, k.ID)
+	}
+	if err := hook.DisableMadeBy(ctx, s.db, s.now(), accountID, makers); err != nil {
+		return 0, err
+	}
+	// The calling key ends last, so that it can repeat the request.
+	if i := slices.IndexFunc(created, func(k *ending) bool { return k.ID == caller }); i >= 0 {
+		created = append(slices.Delete(slices.Clone(created), i, i+1), created[i])
+	}
+	batch, writes := []*ending{}, root.writes()
+	for _, k := range created {
+		if k.State == keyrecord.Revoked {
+			continue
+		}
+		if writes += k.writes(); writes > maxWrites {
+			part := &store.Tx{}
+			if err := s.revoke(part, batch...); err != nil {
+				return 0, err
+			}
+			if err := s.db.Commit(ctx, part); err != nil {
+				return 0, err
+			}
+			batch, writes = batch[:0], root.writes()+k.writes()
+		}
+		batch = append(batch, k)
+	}
+	tx.Counted(account.SecretsKey(accountID), counter[0].Count())
+	return len(created), s.revoke(tx, append(batch, root)...)
+}
+
+// created returns the keys that a key has created, directly or through others.
+func (s *Service) created(ctx context.Context, accountID tenant.Account, keyID string) (all []*ending, err error) {
+	var others []*ending
+	q := store.Query{Index: store.Table, Partition: credential.Keys(accountID), Limit: 100, OldestFirst: true}
+	err = s.db.Each(ctx, q, func(it store.Item) error {
+		r, err := keyrecord.Read(&it, s.now())
+		others = append(others, &ending{r, it})
+		return err
+	})
+	makers := map[string]bool{keyID: true}
+	for before := -1; len(all) > before; {
+		before = len(all)
+		others = slices.DeleteFunc(others, func(k *ending) bool {
+			if !makers[k.CreatedBy] || k.ID == keyID {
+				return false
+			}
+			makers[k.ID] = true
+			all = append(all, k)
+			return true
+		})
+	}
+	return all, err
+}

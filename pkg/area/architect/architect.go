@@ -1,0 +1,124 @@
+// Package architect holds the chats with the assistant that helps a caller set up
+// factories, content plans and content items. A language model writes the replies. It
+// reads what the caller may read, by tools, and makes drafts: bodies of the operations
+// that create things, which the caller reviews, changes and applies. It can do nothing
+// else, whatever the texts say that it reads.
+package architect
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/analytics"
+	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/area/architect/sample"
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/factory"
+	planarea "github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Service holds chats, and applies drafts.
+type Service struct {
+	db         *store.DB
+	factories  *factory.Service
+	plans      *planarea.Service
+	items      *content.Service
+	statistics *analytics.Service
+	offer      catalog.Offer
+	live       provider.Converser
+	now        func() time.Time
+}
+
+// NewService makes the service. Live answers the messages of live keys.
+func NewService(db *store.DB, items *content.Service, offer catalog.Offer, live provider.Converser, now func() time.Time) *Service {
+	factories := factory.NewService(db, now)
+	return &Service{
+		db: db, factories: factories, plans: planarea.NewService(db, factories, offer, now), items: items,
+		statistics: analytics.NewService(db, now), offer: offer, live: live, now: now,
+	}
+}
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) {
+	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
+	items := content.NewService(e.DB, factory.NewService(e.DB, e.Now), e.Media, offer, e.Now)
+	NewService(e.DB, items, offer, e.Converser, e.Now).Register(r)
+}
+
+// model returns the model that answers the messages of a mode, and what answers in its
+// name: the sandbox answers by rules.
+func (s *Service) model(mode tenant.Mode) (catalog.Model, provider.Converser, error) {
+	m, err := s.offer.Default(provider.KindText, mode == tenant.Live)
+	switch {
+	case err != nil:
+		return m, nil, errs.Wrap(err, errs.ProviderUnavailable, "%s", errs.As(err).Message)
+	case mode == tenant.Live:
+		return m, s.live, nil
+	}
+	return m, sample.Assistant{}, nil
+}
+
+// chat reads a chat of the caller, and other items beside it.
+func (s *Service) chat(ctx context.Context, chatID string, others ...store.Key) (*chat.Record, store.Item, []store.Item, error) {
+	found, beside, err := resource.FindAll(ctx, s.db, id.Chat, []string{chatID}, others...)
+	it, ok := found[chatID]
+	if err != nil || !ok {
+		return nil, it, nil, orMissing(err, chat.Kind, chatID)
+	}
+	r, err := chat.Decode(&it)
+	return r, it, beside, err
+}
+
+// draft reads a draft that the caller is to change or apply. One that it may not read is not
+// found.
+func (s *Service) draft(ctx context.Context, draftID string) (d chat.Draft, it store.Item, err error) {
+	if it, err = resource.Find(ctx, s.db, id.Draft, chat.DraftKind, draftID); err != nil {
+		return d, it, err
+	}
+	if d, err = chat.DraftOf(&it); err != nil {
+		return d, it, err
+	}
+	p, needs := auth.FromContext(ctx), scopes[d.Kind]
+	if !p.Has(needs.read) {
+		return d, it, errs.Missing(chat.DraftKind, draftID)
+	}
+	return d, it, p.Require(needs.write, "")
+}
+
+func orMissing(err error, noun, resourceID string) error {
+	if err == nil {
+		return errs.Missing(noun, resourceID)
+	}
+	return err
+}
+
+// check refuses a draft that its operation would refuse. Places in errors begin with the
+// member body.
+func (s *Service) check(ctx context.Context, d chat.Draft) error {
+	switch d.Kind {
+	case chat.Factory:
+		return s.factories.Check(ctx, d.Body)
+	case chat.ContentPlan:
+		return s.plans.Check(ctx, *d.FactoryID, d.Body)
+	default:
+		return s.items.Check(ctx, d.Body)
+	}
+}
+
+// scopes are what a caller needs for a draft, beside that of the architect: to see it, and
+// to change or apply it.
+var scopes = map[chat.Subject]struct{ read, write auth.Scope }{
+	chat.Factory:     {auth.FactoriesRead, auth.FactoriesWrite},
+	chat.ContentPlan: {auth.FactoriesRead, auth.FactoriesWrite},
+	chat.ContentItem: {auth.ContentRead, auth.ContentWrite},
+}

@@ -1,0 +1,89 @@
+package architect
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+
+	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/record/resource"
+)
+
+// maxDrafts is the most drafts that one reply makes.
+const maxDrafts = 10
+
+// drafted is what the tools take that make drafts.
+type drafted struct {
+	FactoryID string         `json:"factory_id,omitempty" doc:"Id of the factory. Absent: that of the chat"`
+	Body      map[string]any `json:"body"`
+}
+
+// drafting returns a tool that makes drafts of a kind, for callers that may see them. Shape
+// returns the JSON Schema of their body.
+func drafting(name, description string, of chat.Subject, shape func() (json.RawMessage, error), run func(*desk, context.Context, drafted) (chat.Draft, error)) tool {
+	t := reading(name, description, []auth.Scope{scopes[of].read}, func(d *desk, ctx context.Context, in drafted) (any, error) {
+		if len(d.drafts) >= maxDrafts {
+			return nil, errs.New(errs.QueueFull, "A reply makes at most %d drafts. Tell the user to ask for the rest in another message.", maxDrafts)
+		}
+		draft, err := run(d, ctx, in)
+		if err == nil {
+			err = d.check(ctx, draft)
+		}
+		if err != nil {
+			return nil, err
+		}
+		d.drafts = append(d.drafts, draft)
+		return map[string]any{"draft": map[string]any{"id": draft.ID, "kind": draft.Kind, "factory_id": draft.FactoryID, "body": draft.Body}}, nil
+	})
+	t.input = func() (json.RawMessage, error) {
+		body, err := shape()
+		if err != nil {
+			return nil, err
+		}
+		properties := map[string]any{"body": body}
+		if name != "draft_factory" {
+			properties["factory_id"] = map[string]any{"type": "string", "description": "Id of the factory. Absent: that of the chat"}
+		}
+		return json.Marshal(map[string]any{"type": "object", "properties": properties, "required": []string{"body"}, "additionalProperties": false})
+	}
+	return t
+}
+
+// newDraft returns an open draft.
+func (d *desk) newDraft(of chat.Subject, factoryID *string, body map[string]any) chat.Draft {
+	now := d.now()
+	return chat.Draft{Resource: resource.New(id.New(id.Draft, now), now, nil), ChatID: d.chatID, Kind: of, FactoryID: factoryID, Body: body, State: chat.Open}
+}
+
+func (d *desk) draftFactory(_ context.Context, in drafted) (chat.Draft, error) {
+	if in.FactoryID != "" {
+		return chat.Draft{}, errs.Invalid("/factory_id", "is not for drafts of factories. Leave it out")
+	}
+	return d.newDraft(chat.Factory, nil, in.Body), nil
+}
+
+func (d *desk) draftPlan(_ context.Context, in drafted) (chat.Draft, error) {
+	of, err := d.factory(in.FactoryID)
+	return d.newDraft(chat.ContentPlan, &of, in.Body), err
+}
+
+func (d *desk) draftItem(_ context.Context, in drafted) (chat.Draft, error) {
+	named, _ := in.Body["factory_id"].(string)
+	if in.FactoryID != "" {
+		named = in.FactoryID
+	}
+	of, err := d.factory(named)
+	// The draft is checked with the settings of its factory.
+	if !d.caller.Has(auth.FactoriesRead) && !d.caller.Has(auth.ContentWrite) {
+		return chat.Draft{}, errs.New(errs.InsufficientScope, "The user's API key lacks the scope %s.", auth.FactoriesRead)
+	}
+	body := maps.Clone(in.Body)
+	if body == nil {
+		body = map[string]any{}
+	}
+	body["factory_id"] = of
+	return d.newDraft(chat.ContentItem, &of, body), err
+}

@@ -1,0 +1,140 @@
+package architect
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// ChatPath is the part of the path that names a chat.
+type ChatPath struct {
+	ID string `path:"chat_id" doc:"Id of the chat" example:"cht_01h455vb4pex5vsknk084sn02q"`
+}
+
+// DraftPath is the part of the path that names a draft.
+type DraftPath struct {
+	ID string `path:"draft_id" doc:"Id of the draft" example:"drf_01h455vb4pex5vsknk084sn02q"`
+}
+
+type createBody struct {
+	FactoryID string            `json:"factory_id,omitempty" doc:"Factory that the chat is about. Absent: none yet" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	Title     string            `json:"title,omitempty" format:"not-blank" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Title. Absent: the beginning of the first message" example:"Our autumn campaign"`
+	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (createBody) SchemaName() string { return "ChatCreate" }
+
+type createInput struct{ Body *createBody }
+
+type listInput struct {
+	httpapi.PageInput
+	ChatID string         `query:"chat_id" doc:"Only drafts of this chat"`
+	Kind   []chat.Subject `query:"kind" enum:"factory,content_plan,content_item" nullable:"false" doc:"Only drafts of these kinds, separated by commas"`
+	State  []chat.State   `query:"state" enum:"open,applied,discarded" nullable:"false" doc:"Only drafts in these states, separated by commas"`
+}
+
+func op(id, method, path, summary, description string) httpapi.Op {
+	return httpapi.Op{
+		ID: id, Method: method, Path: "/v1/architect/" + path, Scope: auth.ArchitectUse, Function: "architect", Tag: "Architect",
+		Summary: summary, Description: description,
+	}
+}
+
+// Register puts the operations of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	create := op("createChat", http.MethodPost, "chats", "Begin a chat",
+		"A chat with an assistant that helps to set up factories, content plans and content items. It answers questions about your factories, and makes drafts, which you apply.")
+	create.Status = http.StatusCreated
+	create.Errors = []errs.Code{errs.NotFound}
+	httpapi.Write(r, create, s.create)
+	httpapi.Read(r, op("getChat", http.MethodGet, "chats/{chat_id}", "Get a chat", "Returns the chat with all its messages. A reply needs the scopes that it was made with; without them its text is left out."), s.get)
+	s.registerSend(r)
+
+	list := op("listDrafts", http.MethodGet, "drafts", "List the drafts", "Newest first. Those of factories and content plans need the scope factories:read as well, those of content items content:read; without it they are left out.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
+	s.registerDrafts(r)
+}
+
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out chat.Chat, err error) {
+	b, now := createBody{}, s.now()
+	if in.Body != nil {
+		b = *in.Body
+	}
+	r := &chat.Record{Chat: chat.Chat{Resource: resource.New(id.New(id.Chat, now), now, b.Metadata), Title: b.Title, Messages: []chat.Message{}}}
+	p := auth.FromContext(ctx)
+	if b.FactoryID != "" {
+		// Whether there is such a factory is no business of a key that may not read it.
+		if err := p.Require(auth.FactoriesRead, "/factory_id"); err != nil {
+			return out, err
+		}
+		if _, _, err := s.factories.Find(ctx, b.FactoryID); err != nil {
+			return out, at("/factory_id", err)
+		}
+		r.FactoryID = &b.FactoryID
+	}
+	it, err := r.Entry(p.Owner)
+	tx.Create(it, nil)
+	return r.View(p), err
+}
+
+func (s *Service) get(ctx context.Context, in *ChatPath) (out chat.Chat, err error) {
+	it, err := resource.Find(ctx, s.db, id.Chat, chat.Kind, in.ID)
+	if err != nil {
+		return out, err
+	}
+	r, err := chat.Decode(&it)
+	if err != nil {
+		return out, err
+	}
+	return r.View(auth.FromContext(ctx)), nil
+}
+
+func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[chat.Draft], err error) {
+	if in.ChatID != "" && !id.Valid(id.Chat, in.ChatID) {
+		return page, errs.Invalid("chat_id", "is not the id of a chat")
+	}
+	kinds := readable(auth.FromContext(ctx), in.Kind)
+	if len(kinds) == 0 {
+		return httpapi.Page[chat.Draft]{Items: []chat.Draft{}}, nil
+	}
+	q, err := httpapi.Owned(ctx, chat.DraftKind, id.Draft, httpapi.Period{}, map[string]string{
+		chat.SubjectFilter: httpapi.AnyOf(kinds), chat.StateFilter: httpapi.AnyOf(in.State),
+	})
+	if err != nil {
+		return page, err
+	}
+	if in.ChatID != "" {
+		q.Index, q.Partition = store.ByParent, chat.Partition(auth.FromContext(ctx).Owner, in.ChatID)
+	}
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (chat.Draft, error) { return chat.DraftOf(&it) })
+}
+
+// readable returns the kinds of drafts that a caller has asked for, or all, as far as it may
+// read them.
+func readable(p *auth.Principal, asked []chat.Subject) (kinds []chat.Subject) {
+	for _, kind := range []chat.Subject{chat.Factory, chat.ContentPlan, chat.ContentItem} {
+		if p.Has(scopes[kind].read) && (len(asked) == 0 || slices.Contains(asked, kind)) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// at sets the place of what an error says is missing.
+func at(param string, err error) error {
+	if e := errs.As(err); e.Code == errs.NotFound {
+		e.Param = param
+		return e
+	}
+	return err
+}

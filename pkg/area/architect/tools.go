@@ -1,0 +1,273 @@
+package architect
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/advice/proposal"
+	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
+	planarea "github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// The bounds of what tools return: of one result in bytes, of a list, and of a text in a
+// list in characters.
+const (
+	maxResult = 24 << 10
+	maxListed = 20
+	maxQuoted = 200
+)
+
+// tool is something that the model may call.
+type tool struct {
+	name, description string
+	// scopes are what the caller needs for it, beside that of the architect, and later to
+	// read the reply that it is used for.
+	scopes []auth.Scope
+	// input returns the JSON Schema of what it takes.
+	input func() (json.RawMessage, error)
+	run   func(ctx context.Context, d *desk, input json.RawMessage) (any, error)
+}
+
+// tools are all that the model can do. None of them writes.
+var tools []tool
+
+func init() {
+	tools = []tool{
+		reading("list_factories", "Lists the newest factories of the account.", []auth.Scope{auth.FactoriesRead}, (*desk).listFactories),
+		reading("read_factory", "Returns the settings of a factory.", []auth.Scope{auth.FactoriesRead}, (*desk).readFactory),
+		reading("read_analytics", "Returns what a factory has made, published, spent and reached in the last 30 days, in all and by kind of content.", []auth.Scope{auth.FactoriesRead}, (*desk).readAnalytics),
+		reading("list_content", "Lists the newest content items of a factory.", []auth.Scope{auth.ContentRead}, (*desk).listContent),
+		reading("list_products", "Lists the newest products of a factory of type seller, with their prices in the smallest units of the currency and their promotions.", []auth.Scope{auth.ProductsRead}, (*desk).listProducts),
+		reading("list_proposals", "Lists the open proposals for a factory: changes that a diagnosis has found useful, which the user may apply.", []auth.Scope{auth.FactoriesRead}, (*desk).listProposals),
+		reading("list_models", "Lists the generation models of a kind, with their prices in credits.", []auth.Scope{auth.AccountRead}, (*desk).listModels),
+		drafting("draft_factory", "Makes a draft of a factory. Its settings depend on its type; their JSON Schemas by type are: ", chat.Factory, factory.CreateShape, (*desk).draftFactory),
+		drafting("draft_content_plan", "Makes a draft of a content plan: so many items a day over some days, whose topics are chosen when it is applied.", chat.ContentPlan, planarea.CreateShape, (*desk).draftPlan),
+		drafting("draft_content_item", "Makes a draft of one content item of a factory.", chat.ContentItem, content.CreateShape, (*desk).draftItem),
+	}
+}
+
+// described returns the tools as the model sees them.
+var described = sync.OnceValues(func() (all []provider.Tool, err error) {
+	for _, t := range tools {
+		shown := provider.Tool{Name: t.name, Description: t.description}
+		if shown.Input, err = t.input(); err != nil {
+			return nil, fmt.Errorf("architect: schema of %s: %w", t.name, err)
+		}
+		if t.name == "draft_factory" {
+			shapes, err := factory.SettingsShapes()
+			if err != nil {
+				return nil, err
+			}
+			settings, err := json.Marshal(shapes)
+			if err != nil {
+				return nil, err
+			}
+			shown.Description += string(settings)
+		}
+		all = append(all, shown)
+	}
+	return all, nil
+})
+
+// reading returns a tool that reads, and takes an object of the shape I.
+func reading[I any](name, description string, scopes []auth.Scope, run func(*desk, context.Context, I) (any, error)) tool {
+	return tool{
+		name: name, description: description, scopes: scopes,
+		input: func() (json.RawMessage, error) { return httpapi.Shape(reflect.TypeFor[I]()) },
+		run: func(ctx context.Context, d *desk, input json.RawMessage) (any, error) {
+			in, err := decode[I](input)
+			if err != nil {
+				return nil, err
+			}
+			return run(d, ctx, in)
+		},
+	}
+}
+
+// decode reads the input of a tool, which the model has written, as strictly as the body
+// of a call.
+func decode[I any](input json.RawMessage) (in I, err error) {
+	tree, err := jsontree.Parse(input)
+	if err != nil {
+		return in, err
+	}
+	return httpapi.Member[I]("input", tree)
+}
+
+type nothing struct{}
+
+// SchemaName names the schema.
+func (nothing) SchemaName() string { return "Nothing" }
+
+type ofFactory struct {
+	FactoryID string `json:"factory_id,omitempty" doc:"Id of the factory. Absent: that of the chat"`
+}
+
+// factory returns the factory that a tool is asked for.
+func (d *desk) factory(asked string) (string, error) {
+	if asked != "" {
+		return asked, nil
+	}
+	if d.factoryID == "" {
+		return "", errs.New(errs.ValidationFailed, "The chat is about no factory: name one by factory_id, or draft one first.")
+	}
+	return d.factoryID, nil
+}
+
+// find reads the factory that a tool is asked for.
+func (d *desk) find(ctx context.Context, asked string) (f factory.Factory, err error) {
+	id, err := d.factory(asked)
+	if err != nil {
+		return f, err
+	}
+	if f, _, err = d.factories.Find(ctx, id); err == nil {
+		d.read(f.ID)
+	}
+	return f, err
+}
+
+func (d *desk) listFactories(ctx context.Context, _ nothing) (any, error) {
+	page, err := d.db.List(ctx, store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(d.caller.Owner, factory.Kind), Limit: maxListed})
+	if err != nil {
+		return nil, err
+	}
+	all := []any{}
+	for _, it := range page.Items {
+		f, err := factory.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		d.read(f.ID)
+		all = append(all, map[string]any{"id": f.ID, "type": f.Type, "name": f.Name, "language": f.Language, "state": f.State})
+	}
+	return map[string]any{"factories": all, "more": page.Next != nil}, nil
+}
+
+func (d *desk) readFactory(ctx context.Context, in ofFactory) (any, error) {
+	f, err := d.find(ctx, in.FactoryID)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"factory": map[string]any{
+		"id": f.ID, "type": f.Type, "name": f.Name, "language": f.Language, "description": f.Description, "audience": f.Audience, "tone": f.Tone, "topics": f.Topics,
+		"content_types": f.ContentTypes, "models": f.Models, "schedule": f.Schedule, "auto_publish": f.AutoPublish, "settings": f.Settings, "state": f.State,
+	}}, nil
+}
+
+func (d *desk) readAnalytics(ctx context.Context, in ofFactory) (any, error) {
+	id, err := d.factory(in.FactoryID)
+	if err != nil {
+		return nil, err
+	}
+	a, err := d.statistics.ByKind(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	d.read(id)
+	return map[string]any{"analytics": a}, nil
+}
+
+func (d *desk) listContent(ctx context.Context, in ofFactory) (any, error) {
+	f, err := d.find(ctx, in.FactoryID)
+	if err != nil {
+		return nil, err
+	}
+	page, err := d.db.List(ctx, store.Query{Index: store.ByParent, Partition: item.ParentPartition(d.caller.Owner, f.ID), Limit: maxListed})
+	if err != nil {
+		return nil, err
+	}
+	all := []any{}
+	for _, it := range page.Items {
+		r, err := item.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		d.read(r.ID)
+		all = append(all, map[string]any{
+			"id": r.ID, "kind": r.Kind, "state": r.State, "title": r.Title, "prompt": provider.Clip(r.Prompt, maxQuoted), "created_at": r.CreatedAt, "publish_at": r.PublishAt, "failure": r.Failure,
+		})
+	}
+	return map[string]any{"content_items": all, "more": page.Next != nil}, nil
+}
+
+func (d *desk) listProducts(ctx context.Context, in ofFactory) (any, error) {
+	f, err := d.find(ctx, in.FactoryID)
+	if err != nil {
+		return nil, err
+	}
+	page, err := d.db.List(ctx, store.Query{
+		Index: store.ByParent, Partition: goods.Partition(d.caller.Owner, f.ID), Limit: maxListed, Filters: map[string]string{goods.StateFilter: string(goods.Active)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := []any{}
+	for _, it := range page.Items {
+		r, err := goods.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		d.read(r.ID)
+		all = append(all, map[string]any{
+			"id": r.ID, "sku": r.SKU, "name": r.Name, "description": provider.Clip(r.Description, maxQuoted), "price": r.Price, "photos": len(r.Photos), "promotions": r.Promotions,
+		})
+	}
+	return map[string]any{"products": all, "more": page.Next != nil}, nil
+}
+
+func (d *desk) listProposals(ctx context.Context, in ofFactory) (any, error) {
+	f, err := d.find(ctx, in.FactoryID)
+	if err != nil {
+		return nil, err
+	}
+	now := d.now()
+	stored, bounds := proposal.Filter([]proposal.State{proposal.Open}, now)
+	page, err := d.db.List(ctx, store.Query{
+		Index: store.ByParent, Partition: proposal.Partition(d.caller.Owner, f.ID), Limit: maxListed,
+		Filters: map[string]string{proposal.StateFilter: stored[0]}, Bounds: bounds,
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := []any{}
+	for _, it := range page.Items {
+		p, err := proposal.Decode(&it, now)
+		if err != nil {
+			return nil, err
+		}
+		d.read(p.ID)
+		all = append(all, map[string]any{"id": p.ID, "title": p.Title, "rationale": p.Rationale, "patch": p.Patch, "expected_effect": p.ExpectedEffect, "can_be_applied": p.BaseVersion == f.Version})
+	}
+	return map[string]any{"proposals": all}, nil
+}
+
+type ofKind struct {
+	Kind provider.Kind `json:"kind" enum:"text,image,video,music,voice,avatar" doc:"Kind of media"`
+}
+
+func (d *desk) listModels(_ context.Context, in ofKind) (any, error) {
+	all := []any{}
+	for _, m := range d.offer.Models(catalog.Filter{Kind: in.Kind}, d.caller.Mode == tenant.Live) {
+		if m.State != catalog.Available || len(all) == maxListed {
+			continue
+		}
+		d.read(m.ID)
+		all = append(all, map[string]any{"id": m.ID, "name": m.Name, "price": m.Price, "default": m.Default})
+	}
+	return map[string]any{"models": all}, nil
+}

@@ -1,0 +1,169 @@
+package content
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// around is what bodies are about.
+type around struct {
+	factories map[string]factory.Factory
+	balance   ledger.Balance // of live keys
+	media     incoming.Given
+	products  map[string]*goods.Record
+	// withheld reports that the caller may not publish.
+	withheld bool
+	// longest is what items present whose product is not known yet; nil: they present none.
+	longest *item.Pitch
+}
+
+// pitch returns what the item of a body says of a product; nil where it names none.
+func (a *around) pitch(b createBody, now time.Time) (*item.Pitch, error) {
+	if b.ProductID == "" {
+		return a.longest, nil
+	}
+	r := a.products[b.ProductID]
+	if r == nil || r.FactoryID != b.FactoryID {
+		return nil, errs.Invalid("/product_id", "is not the id of a product of the factory")
+	}
+	if r.State == goods.Archived {
+		return nil, errs.Invalid("/product_id", "is an archived product. Set its state to active first")
+	}
+	return item.NewPitch(r, b.PromotionID, now)
+}
+
+// refresh takes over what has become of the product of an item. Of one that is gone, what
+// the item says stays, without its photos.
+func (s *Service) refresh(ctx context.Context, r *item.Record) error {
+	p := r.Brief.Product
+	if p == nil {
+		return nil
+	}
+	items, err := s.db.GetAll(ctx, store.IDKey(p.ProductID))
+	if err != nil {
+		return err
+	}
+	found, err := productsOf(auth.FromContext(ctx).Owner, items)
+	if err != nil {
+		return err
+	}
+	now := found[p.ProductID]
+	if now == nil {
+		p.Photos = nil
+		return nil
+	}
+	if p.Promotion != nil {
+		if r.Brief.Product, err = item.NewPitch(now, p.Promotion.ID, s.now()); err == nil {
+			return nil
+		}
+	}
+	r.Brief.Product, err = item.NewPitch(now, "", s.now())
+	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
+	return err
+}
+
+// productKeys returns the keys of the products that bodies name, each once.
+func productKeys(bodies []createBody) (keys []store.Key) {
+	for _, b := range bodies {
+		if key := store.IDKey(b.ProductID); id.Valid(id.Product, b.ProductID) && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// productsOf returns the products among items that belong to an owner.
+func productsOf(o tenant.Owner, items []store.Item) (map[string]*goods.Record, error) {
+	found := map[string]*goods.Record{}
+	for _, it := range items {
+		if it.Kind != goods.ItemKind || it.Owner != o {
+			continue
+		}
+		r, err := goods.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		found[r.ID] = r
+	}
+	return found, nil
+}
+
+// tracks returns the members of bodies that name media.
+func tracks(bodies []createBody) (members []incoming.Member) {
+	for _, b := range bodies {
+		if m := trackOf(b.Music); m.IsID() {
+			members = append(members, m)
+		}
+	}
+	return members
+}
+
+// trackOf is the member music of a body.
+func trackOf(music string) incoming.Member {
+	return incoming.Member{Param: "/music", Value: music, Type: media.Audio}
+}
+
+// open reads what bodies are about, in one round trip.
+func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createBody) (a around, err error) {
+	ids := make([]string, len(bodies))
+	for i, b := range bodies {
+		ids[i] = b.FactoryID
+	}
+	var others []store.Key
+	if p.Mode == tenant.Live { // test keys have no balance
+		others = ledger.FundsKeys(p.Account, s.now())
+	}
+	a.withheld = !p.Has(auth.ContentPublish)
+	funds := len(others)
+	var beside []store.Item
+	a.factories, beside, err = s.factories.FindAll(ctx, ids, slices.Concat(others, incoming.Keys(tracks(bodies)), productKeys(bodies))...)
+	if err != nil {
+		return a, err
+	}
+	if funds > 0 {
+		a.balance = ledger.FundsOf(beside[:funds])
+	}
+	a.media = incoming.Of(p.Owner, beside[funds:])
+	a.products, err = productsOf(p.Owner, beside[funds:])
+	return a, err
+}
+
+// maxTrack is the longest music that can be worked on.
+const maxTrack = 15 * time.Minute
+
+// trackFormats are the formats of music that can be worked on.
+var trackFormats = []string{"audio/mpeg", "audio/wav"}
+
+// track returns the file of the caller's music.
+func (a *around) track(m incoming.Member) (*media.File, error) {
+	f, err := a.media.File(m)
+	if err != nil {
+		return nil, err
+	}
+	refuse := func(format string, args ...any) error {
+		e := errs.New(errs.UnsupportedMedia, format, args...)
+		e.Param = m.Param
+		return e
+	}
+	switch {
+	case !slices.Contains(trackFormats, f.MIMEType):
+		return nil, refuse("The media %s is %s. Music takes %s.", m.Value, f.MIMEType, strings.Join(trackFormats, " and "))
+	case f.DurationSeconds > maxTrack.Seconds():
+		return nil, refuse("The media %s plays %.0f seconds. Music takes at most %.0f.", m.Value, f.DurationSeconds, maxTrack.Seconds())
+	}
+	return &f, nil
+}

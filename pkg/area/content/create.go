@@ -1,0 +1,369 @@
+package content
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// maxBatch bounds the items of a batch.
+const maxBatch = 50
+
+// defaultSlides is how many slides a carousel gets that was given none.
+const defaultSlides = 5
+
+type createBody struct {
+	FactoryID       string            `json:"factory_id" doc:"Factory that makes the item. It sets the voice" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	Kind            item.Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
+	Format          string            `json:"format,omitempty" enum:"short,long" doc:"Format of a video: short (9:16, the default) or long (16:9). For kind video only"`
+	Prompt          string            `json:"prompt" minLength:"1" maxLength:"4000" doc:"What the content is about" example:"Our new trail running shoe, made of recycled nets"`
+	Title           string            `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Absent: generated"`
+	Caption         string            `json:"caption,omitempty" format:"not-blank" maxLength:"5000" doc:"Absent: generated"`
+	Hashtags        []Hashtag         `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Hashtags, without the #. Absent: generated"`
+	Language        string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47). Absent: the factory's"`
+	Model           string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a video model, a story is a clip; with visuals stills, a video needs an image model"`
+	DurationSeconds *int              `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds" example:"20"`
+	Visuals         string            `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips. For kind video only"`
+	Music           string            `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" doc:"What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only" example:"generated"`
+	Slides          []slideBody       `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Slides of a carousel. Absent: five, with generated headings. For kind carousel only"`
+	ProductID       string            `json:"product_id,omitempty" maxLength:"64" doc:"Id of an active product of the factory that the item presents: its name, price and running promotion are in the texts, and its photos in the pictures" example:"prd_01h455vb4pex5vsknk084sn02q"`
+	PromotionID     string            `json:"promotion_id,omitempty" maxLength:"64" doc:"Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one. Needs product_id" example:"prm_01h455vb4pex5vsknk084sn02q"`
+	Sandbox         *item.Rehearsal   `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
+	Metadata        resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (createBody) SchemaName() string { return "ContentItemCreate" }
+
+// wish returns what the body asks for, but for a track of the caller.
+func (b *createBody) wish() item.Wish {
+	return item.Wish{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music}
+}
+
+type slideBody struct {
+	Text string `json:"text,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Heading of the slide. Absent: generated"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (slideBody) SchemaName() string { return "ContentSlideCreate" }
+
+type createInput struct {
+	Body createBody
+}
+
+type batchBody struct {
+	Items []createBody `json:"items" minItems:"1" maxItems:"50" nullable:"false" doc:"Items to create: all or none"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (batchBody) SchemaName() string { return "ContentItemBatchCreate" }
+
+type batchInput struct {
+	Body batchBody
+}
+
+// batch is what a call has created, in the order of its items.
+type batch []item.Item
+
+// SchemaName names the schema in the OpenAPI document.
+func (batch) SchemaName() string { return "ContentItems" }
+
+// Pending returns the list of what was created together, and when to look.
+func (b batch) Pending() (path string, after time.Duration) {
+	for _, it := range b {
+		after = max(after, it.Usual)
+	}
+	return "/v1/content-items?limit=" + strconv.Itoa(maxBatch) + "&" + resource.MadeAt(b[0].CreatedAt.Time), after
+}
+
+// Schema describes the answer in the OpenAPI document.
+func (batch) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeArray, Items: r.Schema(reflect.TypeFor[item.Item](), true, "")}
+}
+
+// registerCreate puts the operations that create items into the router.
+func (s *Service) registerCreate(r *httpapi.Router) {
+	refusals := []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
+	create := op("createContentItem", http.MethodPost, "/v1/content-items", auth.ContentWrite, "Create a content item",
+		"The item is generated in the background, with the current settings of the factory, whose `content_types` must contain its kind. The event `content.generated` or `content.failed` reports its end. The cost depends on the request: it is reserved now, charged when the item is generated, and released if it fails, but for the completed parts where finished media cannot be made of what you gave. Canceling charges the parts that were completed and releases the rest. With a test key nothing is spent, and `sandbox` selects the result.")
+	create.Status, create.Errors = http.StatusAccepted, refusals
+	httpapi.Write(r, create, s.create)
+
+	batch := op("createContentItems", http.MethodPost, "/v1/content-items/batch", auth.ContentWrite, "Create several content items",
+		"Creates up to 50 items, each like `POST /v1/content-items`, or none: if one is refused, nothing is created or spent. The response lists them in the order of the request. If several are refused, `details` lists all, and `code` is that of the first.")
+	batch.Status, batch.Errors = http.StatusAccepted, refusals
+	httpapi.Write(r, batch, s.createBatch)
+}
+
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out item.Item, err error) {
+	p, now := auth.FromContext(ctx), s.now()
+	if err := in.Body.check(p.Mode); err != nil {
+		return out, err
+	}
+	around, err := s.open(ctx, p, in.Body)
+	if err != nil {
+		return out, err
+	}
+	r, err := s.newRecord(in.Body, around, p.Mode, now)
+	if err != nil {
+		return out, err
+	}
+	if err := refuse(p, r); err != nil {
+		return out, err
+	}
+	order := r.Order(p.Owner)
+	r.Usual = order.Usual()
+	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), around.balance); err != nil {
+		return out, err
+	}
+	it, err := r.Entry(p.Owner)
+	if err != nil {
+		return out, err
+	}
+	tx.Create(it, nil)
+	if err := around.media.Use(tx, now); err != nil {
+		return out, err
+	}
+	return s.view(ctx, r)
+}
+
+func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput) (out batch, err error) {
+	p, now := auth.FromContext(ctx), s.now()
+	around, err := s.open(ctx, p, in.Body.Items...)
+	if err != nil {
+		return out, err
+	}
+	var bad refusals
+	var records []*item.Record
+	var works []generate.Order
+	for i, b := range in.Body.Items {
+		err := b.check(p.Mode)
+		var r *item.Record
+		if err == nil {
+			r, err = s.newRecord(b, around, p.Mode, now)
+		}
+		if err != nil {
+			if err := bad.add(i, err); err != nil {
+				return out, err
+			}
+			continue
+		}
+		order := r.Order(p.Owner)
+		r.Usual = order.Usual()
+		records, works = append(records, r), append(works, order)
+	}
+	if err := bad.err(); err != nil {
+		return out, err
+	}
+	if err := refuse(p, records...); err != nil {
+		return out, err
+	}
+	ticket, err := generate.AcceptBatch(tx, now, works, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), around.balance)
+	if err != nil {
+		return out, err
+	}
+	if err := around.media.Use(tx, now); err != nil {
+		return out, err
+	}
+	for _, r := range records {
+		r.Ticket = ticket
+		it, err := r.Entry(p.Owner)
+		if err != nil {
+			return out, err
+		}
+		tx.Create(it, nil)
+		v, err := s.view(ctx, r)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// refusals collects why items of a batch cannot be accepted.
+type refusals struct {
+	first   *errs.Error
+	details []errs.Detail
+}
+
+// add notes the refusal of the i-th item. It returns an error back that is none.
+func (f *refusals) add(i int, err error) error {
+	var e *errs.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	at := fmt.Sprintf("/items/%d", i)
+	details := e.Details
+	if details == nil {
+		details = []errs.Detail{{Param: e.Param, Message: e.Message}}
+	}
+	for _, d := range details {
+		f.details = append(f.details, errs.Detail{Param: at + d.Param, Message: d.Message})
+	}
+	if f.first == nil {
+		f.first = e
+	}
+	return nil
+}
+
+// err is the refusal of the whole batch; nil where there is none.
+func (f *refusals) err() error {
+	if f.first == nil {
+		return nil
+	}
+	e := errs.InvalidFields(f.details...)
+	e.Code, e.Context = f.first.Code, f.first.Context
+	return e
+}
+
+// check refuses what does not fit the kind or the key.
+func (b *createBody) check(mode tenant.Mode) error {
+	return errs.All(checkRehearsal(b.Sandbox, mode), b.Rules())
+}
+
+// Rules refuses what does not fit the kind.
+func (b *createBody) Rules() error {
+	var found []error
+	if b.Format != "" && b.Kind != item.Video {
+		found = append(found, errs.Invalid("/format", "is for kind video only"))
+	}
+	if b.Slides != nil && b.Kind != item.Carousel {
+		found = append(found, errs.Invalid("/slides", "are for kind carousel only"))
+	}
+	if b.PromotionID != "" && b.ProductID == "" {
+		found = append(found, errs.Invalid("/promotion_id", "needs product_id, the product that the item presents"))
+	}
+	found = append(found, b.wish().Check(b.Kind, cmp.Or(b.Format, item.FormatShort)))
+	return errs.All(found...)
+}
+
+// Rules refuses what does not fit the kinds of the items.
+func (b *batchBody) Rules() error {
+	var bad refusals
+	for i := range b.Items {
+		if err := b.Items[i].Rules(); err != nil {
+			if err := bad.add(i, err); err != nil {
+				return err
+			}
+		}
+	}
+	return bad.err()
+}
+
+// checkRehearsal refuses a rehearsal that a live key asks for, or that makes no sense.
+func checkRehearsal(r *item.Rehearsal, mode tenant.Mode) error {
+	switch {
+	case r == nil:
+		return nil
+	case mode != tenant.Test:
+		return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
+	}
+	return r.Check(r.Outcome)
+}
+
+// refuse returns the refusal that the records' rehearsals ask for, or nil.
+func refuse(p *auth.Principal, records ...*item.Record) error {
+	var outcome string
+	var credits int64
+	for _, r := range records {
+		if r.Sandbox == nil {
+			continue
+		}
+		credits += r.LivePrice()
+		if generate.Refuse(r.Sandbox.Outcome, 0, p) != nil && outcome == "" {
+			outcome = r.Sandbox.Outcome
+		}
+	}
+	return generate.Refuse(outcome, credits, p)
+}
+
+// newRecord makes the item that a body asks for in the voice of its factory.
+func (s *Service) newRecord(b createBody, a around, mode tenant.Mode, now time.Time) (*item.Record, error) {
+	f, found := a.factories[b.FactoryID]
+	if !found {
+		e := errs.Missing(factory.Kind, b.FactoryID)
+		e.Param = "/factory_id"
+		return nil, e
+	}
+	if f.State == factory.StatePaused {
+		e := errs.New(errs.InvalidState, "The factory %s is paused and takes no new content items. Set its state to active first.", f.ID)
+		e.Param = "/factory_id"
+		return nil, e.With(errs.StateContext{State: f.State, Allowed: []string{"update"}})
+	}
+	if !slices.Contains(f.ContentTypes, string(b.Kind)) {
+		return nil, errs.Invalid("/kind", "is not among the content_types of the factory, which are %s", strings.Join(f.ContentTypes, ", "))
+	}
+	r := &item.Record{
+		Item: item.Item{
+			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
+			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
+			Slides: []item.Slide{}, SocialAccountIDs: []string{}, Publications: []item.Publication{}, State: item.Queued, Attempt: 1,
+		},
+		Automatic: f.AutoPublish, Withheld: a.withheld,
+		Given:   item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
+		Sandbox: b.Sandbox, Accepted: now,
+	}
+	for _, h := range b.Hashtags {
+		r.Hashtags = append(r.Hashtags, string(h))
+	}
+	var err error
+	if r.Language, err = factory.Language(b.Language, f.Language); err != nil {
+		return nil, err
+	}
+	switch b.Kind {
+	case item.Video:
+		format := cmp.Or(b.Format, item.FormatShort)
+		r.Format = &format
+	case item.Carousel:
+		setSlides(r, b.Slides)
+	}
+	if r.Brief, err = newBrief(f); err != nil {
+		return nil, err
+	}
+	if r.Brief.Product, err = a.pitch(b, now); err != nil {
+		return nil, err
+	}
+	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
+	w := b.wish()
+	if m := trackOf(w.Music); m.IsID() {
+		if w.Track, err = a.track(m); err != nil {
+			return nil, err
+		}
+	}
+	return r, r.Plan(s.offer, w, mode == tenant.Live)
+}
+
+// setSlides sets the slides of a carousel.
+func setSlides(r *item.Record, slides []slideBody) {
+	if slides == nil {
+		slides = make([]slideBody, defaultSlides)
+	}
+	for i, slide := range slides {
+		r.Slides = append(r.Slides, item.Slide{Text: slide.Text})
+		if slide.Text != "" {
+			r.Given.Slides = append(r.Given.Slides, i)
+		}
+	}
+}

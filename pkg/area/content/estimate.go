@@ -1,0 +1,91 @@
+package content
+
+import (
+	"context"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+)
+
+// Estimates returns what the bodies of the operations that create items would cost
+// with a live key, by operation: the credits of each item, in their order. A body is
+// the member "body" of the request; places in errors begin below it.
+func (s *Service) Estimates() map[string]func(ctx context.Context, body any) ([]int64, error) {
+	return map[string]func(ctx context.Context, body any) ([]int64, error){
+		"createContentItem": func(ctx context.Context, body any) ([]int64, error) {
+			b, err := httpapi.Member[createBody]("body", body)
+			if err != nil {
+				return nil, err
+			}
+			return s.prices(ctx, false, b)
+		},
+		"createContentItems": func(ctx context.Context, body any) ([]int64, error) {
+			b, err := httpapi.Member[batchBody]("body", body)
+			if err != nil {
+				return nil, err
+			}
+			return s.prices(ctx, true, b.Items...)
+		},
+	}
+}
+
+// EstimateRegenerate returns what another attempt at an item would cost with a live
+// key, as Estimates does.
+func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body any) ([]int64, error) {
+	b, err := httpapi.Member[regenerateBody]("body", body)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRehearsal(b.Sandbox, auth.FromContext(ctx).Mode); err != nil {
+		return nil, err
+	}
+	p := auth.FromContext(ctx)
+	found, beside, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{itemID}, incoming.Keys([]incoming.Member{trackOf(b.Music)})...)
+	if err != nil {
+		return nil, err
+	}
+	it, ok := found[itemID]
+	if !ok {
+		return nil, errs.Missing("content item", itemID)
+	}
+	r, err := item.Decode(&it)
+	if err != nil {
+		return nil, err
+	}
+	err = s.plan(ctx, r, b, around{media: incoming.Of(p.Owner, beside)}, true)
+	return []int64{r.Credits}, err
+}
+
+// prices returns the price of each body, of a batch or of one item.
+func (s *Service) prices(ctx context.Context, batch bool, bodies ...createBody) ([]int64, error) {
+	p := auth.FromContext(ctx)
+	around, err := s.open(ctx, p, bodies...)
+	if err != nil {
+		return nil, err
+	}
+	var bad refusals
+	credits := make([]int64, len(bodies))
+	for i, b := range bodies {
+		err := b.check(p.Mode)
+		if err == nil {
+			var r *item.Record
+			if r, err = s.newRecord(b, around, tenant.Live, s.now()); err == nil {
+				credits[i] = r.Credits
+				continue
+			}
+		}
+		if !batch {
+			return nil, err
+		}
+		if err := bad.add(i, err); err != nil {
+			return nil, err
+		}
+	}
+	return credits, bad.err()
+}

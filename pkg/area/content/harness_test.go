@@ -1,0 +1,263 @@
+package content_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
+	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/service/generatetest"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
+)
+
+type object = map[string]any
+
+// world is everything around content items: their operations, called by a test
+// key, and the worker with what it works by.
+type world struct {
+	*apitest.Caller
+	t        *testing.T
+	db       *store.DB
+	faults   *storetest.Faults
+	clock    *apitest.Clock
+	provider *recorded
+	objects  *memory
+	composer generate.Composer
+	kernel   *task.Kernel
+	factory  string // id of a factory of the caller
+	signer   *media.Signer
+	composed []composition.Composition
+}
+
+// seeing keeps what is composed.
+type seeing struct {
+	generate.Composer
+	w *world
+}
+
+// Compose implements generate.Composer.
+func (s seeing) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int), save generate.Save) error {
+	s.w.composed = append(s.w.composed, what)
+	return s.Composer.Compose(ctx, what, draft, progress, save)
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{}, composer: generatetest.Composer{}}
+	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
+	w.provider = &recorded{Provider: sandbox.New(w.clock.Now), running: "none", kinds: map[provider.Handle]provider.Kind{}}
+	var err error
+	w.signer, err = media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+	})}, "bucket", w.clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.kernel = w.kernelAt(w.clock.Now)
+	factories := factory.NewService(w.db, w.clock.Now)
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), w.clock.Now), account.NewEvents(w.db, w.signer))
+	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "language": "de"})
+	return w
+}
+
+func (w *world) makeFactory(body object) string {
+	w.t.Helper()
+	var f struct{ ID string }
+	w.Call(http.MethodPost, "/v1/factories", body).Into(w.t, http.StatusCreated, &f)
+	return f.ID
+}
+
+// body is a body that creates an item; members are pairs that change it.
+func (w *world) body(members ...any) object {
+	b := object{"factory_id": w.factory, "kind": "post", "prompt": "Ein neuer Laufschuh"}
+	for i := 0; i+1 < len(members); i += 2 {
+		b[members[i].(string)] = members[i+1]
+	}
+	return b
+}
+
+// create makes an item through the API.
+func (w *world) create(members ...any) (it item.Item) {
+	w.t.Helper()
+	w.Call(http.MethodPost, "/v1/content-items", w.body(members...)).Into(w.t, http.StatusAccepted, &it)
+	w.clock.Add(time.Second)
+	return it
+}
+
+func (w *world) get(itemID string) (it item.Item) {
+	w.t.Helper()
+	w.Call(http.MethodGet, "/v1/content-items/"+itemID, nil).Into(w.t, http.StatusOK, &it)
+	return it
+}
+
+// message returns the message of a task that was committed for an attempt at an item.
+func (w *world) message(kind task.Kind, itemID string, attempt int) (m task.Message) {
+	w.t.Helper()
+	it, err := w.db.Get(w.t.Context(), store.IDKey(task.ID(kind, itemID, attempt)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := it.Decode(&m); err != nil {
+		w.t.Fatal(err)
+	}
+	return m
+}
+
+// kernelAt makes a kernel with a clock.
+func (w *world) kernelAt(now func() time.Time) *task.Kernel {
+	worker := &generate.Worker{
+		DB: w.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(w.signer)}},
+		Providers: generatetest.Only{Provider: w.provider}, Objects: w.objects, Composer: seeing{w.composer, w}, Now: now,
+	}
+	return task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
+}
+
+// do has the worker take the steps of an item's job until it has to wait, and returns
+// for how long; 0 where it is done.
+func (w *world) do(itemID string) (wait time.Duration) {
+	w.t.Helper()
+	return w.doAttempt(itemID, 1)
+}
+
+// doAttempt is do for an attempt after the first.
+func (w *world) doAttempt(itemID string, attempt int) (wait time.Duration) {
+	w.t.Helper()
+	m := w.message(generate.Generate, itemID, attempt)
+	for range 100 {
+		next, err := w.kernel.Do(w.t.Context(), m, 1)
+		switch {
+		case err != nil:
+			w.t.Fatal(err)
+		case next == nil:
+			return 0
+		case next.Delay > 0:
+			return next.Delay
+		}
+		m = next.Message
+	}
+	w.t.Fatal("100 steps are no end")
+	return 0
+}
+
+// generated makes an item and has it generated.
+func (w *world) generated(members ...any) item.Item {
+	w.t.Helper()
+	it := w.create(members...)
+	if wait := w.do(it.ID); wait != 0 {
+		w.t.Fatalf("the worker asks for %v", wait)
+	}
+	return w.get(it.ID)
+}
+
+// events returns the events of an item, as they lie in the table.
+func (w *world) events(itemID string) (types map[event.Type]int) {
+	w.t.Helper()
+	types = map[event.Type]int{}
+	for _, row := range storetest.Rows(w.t, w.db) {
+		if row["kind"] != event.Kind {
+			continue
+		}
+		var e struct {
+			Type event.Type
+			Data struct{ Object struct{ ID string } }
+		}
+		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
+			w.t.Fatal(err)
+		}
+		if e.Data.Object.ID == itemID {
+			types[e.Type]++
+		}
+	}
+	return types
+}
+
+// happened checks that these events of an item happened, each once, and no other.
+func (w *world) happened(itemID string, want ...event.Type) {
+	w.t.Helper()
+	got := w.events(itemID)
+	for _, t := range want {
+		if got[t] != 1 {
+			w.t.Errorf("%s happened %d times", t, got[t])
+		}
+	}
+	if len(got) != len(want) {
+		w.t.Errorf("the events are %v, want %v", got, want)
+	}
+}
+
+// recorded is a provider that remembers what it was asked for, and leaves a kind
+// undone where a test wants it to.
+type recorded struct {
+	provider.Provider
+	mu       sync.Mutex
+	requests []provider.Request
+	running  provider.Kind // the one kind that is not done yet
+	kinds    map[provider.Handle]provider.Kind
+}
+
+func (p *recorded) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	sub, err := p.Provider.Submit(ctx, req)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests = append(p.requests, req)
+	p.kinds[sub.Handle] = req.Kind
+	return sub, err
+}
+
+func (p *recorded) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
+	p.mu.Lock()
+	kind := p.kinds[h]
+	p.mu.Unlock()
+	if kind == p.running {
+		return provider.Status{State: provider.Running}, nil
+	}
+	return p.Provider.Poll(ctx, h)
+}
+
+// memory stores files, unless it is to fail.
+type memory struct {
+	generatetest.Objects
+	err error
+}
+
+func (m *memory) Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+	if m.err != nil {
+		return media.File{}, m.err
+	}
+	return m.Objects.Save(ctx, place, n, body)
+}
+
+// shape describes a file: its type, its format and its aspect ratio, as far as edges in
+// steps of 32 pixels can have it.
+func shape(v media.View) string {
+	of := fmt.Sprint(v.Type, " ", v.MIMEType)
+	for _, ratio := range []string{"1:1", "4:5", "9:16", "16:9"} {
+		across, down, _ := provider.ParseRatio(ratio)
+		if v.Height > 0 && math.Abs(float64(v.Width)/float64(v.Height)/across*down-1) < 0.02 {
+			return of + " " + ratio
+		}
+	}
+	return of
+}

@@ -1,0 +1,164 @@
+package item
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/media"
+)
+
+// The longest texts for models, in characters. A text model reads all settings of a
+// factory. The providers of pictures, clips and tracks accept far less.
+const (
+	maxInstructions = 8000
+	maxPrompt       = 1000
+	maxManner       = 250
+)
+
+// Brief describes an item's factory to the models. It is stored with the item: a later
+// change of the factory does not change an accepted item.
+type Brief struct {
+	// Type is the type of the factory; empty of items that are older than this member.
+	Type string `json:"type,omitempty"`
+	// Voice is for text models.
+	Voice string `json:"voice"`
+	// Look is for image and video models, and Sound for music models.
+	Look  string `json:"look,omitempty"`
+	Sound string `json:"sound,omitempty"`
+	// Models are the ids of the factory's models, by kind.
+	Models map[string]string `json:"models,omitempty"`
+	// Trained is the factory's trained model, if it is its text model.
+	Trained *catalog.Trained `json:"trained,omitempty"`
+	// Product is what the content presents; nil: nothing of the shop.
+	Product *Pitch `json:"product,omitempty"`
+	// Prices says which prices the texts may state: PricesKnown or PricesNone; empty: any.
+	Prices string `json:"prices,omitempty"`
+	// Brand is how the factory shows itself in finished media; nil: not at all.
+	Brand *composition.Brand `json:"brand,omitempty"`
+}
+
+// model returns the id in the catalog of the factory's model of a kind, empty without
+// one, and the endpoint of a trained model.
+func (b Brief) model(kind provider.Kind) (modelID, endpoint string) {
+	if t := b.Trained; t != nil && kind == provider.KindText {
+		return t.BaseModel, t.Endpoint
+	}
+	return b.Models[string(kind)], ""
+}
+
+// Factory is what a brief is written from. It repeats the members of a factory because
+// pkg/area/factory links the HTTP framework.
+type Factory struct {
+	ID, Name, Type string
+	// Writer says who speaks, such as "a brand".
+	Writer                      string
+	Description, Audience, Tone string
+	Topics                      []string
+	// Settings is a JSON object.
+	Settings []byte
+	Models   map[string]string
+	Trained  *catalog.Trained
+	// Logo is the picture that the settings name.
+	Logo *media.File
+	// Sells reports that it is a shop, whose texts state no price that it does not have.
+	Sells bool
+}
+
+// The prices that texts may state.
+const (
+	PricesKnown = "known" // those of the product, and those that the caller has written
+	PricesNone  = "none"
+)
+
+// pricesOf returns which prices the texts of a factory may state.
+func (f Factory) pricesOf(settings map[string]any) string {
+	switch {
+	case !f.Sells:
+		return ""
+	case settings["show_prices"] == false:
+		return PricesNone
+	default:
+		return PricesKnown
+	}
+}
+
+// brandOf returns the brand that settings describe; nil if they describe none.
+func brandOf(settings map[string]any, logo *media.File) *composition.Brand {
+	b := composition.Brand{Logo: logo}
+	for _, member := range []string{"brand_name", "shop_name", "artist_name"} {
+		if name, ok := settings[member].(string); ok {
+			b.Name = name
+		}
+	}
+	if colors, ok := settings["colors"].([]any); ok && len(colors) > 0 {
+		b.Color = words(colors[0])
+	}
+	if b == (composition.Brand{}) {
+		return nil
+	}
+	return &b
+}
+
+// NewBrief writes the brief of a factory.
+func NewBrief(f Factory) (Brief, error) {
+	var settings map[string]any
+	if err := json.Unmarshal(f.Settings, &settings); err != nil {
+		return Brief{}, fmt.Errorf("item: settings of %s: %w", f.ID, err)
+	}
+	voice := []string{fmt.Sprintf("You write for %q, %s.", f.Name, f.Writer)}
+	voice = append(voice, sentence("What it is about", f.Description), sentence("Whom it speaks to", f.Audience), sentence("Its tone", f.Tone), sentence("Its topics", strings.Join(f.Topics, ", ")))
+	delete(settings, "logo") // an id says nothing to a model
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		voice = append(voice, sentence("Its "+strings.ReplaceAll(name, "_", " "), words(settings[name])))
+	}
+	look := []string{sentence("Mood", f.Tone), sentence("Colors", words(settings["colors"])), sentence("Style", words(settings["style"])), sentence("For", f.Audience)}
+	sound := []string{sentence("Genres", words(settings["genres"])), sentence("Mood", words(settings["mood"]))}
+	if settings["mood"] == nil {
+		sound = append(sound, sentence("Mood", f.Tone))
+	}
+	return Brief{
+		Type: f.Type, Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
+		Look: provider.Clip(sentences(" ", look...), maxManner), Sound: provider.Clip(sentences(" ", sound...), maxManner),
+		Models: f.Models, Trained: f.Trained, Brand: brandOf(settings, f.Logo), Prices: f.pricesOf(settings),
+	}, nil
+}
+
+// sentence returns a sentence with the value of something, or "" if the value is blank.
+func sentence(what, value string) string {
+	if value = strings.TrimSpace(value); value == "" {
+		return ""
+	}
+	return what + ": " + strings.TrimRight(value, ".") + "."
+}
+
+// words returns a setting as text.
+func words(setting any) string {
+	switch v := setting.(type) {
+	case nil:
+		return ""
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case []any:
+		all := make([]string, len(v))
+		for i, one := range v {
+			all[i] = words(one)
+		}
+		return strings.Join(all, ", ")
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// sentences joins the sentences that are not empty.
+func sentences(separator string, all ...string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" }), separator)
+}

@@ -1,0 +1,59 @@
+package item
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/tally"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Counts is what the item counts in its content plan, in its present state.
+func (r *Record) Counts() tally.Counts {
+	c := tally.Counts{Cost: r.CostCredits}
+	if r.Runs() {
+		c.Reserved = r.Credits
+	}
+	switch r.State {
+	case Generated, Scheduled, Publishing:
+		c.Generated = 1
+	case Published:
+		c.Generated, c.Published = 1, 1
+	case Failed:
+		c.Failed = 1
+	case Canceled:
+		c.Canceled = 1
+	}
+	return c
+}
+
+// Count adds to the transaction that the item counts otherwise in its content plan, if it
+// is of one, than it did before.
+func (r *Record) Count(tx *store.Tx, now time.Time, before tally.Counts) {
+	if r.ContentPlanID != nil {
+		tally.Add(tx, now, r.FactoryID, *r.ContentPlanID, r.Counts().Minus(before))
+	}
+}
+
+// Stop moves an item whose work was canceled to its end. charged is what the completed
+// parts have cost.
+func (r *Record) Stop(tx *store.Tx, now time.Time, charged int64) error {
+	before := r.Counts()
+	if err := r.Move(Canceled); err != nil {
+		return err
+	}
+	r.Charge(now, charged)
+	r.Ticket = generate.Ticket{}
+	r.Touch(now)
+	r.Count(tx, now, before)
+	return nil
+}
+
+// Cancel implements generate.Work.
+func (w *work) Cancel(tx *store.Tx, now time.Time, charged int64) error {
+	if err := w.Stop(tx, now, charged); err != nil {
+		return err
+	}
+	return w.Notify(tx, w.item.Owner, event.ContentCanceled)
+}

@@ -1,0 +1,13 @@
+package content
+
+import (
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) {
+	NewService(e.DB, factory.NewService(e.DB, e.Now), e.Media, catalog.NewOffer(e.Providers, e.AWS.Region), e.Now).Register(r)
+}

@@ -1,0 +1,89 @@
+package content
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// ItemPath is the part of the path that names a content item. It is exported because
+// huma reads exported fields only, embedded ones too.
+type ItemPath struct {
+	ID string `path:"content_item_id" doc:"Id of the content item" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+}
+
+type listInput struct {
+	httpapi.PageInput
+	httpapi.Period
+	FactoryID     string   `query:"factory_id" doc:"Only items of this factory"`
+	Kind          []string `query:"kind" enum:"post,video,carousel,story,music_clip" nullable:"false" doc:"Only items of these kinds, separated by commas"`
+	State         []string `query:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" nullable:"false" doc:"Only items in these states, separated by commas"`
+	ContentPlanID string   `query:"content_plan_id" doc:"Only items of this content plan"`
+}
+
+func op(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
+	return httpapi.Op{
+		ID: id, Method: method, Path: path, Scope: scope, Function: "content", Tag: "Content",
+		Summary: summary, Description: description,
+	}
+}
+
+// Register puts the operations of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	list := op("listContentItems", http.MethodGet, "/v1/content-items", auth.ContentRead, "List the content items", "Newest first.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
+
+	s.registerCreate(r)
+	httpapi.Read(r, op("getContentItem", http.MethodGet, "/v1/content-items/{content_item_id}", auth.ContentRead, "Get a content item", "The URLs of its media are signed anew."), s.get)
+	s.registerChanges(r)
+	s.registerPublishing(r)
+}
+
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.Item], error) {
+	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
+		return httpapi.Page[item.Item]{}, errs.Invalid("factory_id", "is not the id of a factory")
+	}
+	if in.ContentPlanID != "" && !id.Valid(id.ContentPlan, in.ContentPlanID) {
+		return httpapi.Page[item.Item]{}, errs.Invalid("content_plan_id", "is not the id of a content plan")
+	}
+	q, err := httpapi.Owned(ctx, item.ItemKind, id.ContentItem, in.Period, map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State), "plan": in.ContentPlanID})
+	if err != nil {
+		return httpapi.Page[item.Item]{}, err
+	}
+	if in.FactoryID != "" {
+		q.Index, q.Partition = store.ByParent, item.ParentPartition(auth.FromContext(ctx).Owner, in.FactoryID)
+	}
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (item.Item, error) {
+		r, err := item.Decode(&it)
+		if err != nil {
+			return item.Item{}, err
+		}
+		return s.view(ctx, r)
+	})
+}
+
+// view returns an item as the caller sees it. What it may not read, a change does not show
+// it either.
+func (s *Service) view(ctx context.Context, r *item.Record) (item.Item, error) {
+	v, err := r.View(ctx, s.signer)
+	if !auth.FromContext(ctx).Has(auth.ContentRead) {
+		v.Media = []media.View{}
+	}
+	return v, err
+}
+
+func (s *Service) get(ctx context.Context, in *ItemPath) (item.Item, error) {
+	r, _, err := s.find(ctx, in.ID)
+	if err != nil {
+		return item.Item{}, err
+	}
+	return s.view(ctx, r)
+}

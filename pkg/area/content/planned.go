@@ -1,0 +1,30 @@
+package content
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate/catalog"
+)
+
+// Planned returns the record that items of a content plan begin with, made as createContentItem
+// makes it of a kind and a prompt.
+func Planned(f factory.Factory, kind item.Kind, prompt string, sandbox *item.Rehearsal, offer catalog.Offer, mode tenant.Mode, now time.Time) (*item.Record, error) {
+	s := &Service{offer: offer}
+	b := createBody{FactoryID: f.ID, Kind: kind, Prompt: prompt, Sandbox: sandbox}
+	a := around{factories: map[string]factory.Factory{f.ID: f}}
+	if f.Type != factory.Seller {
+		return s.newRecord(b, a, mode, now)
+	}
+	a.longest = item.LongestPitch()
+	r, err := s.newRecord(b, a, mode, now)
+	if err == nil {
+		r.Brief.Product, r.ProductID = nil, nil // which one it is follows
+	}
+	return r, err
+}
+
+// CheckRehearsal refuses a rehearsal that a live key asks for, or that makes no sense.
+func CheckRehearsal(r *item.Rehearsal, mode tenant.Mode) error { return checkRehearsal(r, mode) }

@@ -1,0 +1,75 @@
+package publication_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	fakeyoutube "github.com/content-automation/api/testdata/platforms/youtube"
+)
+
+// pass takes the steps that are due while the time passes.
+func (w *world) pass(d, step time.Duration) {
+	w.t.Helper()
+	for until := w.clock.Now().Add(d); w.clock.Now().Before(until); w.clock.Advance(step) {
+		for range 20 {
+			due := w.due()
+			if len(due) == 0 {
+				break
+			}
+			w.deliver(due, 1)
+		}
+	}
+}
+
+// states returns how many of the items with these ids are in each state.
+func (w *world) states(ids []string) map[item.State]int {
+	w.t.Helper()
+	found := map[item.State]int{}
+	for _, w.item = range ids {
+		_, r := w.read()
+		found[r.State]++
+	}
+	return found
+}
+
+// All accounts of the application share its uploads of a day. They are spread over the day,
+// and what exceeds them waits: YouTube never refuses one.
+func TestUploadsAreSpreadOverTheDay(t *testing.T) {
+	w := newWorld(t, "youtube")
+	f := w.fake.(*fakeyoutube.Fake)
+	f.Quota, w.worker.Budgets = 4, map[string]int{"youtube": 4}
+	first, second := w.account, w.connect("soc_2", "youtube", fakes["youtube"].account)
+	var ids []string
+	for n := range 7 {
+		if n > 0 {
+			w.makeItem(fmt.Sprint("cnt_", n+1))
+		}
+		if w.account = first; n%2 > 0 {
+			w.account = second
+		}
+		ids = append(ids, w.item)
+		w.publish()
+	}
+	begins := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC) // of the day in California; it is one hour later
+	w.pass(time.Minute, time.Minute)
+	if n := len(f.Inserts()); n != 2 {
+		t.Errorf("%d uploads at once, want a fourth of the 4 of the day, and one of this hour", n)
+	}
+	w.pass(46*time.Hour, 20*time.Minute)
+	if got := w.states(ids); got[item.Published] != 7 || f.Refused > 0 || len(f.Inserts()) != 7 {
+		t.Fatalf("the items are %v, with %d uploads and %d refusals", got, len(f.Inserts()), f.Refused)
+	}
+	used := map[int]int{}
+	for _, at := range f.Inserts() {
+		n := int(at.Sub(begins).Hours() / 24)
+		used[n]++
+		if most := 2 + 3*(at.Sub(begins).Hours()/24-float64(n)); float64(used[n]) > most+0.01 {
+			t.Errorf("the upload %d of the day %d is at %v, when %.1f may be", used[n], n, at, most)
+		}
+	}
+	if used[0] != 4 {
+		t.Errorf("the uploads of the days are %v, want all of the 4 on the first", used)
+	}
+}

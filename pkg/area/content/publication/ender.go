@@ -1,0 +1,119 @@
+package publication
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// atOnce is how many items one call of an ender changes.
+const atOnce = 25
+
+// AccountEnder takes an account that was disconnected out of the items that are scheduled
+// to it: see account.Ender. What is being published ends by itself.
+type AccountEnder struct {
+	DB  *store.DB
+	Now func() time.Time
+}
+
+// End implements account.Ender.
+func (e AccountEnder) End(ctx context.Context, o tenant.Owner, accountID string) (more bool, err error) {
+	q := store.Query{Index: store.ByParent, Partition: slots(accountID), OldestFirst: true, Limit: atOnce}
+	for {
+		page, err := e.DB.List(ctx, q)
+		if err != nil {
+			return false, err
+		}
+		for _, it := range page.Items {
+			var note struct{ Item string }
+			if err := json.Unmarshal(it.Doc, &note); err != nil {
+				return false, err
+			}
+			withdrawn, err := change(ctx, e.DB, o, note.Item, func(tx *store.Tx, r *item.Record) (bool, error) { return withdraw(tx, e.Now(), o, r, accountID) })
+			if err != nil {
+				return false, err
+			}
+			more = more || withdrawn
+		}
+		if more || page.Next == nil {
+			return more, nil
+		}
+		q.After = page.Next
+	}
+}
+
+// withdraw takes an account out of a scheduled item, which is no longer scheduled where
+// that was the last one.
+func withdraw(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, accountID string) (bool, error) {
+	pub := r.PublicationTo(accountID)
+	if r.State != item.Scheduled || pub == nil || pub.State != item.PublicationPending {
+		return false, nil
+	}
+	r.SocialAccountIDs = slices.DeleteFunc(slices.Clone(r.SocialAccountIDs), func(id string) bool { return id == accountID })
+	if len(r.Publications) == 1 {
+		return true, Clear(tx, now, o, r)
+	}
+	planner{tx, now, o, r}.leave(pub, true)
+	delete(r.Outlets, pub.ID)
+	r.Publications = slices.DeleteFunc(r.Publications, func(p item.Publication) bool { return p.SocialAccountID == accountID })
+	r.Touch(now)
+	return true, nil
+}
+
+// change changes an item in a transaction of its own, and reports whether it did.
+func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string, f func(*store.Tx, *item.Record) (bool, error)) (bool, error) {
+	it, err := db.Get(ctx, store.IDKey(itemID))
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || it.Owner != o || it.Kind != item.ItemKind {
+		return false, err
+	}
+	r, err := item.Decode(&it)
+	if err != nil {
+		return false, err
+	}
+	tx := &store.Tx{}
+	changed, err := f(tx, r)
+	if err != nil || !changed {
+		return false, err
+	}
+	if err := write(tx, it, r); err != nil {
+		return false, err
+	}
+	return true, db.Commit(ctx, tx)
+}
+
+// FactoryEnder clears the schedule of the items of a factory that was deleted: see
+// work.Ender.
+type FactoryEnder struct {
+	DB  *store.DB
+	Now func() time.Time
+}
+
+// End implements work.Ender.
+func (e FactoryEnder) End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+	page, err := e.DB.List(ctx, store.Query{
+		Index: store.ByParent, Partition: item.ParentPartition(o, factoryID), Filters: map[string]string{"state": string(item.Scheduled)}, OldestFirst: true, Limit: atOnce,
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, it := range page.Items {
+		if _, err := change(ctx, e.DB, o, it.PK, func(tx *store.Tx, r *item.Record) (bool, error) {
+			if r.State != item.Scheduled {
+				return false, nil
+			}
+			return true, Clear(tx, e.Now(), o, r)
+		}); err != nil {
+			return false, err
+		}
+	}
+	return len(page.Items) > 0 || page.Next != nil, nil
+}

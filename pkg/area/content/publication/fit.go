@@ -1,0 +1,150 @@
+package publication
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/media"
+)
+
+// topics are what factories of a type publish about.
+var topics = map[string]platform.Topic{"musician": platform.TopicMusic, "news": platform.TopicNews}
+
+// post returns what a publication posts, as far as the item decides it.
+func post(r *item.Record, pub *item.Publication) platform.Post {
+	files, poster := r.Posted()
+	p := platform.Post{
+		Key: pub.ID, Kind: platform.Kind(r.Kind), Topic: topics[r.Brief.Type], Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags, Language: r.Language,
+	}
+	options := item.PublishOptions{}
+	if pub.Options != nil {
+		options = *pub.Options
+	}
+	images := 0
+	for _, f := range files {
+		m := fileOf(f)
+		if !m.Video() && images < len(options.AltText) {
+			m.Alt = options.AltText[images]
+			images++
+		}
+		p.Media = append(p.Media, m)
+	}
+	if poster != nil && len(files) > 0 && files[0].Type == media.Video && options.CoverAtSeconds == 0 {
+		cover := fileOf(*poster)
+		p.Cover = &cover
+	}
+	p.Options = platform.Options{
+		Privacy: options.Privacy, CoverAt: time.Duration(options.CoverAtSeconds*1000+0.5) * time.Millisecond, FirstComment: options.FirstComment,
+		Generated: true, MadeForKids: options.MadeForKids, DisableComments: options.DisableComments, DisableDuet: options.DisableDuet,
+		DisableStitch: options.DisableStitch, Silent: options.Silent,
+	}
+	if s := r.Rehearsed; s != nil {
+		p.Rehearsal.Delay = time.Duration(s.DelaySeconds) * time.Second
+		if p.Rehearsal.Code = s.FailureCode; s.Outcome == item.PublicationFailed && s.FailureCode == "" {
+			p.Rehearsal.Code = platform.CodeContentRefused
+		}
+	}
+	return p
+}
+
+func fileOf(f media.File) platform.Media {
+	return platform.Media{MIME: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height, Duration: time.Duration(f.DurationSeconds * float64(time.Second))}
+}
+
+// Files reads the files that are posted.
+type Files interface {
+	// Range starts reading a part of the object of a key.
+	Range(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error)
+	// URL signs the address of the object of a key.
+	URL(ctx context.Context, key, mimeType string) (string, error)
+}
+
+// open makes the files of a post readable.
+func open(ctx context.Context, p *platform.Post, r *item.Record, files Files) error {
+	posted, poster := r.Posted()
+	add := func(m *platform.Media, f media.File) (err error) {
+		m.URL, err = files.URL(ctx, f.Key, f.MIMEType)
+		m.Open = func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
+			return files.Range(ctx, f.Key, offset, length)
+		}
+		return err
+	}
+	for i, f := range posted {
+		if err := add(&p.Media[i], f); err != nil {
+			return err
+		}
+	}
+	if p.Cover != nil {
+		return add(p.Cover, *poster)
+	}
+	return nil
+}
+
+// Fit returns why the platform of a publication does not take the item, nil if it does.
+// Members of the item are named by their pointers, as in a patch of the item, and options
+// as in the body of publish.
+func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []errs.Detail {
+	var found []errs.Detail
+	for _, problem := range platform.Fit(pub.Platform, post(r, pub), limits) {
+		found = append(found, errs.Detail{Param: pointer(problem), Message: problem.Message})
+	}
+	if r.Branded && limits.Plain {
+		found = append(found, errs.Detail{Param: "/media", Message: limits.Label + " permits no logo and no name of a brand in media, and those of the item show them. Attach an account of " + limits.Label + " to the factory, then regenerate the item: its media are made without them."})
+	}
+	return append(found, unsupported(platform.Kind(r.Kind), pub, limits)...)
+}
+
+// pointer returns the pointer of the member that a problem names.
+func pointer(p platform.Problem) string {
+	name := strings.NewReplacer("[", "/", "]", "", ".", "/").Replace(p.Param)
+	switch {
+	case name == "options/cover_at":
+		name += "_seconds"
+	case strings.HasSuffix(name, "/alt_text"):
+		name = "options/alt_text"
+	}
+	if rest, ok := strings.CutPrefix(name, "options/"); ok {
+		return "/options/" + p.Platform + "/" + rest
+	}
+	return "/" + name
+}
+
+// unsupported returns the options that the platform does not have. Those that leave the
+// post as it is are no problem of platform.Fit, but here a caller has asked for them.
+func unsupported(kind platform.Kind, pub *item.Publication, limits platform.Capabilities) (found []errs.Detail) {
+	if pub.Options == nil {
+		return nil
+	}
+	at := "/options/" + pub.Platform
+	if g := pub.Options.Generated; g != nil && !*g {
+		found = append(found, errs.Detail{Param: at + "/is_aigc", Message: "must be true, or left out: the content was made by AI"})
+	}
+	for _, asked := range []struct {
+		set    bool
+		option platform.Option
+	}{{len(pub.Options.AltText) > 0, platform.OptionAlt}, {pub.Options.Generated != nil, platform.OptionGenerated}} {
+		if asked.set && !limits.Supports(kind, asked.option) {
+			found = append(found, errs.Detail{Param: at + "/" + string(asked.option), Message: limits.Lacks(kind, asked.option)})
+		}
+	}
+	return found
+}
+
+// Check returns why the platforms of targets do not take the item.
+func Check(r *item.Record, targets []Target) (found []errs.Detail) {
+	for _, t := range targets {
+		pub := item.Publication{Platform: t.Account.Platform, Options: t.Options}
+		for _, d := range Fit(r, &pub, t.Limits) {
+			if !slices.Contains(found, d) {
+				found = append(found, d)
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,71 @@
+package publication_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/store"
+	faketelegram "github.com/content-automation/api/testdata/platforms/telegram"
+)
+
+// run publishes the item, whose record is changed before, until it has ended.
+func (w *world) run(change func(*item.Record)) *item.Record {
+	w.t.Helper()
+	w.change(change)
+	w.publish()
+	return w.end()
+}
+
+// change changes the record of the item.
+func (w *world) change(change func(*item.Record)) {
+	w.t.Helper()
+	it, r := w.read()
+	change(r)
+	if err := it.Encode(r); err != nil {
+		w.t.Fatal(err)
+	}
+	w.commit(func(tx *store.Tx) error { tx.Replace(it); return nil })
+}
+
+// end takes steps until the item has ended.
+func (w *world) end() *item.Record {
+	w.t.Helper()
+	for range 400 {
+		if _, r := w.read(); r.State == item.Published || r.State == item.Failed {
+			return r
+		}
+		w.deliver(w.due(), 1)
+		w.clock.Advance(10 * time.Second)
+	}
+	_, r := w.read()
+	w.t.Fatalf("it has not ended: %+v", r.Publications)
+	return nil
+}
+
+func TestTheTypeOfTheFactoryIsTheTopic(t *testing.T) {
+	for kind, want := range map[string]string{"musician": "| 6 |", "news": "| 13 |", "": "| 13 |"} {
+		w := newWorld(t, "rutube")
+		w.run(func(r *item.Record) { r.Brief.Type = kind })
+		if posts := w.fake.Posts(); len(posts) != 1 || !strings.Contains(posts[0], want) {
+			t.Errorf("%q: %q, want the category %s", kind, posts, want)
+		}
+	}
+}
+
+// Telegram keeps counts of reactions for a day. What was read before stays.
+func TestWhatAPlatformNoLongerSaysStays(t *testing.T) {
+	w := newWorld(t, "telegram")
+	w.fake.(*faketelegram.Fake).Allow("message_reaction_count")
+	at := w.run(func(*item.Record) {}).PublishedAt
+	for _, after := range []time.Duration{time.Hour, 25 * time.Hour, 8 * 24 * time.Hour} {
+		w.clock.Advance(at.Add(after).Sub(w.clock.Now()))
+		w.deliver(w.due(publication.Read), 1)
+		_, r := w.read()
+		if m := r.Publications[0].Metrics; m == nil || m.Likes == nil || *m.Likes != 7 || !m.ReadAt.Equal(w.clock.Now()) {
+			t.Errorf("after %v: %+v", after, m)
+		}
+	}
+}

@@ -1,0 +1,311 @@
+package publication
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+const (
+	// orderFor is how long a publication waits for those of its account with an earlier
+	// time, and orderEvery how often it looks.
+	orderFor   = 15 * time.Minute
+	orderEvery = 3 * time.Second
+)
+
+// posting is the payload of a Post task.
+type posting struct {
+	Publication string    `json:"publication"`
+	Account     string    `json:"account"`
+	Attempt     int       `json:"attempt"`
+	Began       time.Time `json:"began"`
+	// Sealed is the platform.Progress: it may contain an upload address, which is as good
+	// as a password.
+	Sealed []byte `json:"sealed,omitempty"`
+	// Post is what was published at the time of At. Failure is why it was not.
+	Post    platform.Published       `json:"post,omitzero"`
+	At      time.Time                `json:"at,omitzero"`
+	Failure *item.PublicationFailure `json:"failure,omitempty"`
+	// Warning is what the post lacks; nil: nothing.
+	Warning *platform.Warning `json:"warning,omitempty"`
+	// Granted counts how often it has taken what it uses out of the budget of its platform.
+	Granted int `json:"granted,omitempty"`
+	// Refused counts the tokens of the account when the platform refused its token.
+	Refused int `json:"refused,omitempty"`
+}
+
+// ended reports whether nothing is left to do at the platform.
+func (p *posting) ended() bool { return !p.At.IsZero() || p.Failure != nil }
+
+// poster is the handler of Post. The lease of its task is the right to post, and its
+// payload holds how far the publication is.
+type poster struct{ *Worker }
+
+// Step takes the next step at the platform. The end of the publication is a step of its
+// own: the result is safe before the item, which others write, too, is changed.
+func (w poster) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var p posting
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	if p.ended() {
+		return task.Outcome{Done: true, Join: w.finish(s, p)}, nil
+	}
+	_, r, beside, err := w.read(ctx, s, store.IDKey(p.Account))
+	if err != nil {
+		return o, again(err)
+	}
+	pub := p.of(r)
+	if pub == nil {
+		return task.Outcome{Done: true}, nil // the item was deleted with the sandbox
+	}
+	progress, err := w.progress(ctx, s.Owner, p)
+	if err != nil {
+		return o, again(err)
+	}
+	if progress.Stage == "" && w.Now().Sub(p.Began) < orderFor {
+		if wait, err := w.follows(ctx, r, pub); err != nil || wait {
+			return task.Outcome{Wait: task.Jitter(orderEvery)}, err
+		}
+	}
+	o, err = w.step(ctx, s, &p, progress, r, pub, beside[0])
+	if err != nil && ctx.Err() == nil && !errors.Is(err, task.ErrMoved) {
+		var retry *task.RetryError
+		if !errors.As(err, &retry) {
+			err = again(err)
+		}
+	}
+	return o, err
+}
+
+// of returns the publication that the task is for; nil where it is no longer under way.
+func (p *posting) of(r *item.Record) *item.Publication {
+	if r == nil {
+		return nil
+	}
+	pub := r.Publication(p.Publication)
+	if pub == nil || pub.State != item.PublicationPublishing || r.Outlets[pub.ID].Attempt != p.Attempt {
+		return nil
+	}
+	return pub
+}
+
+// follows reports whether a publication with an earlier time is under way at the account,
+// or about to be.
+func (w *Worker) follows(ctx context.Context, r *item.Record, pub *item.Publication) (bool, error) {
+	at := r.Outlets[pub.ID].At
+	page, err := w.DB.List(ctx, store.Query{
+		Index: store.ByParent, Partition: slots(pub.SocialAccountID), To: slotOrder(pub.ID, at), OldestFirst: true, Limit: 1,
+	})
+	if err != nil {
+		return false, again(err)
+	}
+	return len(page.Items) > 0 && page.Items[0].Parent.SK < slotOrder(pub.ID, at), nil
+}
+
+// step takes the next step at the platform.
+func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress platform.Progress, r *item.Record, pub *item.Publication, accountItem store.Item) (o task.Outcome, err error) {
+	var acct account.Record
+	if account.Is(accountItem, s.Owner) {
+		if acct, err = account.Decode(&accountItem); err != nil {
+			return o, err
+		}
+	}
+	adapter, ok := w.Platforms.Of(s.Mode, pub.Platform)
+	if !ok || !acct.Usable() {
+		return w.ends(ctx, s, p, progress, platform.NeedsReconnect(platform.CodeNeedsReconnect, "The account is not connected."))
+	}
+	what := post(r, pub)
+	if progress.Stage == "" {
+		// Limits may have changed since it was scheduled, and nothing was checked where its
+		// factory publishes by itself.
+		limits := adapter.Capabilities()
+		if found := Fit(r, pub, limits); len(found) > 0 {
+			return w.ends(ctx, s, p, progress, platform.Refuse(platform.CodeContentRefused, found[0].Message))
+		}
+		o, ready, err := w.grant(ctx, s.Owner, *p, progress, pub.Platform, limits.Budget, what)
+		if err != nil || !ready {
+			return o, err
+		}
+	}
+	token, err := w.Vault.Token(ctx, s.Owner, &acct)
+	if err != nil {
+		return o, err
+	}
+	if err := open(ctx, &what, r, w.Files); err != nil {
+		return o, err
+	}
+	// Two workers must not upload the same.
+	if err := s.Lease(ctx, nil); err != nil {
+		return o, err
+	}
+	keep := func(ctx context.Context, now platform.Progress) error {
+		kept := *p
+		if err := w.seal(ctx, s.Owner, &kept, now); err != nil {
+			return err
+		}
+		return s.Lease(ctx, kept)
+	}
+	progress, wait, err := platform.Next(ctx, adapter, token, what, progress, w.Now(), keep)
+	if ctx.Err() != nil || errors.Is(err, task.ErrMoved) {
+		return o, errors.Join(ctx.Err(), err)
+	}
+	var e *platform.Error
+	switch {
+	case progress.Done():
+		p.Post, p.At, p.Warning, p.Sealed = progress.Post, w.Now(), progress.Warning, nil
+		return task.Outcome{Payload: *p}, nil
+	case err != nil && !errors.As(err, &e):
+		return o, err
+	case e != nil && e.Kind == platform.Reconnect:
+		p.Refused = acct.Tokens
+		return w.ends(ctx, s, p, progress, e)
+	case e != nil && e.Kind.Final():
+		return w.ends(ctx, s, p, progress, e)
+	}
+	if failed := w.seal(ctx, s.Owner, p, progress); failed != nil {
+		return o, failed
+	}
+	o = task.Outcome{Payload: *p, Wait: wait}
+	switch {
+	case e == nil:
+		return o, nil
+	case e.Kind == platform.Expired:
+		o.Wait = account.RefreshTime
+		o.Join = func(ctx context.Context, tx *store.Tx) error {
+			it, err := w.DB.Get(ctx, accountItem.Key)
+			if err != nil {
+				return err
+			}
+			return account.Expired(tx, w.Now(), it, acct.Tokens)
+		}
+		return o, nil
+	}
+	return o, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit}
+}
+
+// ends returns the outcome of a publication that fails. Where something is in doubt, what
+// is known of it is kept for another attempt.
+func (w poster) ends(ctx context.Context, s *task.Step, p *posting, progress platform.Progress, e *platform.Error) (o task.Outcome, err error) {
+	if !progress.SentAt.IsZero() && e.Code != platform.CodeOutcomeUnknown {
+		e = platform.Lost(e)
+	}
+	retryable := e.Kind == platform.Reconnect || e.Kind == platform.Unknown
+	p.Failure, p.Sealed = failure(string(e.Code), e.Message, retryable), nil
+	if next := progress.Retry(); next != (platform.Progress{}) {
+		err = w.seal(ctx, s.Owner, p, next)
+	}
+	return task.Outcome{Payload: *p}, err
+}
+
+// finish returns the Outcome.Join that ends a publication, and with the last one its item.
+func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx) error {
+	return func(ctx context.Context, tx *store.Tx) error {
+		it, r, beside, err := w.read(ctx, s, store.IDKey(p.Account))
+		if err != nil {
+			return err
+		}
+		if p.Refused > 0 && account.Is(beside[0], s.Owner) {
+			if err := account.Lose(tx, w.Now(), beside[0], p.Refused); err != nil {
+				return err
+			}
+		}
+		pub := p.of(r)
+		if pub == nil {
+			return nil
+		}
+		plan := planner{tx, w.Now(), s.Owner, r}
+		if p.Failure != nil {
+			out := r.Outlets[pub.ID]
+			out.Doubt = p.Sealed
+			r.Outlets[pub.ID] = out
+			plan.fail(pub, p.Failure)
+		} else if err := w.published(plan, pub, p); err != nil {
+			return err
+		}
+		if err := r.EndPublishing(tx, s.Owner, plan.now); err != nil {
+			return err
+		}
+		return write(tx, it, r)
+	}
+}
+
+// published ends a publication well.
+func (w poster) published(plan planner, pub *item.Publication, p posting) error {
+	at := resource.Instant(p.At)
+	pub.State, pub.PublishedAt, pub.Failure = item.PublicationPublished, &at, nil
+	if p.Warning != nil {
+		pub.Warnings = append(pub.Warnings, item.PublicationWarning(*p.Warning))
+	}
+	pub.PlatformPostID, pub.URL = orNil(p.Post.ID), orNil(p.Post.URL)
+	pub.Touch(plan.now)
+	plan.leave(pub, false)
+	adapter, ok := w.Platforms.Of(plan.Mode, pub.Platform)
+	if !ok || len(adapter.Capabilities().Metrics) == 0 || p.Post.ID == "" {
+		return nil
+	}
+	return watch(plan, pub)
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Fail ends a publication that was not done in time.
+func (w poster) Fail(ctx context.Context, s *task.Step, cause error) (o task.Outcome, err error) {
+	var p posting
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	if !p.ended() {
+		progress, err := w.progress(ctx, s.Owner, p)
+		if err != nil {
+			return o, err
+		}
+		switch {
+		case progress.Post != platform.Published{}:
+			p.Post, p.At, p.Warning, p.Sealed = progress.Post, w.Now(), progress.Warning, nil // the rest of it is lost
+		case !progress.SentAt.IsZero() || progress.Doubts > 0:
+			if _, err := w.ends(ctx, s, &p, progress, platform.Lost(cause)); err != nil {
+				return o, err
+			}
+		default:
+			p.Failure, p.Sealed = failure(item.FailedTimeout, "The platform did not take the post in time. Publish it again.", true), nil
+		}
+	}
+	return task.Outcome{Payload: p, Join: w.finish(s, p)}, nil
+}
+
+// Cancel has nothing to do: what is being published is not canceled.
+func (poster) Cancel(context.Context, *task.Step) error { return nil }
+
+// progress returns how far a publication is.
+func (w *Worker) progress(ctx context.Context, o tenant.Owner, p posting) (progress platform.Progress, err error) {
+	if len(p.Sealed) > 0 {
+		err = w.Vault.Open(ctx, o, p.Publication, p.Sealed, &progress)
+	}
+	return progress, err
+}
+
+// seal puts the progress into the payload.
+func (w *Worker) seal(ctx context.Context, o tenant.Owner, p *posting, progress platform.Progress) (err error) {
+	raw, err := json.Marshal(progress)
+	if err != nil {
+		return fmt.Errorf("publication: encode the progress of %s: %w", p.Publication, err)
+	}
+	p.Sealed, err = w.Vault.Seal(ctx, o, p.Publication, json.RawMessage(raw))
+	return err
+}

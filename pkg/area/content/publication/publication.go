@@ -1,0 +1,248 @@
+// Package publication publishes content items on social accounts: it schedules them,
+// posts them by tasks, and reads how the posts are received. It links no HTTP framework.
+//
+// The publications of an item are part of its record. Beside it there is, for each
+// publication that is scheduled or under way, a note at its account (pk slot#…), listed
+// by the time of the publication: whoever publishes late does so in that order.
+package publication
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// The kinds of tasks.
+const (
+	Timer task.Kind = "publish.timer"   // begins to publish an item at its time
+	Post  task.Kind = "publish"         // one publication
+	Read  task.Kind = "publish.metrics" // reads the metrics of a publication
+)
+
+const (
+	// MaxAccounts bounds the accounts that an item is published to: each takes six writes
+	// of a transaction at most.
+	MaxAccounts = 15
+	// MaxAhead is how far ahead an item can be scheduled.
+	MaxAhead = 180 * 24 * time.Hour
+	// postWithin is how long a publication may take. Daily limits of platforms make it
+	// wait for hours.
+	postWithin = 48 * time.Hour
+	// keepQuota is how long the counter of a day's posts stays after the day.
+	keepQuota = 30 * 24 * time.Hour
+)
+
+// Target is an account to publish to.
+type Target struct {
+	Account account.Record
+	Limits  platform.Capabilities
+	Options *item.PublishOptions
+	// Full is the refusal where the account has as many posts on the day as its platform
+	// allows; nil: posts are not counted, and wait for the platform.
+	Full func(day string, most int) error
+}
+
+// planner changes the publications of an item in a transaction.
+type planner struct {
+	tx  *store.Tx
+	now time.Time
+	tenant.Owner
+	r *item.Record
+}
+
+// Schedule adds to the transaction that an item, generated or already scheduled, is
+// published to the targets at a time. The caller writes the item.
+func Schedule(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, targets []Target, at time.Time) error {
+	p := planner{tx, now, o, r}
+	if r.State != item.Scheduled {
+		if err := r.Move(item.Scheduled); err != nil {
+			return err
+		}
+	}
+	p.replace(targets, at)
+	return p.timer(at)
+}
+
+// timer starts the task that begins to publish the item.
+func (p planner) timer(at time.Time) error {
+	due := resource.Instant(at)
+	p.r.PublishAt = &due
+	p.r.Round++
+	p.r.Touch(p.now)
+	return task.Create(p.tx, p.now, task.Task{
+		Message: task.Message{ID: task.ID(Timer, p.r.ID, p.r.Round), Kind: Timer, Queue: topology.Publish, Subject: p.r.ID, Owner: p.Owner},
+		DueAt:   due.Time,
+	}, timing{p.r.Round})
+}
+
+// Clear adds to the transaction that an item, generated or scheduled, is no longer to be
+// published. The caller writes the item.
+func Clear(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
+	p := planner{tx, now, o, r}
+	p.replace(nil, time.Time{})
+	r.PublishAt = nil
+	r.Touch(now)
+	if r.State == item.Generated {
+		return nil
+	}
+	return r.Move(item.Generated)
+}
+
+// Forget adds to the transaction that an item that is deleted is published no more.
+func Forget(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) {
+	p := planner{tx, now, o, r}
+	for i := range r.Publications {
+		p.leave(&r.Publications[i], true)
+	}
+}
+
+// Publish adds to the transaction that an item is published to the targets now: as far
+// as they have not taken it. The caller writes the item.
+func Publish(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, targets []Target) error {
+	p := planner{tx, now, o, r}
+	if r.State == item.Scheduled || r.State == item.Generated {
+		p.replace(targets, now)
+	}
+	if err := r.Begin(tx, now); err != nil {
+		return err
+	}
+	for _, t := range targets {
+		pub := p.publication(t)
+		if pub.State == item.PublicationPublished {
+			continue
+		}
+		p.book(pub, t, now)
+		if err := p.start(pub); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace makes the pending publications of the item those to the targets.
+func (p planner) replace(targets []Target, at time.Time) {
+	wanted := func(pub item.Publication) bool {
+		return slices.ContainsFunc(targets, func(t Target) bool { return t.Account.ID == pub.SocialAccountID })
+	}
+	for i := range p.r.Publications {
+		if pub := &p.r.Publications[i]; !wanted(*pub) {
+			p.leave(pub, true)
+			delete(p.r.Outlets, pub.ID)
+		}
+	}
+	p.r.Publications = slices.DeleteFunc(p.r.Publications, func(pub item.Publication) bool { return !wanted(pub) })
+	for _, t := range targets {
+		p.book(p.publication(t), t, at)
+	}
+}
+
+// publication returns the publication to a target, which is new where there was none.
+func (p planner) publication(t Target) *item.Publication {
+	pub := p.r.PublicationTo(t.Account.ID)
+	if pub == nil {
+		p.r.Publications = append(p.r.Publications, item.Publication{
+			Resource:      resource.New(id.New(id.Publication, p.now), p.now, nil),
+			ContentItemID: p.r.ID, SocialAccountID: t.Account.ID, Platform: t.Account.Platform, State: item.PublicationPending,
+			Warnings: []item.PublicationWarning{},
+		})
+		pub = &p.r.Publications[len(p.r.Publications)-1]
+	} else {
+		pub.Touch(p.now)
+	}
+	pub.Options = t.Options
+	return pub
+}
+
+// start starts the task of a publication.
+func (p planner) start(pub *item.Publication) error {
+	out := p.r.Outlets[pub.ID]
+	out.Attempt++
+	p.r.Outlets[pub.ID] = out
+	pub.State, pub.Failure, pub.Warnings = item.PublicationPublishing, nil, []item.PublicationWarning{}
+	pub.Touch(p.now)
+	return task.Create(p.tx, p.now, task.Task{
+		Message: task.Message{
+			ID: task.ID(Post, pub.ID, out.Attempt), Kind: Post, Queue: topology.Publish, Subject: p.r.ID, Owner: p.Owner,
+		},
+		Deadline: p.now.Add(postWithin),
+	}, posting{Publication: pub.ID, Account: pub.SocialAccountID, Attempt: out.Attempt, Began: p.now, Sealed: out.Doubt})
+}
+
+// book notes a publication at its account for a time, and counts it on its day.
+func (p planner) book(pub *item.Publication, t Target, at time.Time) {
+	at = resource.Instant(at).Time
+	if p.r.Outlets == nil {
+		p.r.Outlets = map[string]item.Outlet{}
+	}
+	out := p.r.Outlets[pub.ID]
+	if out.At.IsZero() {
+		p.tx.Count(account.ScheduledKey(pub.SocialAccountID), 1, account.MaxScheduled, errs.New(errs.QueueFull, "Too many content items are scheduled to the account %s.", pub.SocialAccountID))
+	}
+	if !out.At.Equal(at) {
+		if !out.At.IsZero() {
+			p.tx.Delete(slot(p.Owner, pub, out.At, 1))
+		}
+		p.tx.Create(slot(p.Owner, pub, at, 0), nil)
+		out.At = at
+	}
+	if day := at.UTC().Format(time.DateOnly); t.Full != nil && t.Limits.DailyPosts > 0 && out.Day != day {
+		p.uncount(pub, out)
+		p.tx.CountUntil(quotaKey(pub.SocialAccountID, day), 1, int64(t.Limits.DailyPosts), at.Add(keepQuota), t.Full(day, t.Limits.DailyPosts))
+		out.Day = day
+	}
+	p.r.Outlets[pub.ID] = out
+}
+
+// leave removes the note of a publication at its account. refund reports that nothing was
+// posted, so that it counts no more on its day.
+func (p planner) leave(pub *item.Publication, refund bool) {
+	out := p.r.Outlets[pub.ID]
+	if out.At.IsZero() {
+		return
+	}
+	p.tx.Delete(slot(p.Owner, pub, out.At, 1))
+	p.tx.Count(account.ScheduledKey(pub.SocialAccountID), -1, account.MaxScheduled, store.ErrConflict)
+	if refund {
+		p.uncount(pub, out)
+	}
+	out.At, out.Day = time.Time{}, ""
+	p.r.Outlets[pub.ID] = out
+}
+
+// uncount counts a publication no more on its day, unless the day is over.
+func (p planner) uncount(pub *item.Publication, out item.Outlet) {
+	if out.Day >= p.now.UTC().Format(time.DateOnly) {
+		p.tx.Count(quotaKey(pub.SocialAccountID, out.Day), -1, account.MaxScheduled, store.ErrConflict)
+	}
+}
+
+// quotaKey is the key of the counter of an account's posts on a day (UTC).
+func quotaKey(accountID, day string) store.Key { return store.IDKey("posts#" + accountID + "#" + day) }
+
+// slotKind is the kind of the note of a publication at its account.
+const slotKind = "publication_slot"
+
+// slot returns that note. It is never changed, so that its version is 1 once it is there.
+func slot(o tenant.Owner, pub *item.Publication, at time.Time, version int64) store.Item {
+	return store.Item{
+		Key: store.IDKey(fmt.Sprintf("slot#%s#%d", pub.ID, at.UnixMilli())), Kind: slotKind, Owner: o, Version: version,
+		Parent: store.Key{PK: slots(pub.SocialAccountID), SK: slotOrder(pub.ID, at)}, Doc: []byte(`{"item":"` + pub.ContentItemID + `"}`),
+	}
+}
+
+func slots(accountID string) string { return "slots#" + accountID }
+
+func slotOrder(publicationID string, at time.Time) string {
+	return at.UTC().Format("2006-01-02T15:04:05.000Z") + "#" + publicationID
+}

@@ -1,0 +1,363 @@
+package publication_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/instagram"
+	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
+	"github.com/content-automation/api/pkg/adapter/platform/rutube"
+	"github.com/content-automation/api/pkg/adapter/platform/telegram"
+	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
+	"github.com/content-automation/api/pkg/adapter/platform/vk"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/pkg/adapter/platform/youtube"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/fixture"
+	fakeinstagram "github.com/content-automation/api/testdata/platforms/instagram"
+	"github.com/content-automation/api/testdata/platforms/oauth"
+	fakerutube "github.com/content-automation/api/testdata/platforms/rutube"
+	faketelegram "github.com/content-automation/api/testdata/platforms/telegram"
+	faketiktok "github.com/content-automation/api/testdata/platforms/tiktok"
+	fakevk "github.com/content-automation/api/testdata/platforms/vk"
+	fakeyoutube "github.com/content-automation/api/testdata/platforms/youtube"
+)
+
+var runs = flag.Uint64("publications", 60, "how many publications meet random troubles")
+
+var owner = tenant.Of("acc_1", tenant.Live)
+
+// granter makes tokens, as fakes of platforms with OAuth do.
+type granter interface {
+	Grant(d time.Duration) (access, refresh string)
+}
+
+// fakes are the platforms with their fakes, and the accounts there.
+var fakes = map[string]struct {
+	fake    func(func() time.Time) fixture.Fake
+	adapter func(wire.Config) platform.Adapter
+	account platform.Account
+}{
+	"telegram": {func(now func() time.Time) fixture.Fake { return faketelegram.New(now) }, func(c wire.Config) platform.Adapter { return telegram.New(c) },
+		platform.Account{ID: faketelegram.Channel, Token: platform.Token{Access: faketelegram.Token}}},
+	"tiktok": {func(now func() time.Time) fixture.Fake { return faketiktok.New(now) }, func(c wire.Config) platform.Adapter { return tiktok.New(c) },
+		platform.Account{ID: faketiktok.User}},
+	"vk": {func(now func() time.Time) fixture.Fake { return fakevk.New(now) }, func(c wire.Config) platform.Adapter { return vk.New(c) },
+		platform.Account{ID: strconv.Itoa(-fakevk.Group), Token: platform.Token{Device: fakevk.Device}}},
+	"youtube": {func(now func() time.Time) fixture.Fake { return fakeyoutube.New(now) }, func(c wire.Config) platform.Adapter { return youtube.New(c) },
+		platform.Account{ID: fakeyoutube.Channel}},
+	"instagram": {func(now func() time.Time) fixture.Fake { return fakeinstagram.New(now) }, func(c wire.Config) platform.Adapter { return instagram.New(c) },
+		platform.Account{ID: fakeinstagram.User}},
+	"rutube": {func(now func() time.Time) fixture.Fake { return fakerutube.New(now) }, func(c wire.Config) platform.Adapter { return rutube.New(c) },
+		platform.Account{ID: fakerutube.Username}},
+}
+
+// only is one adapter for everything.
+type only struct{ platform.Adapter }
+
+// Of implements publication.Platforms.
+func (o only) Of(tenant.Mode, string) (platform.Adapter, bool) { return o.Adapter, true }
+
+// files are made of their names.
+type files struct{ size int64 }
+
+func (files) URL(_ context.Context, key, _ string) (string, error) {
+	return "https://media.example.test/" + key, nil
+}
+
+func (f files) Range(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
+	return fixture.Video(key, f.size).Open(ctx, offset, length)
+}
+
+// world is an item with a video, an account, and the worker that publishes.
+type world struct {
+	t       *testing.T
+	db      *store.DB
+	clock   *fixture.Clock
+	fake    fixture.Fake
+	worker  *publication.Worker
+	names   *atomic.Int64
+	item    string
+	account account.Record
+}
+
+func newWorld(t *testing.T, name string) *world {
+	t.Helper()
+	of := fakes[name]
+	w := &world{t: t, clock: fixture.NewClock(), names: &atomic.Int64{}}
+	w.fake = of.fake(w.clock.Now)
+	w.db = storetest.Open(t, w.clock.Now)
+	adapter := of.adapter(wire.Config{
+		HTTP: control.Doer{Handler: w.fake.Handler()}, BaseURL: "http://platform.test", Now: w.clock.Now,
+		App: func(context.Context) (platform.App, error) {
+			return platform.App{ID: oauth.ClientID, Secret: oauth.ClientSecret}, nil
+		},
+	})
+	w.worker = &publication.Worker{
+		DB: w.db, Platforms: only{adapter}, Vault: account.Vault{Envelope: sealtest.Envelope("key")}, Files: files{9000}, Now: w.clock.Now,
+	}
+	w.account = w.connect("soc_1", name, of.account)
+	w.makeItem("cnt_1")
+	return w
+}
+
+// connect connects an account, and returns its record.
+func (w *world) connect(id, name string, a platform.Account) (r account.Record) {
+	w.t.Helper()
+	now := w.clock.Now()
+	if g, ok := w.fake.(granter); ok && a.Token.Access == "" {
+		access, refresh := g.Grant(7 * 24 * time.Hour)
+		a.Token.Access, a.Token.Refresh = platform.Secret(access), platform.Secret(refresh)
+	}
+	r = account.Record{Account: account.Account{Resource: resource.New(id, now, nil), Platform: name, FactoryIDs: []string{}}, PlatformID: a.ID}
+	var err error
+	if r.Sealed, err = w.worker.Vault.Seal(w.t.Context(), owner, id, a); err != nil {
+		w.t.Fatal(err)
+	}
+	it, err := r.Item(owner)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if a.Token.Refresh != "" {
+		a.Token.ExpiresAt = now.Add(7 * 24 * time.Hour)
+	}
+	w.commit(func(tx *store.Tx) error { return r.Connect(tx, now, it, a.Token) })
+	return r
+}
+
+// makeItem makes an item, which is the one that is published next.
+func (w *world) makeItem(id string, files ...media.File) {
+	w.t.Helper()
+	now := w.clock.Now()
+	r := &item.Record{Item: item.Item{
+		Resource: resource.New(id, now, nil), FactoryID: "fac_1", Kind: item.Video, Title: "A shoe", Caption: "It runs", State: item.Generated, Attempt: 1,
+	}, Files: []media.File{{ID: "cnt_1_1", Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Key: "video", Bytes: 9000, Width: 1080, Height: 1920, DurationSeconds: 20}}}
+	if len(files) > 0 {
+		r.Kind, r.Files = item.Carousel, files
+	}
+	w.item = r.ID
+	it, err := r.Entry(owner)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.commit(func(tx *store.Tx) error { tx.Create(it, nil); return nil })
+}
+
+func (w *world) commit(add func(*store.Tx) error) {
+	w.t.Helper()
+	tx := &store.Tx{}
+	if err := add(tx); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.db.Commit(context.Background(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// publish publishes the item, or tries again what failed.
+func (w *world) publish() {
+	w.t.Helper()
+	it, r := w.read()
+	w.commit(func(tx *store.Tx) error {
+		if err := publication.Publish(tx, w.clock.Now(), owner, r, []publication.Target{{Account: w.account}}); err != nil {
+			return err
+		}
+		if err := it.Encode(r); err != nil {
+			return err
+		}
+		tx.Replace(it)
+		return nil
+	})
+}
+
+func (w *world) read() (store.Item, *item.Record) {
+	w.t.Helper()
+	it, err := w.db.Get(context.Background(), store.IDKey(w.item))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r, err := item.Decode(&it)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return it, r
+}
+
+func (w *world) kernel() *task.Kernel {
+	handlers := w.worker.Handlers()
+	accounts := &account.Worker{DB: w.db, Platforms: account.NewPlatforms(account.PlatformsConfig{Now: w.clock.Now}), Vault: w.worker.Vault, Now: w.clock.Now}
+	for kind, h := range accounts.Handlers() {
+		if kind != account.Refresh {
+			handlers[kind] = h
+		}
+	}
+	handlers[account.Refresh] = refresher{w: w}
+	return task.NewKernel(task.Config{
+		DB: w.db, Handlers: handlers, Now: w.clock.Now, Chance: func() float64 { return 0.5 }, Name: func() string { return fmt.Sprint("name-", w.names.Add(1)) },
+	})
+}
+
+// refresher leaves the tokens as they are: package account tests their refresh.
+type refresher struct{ w *world }
+
+func (refresher) Step(context.Context, *task.Step) (task.Outcome, error) {
+	return task.Outcome{Wait: time.Hour}, nil
+}
+
+func (refresher) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
+
+func (refresher) Cancel(context.Context, *task.Step) error { return nil }
+
+// due returns the messages of the tasks of a kind that are due; of publications without one.
+func (w *world) due(kinds ...task.Kind) (all []task.Message) {
+	w.t.Helper()
+	if len(kinds) == 0 {
+		kinds = []task.Kind{publication.Post}
+	}
+	for _, row := range storetest.Rows(w.t, w.db) {
+		var m task.Task
+		if row["kind"] != task.ItemKind || row["f_state"] == "ended" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
+			w.t.Fatal(err)
+		}
+		if slices.Contains(kinds, m.Kind) && !m.DueAt.After(w.clock.Now()) {
+			all = append(all, m.Message)
+		}
+	}
+	return all
+}
+
+// deliver delivers messages to some functions at once, which die where the fake lets them
+// wait.
+func (w *world) deliver(messages []task.Message, functions int) {
+	ctx, stop := platformtest.Impatient(w.t.Context(), w.fake)
+	defer stop()
+	var all sync.WaitGroup
+	for _, m := range messages {
+		for range functions {
+			kernel := w.kernel()
+			all.Go(func() {
+				_, _ = kernel.Do(ctx, m, 1) // what fails is delivered again
+			})
+		}
+	}
+	all.Wait()
+}
+
+// Two functions get each message at once, calls meet faults and functions die, and what
+// has failed is published again: there is never more than one post.
+func TestNothingIsPostedTwice(t *testing.T) {
+	for name := range fakes {
+		t.Run(name, func(t *testing.T) {
+			ends := map[string]int{}
+			for seed := range *runs {
+				end := wander(t, name, seed)
+				ends[end]++
+			}
+			t.Logf("%d items ended as %v", *runs, ends)
+			if ends["published"] == 0 {
+				t.Errorf("none was published: %v", ends)
+			}
+		})
+	}
+}
+
+// wander publishes an item under random faults, and returns how it ended.
+func wander(t *testing.T, name string, seed uint64) string {
+	random := rand.New(rand.NewPCG(seed, 3))
+	w := newWorld(t, name)
+	w.publish()
+	again := 0
+	for range 400 {
+		_, r := w.read()
+		posts := slices.DeleteFunc(slices.Clone(w.fake.Posts()), func(p string) bool { return strings.HasPrefix(p, platformtest.Comment) })
+		if len(posts) > 1 {
+			t.Fatalf("seed %d: there are %d posts: %v", seed, len(posts), posts)
+		}
+		switch pub := r.Publications[0]; {
+		case r.State == item.Published:
+			if len(posts) != 1 || pub.State != item.PublicationPublished {
+				t.Fatalf("seed %d: it is published, with %d posts: %+v", seed, len(posts), pub)
+			}
+			return "published"
+		case r.State == item.Failed && again == 2:
+			return pub.Failure.Code
+		case r.State == item.Failed:
+			again++
+			w.reconnect()
+			w.publish()
+		}
+		if random.IntN(3) == 0 {
+			w.fake.Fail(w.fake.Calls()+1+random.IntN(2), platformtest.Faults()[random.IntN(len(platformtest.Faults()))])
+		}
+		w.deliver(w.due(), 1+random.IntN(2))
+		w.fake.Calm()
+		w.clock.Advance(time.Duration(1+random.IntN(30)) * time.Second)
+	}
+	t.Fatalf("seed %d: it has not ended", seed)
+	return ""
+}
+
+// reconnect has the account connected again, where its token was refused.
+func (w *world) reconnect() {
+	w.t.Helper()
+	it, err := w.db.Get(context.Background(), store.IDKey("soc_1"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r, err := account.Decode(&it)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if r.Usable() {
+		return
+	}
+	r.State = account.Connected
+	if err := r.WriteTo(&it); err != nil {
+		w.t.Fatal(err)
+	}
+	w.commit(func(tx *store.Tx) error { tx.Replace(it); return nil })
+}
+
+// What the table and its stream show of a publication under way is no address of an
+// upload, and no token.
+func TestHandlesAreSealed(t *testing.T) {
+	w := newWorld(t, "youtube")
+	w.publish()
+	for range 20 {
+		for _, row := range storetest.Rows(t, w.db) {
+			if strings.Contains(row["doc"], "upload_id") || strings.Contains(row["doc"], "http://platform.test/upload") {
+				t.Fatalf("%s shows %s", row["pk"], row["doc"])
+			}
+		}
+		w.deliver(w.due(), 1)
+		w.clock.Advance(5 * time.Second)
+	}
+	if _, r := w.read(); r.State != item.Published {
+		t.Errorf("it is %s", r.State)
+	}
+}

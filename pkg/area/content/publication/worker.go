@@ -1,0 +1,217 @@
+package publication
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// Platforms finds the adapters of platforms.
+type Platforms interface {
+	// Of returns the adapter of a platform for a mode, and whether there is one.
+	Of(mode tenant.Mode, platform string) (platform.Adapter, bool)
+}
+
+var _ Platforms = (account.Adapters)(nil)
+
+// Worker does the tasks of publications.
+type Worker struct {
+	DB        *store.DB
+	Platforms Platforms
+	Vault     account.Vault
+	Files     Files
+	Now       func() time.Time
+	// Budgets replace what platforms allow by default: see platform.Budget.
+	Budgets map[string]int
+}
+
+// Handlers returns the handlers of the kinds of tasks.
+func (w *Worker) Handlers() map[task.Kind]task.Handler {
+	return map[task.Kind]task.Handler{Timer: timer{Worker: w}, Post: poster{w}, Read: reader{Worker: w}, item.AutoPublish: automatic{Worker: w}}
+}
+
+// endless is what handlers have whose steps are tried until they succeed.
+type endless struct{}
+
+// Fail is not reached: there is no deadline, and no limit of failures.
+func (endless) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
+
+// Cancel has nothing to do: these tasks are not canceled.
+func (endless) Cancel(context.Context, *task.Step) error { return nil }
+
+func again(err error) error { return &task.RetryError{Err: err, Most: task.NoLimit} }
+
+// read reads an item, and other items beside it; the record is nil where it is no more.
+func (w *Worker) read(ctx context.Context, s *task.Step, others ...store.Key) (it store.Item, r *item.Record, beside []store.Item, err error) {
+	items, err := w.DB.GetAll(ctx, append([]store.Key{store.IDKey(s.Subject)}, others...)...)
+	if err != nil {
+		return it, nil, nil, err
+	}
+	it = items[0]
+	if it.Kind == item.ItemKind && it.Owner == s.Owner {
+		r, err = item.Decode(&it)
+	}
+	return it, r, items[1:], err
+}
+
+// write adds the changed record to the transaction.
+func write(tx *store.Tx, it store.Item, r *item.Record) error {
+	if err := it.Encode(r); err != nil {
+		return err
+	}
+	it.Filters = r.Filters()
+	tx.Replace(it)
+	return nil
+}
+
+// accounts reads the accounts of an item's publications that are the owner's, by id.
+func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (map[string]account.Record, error) {
+	keys := make([]store.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = store.IDKey(id)
+	}
+	items, err := w.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]account.Record{}
+	for i, it := range items {
+		if !account.Is(it, o) {
+			continue
+		}
+		if found[ids[i]], err = account.Decode(&it); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// timing is the payload of a Timer task.
+type timing struct {
+	Round int `json:"round"`
+}
+
+// timer is the handler of Timer.
+type timer struct {
+	endless
+	*Worker
+}
+
+// Step begins to publish the item, unless it was scheduled anew or no longer is. That of a
+// paused factory is held until the factory is resumed. What is
+// later than its account allows is not published.
+func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var p timing
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	_, r, _, err := w.read(ctx, s)
+	if err != nil {
+		return o, again(err)
+	}
+	if !p.waits(r) {
+		return task.Outcome{Done: true}, nil
+	}
+	if wait := r.PublishAt.Sub(w.Now()); wait > 0 {
+		return task.Outcome{Wait: wait}, nil
+	}
+	factory, err := w.DB.GetAll(ctx, factoryrecord.Key(r.FactoryID))
+	if err != nil {
+		return o, again(err)
+	}
+	if factoryrecord.Usable(factory[0], s.Owner) && factoryrecord.State(factory[0]) == factoryrecord.StatePaused {
+		return w.hold(s, p), nil
+	}
+	ids := make([]string, len(r.Publications))
+	for i, pub := range r.Publications {
+		ids[i] = pub.SocialAccountID
+	}
+	accounts, err := w.accounts(ctx, s.Owner, ids)
+	if err != nil {
+		return o, again(err)
+	}
+	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
+		it, r, _, err := w.read(ctx, s)
+		if err != nil || !p.waits(r) {
+			return err
+		}
+		plan := planner{tx, w.Now(), s.Owner, r}
+		if err := r.Begin(tx, plan.now); err != nil {
+			return err
+		}
+		for i := range r.Publications {
+			pub := &r.Publications[i]
+			if pub.State != item.PublicationPending {
+				continue
+			}
+			if late := accounts[pub.SocialAccountID].LateAfter; late != nil && plan.now.Sub(r.PublishAt.Time) > time.Duration(*late)*time.Second {
+				plan.fail(pub, failure(item.FailedTooLate, fmt.Sprintf("It was more than %d seconds late, which is the late_after of the account. Publish it now, or schedule a new item.", *late), true))
+				continue
+			}
+			plan.book(pub, Target{}, r.PublishAt.Time) // again, if it was held
+			if err := plan.start(pub); err != nil {
+				return err
+			}
+		}
+		if err := r.EndPublishing(tx, s.Owner, plan.now); err != nil {
+			return err
+		}
+		return write(tx, it, r)
+	}}, nil
+}
+
+// holdTime is how long an item of a paused factory waits for its next look. Resuming the
+// factory wakes it.
+const holdTime = time.Hour
+
+// hold has an item wait whose factory is paused. Its notes at the accounts are moved on, so
+// that what others publish there does not wait for it.
+func (w timer) hold(s *task.Step, p timing) task.Outcome {
+	return task.Outcome{Wait: holdTime, Join: func(ctx context.Context, tx *store.Tx) error {
+		it, r, _, err := w.read(ctx, s)
+		if err != nil || !p.waits(r) {
+			return err
+		}
+		plan := planner{tx, w.Now(), s.Owner, r}
+		for i := range r.Publications {
+			if pub := &r.Publications[i]; pub.State == item.PublicationPending {
+				plan.book(pub, Target{}, plan.now.Add(holdTime))
+			}
+		}
+		return write(tx, it, r)
+	}}
+}
+
+// WakeHeld adds to the transaction that an item whose time came while its factory was paused
+// is published now. Nothing happens to one that is not scheduled.
+func WakeHeld(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
+	if r.State != item.Scheduled || r.PublishAt == nil || r.PublishAt.After(now) {
+		return nil
+	}
+	return task.Wake(tx, now, task.Message{ID: task.ID(Timer, r.ID, r.Round), Kind: Timer, Queue: topology.Publish, Subject: r.ID, Owner: o})
+}
+
+// waits reports whether the item waits for the timer.
+func (p timing) waits(r *item.Record) bool {
+	return r != nil && r.State == item.Scheduled && r.Round == p.Round && r.PublishAt != nil
+}
+
+// fail ends a publication badly.
+func (p planner) fail(pub *item.Publication, f *item.PublicationFailure) {
+	pub.State, pub.Failure = item.PublicationFailed, f
+	pub.Touch(p.now)
+	p.leave(pub, f.Code != string(platform.CodeOutcomeUnknown))
+}
+
+func failure(code, message string, retryable bool) *item.PublicationFailure {
+	return &item.PublicationFailure{Stage: "publish", Code: code, Message: message, Retryable: retryable}
+}

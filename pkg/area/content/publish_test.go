@@ -1,0 +1,563 @@
+package content_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"crypto/rand"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
+)
+
+var vault = account.Vault{Envelope: sealtest.Envelope("key")}
+
+// noFiles has the addresses of files, and no file: the sandbox reads none.
+type noFiles struct{}
+
+func (noFiles) URL(_ context.Context, key, _ string) (string, error) {
+	return "https://media.test/" + key, nil
+}
+
+func (noFiles) Range(context.Context, string, int64, int64) (io.ReadCloser, error) {
+	return nil, errors.New("there are no files")
+}
+
+// connect connects an account of a platform; changes are made to its record.
+func (w *world) connect(name string, changes ...func(*account.Record)) string {
+	w.t.Helper()
+	return w.connectFor(w.Principal.Owner, name, changes...)
+}
+
+func (w *world) connectFor(o tenant.Owner, name string, changes ...func(*account.Record)) string {
+	w.t.Helper()
+	now := w.clock.Now()
+	r := &account.Record{
+		Account:    account.Account{Resource: resource.New(account.NewID(now), now, nil), Platform: name, Handle: "Acme", FactoryIDs: []string{}},
+		PlatformID: "sandbox-" + name,
+	}
+	var err error
+	if r.Sealed, err = vault.Seal(w.t.Context(), o, r.ID, platform.Account{ID: r.PlatformID, Token: platform.Token{Access: "token"}}); err != nil {
+		w.t.Fatal(err)
+	}
+	it, err := r.Item(o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	if err := r.Connect(tx, now, it, platform.Token{}); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.db.Commit(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+	w.alter(r.ID, changes...)
+	return r.ID
+}
+
+// alter changes the record of an account.
+func (w *world) alter(id string, changes ...func(*account.Record)) {
+	w.t.Helper()
+	for _, change := range changes {
+		it, err := w.db.Get(w.t.Context(), store.IDKey(id))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		r, err := account.Decode(&it)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		change(&r)
+		tx := &store.Tx{}
+		if err := errors.Join(r.WriteTo(&it), func() error { tx.Replace(it); return w.db.Commit(w.t.Context(), tx) }()); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) publisher() *task.Kernel {
+	worker := &publication.Worker{
+		DB: w.db, Platforms: account.NewPlatforms(account.PlatformsConfig{Now: w.clock.Now}), Vault: vault, Files: noFiles{}, Now: w.clock.Now,
+	}
+	return task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
+}
+
+// work takes the steps of publishing that are due, until there are none.
+func (w *world) work() {
+	w.t.Helper()
+	kernel := w.publisher()
+	for range 200 {
+		due := w.dueToPublish()
+		if len(due) == 0 {
+			return
+		}
+		for _, m := range due {
+			if _, err := kernel.Do(w.t.Context(), m, 1); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+	}
+	w.t.Fatal("200 rounds are no end")
+}
+
+func (w *world) dueToPublish() (all []task.Message) {
+	w.t.Helper()
+	for _, row := range storetest.Rows(w.t, w.db) {
+		if row["kind"] != task.ItemKind || row["f_state"] == "ended" {
+			continue
+		}
+		var t task.Task
+		if err := json.Unmarshal([]byte(row["doc"]), &t); err != nil {
+			w.t.Fatal(err)
+		}
+		if strings.HasPrefix(string(t.Kind), "publish") && !t.DueAt.After(w.clock.Now()) {
+			all = append(all, t.Message)
+		}
+	}
+	return all
+}
+
+// left returns the kinds of what is noted for accounts: empty once nothing is scheduled.
+func (w *world) left() (all []string) {
+	w.t.Helper()
+	for _, row := range storetest.Rows(w.t, w.db) {
+		if strings.HasPrefix(row["pk"], "slot#") || strings.HasPrefix(row["pk"], "scheduled#") && row["n_count"] != "0" {
+			all = append(all, row["pk"])
+		}
+	}
+	return all
+}
+
+func (w *world) schedule(itemID string, at time.Time, members ...any) (it item.Item) {
+	w.t.Helper()
+	w.Call(http.MethodPost, path(itemID, "schedule"), with(object{"publish_at": at}, members...)).Into(w.t, http.StatusOK, &it)
+	return it
+}
+
+func (w *world) publish(itemID string, members ...any) (it item.Item) {
+	w.t.Helper()
+	w.Call(http.MethodPost, path(itemID, "publish"), with(object{}, members...)).Into(w.t, http.StatusAccepted, &it)
+	return it
+}
+
+func with(b object, members ...any) object {
+	for i := 0; i+1 < len(members); i += 2 {
+		b[members[i].(string)] = members[i+1]
+	}
+	return b
+}
+
+func (w *world) publications(itemID string) []item.Publication {
+	w.t.Helper()
+	return apitest.All[item.Publication](w.Caller, path(itemID, "publications"), 1)
+}
+
+func TestAScheduledItemIsPublishedAtItsTime(t *testing.T) {
+	w := newWorld(t)
+	made := w.generated()
+	telegram, vk := w.connect("telegram"), w.connect("vk")
+	at := w.clock.Now().Add(180 * 24 * time.Hour).Truncate(time.Second)
+	it := w.schedule(made.ID, at, "social_account_ids", []string{telegram, vk}, "options", object{"telegram": object{"silent": true}})
+	if it.State != item.Scheduled || !it.PublishAt.Equal(at) || len(it.SocialAccountIDs) != 2 || len(it.Publications) != 2 || it.Version != made.Version+1 {
+		t.Errorf("%+v", it)
+	}
+	p := w.publications(it.ID)
+	if len(p) != 2 || p[0].State != "pending" || p[0].SocialAccountID != telegram || p[0].Platform != "telegram" || p[0].Options == nil || !p[0].Options.Silent || p[1].Options != nil || p[0].ContentItemID != it.ID {
+		t.Errorf("%+v", p)
+	}
+	w.clock.Add(at.Sub(w.clock.Now()) - 2*time.Second)
+	w.work()
+	if got := w.get(it.ID); got.State != item.Scheduled {
+		t.Errorf("%+v", got)
+	}
+	w.clock.Add(2 * time.Second)
+	w.work()
+	got := w.get(it.ID)
+	if got.State != item.Published || got.PublishedAt == nil || !got.PublishedAt.Equal(at) || got.Failure != nil {
+		t.Errorf("%+v", got)
+	}
+	for _, p := range w.publications(it.ID) {
+		if p.State != "published" || p.PlatformPostID == nil || p.URL == nil || p.PublishedAt == nil || p.Failure != nil || p.Metrics != nil {
+			t.Errorf("%+v", p)
+		}
+	}
+	w.happened(it.ID, event.ContentGenerated, event.ContentPublished)
+	listed := apitest.All[event.Event](w.Caller, "/v1/events?type=content.published", 10)
+	var then item.Item
+	if err := json.Unmarshal(listed[0].Data.Object, &then); err != nil || len(then.Publications) != 2 || then.Publications[1].State != "published" {
+		t.Errorf("the event shows %s, %v", listed[0].Data.Object, err)
+	}
+	if left := w.left(); len(left) != 0 {
+		t.Errorf("left are %v", left)
+	}
+}
+
+func TestMetricsAreReadFourTimes(t *testing.T) {
+	w := newWorld(t)
+	made := w.generated()
+	w.publish(made.ID, "social_account_ids", []string{w.connect("vk"), w.connect("telegram")})
+	w.work()
+	began := w.clock.Now()
+	var last int64
+	for _, after := range []time.Duration{time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 30 * 24 * time.Hour} {
+		w.clock.Add(began.Add(after).Sub(w.clock.Now()) - time.Minute)
+		w.work()
+		if m := w.publications(made.ID)[0].Metrics; m != nil && m.ReadAt.After(began.Add(after).Add(-2*time.Minute)) {
+			t.Errorf("%v: they are read early: %+v", after, m)
+		}
+		w.clock.Add(time.Minute)
+		w.work()
+		p := w.publications(made.ID)
+		m := p[0].Metrics
+		if m == nil || !m.ReadAt.Equal(began.Add(after)) || m.Views == nil || *m.Views <= last || m.Likes == nil || m.Saves != nil {
+			t.Fatalf("%v: %+v", after, m)
+		}
+		last = *m.Views
+		if m := p[1].Metrics; m == nil || m.Likes == nil || m.Views != nil {
+			t.Errorf("telegram counts reactions alone: %+v", m)
+		}
+	}
+	if w.clock.Add(365 * 24 * time.Hour); len(w.dueToPublish()) != 0 {
+		t.Error("there are more readings")
+	}
+}
+
+func TestAScheduleIsChangedAndCleared(t *testing.T) {
+	w := newWorld(t)
+	made := w.generated()
+	telegram, vk, other := w.connect("telegram"), w.connect("vk"), w.connect("telegram")
+	first := w.clock.Now().Add(time.Hour)
+	w.schedule(made.ID, first, "social_account_ids", []string{telegram, vk})
+	was := w.publications(made.ID)
+	later := first.Add(48 * time.Hour)
+	it := w.schedule(made.ID, later, "social_account_ids", []string{vk, other})
+	p := w.publications(made.ID)
+	if !it.PublishAt.Equal(later) || len(p) != 2 || p[0].ID != was[1].ID || p[1].SocialAccountID != other {
+		t.Errorf("%+v", p)
+	}
+	w.clock.Add(first.Sub(w.clock.Now()) + time.Minute)
+	w.work()
+	if got := w.get(made.ID); got.State != item.Scheduled {
+		t.Errorf("the earlier time counts: %+v", got)
+	}
+	// Absent are the accounts and options of before.
+	again := w.schedule(made.ID, later.Add(time.Hour))
+	if len(again.SocialAccountIDs) != 2 || again.Publications[0].ID != p[0].ID {
+		t.Errorf("%+v", again)
+	}
+	var cleared item.Item
+	w.Call(http.MethodPost, path(made.ID, "schedule"), object{"publish_at": nil}).Into(t, http.StatusOK, &cleared)
+	if cleared.State != item.Generated || cleared.PublishAt != nil || len(cleared.Publications) != 0 {
+		t.Errorf("%+v", cleared)
+	}
+	if left := w.left(); len(left) != 0 {
+		t.Errorf("left are %v", left)
+	}
+	w.clock.Add(72 * time.Hour)
+	w.work()
+	if got := w.get(made.ID); got.State != item.Generated {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestOnlyWhatFailedIsPublishedAgain(t *testing.T) {
+	w := newWorld(t)
+	made := w.generated()
+	telegram, vk := w.connect("telegram"), w.connect("vk")
+	w.publish(made.ID, "social_account_ids", []string{telegram, vk})
+	w.alter(vk, func(r *account.Record) { r.State = account.NeedsReconnect })
+	w.work()
+	got := w.get(made.ID)
+	p := got.Publications
+	if got.State != item.Published || p[0].State != "published" || p[1].State != "failed" || p[1].Failure.Code != "needs_reconnect" || p[1].Failure.Stage != "publish" || !p[1].Failure.Retryable {
+		t.Fatalf("%+v", got)
+	}
+	w.Call(http.MethodPost, path(made.ID, "publish"), object{"social_account_ids": []string{telegram}}).Refused(t, 409, errs.InvalidState, "")
+	w.alter(vk, func(r *account.Record) { r.State = account.Connected })
+	w.clock.Add(time.Minute)
+	if again := w.publish(made.ID); again.State != item.Publishing || again.Publications[0].State != "published" || again.Publications[1].State != "publishing" {
+		t.Errorf("%+v", again)
+	}
+	w.work()
+	after := w.get(made.ID)
+	if after.State != item.Published || *after.Publications[0].URL != *p[0].URL || !after.Publications[0].PublishedAt.Equal(p[0].PublishedAt.Time) || after.Publications[1].State != "published" || !after.PublishedAt.Equal(got.PublishedAt.Time) {
+		t.Errorf("%+v", after)
+	}
+	w.Call(http.MethodPost, path(made.ID, "publish"), nil).Refused(t, 409, errs.InvalidState, "")
+	if types := w.events(made.ID); types[event.ContentPublished] != 2 || types[event.ContentFailed] != 0 {
+		t.Errorf("%v", types)
+	}
+	if left := w.left(); len(left) != 0 {
+		t.Errorf("left are %v", left)
+	}
+}
+
+func TestAnItemFailsWhereAllPublicationsDo(t *testing.T) {
+	w := newWorld(t)
+	made := w.generated()
+	accounts := []string{w.connect("telegram"), w.connect("vk")}
+	w.publish(made.ID, "social_account_ids", accounts, "sandbox", object{"outcome": "failed", "failure_code": "content_policy", "delay_seconds": 20})
+	w.work()
+	if got := w.get(made.ID); got.State != item.Publishing {
+		t.Errorf("%+v", got)
+	}
+	w.Call(http.MethodPatch, path(made.ID), object{"title": "New"}).Refused(t, 409, errs.InvalidState, "")
+	w.Call(http.MethodDelete, path(made.ID), nil).Refused(t, 409, errs.InvalidState, "")
+	w.clock.Add(21 * time.Second)
+	w.work()
+	got := w.get(made.ID)
+	if got.State != item.Failed || got.Failure == nil || got.Failure.Stage != "publish" || string(got.Failure.Code) != "content_policy" || got.PublishedAt != nil {
+		t.Fatalf("%+v", got)
+	}
+	w.happened(made.ID, event.ContentGenerated, event.ContentFailed)
+	w.publish(made.ID)
+	w.work()
+	if got = w.get(made.ID); got.State != item.Published || got.Failure != nil || len(got.Publications) != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// An outage is over: what is late is published in the order of its times, and not at all
+// where its account says so.
+func TestWhatIsLateIsPublishedInOrder(t *testing.T) {
+	w := newWorld(t)
+	patient, strict := w.connect("telegram"), w.connect("vk")
+	hour := 3600
+	w.alter(strict, func(r *account.Record) { r.LateAfter = &hour })
+	start := w.clock.Now()
+	var items []string
+	for n := range 3 {
+		made := w.generated()
+		w.schedule(made.ID, start.Add(time.Duration(3-n)*time.Hour), "social_account_ids", []string{patient, strict}, "sandbox", object{"delay_seconds": 5})
+		items = append(items, made.ID)
+	}
+	w.clock.Add(start.Add(3*time.Hour + 30*time.Minute).Sub(w.clock.Now()))
+	for range 30 {
+		w.work()
+		w.clock.Add(5 * time.Second)
+	}
+	var last time.Time
+	for n := range 3 {
+		it := w.get(items[2-n])
+		p := it.Publications
+		if it.State != item.Published || p[0].State != "published" || !p[0].PublishedAt.After(last) {
+			t.Fatalf("item %d is %s at %v after %v", n, p[0].State, p[0].PublishedAt, last)
+		}
+		last = p[0].PublishedAt.Time
+		want := "failed too_late"
+		if n == 2 { // half an hour late
+			want = "published"
+		}
+		if got := p[1].State; p[1].Failure != nil && got+" "+p[1].Failure.Code != want || p[1].Failure == nil && got != want {
+			t.Errorf("item %d is %s %+v, want %s", n, got, p[1].Failure, want)
+		}
+	}
+}
+
+func TestBadSchedulesAreRefused(t *testing.T) {
+	w := newWorld(t)
+	made, queued := w.generated("caption", strings.Repeat("x", 2300)), w.create()
+	telegram, instagram, music := w.connect("telegram"), w.connect("instagram"), w.generated("kind", "story")
+	other := w.connectFor(tenant.Of("acc_2", tenant.Test), "vk")
+	live := w.connectFor(tenant.Of(w.Principal.Account, tenant.Live), "vk")
+	ended := w.connect("vk", func(r *account.Record) { r.State = account.NeedsReconnect })
+	soon := w.clock.Now().Add(time.Hour)
+	for name, c := range map[string]struct {
+		item    string
+		members []any
+		status  int
+		code    errs.Code
+		param   string
+		says    string
+	}{
+		"past":               {made.ID, []any{"publish_at", w.clock.Now()}, 422, errs.ValidationFailed, "/publish_at", "in the future"},
+		"far":                {made.ID, []any{"publish_at", w.clock.Now().Add(181 * 24 * time.Hour)}, 422, errs.ValidationFailed, "/publish_at", "180 days"},
+		"no time":            {made.ID, []any{"publish_at", nil, "social_account_ids", []string{telegram}}, 422, errs.ValidationFailed, "/social_account_ids", "publish_at"},
+		"no accounts":        {made.ID, nil, 422, errs.ValidationFailed, "/social_account_ids", "attach"},
+		"twice":              {made.ID, []any{"social_account_ids", []string{telegram, telegram}}, 422, errs.ValidationFailed, "/social_account_ids", ""},
+		"another customer's": {made.ID, []any{"social_account_ids", []string{telegram, other}}, 404, errs.NotFound, "/social_account_ids/1", ""},
+		"another mode's":     {made.ID, []any{"social_account_ids", []string{live}}, 404, errs.NotFound, "/social_account_ids/0", ""},
+		"no account":         {made.ID, []any{"social_account_ids", []string{"vk"}}, 404, errs.NotFound, "/social_account_ids/0", ""},
+		"not connected":      {made.ID, []any{"social_account_ids", []string{ended}}, 422, errs.ValidationFailed, "/social_account_ids/0", "needs_reconnect"},
+		"kind":               {music.ID, []any{"social_account_ids", []string{telegram}}, 422, errs.ValidationFailed, "/kind", "Telegram does not take the kind story"},
+		"caption":            {made.ID, []any{"social_account_ids", []string{instagram}}, 422, errs.ValidationFailed, "/caption", "Instagram takes up to 2200"},
+		"option":             {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"telegram": object{"disable_duet": true}}}, 422, errs.ValidationFailed, "/options/telegram/disable_duet", "Telegram does not support"},
+		"alternative text":   {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"telegram": object{"alt_text": []string{"A shoe"}}}}, 422, errs.ValidationFailed, "/options/telegram/alt_text", "Telegram does not support"},
+		"not by AI":          {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"telegram": object{"is_aigc": false}}}, 422, errs.ValidationFailed, "/options/telegram/is_aigc", "by AI"},
+		"other platform":     {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"vk": object{"silent": true}}}, 422, errs.ValidationFailed, "/options/vk", "none of the accounts"},
+		"no such platform":   {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"myspace": object{}}}, 422, errs.ValidationFailed, "/options/myspace", ""},
+		"failure code":       {made.ID, []any{"social_account_ids", []string{telegram}, "sandbox", object{"outcome": "failed", "failure_code": "nonsense"}}, 422, errs.ValidationFailed, "/sandbox/failure_code", "must be one of"},
+		"not generated":      {queued.ID, []any{"social_account_ids", []string{telegram}}, 409, errs.InvalidState, "", "generated or scheduled"},
+	} {
+		a := w.Call(http.MethodPost, path(c.item, "schedule"), with(object{"publish_at": soon}, c.members...))
+		t.Run(name, func(t *testing.T) {
+			a.Refused(t, c.status, c.code, c.param)
+			if !strings.Contains(string(a.Raw), c.says) {
+				t.Errorf("it says %s", a.Raw)
+			}
+		})
+	}
+	// Telegram takes a long caption: the rest of it follows the picture.
+	w.schedule(made.ID, soon, "social_account_ids", []string{telegram})
+	w.Call(http.MethodPatch, path(made.ID), object{"caption": strings.Repeat("y", 4990), "hashtags": strings.Fields(strings.Repeat("h", 90) + " " + strings.Repeat("i", 90))}).Refused(t, 422, errs.ValidationFailed, "/caption")
+	w.Call(http.MethodPatch, path(made.ID), object{"caption": "Short"}).Into(t, http.StatusOK, new(item.Item))
+}
+
+func TestADayTakesAsManyPostsAsThePlatformAllows(t *testing.T) {
+	w := newWorld(t)
+	vk := w.connect("vk")
+	at := time.Date(2026, 5, 3, 9, 0, 0, 0, time.UTC)
+	made := make([]item.Item, 51)
+	for n := range made {
+		made[n] = w.generated()
+		if n < 50 {
+			w.schedule(made[n].ID, at.Add(time.Duration(n)*time.Minute), "social_account_ids", []string{vk})
+		}
+	}
+	refused := func(itemID string) {
+		t.Helper()
+		a := w.Call(http.MethodPost, path(itemID, "schedule"), object{"publish_at": at.Add(time.Hour), "social_account_ids": []string{vk}})
+		if a.Refused(t, 422, errs.ValidationFailed, "/publish_at"); !strings.Contains(string(a.Raw), "VK takes 50 posts a day") {
+			t.Errorf("it says %s", a.Raw)
+		}
+	}
+	refused(made[50].ID)
+	w.schedule(made[50].ID, at.Add(24*time.Hour), "social_account_ids", []string{vk})
+	refused(made[50].ID)
+	w.Call(http.MethodDelete, path(made[0].ID), nil).Into(t, http.StatusOK, new(item.Item))
+	w.schedule(made[50].ID, at.Add(time.Hour))
+}
+
+func TestDisconnectingTakesAnAccountOutOfSchedules(t *testing.T) {
+	w := newWorld(t)
+	telegram, vk := w.connect("telegram"), w.connect("vk")
+	both, one := w.generated(), w.generated()
+	at := w.clock.Now().Add(time.Hour)
+	w.schedule(both.ID, at, "social_account_ids", []string{telegram, vk})
+	w.schedule(one.ID, at, "social_account_ids", []string{telegram})
+	end := func() bool {
+		t.Helper()
+		more, err := publication.AccountEnder{DB: w.db, Now: w.clock.Now}.End(t.Context(), w.Principal.Owner, telegram)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return more
+	}
+	if !end() || end() {
+		t.Error("it does not end once")
+	}
+	if got := w.get(both.ID); got.State != item.Scheduled || len(got.Publications) != 1 || fmt.Sprint(got.SocialAccountIDs) != "["+vk+"]" {
+		t.Errorf("%+v", got)
+	}
+	if got := w.get(one.ID); got.State != item.Generated || got.PublishAt != nil || len(got.Publications) != 0 {
+		t.Errorf("%+v", got)
+	}
+	if left := w.left(); len(left) != 2 {
+		t.Errorf("left are %v", left)
+	}
+	more, err := publication.FactoryEnder{DB: w.db, Now: w.clock.Now}.End(t.Context(), w.Principal.Owner, w.factory)
+	if got := w.get(both.ID); err != nil || !more || got.State != item.Generated || len(w.left()) != 0 {
+		t.Errorf("%v, %v, %+v, %v", more, err, got, w.left())
+	}
+}
+
+func TestAFactoryPublishesByItself(t *testing.T) {
+	w := newWorld(t)
+	telegram, vk := w.connect("telegram"), w.connect("vk")
+	attach := func(ids ...string) {
+		t.Helper()
+		it, err := w.db.Get(t.Context(), store.IDKey(w.factory))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc object
+		if err := it.Decode(&doc); err != nil {
+			t.Fatal(err)
+		}
+		doc["social_account_ids"] = ids
+		if err := it.Encode(doc); err != nil {
+			t.Fatal(err)
+		}
+		tx := &store.Tx{}
+		tx.Replace(it)
+		if err := w.db.Commit(t.Context(), tx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := w.generated()
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"auto_publish": true}).Into(t, http.StatusOK, &object{})
+	alone := w.generated()
+	w.work()
+	attach(telegram, vk)
+	w.alter(vk, func(r *account.Record) { r.State = account.NeedsReconnect })
+	made := w.generated()
+	w.work()
+	for id, want := range map[string]item.State{before.ID: item.Generated, alone.ID: item.Generated, made.ID: item.Published} {
+		if got := w.get(id); got.State != want {
+			t.Errorf("it is %s, want %s: %+v", got.State, want, got)
+		}
+	}
+	if got := w.get(made.ID); len(got.Publications) != 1 || got.Publications[0].SocialAccountID != telegram || fmt.Sprint(got.SocialAccountIDs) != "["+telegram+"]" {
+		t.Errorf("%+v", got)
+	}
+	// The factory's accounts are also those of a call that names none.
+	w.alter(vk, func(r *account.Record) { r.State = account.Connected })
+	if got := w.publish(before.ID); len(got.Publications) != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What is scheduled in a paused factory goes out once the factory is resumed, and nothing at
+// the account waits for it.
+func TestAPausedFactoryHoldsItsSchedule(t *testing.T) {
+	w := newWorld(t)
+	telegram, vk := w.connect("telegram"), w.connect("vk")
+	hour := 3600
+	w.alter(vk, func(r *account.Record) { r.LateAfter = &hour })
+	at := w.clock.Now().Add(time.Hour)
+	held, other := w.generated(), w.generated("factory_id", w.makeFactory(object{"type": "blogger", "name": "Other"}))
+	w.schedule(held.ID, at, "social_account_ids", []string{telegram, vk})
+	w.schedule(other.ID, at.Add(time.Minute), "social_account_ids", []string{telegram})
+	set := func(state string) {
+		w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"state": state}).Into(t, http.StatusOK, &object{})
+	}
+	set("paused")
+	w.clock.Add(at.Add(2 * time.Minute).Sub(w.clock.Now()))
+	w.work()
+	if got := w.get(held.ID); got.State != item.Scheduled || !got.PublishAt.Equal(at) {
+		t.Errorf("while the factory is paused it is %s at %v", got.State, got.PublishAt)
+	}
+	if got := w.get(other.ID); got.State != item.Published {
+		t.Errorf("that of another factory is %s: it waits for what is held", got.State)
+	}
+	w.clock.Add(90 * time.Minute)
+	w.work()
+	set("active")
+	w.clock.Add(time.Hour)
+	w.work()
+	got := w.get(held.ID)
+	if got.State != item.Published || got.Publications[0].State != item.PublicationPublished || len(w.left()) != 0 {
+		t.Fatalf("once it is resumed it is %s: %+v, left is %v", got.State, got.Publications, w.left())
+	}
+	if late := got.Publications[1]; late.Failure == nil || late.Failure.Code != "too_late" {
+		t.Errorf("%+v", late)
+	}
+}

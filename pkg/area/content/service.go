@@ -1,0 +1,58 @@
+// Package content holds the operations of content items: posts, videos, carousels,
+// stories and music clips.
+package content
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Service creates, reads, changes and deletes content items.
+type Service struct {
+	db        *store.DB
+	factories FactoryFinder
+	signer    *media.Signer
+	offer     catalog.Offer
+	platforms publication.Platforms
+	now       func() time.Time
+}
+
+// FactoryFinder finds the factories of items.
+type FactoryFinder interface {
+	// FindAll reads the caller's factories with the given ids, and other items beside
+	// them, in one round trip.
+	FindAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]factory.Factory, beside []store.Item, err error)
+}
+
+var _ FactoryFinder = (*factory.Service)(nil)
+
+// NewService makes the service.
+func NewService(db *store.DB, factories FactoryFinder, signer *media.Signer, offer catalog.Offer, now func() time.Time) *Service {
+	// Their capabilities are all that is asked of the platforms.
+	platforms := account.NewPlatforms(account.PlatformsConfig{Now: now})
+	return &Service{db, factories, signer, offer, platforms, now}
+}
+
+// find reads a content item of the caller's account and mode.
+func (s *Service) find(ctx context.Context, itemID string, match ...httpapi.IfMatch) (*item.Record, store.Item, error) {
+	it, err := resource.Find(ctx, s.db, id.ContentItem, "content item", itemID)
+	if err != nil {
+		return nil, it, err
+	}
+	r, err := item.Decode(&it)
+	if err == nil {
+		err = httpapi.Matches(r.Version, match)
+	}
+	return r, it, err
+}

@@ -1,0 +1,148 @@
+// Package estimate prices the body of any operation that costs, without carrying it
+// out.
+package estimate
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/architect"
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/factory"
+	planarea "github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Estimate is what the body of an operation would cost.
+type Estimate struct {
+	Operation Operation `json:"operation" doc:"The operation that the body is for" example:"createContentItem"`
+	Credits   int64     `json:"credits" doc:"Credits that are charged with a live key" example:"26"`
+	Items     []Item    `json:"items" nullable:"false" doc:"Cost of each item of a batch, in the order of the body; one for other operations"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Estimate) SchemaName() string { return "Estimate" }
+
+// Item is what one item would cost.
+type Item struct {
+	Credits int64 `json:"credits" doc:"Credits that are charged with a live key" example:"26"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Item) SchemaName() string { return "EstimateItem" }
+
+// Operation is the id of an operation that costs.
+type Operation string
+
+// Schema describes the operation in the OpenAPI document.
+func (Operation) Schema(huma.Registry) *huma.Schema {
+	return httpapi.Enum(slices.Sorted(maps.Keys(estimators(area.Env{}))))
+}
+
+type body struct {
+	Operation Operation      `json:"operation" doc:"Id of the operation that the body is for" example:"createContentItem"`
+	Body      map[string]any `json:"body" doc:"Body of that operation, as it would be sent there"`
+	// The item is in the path of the one operation that costs and has an id there.
+	ContentItemID string `json:"content_item_id,omitempty" doc:"Id of the content item, for regenerateContentItem only" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	// The factory is in the path of operations that make something of a factory.
+	FactoryID string `json:"factory_id,omitempty" doc:"Id of the factory, for operations that have it in their path" example:"fac_01h455vb4pex5vsknk084sn02q"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (body) SchemaName() string { return "EstimateCreate" }
+
+type input struct{ Body body }
+
+// priced is an operation that costs.
+type priced struct {
+	// member is the member that names the resource in the operation's path; empty: the path
+	// has none.
+	member string
+	// scope is that of the operation: an estimate reads, and fetches, as the operation does.
+	scope auth.Scope
+	// price returns the credits of each item that a body asks for.
+	price func(ctx context.Context, id string, body any) ([]int64, error)
+}
+
+// estimators returns the operations that cost.
+func estimators(e area.Env) map[Operation]priced {
+	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
+	factories := factory.NewService(e.DB, e.Now)
+	items := content.NewService(e.DB, factories, e.Media, offer, e.Now)
+	generations := studio.NewService(e.DB, e.Media, studio.NewClient(e.Loopback), offer, e.Now)
+	all := map[Operation]priced{
+		"regenerateContentItem": {"content_item_id", auth.ContentWrite, items.EstimateRegenerate},
+		"createContentPlan":     {"factory_id", auth.FactoriesWrite, planarea.NewService(e.DB, factories, offer, e.Now).Estimate},
+		"startTraining":         {"factory_id", auth.FactoriesWrite, training.NewService(e.DB, factories, offer, e.Now).Estimate},
+		"sendMessage": {scope: auth.ArchitectUse, price: func(ctx context.Context, _ string, body any) ([]int64, error) {
+			return architect.Estimate(ctx, offer, body)
+		}},
+	}
+	for scope, area := range map[auth.Scope]map[string]func(ctx context.Context, body any) ([]int64, error){
+		auth.ContentWrite: items.Estimates(), auth.StudioUse: generations.Estimates(),
+	} {
+		for op, price := range area {
+			all[Operation(op)] = priced{scope: scope, price: func(ctx context.Context, _ string, body any) ([]int64, error) { return price(ctx, body) }}
+		}
+	}
+	return all
+}
+
+// credits returns the credits of each item of an estimate.
+func (p priced) credits(ctx context.Context, b body) ([]int64, error) {
+	id := ""
+	for _, given := range []struct{ member, id string }{{"content_item_id", b.ContentItemID}, {"factory_id", b.FactoryID}} {
+		switch {
+		case given.member == p.member && given.id == "":
+			return nil, errs.Invalid("/"+given.member, "is required for %s", b.Operation)
+		case given.member == p.member:
+			id = given.id
+		case given.id != "":
+			return nil, errs.Invalid("/"+given.member, "is not for %s. Leave it out", b.Operation)
+		}
+	}
+	credits, err := p.price(ctx, id, b.Body)
+	if missing := errs.As(err); p.member != "" && missing.Code == errs.NotFound {
+		missing.Param = "/" + p.member
+		return nil, missing
+	}
+	return credits, errs.Below("/body", err)
+}
+
+// Mount registers the operation.
+func Mount(r *httpapi.Router, e area.Env) {
+	all := estimators(e)
+	httpapi.Write(r, httpapi.Op{
+		ID: "createEstimate", Method: http.MethodPost, Path: "/v1/balance/estimates", Scope: auth.AccountRead, Function: "studio", Tag: "Account",
+		Summary: "Estimate a cost",
+		Description: "Returns what the body of an operation would cost with a live key. Nothing is spent or created. The key needs the scope of that operation as well. The body is validated as that operation validates it, so what has an estimate is accepted if the balance suffices, " +
+			"and the cost depends on the body, and on its factory or item, alone: the estimate is exactly what is reserved, and what the response shows as `reserved_credits`. Only a result that is far longer than reserved for is charged more.",
+		Errors: []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable, errs.NotFound, errs.InvalidState},
+	}, func(ctx context.Context, _ *store.Tx, in *input) (out Estimate, err error) {
+		estimated := all[in.Body.Operation]
+		if err := auth.FromContext(ctx).Require(estimated.scope, ""); err != nil {
+			return out, err
+		}
+		credits, err := estimated.credits(ctx, in.Body)
+		if err != nil {
+			return out, err
+		}
+		out.Operation = in.Body.Operation
+		for _, c := range credits {
+			out.Credits += c
+			out.Items = append(out.Items, Item{c})
+		}
+		return out, nil
+	})
+}

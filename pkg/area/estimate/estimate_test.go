@@ -1,0 +1,274 @@
+package estimate_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/estimate"
+	"github.com/content-automation/api/pkg/area/factory"
+	planarea "github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/service/api"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+type object = map[string]any
+
+// areas registers the areas with a router.
+type areas struct{ area.Env }
+
+func (a areas) Register(r *httpapi.Router) {
+	for _, mount := range []area.Mount{factory.Mount, planarea.Mount, content.Mount, studio.Mount, estimate.Mount} {
+		mount(r, a.Env)
+	}
+}
+
+// world is a caller with a live key, credits and a factory.
+type world struct {
+	*apitest.Caller
+	db      *store.DB
+	factory string
+}
+
+func newWorld(t *testing.T) *world {
+	clock := apitest.NewClock()
+	db := storetest.Open(t, clock.Now)
+	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+	})}, "bucket", clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := area.Env{AWS: aws.Config{Region: "us-west-2"}, DB: db, Media: signer, Now: clock.Now, Providers: "bedrock,polly,fal,elevenlabs,replicate", Loopback: true}
+	w := &world{Caller: apitest.New(t, db, &apitest.Log{}, clock.Now, areas{env}).Live(), db: db}
+	tx := &store.Tx{}
+	if _, err := ledger.TopUp(tx, clock.Now(), w.Principal.Account, 100_000); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	var f struct{ ID string }
+	w.Call(http.MethodPost, "/v1/factories", object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}).Into(t, http.StatusCreated, &f)
+	w.factory = f.ID
+	return w
+}
+
+func (w *world) credits(t *testing.T) int64 {
+	t.Helper()
+	items, err := w.db.GetAll(t.Context(), ledger.BalanceKey(w.Principal.Account))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ledger.BalanceOf(items[0]).Credits
+}
+
+// What has an estimate costs exactly that, and the estimate itself costs and changes
+// nothing.
+func TestAnEstimateIsWhatIsReserved(t *testing.T) {
+	w := newWorld(t)
+	item := func(members ...any) object {
+		b := object{"factory_id": w.factory, "kind": "post", "prompt": "A shoe for trails"}
+		for i := 0; i < len(members); i += 2 {
+			b[members[i].(string)] = members[i+1]
+		}
+		return b
+	}
+	for _, c := range []struct {
+		operation, path string
+		body            object
+		items           int
+	}{
+		{"createContentItem", "/v1/content-items", item(), 1},
+		{"createContentItem", "/v1/content-items", item("kind", "carousel", "slides", []object{{}, {}, {}}), 1},
+		{"createContentItems", "/v1/content-items/batch", object{"items": []object{item(), item("kind", "video", "format", "long")}}, 2},
+		{"createImage", "/v1/studio/images", object{"prompt": "A shoe", "count": 3}, 1},
+		{"createMusic", "/v1/studio/music", object{"prompt": "Calm piano"}, 1},
+		{"createVoice", "/v1/studio/voices", object{"text": "Made of recycled nets."}, 1},
+		{"createVideo", "/v1/studio/videos", object{"prompt": "A shoe", "model": "wan-2.5"}, 1},
+	} {
+		before, had := storetest.Snapshot(t, w.db), w.credits(t)
+		var e estimate.Estimate
+		w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": c.operation, "body": c.body}).Into(t, http.StatusOK, &e)
+		if storetest.Snapshot(t, w.db) != before {
+			t.Errorf("%s: the estimate has changed something", c.operation)
+		}
+		var sum int64
+		for _, i := range e.Items {
+			sum += i.Credits
+		}
+		if string(e.Operation) != c.operation || e.Credits <= 0 || sum != e.Credits || len(e.Items) != c.items {
+			t.Errorf("%s: %+v", c.operation, e)
+		}
+		if got := w.Call(http.MethodPost, c.path, c.body); got.Status != http.StatusAccepted {
+			t.Errorf("%s: %s", c.operation, got.Raw)
+		}
+		if cost := had - w.credits(t); cost != e.Credits {
+			t.Errorf("%s: estimated %d, reserved %d", c.operation, e.Credits, cost)
+		}
+		// A test key learns the live price.
+		test := w.As(func(p *auth.Principal) { p.Mode = "test" })
+		if !strings.HasPrefix(c.operation, "createContent") { // whose factory is of the live key
+			var same estimate.Estimate
+			test.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": c.operation, "body": c.body}).Into(t, http.StatusOK, &same)
+			if same.Credits != e.Credits {
+				t.Errorf("%s: %d with a test key", c.operation, same.Credits)
+			}
+		}
+	}
+}
+
+// Another attempt has an estimate, too, in the states that permit one.
+func TestAnEstimateOfAnotherAttempt(t *testing.T) {
+	w := newWorld(t)
+	type made struct {
+		ID              string
+		ReservedCredits int64 `json:"reserved_credits"`
+	}
+	var it made
+	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": w.factory, "kind": "post", "prompt": "A shoe"}).Into(t, http.StatusAccepted, &it)
+	ask := func(body object) apitest.Answer {
+		return w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "regenerateContentItem", "content_item_id": it.ID, "body": body})
+	}
+	a := ask(object{})
+	a.Refused(t, http.StatusConflict, errs.InvalidState, "")
+	a.Context(t, `{"state":"queued","allowed":["update","cancel","delete"]}`)
+	w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/cancel", nil).Into(t, http.StatusOK, &it)
+	if it.ReservedCredits != 0 {
+		t.Errorf("%+v", it)
+	}
+	for _, body := range []object{{}, {"model": "nano-banana", "prompt": "A shoe on a path"}} {
+		var e estimate.Estimate
+		ask(body).Into(t, http.StatusOK, &e)
+		w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/regenerate", body).Into(t, http.StatusAccepted, &it)
+		if e.Credits <= 0 || it.ReservedCredits != e.Credits || len(e.Items) != 1 {
+			t.Errorf("%v: estimated %+v, reserved %+v", body, e, it)
+		}
+		w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/cancel", nil).Into(t, http.StatusOK, &it)
+	}
+	ask(object{"model": "veo-3.1"}).Refused(t, 422, errs.UnsupportedModel, "/body/model")
+	ask(object{"sandbox": object{}}).Refused(t, 422, errs.ValidationFailed, "/body/sandbox")
+	ask(object{"kind": "post"}).Refused(t, 422, errs.ValidationFailed, "/body/kind")
+	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "regenerateContentItem", "body": object{}}).Refused(t, 422, errs.ValidationFailed, "/content_item_id")
+	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createImage", "content_item_id": it.ID, "body": object{"prompt": "A shoe"}}).Refused(t, 422, errs.ValidationFailed, "/content_item_id")
+	it.ID = w.factory
+	ask(object{}).Refused(t, http.StatusNotFound, errs.NotFound, "/content_item_id")
+}
+
+// The estimate of a plan has the price of each of its items.
+func TestAnEstimateOfAPlan(t *testing.T) {
+	w := newWorld(t)
+	body := object{"days": 4, "posts_per_day": 3}
+	ask := func(factory any, body object) apitest.Answer {
+		return w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createContentPlan", "factory_id": factory, "body": body})
+	}
+	before, had := storetest.Snapshot(t, w.db), w.credits(t)
+	var e estimate.Estimate
+	ask(w.factory, body).Into(t, http.StatusOK, &e)
+	if storetest.Snapshot(t, w.db) != before {
+		t.Error("the estimate has changed something")
+	}
+	if a := w.Call(http.MethodPost, "/v1/factories/"+w.factory+"/content-plan", body); a.Status != http.StatusAccepted {
+		t.Fatal(a.Raw)
+	}
+	if cost := had - w.credits(t); cost != e.Credits || len(e.Items) != 12 || e.Items[0].Credits == e.Items[1].Credits {
+		t.Errorf("estimated %+v, reserved %d", e, cost)
+	}
+	ask(w.factory, object{"days": 91, "posts_per_day": 1}).Refused(t, 422, errs.ValidationFailed, "/body/days")
+	ask("fac_01h455vb4pex5vsknk084sn02q", body).Refused(t, http.StatusNotFound, errs.NotFound, "/factory_id")
+	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createContentPlan", "body": body}).Refused(t, 422, errs.ValidationFailed, "/factory_id")
+	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createImage", "factory_id": w.factory, "body": object{"prompt": "A shoe"}}).Refused(t, 422, errs.ValidationFailed, "/factory_id")
+}
+
+// An estimate reads what its operation reads, and fetches what it fetches.
+func TestAnEstimateNeedsTheScopeOfItsOperation(t *testing.T) {
+	w := newWorld(t)
+	fetched := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fetched++ }))
+	defer server.Close()
+	bodies := map[string]object{
+		"createContentItem":     {"body": object{"factory_id": w.factory, "kind": "post", "prompt": "A shoe"}},
+		"createContentItems":    {"body": object{"items": []object{{"factory_id": w.factory, "kind": "post", "prompt": "A shoe"}}}},
+		"regenerateContentItem": {"body": object{}, "content_item_id": "cnt_01h455vb4pex5vsknk084sn02q"},
+		"createContentPlan":     {"body": object{"days": 1, "posts_per_day": 1}, "factory_id": w.factory},
+		"startTraining":         {"body": object{}, "factory_id": w.factory},
+		"sendMessage":           {"body": object{"text": "Hello"}},
+		"createImage":           {"body": object{"prompt": "A shoe"}},
+		"createMusic":           {"body": object{"prompt": "Calm piano"}},
+		"createVoice":           {"body": object{"text": "Made of nets."}},
+		"createVideo":           {"body": object{"prompt": "A shoe"}},
+		"createAvatar":          {"body": object{"audio_url": server.URL, "image_url": server.URL, "model": "omnihuman-1.5"}},
+	}
+	scopes := map[string]auth.Scope{}
+	for _, route := range api.Routes() {
+		scopes[route.OperationID] = route.Scope
+	}
+	operations, err := json.Marshal(estimate.Operation("").Schema(nil).Enum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for operation, body := range bodies {
+		if !strings.Contains(string(operations), `"`+operation+`"`) {
+			t.Errorf("%s is not in %s", operation, operations)
+		}
+		scope := scopes[operation]
+		body["operation"] = operation
+		a := w.Only(auth.AccountRead).Call(http.MethodPost, "/v1/balance/estimates", body)
+		if a.Refused(t, 403, errs.InsufficientScope, ""); !strings.Contains(a.Error.Message, string(scope)) || scope == "" {
+			t.Errorf("%s: %s, want %q", operation, a.Error.Message, scope)
+		}
+		if a := w.Only(auth.AccountRead, scope).Call(http.MethodPost, "/v1/balance/estimates", body); a.Status == http.StatusForbidden {
+			t.Errorf("%s with %s: %s", operation, scope, a.Raw)
+		}
+	}
+	if len(bodies) != strings.Count(string(operations), ",")+1 {
+		t.Errorf("%d bodies for %s", len(bodies), operations)
+	}
+	if fetched != 1 {
+		t.Errorf("%d addresses were fetched, want that of the key with the scope", fetched)
+	}
+}
+
+func TestWhatHasNoEstimate(t *testing.T) {
+	w := newWorld(t)
+	good := object{"factory_id": w.factory, "kind": "post", "prompt": "A shoe"}
+	for name, c := range map[string]struct {
+		body  object
+		code  errs.Code
+		param string
+	}{
+		"no operation":            {object{"body": good}, errs.ValidationFailed, "/operation"},
+		"one that costs nothing":  {object{"operation": "createFactory", "body": good}, errs.ValidationFailed, "/operation"},
+		"no body":                 {object{"operation": "createContentItem"}, errs.ValidationFailed, "/body"},
+		"a member is missing":     {object{"operation": "createImage", "body": object{}}, errs.ValidationFailed, "/body/prompt"},
+		"a member is unknown":     {object{"operation": "createImage", "body": object{"prompt": "A shoe", "size": 1}}, errs.ValidationFailed, "/body/size"},
+		"another operation's":     {object{"operation": "createImage", "body": good}, errs.ValidationFailed, "/body/factory_id"},
+		"a blank prompt":          {object{"operation": "createImage", "body": object{"prompt": "  "}}, errs.ValidationFailed, "/body/prompt"},
+		"an unknown factory":      {object{"operation": "createContentItem", "body": object{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "A shoe"}}, errs.NotFound, "/body/factory_id"},
+		"an unknown model":        {object{"operation": "createImage", "body": object{"prompt": "A shoe", "model": "none"}}, errs.UnsupportedModel, "/body/model"},
+		"a rehearsal, live":       {object{"operation": "createImage", "body": object{"prompt": "A shoe", "sandbox": object{"outcome": "failed"}}}, errs.ValidationFailed, "/body/sandbox"},
+		"the only one of a batch": {object{"operation": "createContentItems", "body": object{"items": []object{{"factory_id": w.factory, "kind": "post", "prompt": "A shoe", "format": "long"}}}}, errs.ValidationFailed, "/body/items/0/format"},
+		"the second of a batch":   {object{"operation": "createContentItems", "body": object{"items": []object{good, {"factory_id": w.factory, "kind": "post", "prompt": "A shoe", "format": "long"}}}}, errs.ValidationFailed, "/body/items/1/format"},
+		"a member of its own too": {object{"operation": "createContentItem", "body": good, "dry_run": true}, errs.ValidationFailed, "/dry_run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, _ := httpapi.Status(c.code)
+			w.Call(http.MethodPost, "/v1/balance/estimates", c.body).Refused(t, status, c.code, c.param)
+		})
+	}
+}

@@ -1,0 +1,112 @@
+package factory_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// own brings a media of a caller in, which is ready where it has a type.
+func (w *world) own(c *apitest.Caller, of media.Type) string {
+	w.t.Helper()
+	now := w.clock.Now()
+	commit := func(write func(tx *store.Tx) error) {
+		tx := &store.Tx{}
+		if err := write(tx); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := w.db.Commit(w.t.Context(), tx); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	r := incoming.New(id.New(id.Media, now), now, incoming.Declared{}, "", nil)
+	commit(func(tx *store.Tx) error { return incoming.Create(tx, now, c.Principal.Owner, r) })
+	if of != "" {
+		it, err := w.db.Get(w.t.Context(), store.IDKey(r.ID))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		commit(func(tx *store.Tx) error {
+			return incoming.Settle(tx, now, it, r, &media.File{ID: r.ID, Type: of, Key: "media/" + r.ID}, nil)
+		})
+	}
+	w.clock.Add(time.Second)
+	return r.ID
+}
+
+// logo returns the file of the logo that the table has of a factory.
+func (w *world) logo(factoryID string) string {
+	w.t.Helper()
+	it, err := w.db.Get(w.t.Context(), store.IDKey(factoryID))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	f, err := factory.Decode(&it)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if f.Logo == nil {
+		return ""
+	}
+	return f.Logo.ID
+}
+
+func TestALogoIsAPictureOfTheAccount(t *testing.T) {
+	w := newWorld(t)
+	one, other := w.own(w.Caller, media.Image), w.own(w.Caller, media.Image)
+	settings := func(logo string) object {
+		return object{"type": "brand", "settings": object{"brand_name": "Acme", "logo": logo}}
+	}
+	for name, logo := range map[string]string{
+		"a song": w.own(w.Caller, media.Audio), "pending": w.own(w.Caller, ""), "unknown": "med_01h455vb4pex5vsknk084sn02q",
+		"of another account": w.own(w.Stranger(), media.Image), "of the other mode": w.own(w.Live(), media.Image), "an address": "https://example.com/a.png",
+	} {
+		b := settings(logo)
+		b["name"] = "Acme"
+		w.Call(http.MethodPost, "/v1/factories", b).Refused(t, 422, errs.ValidationFailed, "/settings/logo")
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+	f := w.create("type", "brand", "settings", settings(one)["settings"])
+	if w.logo(f.ID) != one {
+		t.Errorf("the logo is %q", w.logo(f.ID))
+	}
+	it, err := w.db.Get(t.Context(), store.IDKey(one))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := incoming.Decode(&it); err != nil || !r.Kept {
+		t.Errorf("%+v, %v", r, err)
+	}
+	path := "/v1/factories/" + f.ID
+	change := func(patch object, trips, want string) {
+		t.Helper()
+		w.faults.Reset()
+		w.Call(http.MethodPatch, path, patch).Into(t, http.StatusOK, new(any))
+		if got := w.logo(f.ID); got != want || w.faults.Operations() != trips+" GetItem" {
+			t.Errorf("after %v the logo is %q; it took %s", patch, got, w.faults.Operations())
+		}
+	}
+	change(object{"name": "Acme & Co"}, "GetItem PutItem", one)
+	change(object{"settings": object{"logo": other}}, "GetItem BatchGetItem TransactWriteItems", other)
+	w.Call(http.MethodPatch, path, object{"settings": object{"logo": w.own(w.Caller, media.Audio)}}).Refused(t, 422, errs.ValidationFailed, "/settings/logo")
+	change(object{"settings": object{"logo": nil}}, "GetItem PutItem", "")
+}
+
+// What models propose cannot name a logo.
+func TestAProposalChangesNoLogo(t *testing.T) {
+	f := factory.Factory{Type: factory.Brand, Name: "Acme", Language: "en", State: factory.StateActive, Settings: factory.TypeSettings(`{"brand_name":"Acme"}`)}
+	_, err := f.Change(object{"settings": object{"logo": "med_01h455vb4pex5vsknk084sn02q"}})
+	if e := errs.As(err); err == nil || e.Param != "/settings/logo" {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,155 @@
+package media_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/media"
+)
+
+// lying is the address of a server that announces twice what it sends.
+func lying(t *testing.T, content []byte) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(2*len(content)))
+		_, _ = w.Write(content)
+	})}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+	return "http://" + listener.Addr().String() + "/"
+}
+
+// dying is a bucket whose caller dies at one of its calls, before or after it.
+type dying struct {
+	*bucket
+	die func()
+	at  string
+}
+
+func (d *dying) hit(call string) {
+	if call == d.at {
+		d.die()
+	}
+}
+
+func (d *dying) Open(ctx context.Context, key string) (io.ReadCloser, error) {
+	d.hit("before open")
+	defer d.hit("after open")
+	return d.bucket.Open(ctx, key)
+}
+
+func (d *dying) Put(ctx context.Context, f media.File, content io.ReadSeeker) error {
+	d.hit("before put")
+	defer d.hit("after put")
+	return d.bucket.Put(ctx, f, content)
+}
+
+func (d *dying) Delete(ctx context.Context, key string) error {
+	d.hit("before delete")
+	defer d.hit("after delete")
+	return d.bucket.Delete(ctx, key)
+}
+
+// A worker that dies leaves its lease behind. The media becomes ready all the same, once.
+func TestAWorkerDies(t *testing.T) {
+	for _, at := range []string{"before open", "after open", "before put", "after put", "before delete", "after delete"} {
+		w := newWorld(t)
+		m := w.create(declare("image/png", photo(1)))
+		w.upload(m, photo(1))
+		ctx, cancel := context.WithCancel(t.Context())
+		// The panic ends the worker's code there and then; what it holds is lost.
+		kernel := w.newKernel(&dying{w.bucket, func() { cancel(); panic("died") }, at})
+		func() {
+			defer func() { _ = recover() }()
+			message := incoming.Wake(m.ID)
+			for {
+				next, err := kernel.Do(ctx, message, 1)
+				if err != nil || next == nil || next.Delay > time.Minute {
+					t.Errorf("%s: it did not die: %+v, %v", at, next, err)
+					return
+				}
+				message = next.Message
+			}
+		}()
+		w.clock.Add(time.Minute)
+		w.notify(m.ID) // the queue delivers the message again
+		got := w.get(m.ID)
+		if got.State != incoming.Ready || got.Version != 2 || len(w.bucket.objects) != 1 {
+			t.Errorf("%s: %+v; there are %d objects", at, got, len(w.bucket.objects))
+		}
+	}
+}
+
+// A file that ends each worker that reads it is given up.
+func TestAFileThatEndsItsReader(t *testing.T) {
+	w := newWorld(t)
+	m := w.create(declare("image/png", photo(1)))
+	w.upload(m, photo(1))
+	kernel := w.newKernel(&dying{w.bucket, func() { panic("died") }, "after open"})
+	deaths := 0
+	for range 10 {
+		func() {
+			defer func() {
+				if recover() != nil {
+					deaths++
+				}
+			}()
+			if _, err := kernel.Do(t.Context(), incoming.Wake(m.ID), 1); err != nil {
+				t.Fatal(err)
+			}
+		}()
+		w.clock.Add(time.Minute)
+	}
+	if got := w.get(m.ID); got.State != incoming.Rejected || got.Reason.Code != "unreadable" || deaths != 3 {
+		t.Errorf("after %d deaths it is %+v, %+v", deaths, got, got.Reason)
+	}
+}
+
+// An uploaded file is looked at again soon after its worker has died, not when a file that
+// was not uploaded is given up.
+func TestAnUploadIsSettledSoonAfterAKill(t *testing.T) {
+	w := newWorld(t)
+	m := w.create(declare("image/png", photo(1)))
+	w.upload(m, photo(1))
+	kernel := w.newKernel(&dying{w.bucket, func() { panic("died") }, "after open"})
+	func() {
+		defer func() { _ = recover() }()
+		_, err := kernel.Do(t.Context(), incoming.Wake(m.ID), 1)
+		t.Errorf("it did not die: %v", err)
+	}()
+	began := w.clock.Now()
+	w.clock.Add(4 * time.Second) // the queue delivers the message again
+	w.notify(m.ID)
+	if got, took := w.get(m.ID), w.clock.Now().Sub(began); got.State != incoming.Ready || took > 3*time.Minute {
+		t.Errorf("after %v it is %+v", took, got)
+	}
+}
+
+// A media that is deleted while its file is looked at stays deleted.
+func TestADeletionDuringTheImport(t *testing.T) {
+	w := newWorld(t)
+	m := w.create(declare("image/png", photo(1)))
+	w.upload(m, photo(1))
+	w.kernel = w.newKernel(&dying{w.bucket, func() {
+		w.Call(http.MethodDelete, "/v1/media/"+m.ID, nil).Into(t, http.StatusOK, new(any))
+	}, "before put"})
+	w.notify(m.ID)
+	w.due(m.ID, time.Hour)
+	if len(w.bucket.objects) != 0 {
+		t.Errorf("%d objects stay", len(w.bucket.objects))
+	}
+	w.due(m.ID, time.Hour)
+	if found := w.Call(http.MethodGet, "/v1/media", nil); string(found.Data) != "[]" {
+		t.Errorf("listed are %s", found.Data)
+	}
+}

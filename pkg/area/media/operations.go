@@ -1,0 +1,191 @@
+package media
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+type createBody struct {
+	Type      media.Type        `json:"type,omitempty" enum:"image,audio,video" doc:"Type of the file. Absent: as the mime_type or the file says"`
+	MIMEType  string            `json:"mime_type,omitempty" enum:"image/jpeg,image/png,image/webp,audio/mpeg,audio/wav,audio/aac,audio/mp4,video/mp4" doc:"MIME type. Required for an upload. The file must be what it says" example:"image/jpeg"`
+	Bytes     int64             `json:"bytes,omitempty" minimum:"1" maximum:"209715200" doc:"Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload" example:"482113"`
+	SHA256    string            `json:"sha256,omitempty" pattern:"^[0-9a-f]{64}$" patternDescription:"64 lower-case hexadecimal digits" doc:"SHA-256 of the file in hexadecimal. Required for an upload" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	SourceURL string            `json:"source_url,omitempty" maxLength:"2048" doc:"Public https URL of a file that the service fetches. Absent: the answer has a signed upload" example:"https://www.example.com/shoe.jpg"`
+	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (createBody) SchemaName() string { return "OwnMediaCreate" }
+
+type createInput struct{ Body createBody }
+
+// Path names the media of a call.
+type Path struct {
+	ID string `path:"media_id" doc:"Id of the media" example:"med_01h455vb4pex5vsknk084sn02q"`
+}
+
+type deleteInput struct {
+	Path
+	httpapi.IfMatch
+}
+
+type listInput struct {
+	httpapi.PageInput
+	Type  []string `query:"type" enum:"image,audio,video" nullable:"false" doc:"Only media of these types, separated by commas"`
+	State []string `query:"state" enum:"pending,ready,rejected" nullable:"false" doc:"Only media in these states, separated by commas"`
+}
+
+// Register puts the operations of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	op := func(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
+		return httpapi.Op{
+			ID: id, Method: method, Path: path, Scope: scope, Function: "media", Tag: "Media",
+			Summary: summary, Description: description,
+		}
+	}
+	list := op("listMedia", http.MethodGet, "/v1/media", auth.ContentRead, "List your media", "Newest first.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
+
+	create := op("createMedia", http.MethodPost, "/v1/media", auth.ContentWrite, "Bring in a file",
+		"Brings in a picture, a recording or a video for other operations, which take the id of the media wherever they take the URL of a file. "+
+			"Without `source_url`, declare `mime_type`, `bytes` and `sha256`, and send the file by the request in `upload` within 15 minutes; with it, the service fetches the file. "+
+			"The media is `pending` until the file was decoded, and then `ready` or `rejected` with a `reason`. "+
+			"Pictures have up to 50 million pixels; they are turned upright, and their metadata, such as the place, is removed. Of MP4 videos the container is read. "+
+			"A media is deleted 30 days after its last use. Up to 100 may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.")
+	create.Status = http.StatusCreated
+	create.Errors = []errs.Code{errs.QueueFull}
+	httpapi.Write(r, create, s.create)
+
+	const one = "/v1/media/{media_id}"
+	httpapi.Read(r, op("getMedia", http.MethodGet, one, auth.ContentRead, "Get a media", "Its URLs are signed anew."), s.get)
+	remove := op("deleteMedia", http.MethodDelete, one, auth.ContentWrite, "Delete a media",
+		"Its id cannot be used from now on. Work that was accepted before still gets the file, which is removed within 24 hours.")
+	remove.Errors = []errs.Code{errs.VersionMismatch}
+	httpapi.Write(r, remove, s.remove)
+}
+
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out incoming.Media, err error) {
+	b := in.Body
+	if faults := b.faults(); len(faults) > 0 {
+		return out, errs.InvalidFields(faults...)
+	}
+	if b.SourceURL != "" {
+		if err := s.urls.CheckURL(ctx, b.SourceURL); err != nil {
+			return out, safehttp.Refusal(err, "/source_url")
+		}
+	}
+	declared := incoming.Declared{Type: b.fileType(), MIMEType: b.MIMEType, Bytes: b.Bytes, SHA256: b.SHA256}
+	now := s.now()
+	r := incoming.New(id.New(id.Media, now), now, declared, b.SourceURL, b.Metadata)
+	if err := incoming.Create(tx, now, auth.FromContext(ctx).Owner, r); err != nil {
+		return out, err
+	}
+	return s.view(ctx, r)
+}
+
+// fileType is the type that the body declares, by itself or by the MIME type.
+func (b createBody) fileType() media.Type {
+	if b.Type != "" {
+		return b.Type
+	}
+	return media.TypeOf(b.MIMEType)
+}
+
+// faults returns what is wrong with the members together.
+func (b createBody) faults() (faults []errs.Detail) {
+	refuse := func(param, format string, args ...any) {
+		faults = append(faults, errs.Detail{Param: param, Message: fmt.Sprintf(format, args...)})
+	}
+	if b.SourceURL == "" {
+		for _, m := range []struct {
+			param  string
+			absent bool
+		}{{"/mime_type", b.MIMEType == ""}, {"/bytes", b.Bytes == 0}, {"/sha256", b.SHA256 == ""}} {
+			if m.absent {
+				refuse(m.param, "is required, unless source_url is sent")
+			}
+		}
+	}
+	t := b.fileType()
+	if b.MIMEType != "" && !slices.Contains(media.Formats[t], b.MIMEType) {
+		refuse("/mime_type", "must be one of %s for the type %s", strings.Join(media.Formats[t], ", "), t)
+	}
+	if most := media.Limit(t); b.Bytes > most {
+		refuse("/bytes", "must be at most %d for the type %s", most, t)
+	}
+	return faults
+}
+
+// view returns a media as the caller sees it.
+func (s *Service) view(ctx context.Context, r *incoming.Record) (incoming.Media, error) {
+	p := auth.FromContext(ctx)
+	return r.View(ctx, s.signer, p.Owner, s.now(), p.Has(auth.ContentWrite))
+}
+
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[incoming.Media], error) {
+	q, err := httpapi.Owned(ctx, incoming.ItemKind, id.Media, httpapi.Period{}, map[string]string{"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)})
+	if err != nil {
+		return httpapi.Page[incoming.Media]{}, err
+	}
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (out incoming.Media, err error) {
+		r, err := incoming.Decode(&it)
+		if err != nil {
+			return out, err
+		}
+		return s.view(ctx, r)
+	})
+}
+
+func (s *Service) get(ctx context.Context, in *Path) (out incoming.Media, err error) {
+	it, err := resource.Find(ctx, s.db, id.Media, "media", in.ID)
+	if err != nil {
+		return out, err
+	}
+	r, err := incoming.Decode(&it)
+	if err != nil {
+		return out, err
+	}
+	return s.view(ctx, r)
+}
+
+// remove deletes a media. The answer shows its last state, without URLs.
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out incoming.Media, err error) {
+	if !id.Valid(id.Media, in.ID) {
+		return out, errs.Missing("media", in.ID)
+	}
+	found, beside, err := resource.FindAll(ctx, s.db, id.Media, []string{in.ID}, incoming.TaskKey(in.ID))
+	if err != nil {
+		return out, err
+	}
+	it, ok := found[in.ID]
+	if !ok {
+		return out, errs.Missing("media", in.ID)
+	}
+	r, err := incoming.Decode(&it)
+	if err != nil {
+		return out, err
+	}
+	if err := in.Check(r.Version); err != nil {
+		return out, err
+	}
+	now := s.now()
+	if err := incoming.Delete(tx, now, it, r, beside[0]); err != nil {
+		return out, err
+	}
+	r.Touch(now)
+	return r.Media, nil
+}

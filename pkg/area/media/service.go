@@ -1,0 +1,30 @@
+// Package media holds the operations on the media that callers bring in.
+package media
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Service creates, reads and deletes media.
+type Service struct {
+	db     *store.DB
+	signer *media.Signer
+	urls   safehttp.Checker
+	now    func() time.Time
+}
+
+// NewService makes the service.
+func NewService(db *store.DB, signer *media.Signer, urls safehttp.Checker, now func() time.Time) *Service {
+	return &Service{db, signer, urls, now}
+}
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) {
+	NewService(e.DB, e.Media, safehttp.New(safehttp.Options{AllowLoopback: e.Loopback}), e.Now).Register(r)
+}

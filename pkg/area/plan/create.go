@@ -1,0 +1,281 @@
+package plan
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
+	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/httpapi"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// farthest is how many days ahead a plan may begin.
+const farthest = 365
+
+// How long it takes as a rule until a plan has its first items.
+const (
+	usualLive    = 20 * time.Second
+	usualSandbox = 3 * time.Second
+)
+
+type createBody struct {
+	Days         int               `json:"days" minimum:"1" maximum:"90" doc:"Number of days" example:"30"`
+	PostsPerDay  int               `json:"posts_per_day" minimum:"1" maximum:"10" doc:"Number of items on each day" example:"2"`
+	ContentTypes []string          `json:"content_types,omitempty" enum:"short_video,post,carousel" minItems:"1" maxItems:"3" uniqueItems:"true" nullable:"false" doc:"Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video is video. Absent: all of these that the factory makes"`
+	StartsOn     string            `json:"starts_on,omitempty" format:"date" doc:"First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow" example:"2026-12-01"`
+	Brief        string            `json:"brief,omitempty" format:"not-blank" maxLength:"2000" doc:"What the plan is about, beyond the settings of the factory" example:"The weeks before Christmas"`
+	ProductIDs   []string          `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if it has some"`
+	Replace      bool              `json:"replace,omitempty" default:"false" doc:"Whether plans that have days of this one are replaced: their items that are not generated yet are canceled. Otherwise such a plan refuses the call"`
+	Sandbox      *item.Rehearsal   `json:"sandbox,omitempty" doc:"Simulated result of each item. For test keys only"`
+	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (createBody) SchemaName() string { return "ContentPlanCreate" }
+
+type createInput struct {
+	factory.FactoryPath
+	Body createBody
+}
+
+// draft is a plan that was checked, with what its items are made from.
+type draft struct {
+	plan   planjob.Plan
+	recipe planjob.Recipe
+	// credits is the price of each item in its order, and live what they cost together with
+	// a live key.
+	credits []int64
+	live    int64
+}
+
+// draft checks a body, and returns the plan that it asks for.
+func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now time.Time) (d draft, err error) {
+	if f.State == factory.StatePaused {
+		return d, errs.New(errs.InvalidState, "The factory %s is paused and makes nothing new. Set its state to active first.", f.ID).
+			With(errs.StateContext{State: f.State, Allowed: []string{"update"}})
+	}
+	types, unmade := typesOf(b.ContentTypes, f)
+	zone := "UTC"
+	d.recipe = planjob.Recipe{Language: f.Language, Name: f.Name, Sells: f.Type == factory.Seller, Items: map[string]*item.Record{}}
+	if f.Schedule != nil {
+		zone, d.recipe.Times = f.Schedule.Timezone, f.Schedule.Times
+	}
+	starts, late := start(b.StartsOn, zone, now)
+	if err := errs.All(content.CheckRehearsal(b.Sandbox, mode), unmade, late); err != nil {
+		return d, err
+	}
+	for _, t := range f.Topics {
+		d.recipe.Topics = append(d.recipe.Topics, string(t))
+	}
+	d.plan = planjob.Plan{
+		Resource: resource.New(id.New(id.ContentPlan, now), now, b.Metadata), FactoryID: f.ID, Days: b.Days, PostsPerDay: b.PostsPerDay,
+		ContentTypes: types, StartsOn: starts, Timezone: zone, Brief: b.Brief, ProductIDs: append([]string{}, b.ProductIDs...), State: planjob.Queued, Usual: usualLive,
+	}
+	if mode == tenant.Test {
+		d.plan.Usual = usualSandbox
+	}
+	return d, s.price(&d, b, f, mode, now)
+}
+
+// price sets what the items of a draft are made from, and what they cost.
+func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.Mode, now time.Time) (err error) {
+	// A trained model writes texts of items; its base model chooses their topics.
+	base, _ := f.TextModel()
+	if d.recipe.Model, err = s.offer.Choose("text", "", base, mode == tenant.Live); err != nil {
+		return ofFactory(err)
+	}
+	live := map[string]int64{}
+	for _, t := range d.plan.ContentTypes {
+		r, err := content.Planned(f, planjob.Kinds[t], strings.Repeat("x", planjob.MaxTopic), b.Sandbox, s.offer, mode, now)
+		if err != nil {
+			return ofFactory(err)
+		}
+		live[t] = r.LivePrice()
+		r.Prompt = ""
+		d.recipe.Items[t] = r
+	}
+	slots, err := d.plan.Slots(d.recipe.Times)
+	if err != nil {
+		return err
+	}
+	for _, slot := range slots {
+		d.credits = append(d.credits, d.recipe.Items[slot.Type].Credits)
+		d.live += live[slot.Type]
+	}
+	d.plan.Items.Total, d.plan.CostEstimate = int64(len(slots)), d.live
+	return nil
+}
+
+// ofFactory takes the place from a refusal of a model, since it is the factory's and has
+// none in the body.
+func ofFactory(err error) error {
+	e := errs.As(err)
+	if e.Code != errs.UnsupportedModel {
+		return err
+	}
+	e.Param, e.Details = "", nil
+	return e
+}
+
+// typesOf returns the content types of a plan, and refuses those that its factory does not
+// make.
+func typesOf(asked []string, f factory.Factory) ([]string, error) {
+	made := slices.DeleteFunc(slices.Clone(planjob.Types), func(t string) bool { return !slices.Contains(f.ContentTypes, string(planjob.Kinds[t])) })
+	switch {
+	case len(made) == 0:
+		return nil, errs.Invalid("/content_types", "has no type that the factory makes: its content_types are %s. Add post, video or carousel to them", strings.Join(f.ContentTypes, ", "))
+	case asked == nil:
+		return made, nil
+	}
+	for _, t := range asked {
+		if !slices.Contains(made, t) {
+			return nil, errs.Invalid("/content_types", "%s is not among the content_types of the factory, which makes %s", t, strings.Join(made, ", "))
+		}
+	}
+	return asked, nil
+}
+
+// start returns the first day of a plan in a time zone, and refuses one in the past.
+func start(asked, zone string, now time.Time) (string, error) {
+	at, err := time.LoadLocation(zone)
+	if err != nil {
+		return "", err
+	}
+	today := now.In(at)
+	last := today.AddDate(0, 0, farthest).Format(time.DateOnly)
+	switch {
+	case asked == "":
+		return today.AddDate(0, 0, 1).Format(time.DateOnly), nil
+	case asked < today.Format(time.DateOnly):
+		return "", errs.Invalid("/starts_on", "is in the past: today is %s in the time zone %s", today.Format(time.DateOnly), zone)
+	case asked > last:
+		return "", errs.Invalid("/starts_on", "is too far ahead: it may be %s at the latest", last)
+	}
+	return asked, nil
+}
+
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out planjob.Plan, err error) {
+	p, now := auth.FromContext(ctx), s.now()
+	keys := []store.Key{factoryrecord.BookKey(in.ID)}
+	if p.Mode == tenant.Live {
+		keys = append(keys, ledger.FundsKeys(p.Account, now)...)
+	}
+	funded := len(keys)
+	for _, productID := range in.Body.ProductIDs {
+		if id.Valid(id.Product, productID) {
+			keys = append(keys, store.IDKey(productID))
+		}
+	}
+	found, beside, err := s.factories.FindAll(ctx, []string{in.ID}, keys...)
+	if err != nil {
+		return out, err
+	}
+	f, ok := found[in.ID]
+	if !ok {
+		return out, errs.Missing(factory.Kind, in.ID)
+	}
+	if err := checkProducts(p.Owner, f, in.Body.ProductIDs, beside[funded:]); err != nil {
+		return out, err
+	}
+	d, err := s.draft(in.Body, f, p.Mode, now)
+	if err != nil {
+		return out, err
+	}
+	for _, r := range d.recipe.Items {
+		r.Withheld = !p.Has(auth.ContentPublish)
+	}
+	replaced, err := book(tx, now, p.Owner, d.plan, in.Body.Replace, beside[0])
+	if err != nil {
+		return out, err
+	}
+	var funds ledger.Balance
+	var credits int64
+	if p.Mode == tenant.Live {
+		funds = ledger.FundsOf(beside[1:funded])
+		for _, c := range d.credits {
+			credits += c
+		}
+	} else if r := in.Body.Sandbox; r != nil {
+		if err := generate.Refuse(r.Outcome, d.live, p); err != nil {
+			return out, err
+		}
+	}
+	if err := planjob.Accept(tx, now, p.Owner, d.plan, d.recipe, credits, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), funds, replaced); err != nil {
+		return out, err
+	}
+	d.plan.ReservedCredits = credits
+	return d.plan, nil
+}
+
+// checkProducts refuses products that the items of a factory's plan cannot present. Their
+// items were read.
+func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []store.Item) error {
+	if len(ids) > 0 && f.Type != factory.Seller {
+		return errs.Invalid("/product_ids", "is for factories of the type seller. This one is of the type %s", f.Type)
+	}
+	var found []error
+	for i, productID := range ids {
+		if !slices.ContainsFunc(items, func(it store.Item) bool { return it.PK == productID && goods.Offered(it, o, f.ID) }) {
+			found = append(found, errs.Invalid("/product_ids/"+strconv.Itoa(i), "is not the id of an active product of the factory"))
+		}
+	}
+	return errs.All(found...)
+}
+
+// book adds the plan to the book of its factory, which was read as the item. It returns
+// the plans that it replaces, and refuses a plan that has days of others without leave.
+func book(tx *store.Tx, now time.Time, o tenant.Owner, p planjob.Plan, replace bool, read store.Item) (replaced []string, err error) {
+	b, err := factoryrecord.BookOf(read)
+	if err != nil {
+		return nil, err
+	}
+	mine, err := p.Booked()
+	if err != nil {
+		return nil, err
+	}
+	others := b.Overlapping(mine)
+	for _, other := range others {
+		replaced = append(replaced, other.ID)
+	}
+	if len(others) > 0 && !replace {
+		return nil, errs.New(errs.InvalidState, "The content plan %s of this factory has days from %s to %s already. Send replace: true to cancel what it has not generated yet, or plan other days. Nothing was created or spent.", others[0].ID, others[0].First, others[0].Last).
+			With(errs.StateContext{State: "planned", Allowed: []string{"replace"}})
+	}
+	b.Add(mine, replaced, now.AddDate(0, 0, -7))
+	return replaced, b.Write(tx, now, o, p.FactoryID, read)
+}
+
+// Estimate returns what the body of createContentPlan would cost with a live key for a
+// factory: the credits of each item, in their order.
+func (s *Service) Estimate(ctx context.Context, factoryID string, body any) ([]int64, error) {
+	b, err := httpapi.Member[createBody]("body", body)
+	if err != nil {
+		return nil, err
+	}
+	p := auth.FromContext(ctx)
+	if err := content.CheckRehearsal(b.Sandbox, p.Mode); err != nil {
+		return nil, err
+	}
+	b.Sandbox = nil
+	f, _, err := s.factories.Find(ctx, factoryID)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.draft(b, f, tenant.Live, s.now())
+	return d.credits, err
+}

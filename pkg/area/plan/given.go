@@ -1,0 +1,46 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"github.com/content-automation/api/pkg/area/factory"
+	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// CreateShape returns the JSON Schema of the body of createContentPlan.
+func CreateShape() (json.RawMessage, error) {
+	return httpapi.Shape(reflect.TypeFor[createBody](), "metadata", "sandbox")
+}
+
+// Check refuses what createContentPlan would refuse for a factory as its body, a parsed
+// JSON value, but for its money and for days of other plans. Places in errors begin with
+// the member body.
+func (s *Service) Check(ctx context.Context, factoryID string, body any) error {
+	b, err := httpapi.Member[createBody]("body", body)
+	if err != nil {
+		return err
+	}
+	f, _, err := s.factories.Find(ctx, factoryID)
+	if err != nil {
+		return err
+	}
+	_, err = s.draft(b, f, auth.FromContext(ctx).Mode, s.now())
+	return errs.Below("/body", err)
+}
+
+// CreateFrom is createContentPlan with a parsed JSON value as its body. Places in errors
+// begin with the member body.
+func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, factoryID string, body any) (planjob.Plan, error) {
+	b, err := httpapi.Member[createBody]("body", body)
+	if err != nil {
+		return planjob.Plan{}, err
+	}
+	p, err := s.create(ctx, tx, &createInput{factory.FactoryPath{ID: factoryID}, b})
+	return p, errs.Below("/body", err)
+}

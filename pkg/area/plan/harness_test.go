@@ -1,0 +1,222 @@
+package plan_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
+	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
+	planarea "github.com/content-automation/api/pkg/area/plan"
+	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/service/generatetest"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+type object = map[string]any
+
+// world is everything around content plans: their operations, called by a test key, and
+// the worker with what it works by.
+type world struct {
+	*apitest.Caller
+	t      *testing.T
+	db     *store.DB
+	faults *storetest.Faults
+	clock  *apitest.Clock
+	engine *generatetest.Engine
+	writer *writer
+	// factory is a factory of the caller.
+	factory string
+}
+
+// writer is the sandbox as the provider of everything, with other topics where they are set.
+type writer struct {
+	provider.Provider
+	asked []question
+	// topics answers a question, and fails it with an error; nil: as the sandbox does.
+	topics func(q question) ([]string, error)
+}
+
+// question is what the text model is asked.
+type question struct {
+	Channel, Brief string
+	Slots          []struct {
+		Slot int
+		Type string `json:"content_type"`
+		Day  string
+	}
+	Avoid []string
+	// System is the other prompt.
+	System string `json:"-"`
+}
+
+func (w *writer) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
+	if req.Form == nil {
+		return w.Provider.Submit(ctx, req)
+	}
+	q := question{System: req.Form.System}
+	if err := json.Unmarshal([]byte(req.Prompt), &q); err != nil {
+		return provider.Submission{}, err
+	}
+	w.asked = append(w.asked, q)
+	if w.topics == nil {
+		return w.Provider.Submit(ctx, req)
+	}
+	topics, err := w.topics(q)
+	if err != nil {
+		return provider.Submission{}, err
+	}
+	answer := []object{}
+	for i, t := range topics {
+		answer = append(answer, object{"slot": q.Slots[i].Slot, "topic": t})
+	}
+	b, err := json.Marshal(object{"topics": answer})
+	return provider.Submission{Result: &provider.Result{Object: b}}, err
+}
+
+// For implements generate.Providers.
+func (w *writer) For(string, tenant.Mode) (provider.Provider, error) { return w, nil }
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
+	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
+	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+	})}, "bucket", w.clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	offer := catalog.NewOffer("bedrock,fal,elevenlabs,polly", "us-west-2")
+	factories := factory.NewService(w.db, w.clock.Now)
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, planarea.NewService(w.db, factories, offer, w.clock.Now),
+		content.NewService(w.db, factories, signer, offer, w.clock.Now), account.NewService(w.db, w.clock.Now), account.NewEvents(w.db, signer))
+	w.writer = &writer{Provider: sandbox.New(w.clock.Now)}
+	w.engine = generatetest.New(t, w.db, w.clock, w.writer, map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer)}})
+	w.factory = w.makeFactory("schedule", object{"timezone": "Europe/Berlin", "times": []string{"18:30", "09:00"}})
+	return w
+}
+
+// live makes the caller one with a live key, credits and a factory.
+func (w *world) live(credits int64) {
+	w.t.Helper()
+	w.Caller = w.Live()
+	tx := &store.Tx{}
+	if _, err := ledger.TopUp(tx, w.clock.Now(), w.Principal.Account, credits); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.db.Commit(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+	w.factory = w.makeFactory()
+}
+
+// makeFactory makes a blogger; members are pairs that change the body.
+func (w *world) makeFactory(members ...any) string {
+	w.t.Helper()
+	var f struct{ ID string }
+	w.Call(http.MethodPost, "/v1/factories", with(object{"type": "blogger", "name": "Laufblog", "language": "de"}, members...)).Into(w.t, http.StatusCreated, &f)
+	w.clock.Add(time.Second)
+	return f.ID
+}
+
+func with(b object, members ...any) object {
+	for i := 0; i+1 < len(members); i += 2 {
+		b[members[i].(string)] = members[i+1]
+	}
+	return b
+}
+
+// body plans two days with two posts each; members are pairs that change it.
+func body(members ...any) object {
+	return with(object{"days": 2, "posts_per_day": 2, "content_types": []string{"post", "carousel"}}, members...)
+}
+
+func (w *world) path() string { return planjob.Path(w.factory) }
+
+// create plans through the API.
+func (w *world) create(members ...any) (p planjob.Plan) {
+	w.t.Helper()
+	w.Call(http.MethodPost, w.path(), body(members...)).Into(w.t, http.StatusAccepted, &p)
+	w.clock.Add(time.Second)
+	return p
+}
+
+func (w *world) get() (p planjob.Plan) {
+	w.t.Helper()
+	w.Call(http.MethodGet, w.path(), nil).Into(w.t, http.StatusOK, &p)
+	return p
+}
+
+// until takes steps until the plan is in a state.
+func (w *world) until(state planjob.State) planjob.Plan {
+	w.t.Helper()
+	for range 500 {
+		if p := w.get(); p.State == state {
+			return p
+		}
+		if !w.engine.Step() {
+			break
+		}
+	}
+	w.t.Fatalf("the plan never is %s: %+v", state, w.get())
+	return planjob.Plan{}
+}
+
+// items returns the items of a plan, in its order.
+func (w *world) items(planID string) []item.Item {
+	w.t.Helper()
+	return apitest.All[item.Item](w.Caller, "/v1/content-items?order=asc&content_plan_id="+planID, 100)
+}
+
+// events counts the events of a plan or item by their type.
+func (w *world) events(objectID string) map[event.Type]int {
+	w.t.Helper()
+	types := map[event.Type]int{}
+	for _, e := range apitest.All[event.Event](w.Caller, "/v1/events?object_id="+objectID, 100) {
+		types[e.Type]++
+	}
+	return types
+}
+
+// balance is what can be spent.
+func (w *world) balance() int64 {
+	w.t.Helper()
+	it, err := w.db.Get(w.t.Context(), ledger.BalanceKey(w.Principal.Account))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return ledger.BalanceOf(it).Credits
+}
+
+// settled checks that the entries add up to the balance, and that nothing is held.
+func (w *world) settled() {
+	w.t.Helper()
+	w.clock.Add(time.Second)
+	var sum int64
+	for _, e := range apitest.All[ledger.Entry](w.Caller, "/v1/balance/entries", 100) {
+		sum += e.Credits
+		if e.State != nil && *e.State == "held" {
+			w.t.Errorf("%d credits of %s are still held", -e.Credits, e.Subject)
+		}
+	}
+	if sum != w.balance() {
+		w.t.Errorf("the entries add up to %d, and the balance is %d", sum, w.balance())
+	}
+}

@@ -1,0 +1,133 @@
+package plan_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/promotion"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// open makes the caller's factory a shop, and returns the operations on its products.
+func (w *world) open() *apitest.Caller {
+	w.t.Helper()
+	w.factory = w.makeFactory("type", "seller", "settings", object{"currency": "EUR"})
+	s := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, product.NewService(w.db, nil, nil, w.clock.Now), promotion.NewService(w.db, w.clock.Now))
+	s.Principal = w.Principal
+	return s
+}
+
+func (w *world) sell(s *apitest.Caller, name string) string {
+	w.t.Helper()
+	var p struct{ ID string }
+	s.Call(http.MethodPost, "/v1/products", object{"factory_id": w.factory, "sku": name, "name": name, "price": object{"amount": 12900, "currency": "EUR"}}).Into(w.t, http.StatusCreated, &p)
+	w.clock.Add(time.Second)
+	return p.ID
+}
+
+// presented returns the products of a plan's items, and checks that their topics name them.
+func (w *world) presented(planID string, names map[string]string) (all []string) {
+	w.t.Helper()
+	for _, it := range w.items(planID) {
+		if it.ProductID == nil {
+			all = append(all, "")
+			continue
+		}
+		all = append(all, names[*it.ProductID])
+		if !strings.Contains(it.Prompt, names[*it.ProductID]) {
+			w.t.Errorf("the topic %q is not about %s", it.Prompt, names[*it.ProductID])
+		}
+	}
+	return all
+}
+
+// The products of a shop are presented in turn: those that are named, or the newest ones.
+func TestAPlanPresentsTheProductsOfAShop(t *testing.T) {
+	w := newWorld(t)
+	s := w.open()
+	names := map[string]string{}
+	var ids []string
+	for _, name := range []string{"Trailshoe", "Roadshoe", "Boot"} {
+		id := w.sell(s, name)
+		ids, names[id] = append(ids, id), name
+	}
+	archived := w.sell(s, "Sandal")
+	s.Call(http.MethodPatch, "/v1/products/"+archived, object{"state": "archived"}).Into(t, http.StatusOK, new(any))
+	p := w.create()
+	w.until(planjob.Completed)
+	if got := w.presented(p.ID, names); !slices.Equal(got, []string{"Boot", "Roadshoe", "Trailshoe", "Boot"}) {
+		t.Errorf("presented are %v", got)
+	}
+	p = w.create("product_ids", ids[:2], "starts_on", "2026-06-01")
+	if !slices.Equal(p.ProductIDs, ids[:2]) {
+		t.Errorf("the plan is %+v", p)
+	}
+	s.Call(http.MethodDelete, "/v1/products/"+ids[0], nil).Into(t, http.StatusOK, new(any))
+	w.until(planjob.Completed)
+	if got := w.presented(p.ID, names); !slices.Equal(got, []string{"Roadshoe", "Roadshoe", "Roadshoe", "Roadshoe"}) {
+		t.Errorf("presented are %v", got)
+	}
+	// What a plan cannot present.
+	for _, list := range [][]string{{archived}, {ids[0]}, {"A"}, {ids[1], "prd_01h455vb4pex5vsknk084sn02q"}} {
+		last := len(list) - 1
+		w.Call(http.MethodPost, w.path(), body("product_ids", list, "starts_on", "2026-07-01")).Refused(t, 422, errs.ValidationFailed, "/product_ids/"+string(rune('0'+last)))
+	}
+	w.factory = w.makeFactory()
+	w.Call(http.MethodPost, w.path(), body("product_ids", ids)).Refused(t, 422, errs.ValidationFailed, "/product_ids")
+}
+
+// Items show photos in the place of pictures that were reserved for: those cost nothing.
+func TestPhotosMakeAPlanCheaper(t *testing.T) {
+	w := newWorld(t)
+	w.live(100_000)
+	s := w.open()
+	cost := func(starts string) int64 {
+		before := w.balance()
+		p := w.create("starts_on", starts, "content_types", []string{"post"})
+		if before-w.balance() != p.CostEstimate || p.CostEstimate != p.ReservedCredits {
+			t.Errorf("%d were reserved for %+v", before-w.balance(), p)
+		}
+		p = w.until(planjob.Completed)
+		var sum int64
+		for _, it := range w.items(p.ID) {
+			sum += it.CostCredits
+		}
+		if p = w.get(); sum != p.CostCredits || sum != before-w.balance() || p.ReservedCredits != 0 || p.Items.Generated != 4 {
+			t.Errorf("%d were spent, and the items cost %d, for %+v", before-w.balance(), sum, p)
+		}
+		w.settled()
+		return sum
+	}
+	none := cost("2026-06-01")
+	shoe := w.sell(s, "Shoe")
+	without := cost("2026-06-08")
+	it, err := w.db.Get(t.Context(), store.IDKey(shoe))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := goods.Decode(&it)
+	if err != nil {
+		t.Fatal(err)
+	}
+	photo := goods.StoredPhoto{Photo: goods.Photo{ID: "pho_1", State: "ready"}, File: &media.File{ID: "pho_1", Type: media.Image, Key: "media/1"}}
+	r.Photos = append(r.Photos, photo)
+	tx := &store.Tx{}
+	if err := goods.Replace(tx, it, r, r.SKU); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	if with := cost("2026-06-15"); with >= without || none > without {
+		t.Errorf("it costs %d with photos, %d without, and %d without a product", with, without, none)
+	}
+}

@@ -1,0 +1,40 @@
+package plan_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// A factory publishes the items of a plan by itself only if the plan's caller may publish.
+func TestAPlanWithoutTheScopeToPublishPublishesNothing(t *testing.T) {
+	for _, c := range []struct {
+		lacking []auth.Scope
+		want    bool
+	}{{nil, true}, {[]auth.Scope{auth.ContentPublish}, false}} {
+		w := newWorld(t)
+		w.engine.Handle(item.AutoPublish, (&publication.Worker{DB: w.db, Now: w.clock.Now}).Handlers()[item.AutoPublish])
+		w.factory = w.makeFactory("auto_publish", true)
+		w.Without(c.lacking...).Call(http.MethodPost, w.path(), body()).Into(t, http.StatusAccepted, new(planjob.Plan))
+		p := w.until(planjob.Completed)
+		for _, it := range w.items(p.ID) {
+			_, err := w.db.Get(t.Context(), store.IDKey(task.ID(item.AutoPublish, it.ID, 1)))
+			if it.State != item.Generated || err != nil && !errors.Is(err, store.ErrNotFound) {
+				t.Fatalf("%+v: %v", it, err)
+			}
+			if (err == nil) != c.want {
+				t.Errorf("without %v, the %s is published: %v", c.lacking, it.Kind, err == nil)
+			}
+		}
+		if p.Items.Generated != 4 {
+			t.Errorf("%+v", p.Items)
+		}
+	}
+}

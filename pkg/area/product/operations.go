@@ -1,0 +1,174 @@
+package product
+
+import (
+	"net/http"
+
+	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/money"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+)
+
+type createBody struct {
+	FactoryID   string            `json:"factory_id" doc:"Factory of type seller that the product belongs to. It cannot be changed" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	SKU         string            `json:"sku" minLength:"1" maxLength:"64" pattern:"^[^\\x00-\\x20\\x7F]([^\\x00-\\x1F\\x7F]*[^\\x00-\\x20\\x7F])?$" patternDescription:"free of control characters, and of spaces at its ends" doc:"Your own number of the product, unique in its factory" example:"TRAIL-42"`
+	Name        string            `json:"name" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the product" example:"Trail running shoe"`
+	Description string            `json:"description,omitempty" maxLength:"5000" doc:"What the product is" example:"Made of recycled nets, for wet rock"`
+	Price       money.Price       `json:"price" doc:"Price of the product"`
+	URL         string            `json:"url,omitempty" maxLength:"2048" doc:"Page where it is sold" example:"https://shop.example.com/trail-42"`
+	Attributes  resource.Metadata `json:"attributes,omitempty" doc:"Up to 20 properties such as size and color" example:"{\"color\":\"red\"}"`
+	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (createBody) SchemaName() string { return "ProductCreate" }
+
+// Rules refuses what the schema permits.
+func (b createBody) Rules() error {
+	var price error
+	if b.Price.Currency != "" {
+		price = checkPrice(b.Price)
+	}
+	return errs.All(price, checkURL(b.URL))
+}
+
+type pricePatch struct {
+	Amount   int64  `json:"amount,omitempty" minimum:"0" maximum:"1000000000000" doc:"In the smallest unit of the currency" example:"9900"`
+	Currency string `json:"currency,omitempty" pattern:"^[A-Z]{3}$" patternDescription:"three capital letters" doc:"ISO 4217 code of the currency" example:"EUR"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (pricePatch) SchemaName() string { return "ProductPriceUpdate" }
+
+type patchBody struct {
+	SKU         string                 `json:"sku,omitempty" minLength:"1" maxLength:"64" pattern:"^[^\\x00-\\x20\\x7F]([^\\x00-\\x1F\\x7F]*[^\\x00-\\x20\\x7F])?$" patternDescription:"free of control characters, and of spaces at its ends" doc:"Your own number of the product, unique in its factory"`
+	Name        string                 `json:"name,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the product"`
+	Description *string                `json:"description,omitempty" maxLength:"5000" nullable:"true" doc:"What the product is"`
+	Price       *pricePatch            `json:"price,omitempty" doc:"Price of the product. It cannot go below the discount of a promotion that has not ended"`
+	URL         *string                `json:"url,omitempty" maxLength:"2048" nullable:"true" doc:"Page where it is sold"`
+	Attributes  resource.MetadataPatch `json:"attributes,omitempty" nullable:"true" doc:"Properties to set. A null value removes that property; null removes all" example:"{\"color\":\"red\"}"`
+	State       goods.State            `json:"state,omitempty" enum:"active,archived" doc:"An archived product is kept, and no new content is made of it"`
+	PhotoIDs    []string               `json:"photo_ids,omitempty" maxItems:"10" uniqueItems:"true" nullable:"false" doc:"Ids of all its photos in their new order. The first is the main photo"`
+	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (patchBody) SchemaName() string { return "ProductUpdate" }
+
+type photoBody struct {
+	MIMEType  string `json:"mime_type,omitempty" enum:"image/jpeg,image/png,image/webp" doc:"MIME type. Required for an upload. The file must be what it says" example:"image/jpeg"`
+	Bytes     int64  `json:"bytes,omitempty" minimum:"1" maximum:"20971520" doc:"Size in bytes. Required for an upload" example:"482113"`
+	SHA256    string `json:"sha256,omitempty" pattern:"^[0-9a-f]{64}$" patternDescription:"64 lower-case hexadecimal digits" doc:"SHA-256 of the file in hexadecimal. Required for an upload" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	SourceURL string `json:"source_url,omitempty" maxLength:"2048" doc:"Public https URL of a file that the service fetches" example:"https://www.example.com/shoe.jpg"`
+	MediaID   string `json:"media_id,omitempty" maxLength:"64" doc:"Id of a ready media of type image, which is copied" example:"med_01h455vb4pex5vsknk084sn02q"`
+	Position  int    `json:"position,omitempty" minimum:"1" maximum:"10" doc:"Place among the photos; 1 makes it the main photo. Absent: the last" example:"1"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (photoBody) SchemaName() string { return "ProductPhotoCreate" }
+
+// Rules refuses a body that does not say where the photo comes from.
+func (b photoBody) Rules() error {
+	if b.MediaID != "" && (b.SourceURL != "" || b.MIMEType != "" || b.Bytes != 0 || b.SHA256 != "") {
+		return errs.Invalid("/media_id", "cannot be sent together with the members of another file")
+	}
+	if b.SourceURL != "" || b.MediaID != "" {
+		return nil
+	}
+	var found []error
+	for _, m := range []struct {
+		param  string
+		absent bool
+	}{{"/mime_type", b.MIMEType == ""}, {"/bytes", b.Bytes == 0}, {"/sha256", b.SHA256 == ""}} {
+		if m.absent {
+			found = append(found, errs.Invalid(m.param, "is required, unless source_url or media_id is sent"))
+		}
+	}
+	return errs.All(found...)
+}
+
+type createInput struct{ Body createBody }
+
+// Path names the product of a call.
+type Path struct {
+	ID string `path:"product_id" doc:"Id of the product" example:"prd_01h455vb4pex5vsknk084sn02q"`
+}
+
+type patchInput struct {
+	Path
+	httpapi.IfMatch
+	Body patchBody
+}
+
+type deleteInput struct {
+	Path
+	httpapi.IfMatch
+}
+
+type photoInput struct {
+	Path
+	Body photoBody
+}
+
+type removePhotoInput struct {
+	Path
+	PhotoID string `path:"photo_id" doc:"Id of the photo" example:"pho_01h455vb4pex5vsknk084sn02q"`
+	httpapi.IfMatch
+}
+
+type listInput struct {
+	httpapi.PageInput
+	httpapi.Period
+	FactoryID string   `query:"factory_id" doc:"Only products of this factory"`
+	SKU       string   `query:"sku" maxLength:"64" doc:"Only the product with this SKU. Needs factory_id"`
+	State     []string `query:"state" enum:"active,archived" nullable:"false" doc:"Only products in these states, separated by commas"`
+}
+
+// Register puts the operations of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	const collection, one, photos = "/v1/products", "/v1/products/{product_id}", "/v1/products/{product_id}/photos"
+	op := func(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
+		return httpapi.Op{
+			ID: id, Method: method, Path: path, Scope: scope, Function: "product", Tag: "Products",
+			Summary: summary, Description: description,
+		}
+	}
+	list := op("listProducts", http.MethodGet, collection, auth.ProductsRead, "List the products", "Newest first. `sku` finds one product of a factory at once, however many there are.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
+
+	create := op("createProduct", http.MethodPost, collection, auth.ProductsWrite, "Create a product",
+		"Adds a product to the catalog of a factory of type `seller`. Its SKU must be free in the factory.")
+	create.Status = http.StatusCreated
+	create.Errors = []errs.Code{errs.WrongFactoryType, errs.Duplicate, errs.NotFound}
+	httpapi.Write(r, create, s.create)
+
+	httpapi.Read(r, op("getProduct", http.MethodGet, one, auth.ProductsRead, "Get a product", "The URLs of its photos are signed anew."), s.get)
+
+	update := op("updateProduct", http.MethodPatch, one, auth.ProductsWrite, "Change a product",
+		"Takes a JSON merge patch (RFC 7396). Set `state` to archive it or to bring it back, and `photo_ids` to put its photos into another order.")
+	update.Errors = []errs.Code{errs.VersionMismatch, errs.Duplicate}
+	update.Fixed = map[string]string{"factory_id": "create another product", "photos": "send photo_ids, or add and delete photos"}
+	httpapi.Write(r, update, s.update)
+
+	remove := op("deleteProduct", http.MethodDelete, one, auth.ProductsWrite, "Delete a product",
+		"Deletes the product with its photos, and frees its SKU. Not while a scheduled or active promotion includes it. Content made of it stays.")
+	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
+	httpapi.Write(r, remove, s.remove)
+
+	add := op("addProductPhoto", http.MethodPost, photos, auth.ProductsWrite, "Add a photo to a product",
+		"Without `source_url` and `media_id`, declare `mime_type`, `bytes` and `sha256`, and send the file by the request in `upload` within 15 minutes; with `source_url`, the service fetches the file; with `media_id`, it copies the file of your media. "+
+			"The photo is `pending` until the file was decoded, and then `ready` or `rejected` with a `reason`. "+
+			"Photos are JPEG, PNG or WebP of up to 20 MiB and 50 million pixels. They are turned upright, and their metadata, such as the place, is removed. "+
+			"A product has up to 10 photos, rejected ones among them. Together with media, up to 100 may be pending.")
+	add.Status = http.StatusCreated
+	add.Errors = []errs.Code{errs.InvalidState, errs.QueueFull, errs.UnsupportedMedia}
+	httpapi.Write(r, add, s.addPhoto)
+
+	take := op("deleteProductPhoto", http.MethodDelete, photos+"/{photo_id}", auth.ProductsWrite, "Delete a photo of a product",
+		"If it was the main photo, the next one is. Work that was accepted before still gets the file, which is removed after 24 hours. `If-Match` takes the ETag of the product.")
+	take.Errors = []errs.Code{errs.VersionMismatch}
+	httpapi.Write(r, take, s.removePhoto)
+}

@@ -1,0 +1,238 @@
+// Package promotion holds the operations on promotions.
+package promotion
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/httpapi"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// maxChanged is how many products one call may add and take away together: each is a
+// write of its transaction, which has up to 100.
+const maxChanged = 90
+
+// Service creates, lists and changes promotions.
+type Service struct {
+	db  *store.DB
+	now func() time.Time
+}
+
+// NewService makes the service.
+func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now).Register(r) }
+
+// settings are the members of a promotion that a caller sets.
+type settings struct {
+	ProductIDs []string          `json:"product_ids"`
+	Name       string            `json:"name"`
+	Discount   goods.Discount    `json:"discount"`
+	StartsAt   time.Time         `json:"starts_at"`
+	EndsAt     time.Time         `json:"ends_at"`
+	Message    string            `json:"message"`
+	State      string            `json:"state"`
+	Metadata   resource.Metadata `json:"metadata"`
+}
+
+func settingsOf(p goods.Promotion) settings {
+	return settings{p.ProductIDs, p.Name, p.Discount, p.StartsAt.Time, p.EndsAt.Time, p.Message, "", p.Metadata}
+}
+
+// checkDiscount refuses a discount of more than everything.
+func checkDiscount(d goods.Discount) error {
+	if d.Kind == goods.Percent && d.Value > 100 {
+		return errs.Invalid("/discount/value", "must be at most 100 for the kind percent")
+	}
+	return nil
+}
+
+// checkTimes refuses a promotion that has no time.
+func checkTimes(starts, ends, now time.Time) error {
+	switch {
+	case !ends.After(starts):
+		return errs.Invalid("/ends_at", "must be after starts_at")
+	case !ends.After(now):
+		return errs.Invalid("/ends_at", "must be in the future")
+	}
+	return nil
+}
+
+// apply checks settings and takes them over.
+func (s settings) apply(p *goods.Promotion, now time.Time) error {
+	times := checkTimes(s.StartsAt, s.EndsAt, now)
+	if s.State == string(goods.Ended) {
+		s.EndsAt, times = now, nil
+	}
+	if err := errs.All(checkDiscount(s.Discount), times); err != nil {
+		return err
+	}
+	p.ProductIDs, p.Name, p.Discount, p.Message, p.Metadata = s.ProductIDs, s.Name, s.Discount, s.Message, s.Metadata.OrEmpty()
+	p.StartsAt, p.EndsAt = resource.Instant(s.StartsAt), resource.Instant(s.EndsAt)
+	return nil
+}
+
+// assign has each of the products, whose items were read, keep the promotion, and those
+// that it had before forget it. It refuses products that the promotion cannot have.
+func assign(tx *store.Tx, o tenant.Owner, now time.Time, found map[string]store.Item, p *goods.Promotion, before []string) error {
+	changed := map[string]*goods.Record{}
+	for _, productID := range before {
+		it, ok := found[productID]
+		if !ok {
+			continue // it was deleted after the promotion had ended
+		}
+		r, err := goods.Decode(&it)
+		if err != nil {
+			return err
+		}
+		r.Exclude(p.ID, now)
+		changed[productID] = r
+	}
+	var faults []error
+	currency := ""
+	for i, productID := range p.ProductIDs {
+		param := "/product_ids/" + strconv.Itoa(i)
+		r := changed[productID]
+		if it, ok := found[productID]; r == nil && ok {
+			var err error
+			if r, err = goods.Decode(&it); err != nil {
+				return err
+			}
+		}
+		switch {
+		case r == nil || r.FactoryID != p.FactoryID:
+			faults = append(faults, errs.Invalid(param, "is not the id of a product of the factory %s", p.FactoryID))
+			continue
+		case r.State == goods.Archived && !slices.Contains(before, productID):
+			faults = append(faults, errs.Invalid(param, "is an archived product. Set its state to active first"))
+		case len(r.Unended(now)) >= goods.MaxPromotions:
+			faults = append(faults, errs.Invalid(param, "is in %d promotions that have not ended, which is the maximum", goods.MaxPromotions))
+		case p.Discount.Kind == goods.Amount && p.Discount.Value > r.Price.Amount:
+			faults = append(faults, errs.Invalid("/discount/value", "is above the price of the product %s, which is %d", r.ID, r.Price.Amount))
+		case p.Discount.Kind == goods.Amount && currency != "" && currency != r.Price.Currency:
+			faults = append(faults, errs.Invalid("/discount/kind", "must be percent, as the products have prices in %s and %s", currency, r.Price.Currency))
+		}
+		currency = r.Price.Currency
+		r.Include(p, now)
+		changed[productID] = r
+	}
+	if err := errs.All(faults...); err != nil {
+		return err
+	}
+	if len(changed) > maxChanged {
+		return errs.Invalid("/product_ids", "changes %d products, and one call may change %d. Take products away first, and add others with another call", len(changed), maxChanged)
+	}
+	for _, productID := range slices.Sorted(maps.Keys(changed)) {
+		if err := goods.Replace(tx, found[productID], changed[productID], changed[productID].SKU); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out goods.Promotion, err error) {
+	b, now, o := in.Body, s.now(), auth.FromContext(ctx).Owner
+	if err := b.Rules(); err != nil {
+		return out, err
+	}
+	if !id.Valid(id.Factory, b.FactoryID) {
+		return out, factoryrecord.Refusal(nil, b.FactoryID)
+	}
+	found, beside, err := resource.FindAll(ctx, s.db, id.Product, b.ProductIDs, factoryrecord.Key(b.FactoryID))
+	if err != nil {
+		return out, err
+	}
+	if !factoryrecord.Usable(beside[0], o) {
+		return out, factoryrecord.Refusal(nil, b.FactoryID)
+	}
+	if err := factoryrecord.CheckSeller(beside[0], "promotions"); err != nil {
+		return out, err
+	}
+	starts := b.StartsAt
+	if starts.IsZero() {
+		starts = now
+	}
+	out = goods.Promotion{Resource: resource.New(id.New(id.Promotion, now), now, nil), FactoryID: b.FactoryID}
+	if err := (settings{b.ProductIDs, b.Name, b.Discount, starts, b.EndsAt, b.Message, "", b.Metadata}).apply(&out, now); err != nil {
+		return out, err
+	}
+	if err := assign(tx, o, now, found, &out, nil); err != nil {
+		return out, err
+	}
+	it, err := out.Entry(o)
+	if err != nil {
+		return out, err
+	}
+	tx.Create(it, nil)
+	return goods.DecodePromotion(&it, now)
+}
+
+func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[goods.Promotion], err error) {
+	o, now := auth.FromContext(ctx).Owner, s.now()
+	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
+		return page, errs.Invalid("factory_id", "is not the id of a factory")
+	}
+	q, err := httpapi.Owned(ctx, goods.PromotionKind, id.Promotion, httpapi.Period{}, nil)
+	if err != nil {
+		return page, err
+	}
+	if in.FactoryID != "" {
+		q.Index, q.Partition = store.ByParent, goods.PromotionPartition(o, in.FactoryID)
+	}
+	q.Either = goods.Either(in.State, now)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (goods.Promotion, error) { return goods.DecodePromotion(&it, now) })
+}
+
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out goods.Promotion, err error) {
+	it, err := resource.Find(ctx, s.db, id.Promotion, goods.PromotionKind, in.ID)
+	if err != nil {
+		return out, err
+	}
+	now := s.now()
+	if out, err = goods.DecodePromotion(&it, now); err != nil {
+		return out, err
+	}
+	if err := in.Check(out.Version); err != nil {
+		return out, err
+	}
+	if out.State == goods.Ended {
+		return out, errs.New(errs.InvalidState, "The promotion has ended, and cannot be changed. Create another one.").
+			With(errs.StateContext{State: string(goods.Ended), Allowed: []string{}})
+	}
+	set, err := httpapi.MergePatch(ctx, settingsOf(out))
+	if err != nil {
+		return out, err
+	}
+	before := out.ProductIDs
+	if err := set.apply(&out, now); err != nil {
+		return out, err
+	}
+	found, _, err := resource.FindAll(ctx, s.db, id.Product, slices.Concat(before, out.ProductIDs))
+	if err != nil {
+		return out, err
+	}
+	if err := assign(tx, it.Owner, now, found, &out, before); err != nil {
+		return out, err
+	}
+	out.Touch(now)
+	entry, err := out.Entry(it.Owner)
+	if err != nil {
+		return out, err
+	}
+	entry.Version = it.Version
+	tx.Replace(entry)
+	return goods.DecodePromotion(&entry, now)
+}

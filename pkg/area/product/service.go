@@ -1,0 +1,352 @@
+// Package product holds the operations on products and their photos.
+package product
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/money"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Service creates, reads, changes and deletes products.
+type Service struct {
+	db     *store.DB
+	signer *media.Signer
+	urls   safehttp.Checker
+	now    func() time.Time
+}
+
+// NewService makes the service.
+func NewService(db *store.DB, signer *media.Signer, urls safehttp.Checker, now func() time.Time) *Service {
+	return &Service{db, signer, urls, now}
+}
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) {
+	NewService(e.DB, e.Media, safehttp.New(safehttp.Options{AllowLoopback: e.Loopback}), e.Now).Register(r)
+}
+
+// settings are the members of a product that a caller sets.
+type settings struct {
+	SKU         string            `json:"sku"`
+	Name        string            `json:"name"`
+	Description string            `json:"description"`
+	Price       money.Price       `json:"price"`
+	URL         string            `json:"url"`
+	Attributes  resource.Metadata `json:"attributes"`
+	State       goods.State       `json:"state"`
+	PhotoIDs    []string          `json:"photo_ids"`
+	Metadata    resource.Metadata `json:"metadata"`
+}
+
+func settingsOf(r *goods.Record) settings {
+	s := settings{
+		SKU: r.SKU, Name: r.Name, Description: r.Description, Price: r.Price, Attributes: r.Attributes, State: r.State, Metadata: r.Metadata,
+	}
+	if r.URL != nil {
+		s.URL = *r.URL
+	}
+	for _, p := range r.Photos {
+		s.PhotoIDs = append(s.PhotoIDs, p.ID)
+	}
+	return s
+}
+
+// checkPrice refuses a code that is no currency.
+func checkPrice(p money.Price) error {
+	if !money.IsCurrency(p.Currency) {
+		return errs.Invalid("/price/currency", "is not the ISO 4217 code of a currency, such as EUR")
+	}
+	return nil
+}
+
+// checkURL refuses what is no address of a page.
+func checkURL(address string) error {
+	if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
+		return errs.Invalid("/url", "is not an http or https URL, such as https://shop.example.com/trail-42")
+	}
+	return nil
+}
+
+// apply checks settings and takes them over.
+func (s settings) apply(r *goods.Record, now time.Time) error {
+	found := []error{checkPrice(s.Price), checkURL(s.URL), s.checkDiscounts(r, now)}
+	if len(s.Attributes) > resource.MaxPairs {
+		found = append(found, errs.Invalid("/attributes", "must have at most %d pairs", resource.MaxPairs))
+	}
+	photos := make([]goods.StoredPhoto, 0, len(r.Photos))
+	for _, photoID := range s.PhotoIDs {
+		if i := r.Photo(photoID); i >= 0 {
+			photos = append(photos, r.Photos[i])
+		}
+	}
+	if len(photos) != len(r.Photos) || len(s.PhotoIDs) != len(r.Photos) {
+		found = append(found, errs.Invalid("/photo_ids", "must have the ids of all photos of the product, each once"))
+	}
+	if err := errs.All(found...); err != nil {
+		return err
+	}
+	r.SKU, r.Name, r.Description, r.Price, r.State = s.SKU, s.Name, s.Description, s.Price, s.State
+	r.Attributes, r.Metadata, r.Photos = s.Attributes.OrEmpty(), s.Metadata.OrEmpty(), photos
+	if r.URL = nil; s.URL != "" {
+		r.URL = &s.URL
+	}
+	return nil
+}
+
+// checkDiscounts refuses a price that a promotion would take more from than there is.
+func (s settings) checkDiscounts(r *goods.Record, now time.Time) error {
+	for _, p := range r.Unended(now) {
+		switch {
+		case p.Discount.Kind != goods.Amount:
+		case s.Price.Currency != r.Price.Currency:
+			return errs.Invalid("/price/currency", "cannot change before the promotion %s has ended, whose discount is an amount", p.ID)
+		case s.Price.Amount < p.Discount.Value:
+			return errs.Invalid("/price/amount", "is below the discount of %d of the promotion %s. End the promotion first", p.Discount.Value, p.ID)
+		}
+	}
+	return nil
+}
+
+// find reads a product of the caller.
+func (s *Service) find(ctx context.Context, productID string, match ...httpapi.IfMatch) (*goods.Record, store.Item, error) {
+	it, err := resource.Find(ctx, s.db, id.Product, goods.ItemKind, productID)
+	if err != nil {
+		return nil, it, err
+	}
+	r, err := goods.Decode(&it)
+	if err != nil {
+		return nil, it, err
+	}
+	return r, it, httpapi.Matches(r.Version, match)
+}
+
+// view returns a product as the caller sees it. What it may not read, a change does not show
+// it either.
+func (s *Service) view(ctx context.Context, r *goods.Record) (goods.Product, error) {
+	p := auth.FromContext(ctx)
+	v, err := r.View(ctx, s.signer, p.Owner, s.now(), p.Has(auth.ProductsWrite))
+	if !p.Has(auth.ProductsRead) {
+		for i := range v.Photos {
+			v.Photos[i].URL = nil
+		}
+	}
+	return v, err
+}
+
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out goods.Product, err error) {
+	b, now := in.Body, s.now()
+	if err := b.Rules(); err != nil {
+		return out, err
+	}
+	it, err := resource.Find(ctx, s.db, id.Factory, factoryrecord.Kind, b.FactoryID)
+	if err != nil || !factoryrecord.Usable(it, it.Owner) {
+		return out, factoryrecord.Refusal(err, b.FactoryID)
+	}
+	if err := factoryrecord.CheckSeller(it, "products"); err != nil {
+		return out, err
+	}
+	r := &goods.Record{Product: goods.Product{Resource: resource.New(id.New(id.Product, now), now, nil), FactoryID: b.FactoryID}}
+	err = settings{SKU: b.SKU, Name: b.Name, Description: b.Description, Price: b.Price, URL: b.URL, Attributes: b.Attributes, State: goods.Active, Metadata: b.Metadata}.apply(r, now)
+	if err != nil {
+		return out, err
+	}
+	if err := goods.Create(tx, it.Owner, r); err != nil {
+		return out, err
+	}
+	return s.view(ctx, r)
+}
+
+func (s *Service) get(ctx context.Context, in *Path) (out goods.Product, err error) {
+	r, _, err := s.find(ctx, in.ID)
+	if err != nil {
+		return out, err
+	}
+	return s.view(ctx, r)
+}
+
+func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[goods.Product], err error) {
+	o := auth.FromContext(ctx).Owner
+	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
+		return page, errs.Invalid("factory_id", "is not the id of a factory")
+	}
+	if in.SKU != "" {
+		return s.bySKU(ctx, in)
+	}
+	q, err := httpapi.Owned(ctx, goods.ItemKind, id.Product, in.Period, map[string]string{goods.StateFilter: httpapi.AnyOf(in.State)})
+	if err != nil {
+		return page, err
+	}
+	if in.FactoryID != "" {
+		q.Index, q.Partition = store.ByParent, goods.Partition(o, in.FactoryID)
+	}
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (out goods.Product, err error) {
+		r, err := goods.Decode(&it)
+		if err != nil {
+			return out, err
+		}
+		return s.view(ctx, r)
+	})
+}
+
+// bySKU returns the one product of a factory that has a SKU, if there is one and the other
+// filters pass it.
+func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[goods.Product], err error) {
+	if in.FactoryID == "" {
+		return page, errs.Invalid("sku", "needs factory_id, as a SKU is unique in its factory only")
+	}
+	if in.Cursor != "" {
+		return httpapi.Slice(ctx, []goods.Product{}, nil, in.SliceInput, func(p goods.Product) string { return p.ID })
+	}
+	held, err := s.db.GetAll(ctx, goods.SKUKey(auth.FromContext(ctx).Owner, in.FactoryID, in.SKU))
+	if err != nil || held[0].Kind == "" {
+		return page, err
+	}
+	r, _, err := s.find(ctx, goods.HolderOf(held[0]))
+	if errs.CodeOf(err) == errs.NotFound {
+		return page, nil // it was deleted meanwhile
+	}
+	if err != nil || len(in.State) > 0 && !slices.Contains(in.State, string(r.State)) || !in.Period.Contains(r.CreatedAt.Time) {
+		return page, err
+	}
+	v, err := s.view(ctx, r)
+	page.Items = []goods.Product{v}
+	return page, err
+}
+
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out goods.Product, err error) {
+	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+	if err != nil {
+		return out, err
+	}
+	set, err := httpapi.MergePatch(ctx, settingsOf(r))
+	if err != nil {
+		return out, err
+	}
+	now, sku := s.now(), r.SKU
+	if err := set.apply(r, now); err != nil {
+		return out, err
+	}
+	r.Touch(now)
+	if err := goods.Replace(tx, it, r, sku); err != nil {
+		return out, err
+	}
+	return s.view(ctx, r)
+}
+
+// remove deletes a product. The answer shows its last state, without URLs.
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out goods.Product, err error) {
+	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+	if err != nil {
+		return out, err
+	}
+	now := s.now()
+	for _, p := range r.Unended(now) {
+		return out, errs.New(errs.InvalidState, "The promotion %s includes the product and is %s. End the promotion first, or take the product from it.", p.ID, p.State(now)).
+			With(errs.StateContext{State: string(r.State), Allowed: []string{"update"}})
+	}
+	if err := goods.Delete(tx, now, it, r); err != nil {
+		return out, err
+	}
+	r.Touch(now)
+	out = r.Product
+	out.Photos = make([]goods.Photo, len(r.Photos))
+	for i, p := range r.Photos {
+		out.Photos[i] = p.Photo
+	}
+	return out, nil
+}
+
+// addPhoto adds a photo to a product.
+func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (out goods.Photo, err error) {
+	b := in.Body
+	if err := b.Rules(); err != nil {
+		return out, err
+	}
+	m := incoming.Member{Param: "/media_id", Value: b.MediaID, Type: media.Image}
+	if b.MediaID != "" && !m.IsID() {
+		return out, errs.Invalid(m.Param, "is not the id of a media")
+	}
+	if !id.Valid(id.Product, in.ID) {
+		return out, errs.Missing(goods.ItemKind, in.ID)
+	}
+	given, err := incoming.Read(ctx, s.db, []incoming.Member{m}, store.IDKey(in.ID))
+	if err != nil {
+		return out, err
+	}
+	p, it, now := auth.FromContext(ctx), given.Beside[0], s.now()
+	if it.Kind != goods.ItemKind || it.Owner != p.Owner {
+		return out, errs.Missing(goods.ItemKind, in.ID)
+	}
+	r, err := goods.Decode(&it)
+	if err != nil {
+		return out, err
+	}
+	if len(r.Photos) >= goods.MaxPhotos {
+		return out, errs.New(errs.InvalidState, "The product already has %d photos, which is the maximum. Delete one first.", goods.MaxPhotos).
+			With(errs.StateContext{State: string(r.State), Allowed: []string{"delete_photo"}})
+	}
+	if b.SourceURL != "" { // whose name is looked up only for a product that there is
+		if err := s.urls.CheckURL(ctx, b.SourceURL); err != nil {
+			return out, safehttp.Refusal(err, "/source_url")
+		}
+	}
+	var key string
+	if b.MediaID != "" {
+		f, err := given.File(m)
+		if err != nil {
+			return out, err
+		}
+		key = f.Key
+		if err := given.Use(tx, now); err != nil {
+			return out, err
+		}
+	}
+	photo := goods.NewPhoto(r.ID, now, incoming.Declared{MIMEType: b.MIMEType, Bytes: b.Bytes, SHA256: b.SHA256}, b.SourceURL, key)
+	if err := photo.Await(tx, now, p.Owner); err != nil {
+		return out, err
+	}
+	at := len(r.Photos)
+	if b.Position > 0 {
+		at = min(at, b.Position-1)
+	}
+	r.Photos = slices.Insert(r.Photos, at, photo)
+	r.Touch(now)
+	if err := goods.Replace(tx, it, r, r.SKU); err != nil {
+		return out, err
+	}
+	return photo.View(ctx, s.signer, p.Owner, now, true)
+}
+
+// removePhoto takes a photo from a product. The answer shows its last state, without URLs.
+func (s *Service) removePhoto(ctx context.Context, tx *store.Tx, in *removePhotoInput) (out goods.Photo, err error) {
+	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+	if err != nil {
+		return out, err
+	}
+	i := r.Photo(in.PhotoID)
+	if i < 0 {
+		return out, errs.New(errs.NotFound, "The product has no photo with this id. GET shows its photos.")
+	}
+	now := s.now()
+	out = r.Photos[i].Photo
+	if err := r.Remove(tx, now, it.Owner, i); err != nil {
+		return out, err
+	}
+	r.Touch(now)
+	return out, goods.Replace(tx, it, r, r.SKU)
+}

@@ -1,0 +1,286 @@
+package social
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+
+	customer "github.com/content-automation/api/pkg/area/account"
+)
+
+// CallbackPath is the path that a platform sends the browser of an account's owner to.
+const CallbackPath = "/v1/social/callback"
+
+const (
+	// consentTime is how long the owner of an account has to grant access.
+	consentTime = 30 * time.Minute
+	// grantTime bounds the calls of a platform that connect an account.
+	grantTime = 12 * time.Second
+)
+
+// consent is what the callback needs to know of an authorization.
+type consent struct {
+	Verifier string `json:"verifier,omitempty"`
+	Redirect string `json:"redirect,omitempty"`
+	Return   string `json:"return,omitempty"`
+	Channel  string `json:"channel,omitempty"`
+	// Page reports that the owner is first shown the page of the link.
+	Page bool `json:"page,omitempty"`
+	// Choices are the accounts of the platform that the owner chooses one of.
+	Choices []platform.Account `json:"choices,omitempty"`
+}
+
+// connect connects an account: at once by a token or a login, and by OAuth as soon as its
+// owner has granted access. What it calls at a platform may be repeated without harm.
+func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (out account.Account, err error) {
+	b, o, now := in.Body, auth.FromContext(ctx).Owner, s.now()
+	r, it, settings, err := s.subject(ctx, b)
+	if err != nil {
+		return out, err
+	}
+	adapter, _ := s.platforms.Of(o.Mode, r.Platform) // the schema lists the platforms
+	how := adapter.Capabilities().Connect
+	if b.CommunityToken != "" {
+		how = platform.ConnectBotToken
+	}
+	if err := b.check(r.Platform, how); err != nil {
+		return out, err
+	}
+	if err := s.requireConfigured(ctx, o.Mode, r.Platform, b); err != nil {
+		return out, err
+	}
+	if b.ReturnURL != "" && !returnurl.Allows(settings.ReturnURLs, b.ReturnURL) {
+		return out, errs.Invalid("/return_url", "is not among the account's return URLs, which the operator of the service sets")
+	}
+	if b.LateAfter != nil {
+		r.LateAfter = b.LateAfter
+	}
+	if b.Metadata != nil {
+		r.Metadata = b.Metadata
+	}
+	if how == platform.ConnectOAuth {
+		redirect := httpapi.BaseURL(ctx) + CallbackPath
+		if err := s.ask(ctx, o, &r, adapter, consent{Redirect: redirect, Return: b.ReturnURL, Channel: channelOf(&r, b)}); err != nil {
+			return out, err
+		}
+		if it.Version > 0 {
+			err = r.Replace(tx, now, it, "")
+		} else if it, err = r.Item(o); err == nil {
+			tx.Create(it, nil)
+		}
+		return r.View(now), err
+	}
+	try := func() (platform.Account, error) {
+		return grant(ctx, adapter, platform.Grant{
+			Token: platform.Secret(b.BotToken + b.CommunityToken), Username: b.Username, Password: platform.Secret(b.Password), Choice: channelOf(&r, b),
+		}, b)
+	}
+	var a platform.Account
+	if how == platform.ConnectPassword {
+		a, err = s.logIn(ctx, o, r.Platform, b, try)
+	} else {
+		a, err = try()
+	}
+	if err != nil {
+		return out, err
+	}
+	r, err = s.accept(ctx, tx, o, r, it, a)
+	if errors.Is(err, errAnother) {
+		return out, errs.Invalid(b.credential(), "belong to another account of the platform than %s", r.ID)
+	}
+	return r.View(now), err
+}
+
+// subject returns the account to connect: a new one, or one to connect again; and the
+// settings of the caller's account.
+func (s *Service) subject(ctx context.Context, b connectBody) (r account.Record, it store.Item, settings customer.Account, err error) {
+	p, now := auth.FromContext(ctx), s.now()
+	if err := b.Rules(); err != nil {
+		return r, it, settings, err
+	}
+	if b.SocialAccountID == "" {
+		r.Account = account.Account{
+			Resource: resource.New(account.NewID(now), now, b.Metadata), Platform: b.Platform, State: account.Pending, FactoryIDs: []string{},
+		}
+		if b.ReturnURL == "" {
+			return r, it, settings, nil
+		}
+	}
+	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{b.SocialAccountID}, store.IDKey(string(p.Account)))
+	if err != nil {
+		return r, it, settings, err
+	}
+	if err := beside[0].Decode(&settings); err != nil {
+		return r, it, settings, err
+	}
+	if b.SocialAccountID == "" {
+		return r, it, settings, nil
+	}
+	it, ok := found[b.SocialAccountID]
+	if !ok {
+		return r, it, settings, errs.Missing(account.Kind, b.SocialAccountID)
+	}
+	if r, err = account.Decode(&it); err != nil {
+		return r, it, settings, err
+	}
+	if b.Platform != "" && b.Platform != r.Platform {
+		return r, it, settings, errs.Invalid("/platform", "is another one than that of %s, which is %s", r.ID, r.Platform)
+	}
+	return r, it, settings, nil
+}
+
+// channelOf returns the channel to connect: that of the account, where there is one.
+func channelOf(r *account.Record, b connectBody) string {
+	if r.PlatformID != "" {
+		return r.PlatformID
+	}
+	return b.Channel
+}
+
+// ask prepares the authorization of an account by its owner.
+func (s *Service) ask(ctx context.Context, o tenant.Owner, r *account.Record, adapter platform.Adapter, c consent) (err error) {
+	verifier := make([]byte, 32)
+	if _, err := io.ReadFull(s.random, verifier); err != nil {
+		return fmt.Errorf("social: read randomness: %w", err)
+	}
+	c.Verifier = base64.RawURLEncoding.EncodeToString(verifier)
+	c.Page = o.Mode == tenant.Live // in the sandbox no owner is asked
+	text, err := s.await(ctx, o, r, c)
+	if err != nil {
+		return err
+	}
+	address, err := adapter.Authorization(ctx, c.authorization(text))
+	if err != nil {
+		return refusal(err, r.Platform, "/platform")
+	}
+	if c.Page {
+		address = c.link(text)
+	}
+	r.AuthorizationURL = &address
+	return nil
+}
+
+// await makes the account wait for a callback, and returns the state that the callback has
+// to have.
+func (s *Service) await(ctx context.Context, o tenant.Owner, r *account.Record, c consent) (text string, err error) {
+	st := state{account: r.ID, nonce: make([]byte, nonceBytes), until: s.now().Add(consentTime)}
+	if _, err := io.ReadFull(s.random, st.nonce); err != nil {
+		return "", fmt.Errorf("social: read randomness: %w", err)
+	}
+	sealed, err := s.vault.Seal(ctx, o, r.ID, c)
+	if err != nil {
+		return "", err
+	}
+	r.Consent = &account.Consent{Nonce: st.hash(), Until: st.until, Sealed: sealed}
+	return st.sign(ctx, s.secret)
+}
+
+// grant exchanges what the caller has sent for the token of one account.
+func grant(ctx context.Context, adapter platform.Adapter, g platform.Grant, b connectBody) (a platform.Account, err error) {
+	ctx, cancel := context.WithTimeout(ctx, grantTime)
+	defer cancel()
+	found, err := adapter.Connect(ctx, g)
+	switch {
+	case err != nil:
+		return a, refusal(err, adapter.Name(), b.credential())
+	case len(found) != 1:
+		return a, errs.Invalid("/channel", "must name one channel: there are %d", len(found))
+	}
+	return found[0], nil
+}
+
+// errAnother says that a grant is one for another account of the platform than the one that
+// is connected again.
+var errAnother = errors.New("social: another account of the platform")
+
+// identity is the document of the item at account.IdentityKey.
+type identity struct {
+	Account string `json:"account"`
+}
+
+// accept adds to the transaction that the account is connected, which was read as it, or
+// is new. Where another one of the owner's is the same account of the platform, that one is
+// connected in its place, and returned.
+func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r account.Record, it store.Item, a platform.Account) (account.Record, error) {
+	if r.PlatformID != "" && r.PlatformID != a.ID {
+		return r, errAnother
+	}
+	key := account.IdentityKey(o, r.Platform, a.ID)
+	known, err := s.db.GetAll(ctx, key)
+	if err != nil {
+		return r, err
+	}
+	var named identity
+	if known[0].Kind != "" {
+		if err := known[0].Decode(&named); err != nil {
+			return r, err
+		}
+	}
+	now := s.now()
+	if named.Account != "" && named.Account != r.ID {
+		items, err := s.db.GetAll(ctx, store.IDKey(named.Account))
+		if err != nil {
+			return r, err
+		}
+		if account.Is(items[0], o) {
+			other, err := account.Decode(&items[0])
+			if err != nil {
+				return r, err
+			}
+			if it.Version > 0 {
+				r.State, r.ConnectedAs, r.Consent = account.Disconnected, &other.ID, nil
+				if err := r.Replace(tx, now, it, ""); err != nil {
+					return r, err
+				}
+			}
+			if r.LateAfter != nil {
+				other.LateAfter = r.LateAfter
+			}
+			if len(r.Metadata) > 0 {
+				other.Metadata = r.Metadata
+			}
+			return other, s.store(ctx, tx, o, &other, items[0], a)
+		}
+	}
+	if named.Account != r.ID {
+		seen := known[0]
+		seen.Key, seen.Kind, seen.Owner = key, "social_identity", o
+		if err := seen.Encode(identity{r.ID}); err != nil {
+			return r, err
+		}
+		if seen.Version > 0 {
+			tx.Replace(seen)
+		} else {
+			tx.Create(seen, nil)
+		}
+	}
+	if it.Version == 0 {
+		if it, err = r.Item(o); err != nil {
+			return r, err
+		}
+	}
+	return r, s.store(ctx, tx, o, &r, it, a)
+}
+
+// store adds the connected account with its token.
+func (s *Service) store(ctx context.Context, tx *store.Tx, o tenant.Owner, r *account.Record, it store.Item, a platform.Account) (err error) {
+	fill(r, a)
+	if r.Sealed, err = s.vault.Seal(ctx, o, r.ID, a); err != nil {
+		return err
+	}
+	return r.Connect(tx, s.now(), it, a.Token)
+}

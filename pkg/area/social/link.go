@@ -1,0 +1,163 @@
+package social
+
+import (
+	"context"
+	"crypto/hmac"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/store"
+
+	customer "github.com/content-automation/api/pkg/area/account"
+)
+
+// linkParam is the parameter of the callback's path that has the state of a link: the path
+// then shows what the owner of an account is asked for, and changes nothing.
+const linkParam = "link"
+
+// request is what the owner of an account is asked for.
+type request struct {
+	// Customer is the name of the account of the service that asks, and AccountID its id.
+	Customer, AccountID string
+	// Platform is the platform's name as it writes it.
+	Platform string
+	// May is what the customer can do once the owner has allowed it, in whole phrases.
+	May []string
+	// Address is the platform's page.
+	Address string
+}
+
+// authorization is what the platform's page is asked for.
+func (c consent) authorization(state string) platform.Authorization {
+	return platform.Authorization{RedirectURL: c.Redirect, State: state, Verifier: c.Verifier}
+}
+
+// link returns the address of the page of a state.
+func (c consent) link(state string) string { return c.Redirect + "?" + linkParam + "=" + state }
+
+// link returns the page that names who asks for access before the platform does, which
+// names the operator's application alone.
+func (s *Service) link(ctx context.Context, state string) page {
+	v, err := s.visit(ctx, state)
+	switch {
+	case errors.Is(err, errForged), err == nil && !v.consent.Page:
+		return linkInvalid
+	case errors.Is(err, errUsed):
+		return linkUsed
+	case errors.Is(err, errExpired):
+		return linkExpired
+	case err != nil:
+		return broken("read the state", err)
+	}
+	adapter, ok := s.platforms.Of(v.it.Owner.Mode, v.record.Platform)
+	if !ok {
+		return broken("find the platform", errors.New(v.record.Platform))
+	}
+	address, err := adapter.Authorization(ctx, v.consent.authorization(state))
+	if err != nil {
+		return broken("find the platform's page", err)
+	}
+	name, err := s.customer(ctx, v.it.Owner.Account)
+	if err != nil {
+		return broken("read the customer", err)
+	}
+	cookie, err := v.cookie(ctx, state)
+	if err != nil {
+		return broken("sign the cookie", err)
+	}
+	caps := adapter.Capabilities()
+	return page{
+		Status: http.StatusOK, Title: name + " asks for access to your account on " + caps.Label, cookie: cookie,
+		Ask: &request{Customer: name, AccountID: string(v.it.Owner.Account), Platform: caps.Label, May: may(caps), Address: address},
+	}
+}
+
+// customer returns the name of a customer's account as one line.
+func (s *Service) customer(ctx context.Context, id tenant.Account) (string, error) {
+	it, err := s.db.Get(ctx, store.IDKey(string(id)))
+	if err != nil {
+		return "", err
+	}
+	var a customer.Account
+	if err := it.Decode(&a); err != nil {
+		return "", err
+	}
+	if name := strings.TrimSpace(line(a.Name)); name != "" {
+		return name, nil
+	}
+	return string(id), nil
+}
+
+// may returns what a connected account of a platform is used for.
+func may(c platform.Capabilities) []string {
+	publish := "publish on the account in your name"
+	if c.Comment.Max > 0 {
+		publish += ", and comment on these posts"
+	}
+	all := []string{publish, "read the name and the picture of the account"}
+	if len(c.Metrics) > 0 {
+		all = append(all, "read how often its posts were seen and liked")
+	}
+	return append(all, "keep this access until you end it in the settings of "+c.Label)
+}
+
+// cookie returns the cookie of a browser that was shown the page of a state. Without it the
+// callback refuses: the platform's page can be opened without the page of the link. With TLS
+// no other site of the domain can set it.
+func (v *visit) cookie(ctx context.Context, state string) (*http.Cookie, error) {
+	keys, err := v.secret.Keys(ctx, nil, statePurpose)
+	if err != nil {
+		return nil, err
+	}
+	name, secure := v.cookieName()
+	return &http.Cookie{
+		Name: name, Value: shown(keys[0], state), Path: "/", MaxAge: int(v.state.until.Sub(v.now()) / time.Second),
+		Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	}, nil
+}
+
+func (v *visit) cookieName() (name string, secure bool) {
+	name = "link_" + v.record.ID
+	if secure = strings.HasPrefix(v.consent.Redirect, "https://"); secure {
+		name = "__Host-" + name
+	}
+	return name, secure
+}
+
+// shownTo reports whether the browser of a request was shown the page of the state, if there
+// is one.
+func (v *visit) shownTo(ctx context.Context, req *http.Request, state string) (bool, error) {
+	if !v.consent.Page {
+		return true, nil
+	}
+	keys, err := v.secret.Keys(ctx, nil, statePurpose)
+	if err != nil {
+		return false, err
+	}
+	name, _ := v.cookieName()
+	for _, c := range req.CookiesNamed(name) {
+		for _, key := range keys {
+			if hmac.Equal([]byte(shown(key, state)), []byte(c.Value)) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// shown returns what a browser keeps that was shown the page of a state. No state has as many
+// members as the text that is signed.
+func shown(key []byte, state string) string { return signature(key, "shown."+state) }
+
+// elsewhere returns the page of a browser that was not shown the page of the link. The link
+// stays good.
+func (v *visit) elsewhere(state string) page {
+	return page{
+		Status: http.StatusForbidden, Title: "See first who asks for access", Link: v.consent.link(state), of: v, code: failedElsewhere,
+		Text: "Nothing was connected: this browser was not shown who asks. Open the page below, and allow the access again.",
+	}
+}

@@ -1,0 +1,205 @@
+package social
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+type connectInput struct {
+	Body connectBody
+}
+
+// Path is the path of one account. It is exported because parameters of embedded types are
+// found in exported ones only.
+type Path struct {
+	ID string `path:"social_account_id" doc:"Id of the social account" example:"soc_01h455vb4pex5vsknk084sn02q"`
+}
+
+type disconnectInput struct {
+	Path
+	httpapi.IfMatch
+	Force bool `query:"force" doc:"Whether to disconnect an account that items are scheduled to. It is removed from them; an item without another account is unscheduled"`
+}
+
+type attachInput struct {
+	Path
+	FactoryID string `path:"factory_id" doc:"Id of the factory" example:"fac_01h455vb4pex5vsknk084sn02q"`
+}
+
+type listInput struct {
+	httpapi.PageInput
+	Platform  []string `query:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" nullable:"false" doc:"Only accounts of these platforms, separated by commas"`
+	State     []string `query:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false" doc:"Only accounts in these states, separated by commas"`
+	FactoryID string   `query:"factory_id" doc:"Only accounts of this factory"`
+}
+
+// Register puts the operations of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	const collection, one, attached = "/v1/social/accounts", "/v1/social/accounts/{social_account_id}", "/v1/factories/{factory_id}/social-accounts/{social_account_id}"
+	op := func(id, method, path, summary, description string) httpapi.Op {
+		return httpapi.Op{
+			ID: id, Method: method, Path: path, Scope: auth.SocialManage, Function: "social", Tag: "Social accounts",
+			Summary: summary, Description: description,
+		}
+	}
+	platforms := op("listPlatforms", http.MethodGet, "/v1/social/platforms", "List the platforms", "The platforms, with what each takes and how an account is connected. An account of a platform that is not `configured` cannot be connected.")
+	platforms.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, platforms, s.listPlatforms)
+
+	list := op("listSocialAccounts", http.MethodGet, collection, "List the social accounts", "Newest first.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
+
+	connect := op("connectSocialAccount", http.MethodPost, collection, "Connect a social account",
+		"What to send depends on the platform's `connect`, see listPlatforms:\n\n"+
+			"- `oauth2`: the account is `pending`. Its owner opens `authorization_url` in a browser within 30 minutes and grants access. Where they have several pages or channels, they choose one; a `channel` in the request chooses it before. Then the account is `connected`, and the event `social_account.connected` is sent. With a test key no platform asks: open `authorization_url`.\n"+
+			"- `bot_token`: send `bot_token` and `channel`. The account is `connected` at once.\n"+
+			"- `password`: send `username` and `password`. The password is used once and not stored. The account is `connected` at once. After 10 refused passwords of a user name within an hour, or 50 of all user names, the answer is `rate_limited`.\n\n"+
+			"To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. Connecting an account of a platform that is connected already returns or updates that account: there is never a second one.")
+	connect.Status = http.StatusCreated
+	connect.Errors = []errs.Code{errs.NotFound}
+	httpapi.Write(r, connect, s.connect)
+
+	httpapi.Read(r, op("getSocialAccount", http.MethodGet, one, "Get a social account", ""), s.get)
+
+	disconnect := op("disconnectSocialAccount", http.MethodDelete, one, "Disconnect a social account", "Its tokens are deleted here and revoked at the platform, where the platform can do that. It is detached from its factories. An account that items are scheduled to is disconnected with `force=true` only. The response shows the account in state `disconnected`; it is deleted after 90 days. Connecting the same account of the platform before revives it.")
+	disconnect.Errors = []errs.Code{errs.InvalidState, errs.VersionMismatch}
+	httpapi.Write(r, disconnect, s.disconnect)
+
+	attach := op("attachSocialAccount", http.MethodPut, attached, "Attach a social account to a factory", "The factory publishes to it from now on, unless a request names other accounts. An account may serve several factories. Attaching it again changes nothing.")
+	attach.Errors = []errs.Code{errs.InvalidState}
+	httpapi.Write(r, attach, s.attach)
+
+	httpapi.Write(r, op("detachSocialAccount", http.MethodDelete, attached, "Detach a social account from a factory", "What is scheduled to the account stays scheduled. Detaching it again changes nothing."), s.detach)
+}
+
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[account.Account], error) {
+	filters := map[string]string{"platform": httpapi.AnyOf(in.Platform), "state": httpapi.AnyOf(in.State)}
+	if in.FactoryID != "" {
+		filters[account.FactoryFilter(in.FactoryID)] = "yes"
+	}
+	q, err := httpapi.Owned(ctx, account.Kind, id.SocialAccount, httpapi.Period{}, filters)
+	if err != nil {
+		return httpapi.Page[account.Account]{}, err
+	}
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (account.Account, error) {
+		r, err := account.Decode(&it)
+		return r.View(s.now()), err
+	})
+}
+
+func (s *Service) get(ctx context.Context, in *Path) (account.Account, error) {
+	r, _, err := s.find(ctx, in.ID)
+	return r.View(s.now()), err
+}
+
+func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectInput) (out account.Account, err error) {
+	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{in.ID}, account.ScheduledKey(in.ID))
+	if err != nil {
+		return out, err
+	}
+	it, ok := found[in.ID]
+	if !ok {
+		return out, errs.Missing(account.Kind, in.ID)
+	}
+	r, err := account.Decode(&it)
+	if err != nil {
+		return out, err
+	}
+	if err := in.IfMatch.Check(r.Version); err != nil {
+		return out, err
+	}
+	if r.State == account.Disconnected {
+		return r.View(s.now()), nil
+	}
+	scheduled := beside[0].Count()
+	if scheduled > 0 && !in.Force {
+		return out, refuseState(&r, "Items are scheduled to the account, or are being published to it. Unschedule them, or repeat the request with force=true.", "disconnect with force=true")
+	}
+	if !in.Force {
+		tx.Counted(account.ScheduledKey(in.ID), scheduled)
+	}
+	if err := r.Disconnect(tx, s.now(), it); err != nil {
+		return out, err
+	}
+	return r.View(s.now()), nil
+}
+
+// both reads a factory and an account of the caller.
+func (s *Service) both(ctx context.Context, in *attachInput) (factory, it store.Item, r account.Record, err error) {
+	if !id.Valid(id.Factory, in.FactoryID) {
+		return factory, it, r, errs.Missing(factoryrecord.Kind, in.FactoryID)
+	}
+	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{in.ID}, factoryrecord.Key(in.FactoryID))
+	if err != nil {
+		return factory, it, r, err
+	}
+	if factory = beside[0]; !factoryrecord.Usable(factory, auth.FromContext(ctx).Owner) {
+		return factory, it, r, errs.Missing(factoryrecord.Kind, in.FactoryID)
+	}
+	it, ok := found[in.ID]
+	if !ok {
+		return factory, it, r, errs.Missing(account.Kind, in.ID)
+	}
+	r, err = account.Decode(&it)
+	return factory, it, r, err
+}
+
+func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (out account.Account, err error) {
+	factory, it, r, err := s.both(ctx, in)
+	if err != nil {
+		return out, err
+	}
+	if r.State == account.Disconnected {
+		return out, refuseState(&r, "The account is disconnected. Connect it again first.", "connect")
+	}
+	added := r.Attach(in.FactoryID)
+	changed, err := factoryrecord.Attach(&factory, r.ID, s.now())
+	if err != nil {
+		return out, err
+	}
+	ids, err := factoryrecord.Accounts(&factory)
+	switch {
+	case err != nil:
+		return out, err
+	case changed && len(ids) > account.MaxPerFactory:
+		return out, refuseState(&r, "The factory already has the most accounts that it can have. Detach another one first.", "detach")
+	case added && len(r.FactoryIDs) > account.MaxFactories:
+		return out, refuseState(&r, "The account already serves the most factories that it can serve. Detach it from another one first.", "detach")
+	}
+	return s.replaceBoth(tx, factory, it, &r, changed, added)
+}
+
+func (s *Service) detach(ctx context.Context, tx *store.Tx, in *attachInput) (out account.Account, err error) {
+	factory, it, r, err := s.both(ctx, in)
+	if err != nil {
+		return out, err
+	}
+	changed, err := factoryrecord.Detach(&factory, r.ID, s.now())
+	if err != nil {
+		return out, err
+	}
+	return s.replaceBoth(tx, factory, it, &r, changed, r.Detach(in.FactoryID))
+}
+
+// replaceBoth adds to the transaction those of a factory and an account that have changed.
+func (s *Service) replaceBoth(tx *store.Tx, factory, it store.Item, r *account.Record, factoryChanged, changed bool) (account.Account, error) {
+	if factoryChanged {
+		tx.Replace(factory)
+	}
+	if changed {
+		if err := r.Replace(tx, s.now(), it, ""); err != nil {
+			return account.Account{}, err
+		}
+	}
+	return r.View(s.now()), nil
+}

@@ -1,0 +1,91 @@
+// Package social holds the operations on social accounts: connecting them to the platforms,
+// and attaching them to factories. pkg/area/social/account has what workers share with it.
+package social
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social/apps"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Service connects social accounts.
+type Service struct {
+	db        *store.DB
+	platforms *account.Platforms
+	vault     account.Vault
+	secret    seal.Secret // signs the states of authorizations
+	now       func() time.Time
+	random    io.Reader
+	audit     httpapi.Recorder // has the ends of authorizations
+}
+
+// NewService makes the service.
+func NewService(db *store.DB, audit httpapi.Recorder, platforms *account.Platforms, vault account.Vault, secret seal.Secret, now func() time.Time, random io.Reader) *Service {
+	return &Service{db, platforms, vault, secret, now, random, audit}
+}
+
+// Open makes the service of a function.
+func Open(e area.Env) *Service {
+	c := account.PlatformsConfig{Endpoint: e.PlatformEndpoint, Now: e.Now}
+	if e.Apps != nil {
+		c.Apps = apps.New(e.Apps, e.Now).Get
+	}
+	return NewService(e.DB, e.Audit, account.NewPlatforms(c), account.Vault{Envelope: e.Envelope}, e.Seal, e.Now, e.Random)
+}
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) { Open(e).Register(r) }
+
+// find reads an account of the caller.
+func (s *Service) find(ctx context.Context, accountID string, match ...httpapi.IfMatch) (account.Record, store.Item, error) {
+	it, err := resource.Find(ctx, s.db, id.SocialAccount, account.Kind, accountID)
+	if err != nil {
+		return account.Record{}, it, err
+	}
+	r, err := account.Decode(&it)
+	if err == nil {
+		err = httpapi.Matches(r.Version, match)
+	}
+	return r, it, err
+}
+
+// fill takes over what the platform says of the account. Its texts are data: they are
+// cut, and nothing here calls its addresses.
+func fill(r *account.Record, a platform.Account) {
+	r.PlatformID, r.Handle, r.DisplayName, r.AvatarURL = a.ID, line(a.Handle), line(a.Name), nil
+	if strings.HasPrefix(a.AvatarURL, "https://") && len(a.AvatarURL) <= 2048 {
+		r.AvatarURL = &a.AvatarURL
+	}
+}
+
+// line returns a text of a platform as one line of at most 200 characters.
+func line(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || !unicode.IsPrint(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
+	if letters := []rune(text); len(letters) > 200 {
+		return string(letters[:200])
+	}
+	return text
+}
+
+// refuseState refuses what an account in its state does not permit.
+func refuseState(r *account.Record, message string, allowed ...string) error {
+	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: string(r.State), Allowed: allowed})
+}

@@ -1,0 +1,122 @@
+package studio
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/studio/generation"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Estimate is the cost of a generation.
+type Estimate struct {
+	Kind    provider.Kind  `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
+	Model   string         `json:"model" doc:"Id of the model" example:"flux-pro-1.1"`
+	Credits int64          `json:"credits" doc:"Credits that the generation costs with a live key" example:"4"`
+	Price   *catalog.Price `json:"price" doc:"Price of the model, from which the cost is computed"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (Estimate) SchemaName() string { return "StudioEstimate" }
+
+type estimateBody struct {
+	Kind  provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
+	Model string        `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: the default of the catalog"`
+	Input given         `json:"input" doc:"Input of the operation that creates this kind"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (estimateBody) SchemaName() string { return "StudioEstimateCreate" }
+
+// given is an input with the names of the members that were sent: a creating
+// operation refuses those of another kind, even empty ones.
+type given struct {
+	generation.Input
+	members []string
+}
+
+// UnmarshalJSON reads the input.
+func (g *given) UnmarshalJSON(b []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(b, &members); err != nil {
+		return err
+	}
+	g.members = slices.Sorted(maps.Keys(members))
+	return json.Unmarshal(b, &g.Input)
+}
+
+// Schema describes the input in the OpenAPI document.
+func (given) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[generation.Input](), true, "")
+}
+
+type estimateInput struct{ Body estimateBody }
+
+// registerEstimate puts the operation into the router.
+func (s *Service) registerEstimate(r *httpapi.Router) {
+	estimate := op("estimateGeneration", http.MethodPost, "/v1/studio/estimates", "Estimate a generation",
+		"Returns the cost of a generation with a live key. Nothing is spent. The input is validated like that of the creating operation. The cost depends on the request alone, so the estimate is exactly what is reserved. Only a result that is far longer than reserved for is charged more.")
+	estimate.Errors = []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable}
+	httpapi.Write(r, estimate, s.estimate)
+}
+
+func (s *Service) estimate(ctx context.Context, _ *store.Tx, in *estimateInput) (out Estimate, err error) {
+	b := in.Body
+	if err := errs.All(b.fits(), check(b.Kind, b.Input.Input, "/input")); err != nil {
+		return out, err
+	}
+	// As for live work, also with a test key: it is the live price that is asked for.
+	o, err := s.order(ctx, b.Kind, b.Model, b.Input.Input, "/input", true, nil)
+	if err != nil {
+		return out, err
+	}
+	return Estimate{Kind: b.Kind, Model: o.model.ID, Credits: o.credits, Price: o.model.Price}, nil
+}
+
+// fits refuses members that the kind does not have, as the creating operation does.
+func (b estimateBody) fits() error {
+	var found []error
+	for _, name := range b.Input.members {
+		if !slices.Contains(members[b.Kind], name) {
+			found = append(found, errs.Invalid("/input/"+name, "is not a member of kind %s; its members are %s", b.Kind, strings.Join(members[b.Kind], ", ")))
+		}
+	}
+	return errs.All(found...)
+}
+
+// Estimates returns what the bodies of the creating operations would cost with a live
+// key, by operation. A body is the member "body" of the request; places in errors
+// begin below it.
+func (s *Service) Estimates() map[string]func(ctx context.Context, body any) ([]int64, error) {
+	return map[string]func(ctx context.Context, body any) ([]int64, error){
+		"createVideo": price[videoBody](s), "createImage": price[imageBody](s), "createMusic": price[musicBody](s),
+		"createVoice": price[voiceBody](s), "createAvatar": price[avatarBody](s),
+	}
+}
+
+func price[B body](s *Service) func(ctx context.Context, body any) ([]int64, error) {
+	return func(ctx context.Context, body any) ([]int64, error) {
+		b, err := httpapi.Member[B]("body", body)
+		if err != nil {
+			return nil, err
+		}
+		kind, c, in := b.asked()
+		if err := errs.All(checkRehearsal(c.Sandbox, auth.FromContext(ctx).Mode), rules(b)); err != nil {
+			return nil, err
+		}
+		o, err := s.order(ctx, kind, c.Model, in, "", true, nil)
+		return []int64{o.credits}, err
+	}
+}

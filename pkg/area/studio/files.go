@@ -1,0 +1,54 @@
+package studio
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/area/studio/generation"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// files are the files that an input refers to.
+type files struct {
+	incoming.Given
+	// media are those of the caller's media, by the members that have their ids.
+	media map[string]media.File
+}
+
+// spoken is how long the recording of the caller's media is, if the input refers to one.
+func (f files) spoken() time.Duration {
+	return time.Duration(f.media[generation.AudioMember].DurationSeconds * float64(time.Second))
+}
+
+// files looks up the files that an input refers to, by URL or by the id of a media, and
+// refuses those that cannot be used. It reads other items in the same round trip. Prefix
+// is the place of the input in the body.
+func (s *Service) files(ctx context.Context, in generation.Input, prefix string, others []store.Key) (files, error) {
+	types := map[string]media.Type{generation.ImageMember: media.Image, generation.AudioMember: media.Audio, generation.VideoMember: media.Video}
+	var members []incoming.Member
+	var names []string
+	for _, name := range []string{generation.ImageMember, generation.AudioMember, generation.VideoMember} {
+		if value := *in.File(name); value != "" {
+			members, names = append(members, incoming.Member{Param: prefix + "/" + name, Value: value, Type: types[name]}), append(names, name)
+		}
+	}
+	given, err := incoming.Read(ctx, s.db, members, others...)
+	if err != nil {
+		return files{}, err
+	}
+	out := files{given, map[string]media.File{}}
+	for i, m := range members {
+		if m.IsID() {
+			out.media[names[i]], err = given.File(m)
+		} else {
+			err = safehttp.Refusal(s.urls.CheckURL(ctx, m.Value), m.Param)
+		}
+		if err != nil {
+			return files{}, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,145 @@
+package studio
+
+import (
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/studio/generation"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/record/resource"
+)
+
+// The bodies of the creating operations. They differ in what they take of an
+// input, so that a member of another kind is refused and never lost silently.
+type (
+	Common struct {
+		Model    string                `json:"model,omitempty" maxLength:"100" doc:"Id of a model of this kind. Absent: the default of the catalog"`
+		Sandbox  *generation.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
+		Metadata resource.Metadata     `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	}
+	videoBody struct {
+		Common
+		Prompt      string `json:"prompt" minLength:"1" maxLength:"4000" doc:"Description of what to make" example:"A trail running shoe on wet rock, morning light"`
+		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios" example:"9:16"`
+		Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Length, within the limits of the model. Absent: the default of the model"`
+		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Image to start from: a public https URL, or the id of one of your media"`
+	}
+	imageBody struct {
+		Common
+		Prompt      string `json:"prompt" minLength:"1" maxLength:"4000" doc:"Description of what to make" example:"A trail running shoe on wet rock, morning light"`
+		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios" example:"4:5"`
+		Count       int    `json:"count,omitempty" minimum:"1" maximum:"10" doc:"Number of images. Absent: 1"`
+		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Image to start from: a public https URL, or the id of one of your media"`
+	}
+	musicBody struct {
+		Common
+		Prompt  string `json:"prompt" minLength:"1" maxLength:"4000" doc:"Description of what to make" example:"Calm piano over soft rain"`
+		Seconds int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Length, within the limits of the model. Absent: the default of the model"`
+		Lyrics  string `json:"lyrics,omitempty" maxLength:"3000" doc:"Lyrics, if the model supports them"`
+	}
+	voiceBody struct {
+		Common
+		Text     string `json:"text" minLength:"1" maxLength:"100000" doc:"Text to speak" example:"Made of recycled nets."`
+		Language string `json:"language,omitempty" maxLength:"35" doc:"Language of the text (BCP 47)" example:"en"`
+		Voice    string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of a voice. Absent: a suitable one"`
+		AudioURL string `json:"audio_url,omitempty" maxLength:"2048" doc:"Sample of the voice to imitate, for models that require audio: a public https URL, or the id of one of your media"`
+	}
+	avatarBody struct {
+		Common
+		Text        string `json:"text,omitempty" maxLength:"5000" doc:"Text to speak. Send this or audio_url" example:"Made of recycled nets."`
+		AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A of up to 25 MiB, which is fetched and measured now. Its length sets the price"`
+		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Image of the speaker: a public https URL, or the id of one of your media"`
+		VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media"`
+		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios" example:"9:16"`
+		Language    string `json:"language,omitempty" maxLength:"35" doc:"Language of the text (BCP 47)" example:"en"`
+		Voice       string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of a voice. Absent: a suitable one"`
+		Avatar      string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of an avatar. Absent: a suitable one"`
+	}
+)
+
+// SchemaName names the schema in the OpenAPI document.
+func (videoBody) SchemaName() string { return "StudioVideoCreate" }
+
+// SchemaName names the schema in the OpenAPI document.
+func (imageBody) SchemaName() string { return "StudioImageCreate" }
+
+// SchemaName names the schema in the OpenAPI document.
+func (musicBody) SchemaName() string { return "StudioMusicCreate" }
+
+// SchemaName names the schema in the OpenAPI document.
+func (voiceBody) SchemaName() string { return "StudioVoiceCreate" }
+
+// SchemaName names the schema in the OpenAPI document.
+func (avatarBody) SchemaName() string { return "StudioAvatarCreate" }
+
+// body is what the creating operations have in common.
+type body interface {
+	// asked returns the kind of the body and its content.
+	asked() (provider.Kind, Common, generation.Input)
+}
+
+func (b videoBody) asked() (provider.Kind, Common, generation.Input) {
+	return provider.KindVideo, b.Common, generation.Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio, Seconds: b.Seconds, ImageURL: b.ImageURL}
+}
+
+func (b imageBody) asked() (provider.Kind, Common, generation.Input) {
+	return provider.KindImage, b.Common, generation.Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio, Count: b.Count, ImageURL: b.ImageURL}
+}
+
+func (b musicBody) asked() (provider.Kind, Common, generation.Input) {
+	return provider.KindMusic, b.Common, generation.Input{Prompt: b.Prompt, Seconds: b.Seconds, Lyrics: b.Lyrics}
+}
+
+func (b voiceBody) asked() (provider.Kind, Common, generation.Input) {
+	return provider.KindVoice, b.Common, generation.Input{Text: b.Text, Language: b.Language, Voice: b.Voice, AudioURL: b.AudioURL}
+}
+
+func (b avatarBody) asked() (provider.Kind, Common, generation.Input) {
+	return provider.KindAvatar, b.Common, generation.Input{
+		Text: b.Text, AudioURL: b.AudioURL, ImageURL: b.ImageURL, VideoURL: b.VideoURL,
+		AspectRatio: b.AspectRatio, Language: b.Language, Voice: b.Voice, Avatar: b.Avatar,
+	}
+}
+
+// members are the members that an input of each kind may have.
+var members = map[provider.Kind][]string{
+	provider.KindVideo:  {"prompt", "aspect_ratio", "seconds", "image_url"},
+	provider.KindImage:  {"prompt", "aspect_ratio", "count", "image_url"},
+	provider.KindMusic:  {"prompt", "seconds", "lyrics"},
+	provider.KindVoice:  {"text", "language", "voice", "audio_url"},
+	provider.KindAvatar: {"text", "audio_url", "image_url", "video_url", "aspect_ratio", "language", "voice", "avatar"},
+}
+
+// Rules refuses what no video model can use.
+func (b videoBody) Rules() error { return rules(b) }
+
+// Rules refuses what no image model can use.
+func (b imageBody) Rules() error { return rules(b) }
+
+// Rules refuses what no music model can use.
+func (b musicBody) Rules() error { return rules(b) }
+
+// Rules refuses what no voice model can use.
+func (b voiceBody) Rules() error { return rules(b) }
+
+// Rules refuses what no avatar model can use.
+func (b avatarBody) Rules() error { return rules(b) }
+
+func rules(b body) error {
+	kind, _, in := b.asked()
+	return check(kind, in, "")
+}
+
+// check refuses an input that no model of the kind can use. Prefix is the place of
+// the input in the body.
+func check(kind provider.Kind, in generation.Input, prefix string) error {
+	switch {
+	case kind == provider.KindAvatar && resource.IsBlank(in.Text) && in.AudioURL == "":
+		return errs.Invalid(prefix+"/text", "is required, unless audio_url is sent")
+	case kind == provider.KindAvatar && in.Text != "" && in.AudioURL != "":
+		return errs.Invalid(prefix+"/audio_url", "cannot be sent together with text: send one of the two")
+	case kind == provider.KindVoice && resource.IsBlank(in.Text):
+		return errs.Invalid(prefix+"/text", "must say what is spoken")
+	case kind != provider.KindVoice && kind != provider.KindAvatar && resource.IsBlank(in.Prompt):
+		return errs.Invalid(prefix+"/prompt", "must say what to make")
+	}
+	return nil
+}

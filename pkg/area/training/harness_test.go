@@ -1,0 +1,372 @@
+package training_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/estimate"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/training/tune"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/service/generatetest"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+	fake "github.com/content-automation/api/testdata/providers/bedrock"
+	"github.com/content-automation/api/testdata/providers/control"
+	"github.com/content-automation/api/testdata/providers/sample"
+)
+
+func TestMain(m *testing.M) { os.Exit(storetest.Run(m)) }
+
+type object = map[string]any
+
+// bucket keeps files in memory.
+type bucket struct {
+	mu      sync.Mutex
+	objects map[string][]byte
+	stored  int // files that were put
+	last    []byte
+}
+
+func (b *bucket) Put(_ context.Context, f media.File, content io.ReadSeeker) error {
+	raw, err := io.ReadAll(content)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.objects[f.Key], b.last = raw, raw
+	b.stored++
+	return err
+}
+
+func (b *bucket) Delete(_ context.Context, key string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.objects, key)
+	return nil
+}
+
+func (b *bucket) read(_ context.Context, name, key string) ([]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	raw, ok := b.objects[key]
+	if name != "media" || !ok {
+		return nil, errors.New("no such file")
+	}
+	return raw, nil
+}
+
+// world is everything around trainings: their operations, called by a test key, and the
+// workers before a fake of Bedrock.
+type world struct {
+	*apitest.Caller
+	t       *testing.T
+	db      *store.DB
+	faults  *storetest.Faults
+	clock   *apitest.Clock
+	engine  *generatetest.Engine
+	control *control.Control
+	bucket  *bucket
+	worker  *job.Worker
+	factory string // id of a factory of the caller
+	address string // of the fake
+}
+
+const region = "us-west-2"
+
+func newWorld(t *testing.T) *world { return newWorldTaking(t, time.Minute) }
+
+// newWorldTaking makes a world in which jobs take as long.
+func newWorldTaking(t *testing.T, took time.Duration) *world {
+	t.Helper()
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), control: control.New(), bucket: &bucket{objects: map[string][]byte{}}}
+	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
+	server := httptest.NewServer(http.StripPrefix("/bedrock", fake.New(fake.Config{
+		Control: w.control, Samples: sample.File, Now: w.clock.Now, Took: took, Read: w.bucket.read,
+		Write: func(context.Context, string, string, []byte) error { return nil },
+	})))
+	t.Cleanup(server.Close)
+	w.address = server.URL
+	cfg := aws.Config{Region: region, Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+	})}
+	signer, err := media.NewSigner(cfg, "media", w.clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	offer := catalog.NewOffer("bedrock,fal", region)
+	factories := factory.NewService(w.db, w.clock.Now)
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now),
+		content.NewService(w.db, factories, signer, offer, w.clock.Now), training.NewService(w.db, factories, offer, w.clock.Now),
+		estimates{area.Env{AWS: cfg, DB: w.db, Media: signer, Now: w.clock.Now, Providers: "bedrock,fal"}})
+	w.worker = &job.Worker{
+		DB: w.db, Objects: w.bucket, Now: w.clock.Now,
+		Trainer: tune.New(tune.Config{AWS: cfg, Fakes: server.URL, Bucket: "media", Role: "arn:aws:iam::111122223333:role/training"}),
+	}
+	w.engine = generatetest.New(t, w.db, w.clock, providers{
+		bedrock.New(bedrock.Config{AWS: cfg, Endpoint: server.URL + "/bedrock"}), sandbox.New(w.clock.Now),
+	}, map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer)}})
+	for kind, h := range w.worker.Handlers() {
+		w.engine.Handle(kind, h)
+	}
+	w.factory = w.newFactory(w.Caller)
+	return w
+}
+
+// estimates registers the operation that prices bodies.
+type estimates struct{ area.Env }
+
+func (e estimates) Register(r *httpapi.Router) { estimate.Mount(r, e.Env) }
+
+// providers are Bedrock for live work, and the sandbox for all other.
+type providers struct{ bedrock, sandbox provider.Provider }
+
+// For implements generate.Providers.
+func (p providers) For(name string, mode tenant.Mode) (provider.Provider, error) {
+	if name == bedrock.Name && mode == tenant.Live {
+		return p.bedrock, nil
+	}
+	return p.sandbox, nil
+}
+
+func (w *world) newFactory(c *apitest.Caller) string {
+	w.t.Helper()
+	var f struct{ ID string }
+	c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "tone": "dry"}).Into(w.t, http.StatusCreated, &f)
+	return f.ID
+}
+
+// live returns a caller with a live key and credits, and a factory of it with content.
+func (w *world) live(items int) (*apitest.Caller, string) {
+	w.t.Helper()
+	c := w.Live()
+	w.topUp(c, 100_000)
+	factory := w.newFactory(c)
+	w.fill(c, factory, items)
+	return c, factory
+}
+
+func (w *world) topUp(c *apitest.Caller, credits int64) {
+	w.t.Helper()
+	tx := &store.Tx{}
+	if _, err := ledger.TopUp(tx, w.clock.Now(), c.Principal.Account, credits); err != nil {
+		w.t.Fatal(err)
+	}
+	w.commit(tx)
+}
+
+// remove marks a factory as deleted, as its deletion does at first.
+func (w *world) remove(factory string) {
+	w.t.Helper()
+	it, err := w.db.Get(w.t.Context(), store.IDKey(factory))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	it.Filters["state"] = factoryrecord.StateDeleted
+	tx := &store.Tx{}
+	tx.Replace(it)
+	w.commit(tx)
+}
+
+// stored returns the training of a factory as it is stored.
+func (w *world) stored(factory string) *job.Record {
+	w.t.Helper()
+	it, err := w.db.Get(w.t.Context(), job.Key(factory))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r, err := job.Decode(&it)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// deleteItems deletes some items of a factory.
+func (w *world) deleteItems(c *apitest.Caller, factory string, n int) {
+	w.t.Helper()
+	tx := &store.Tx{}
+	page, err := w.db.List(w.t.Context(), store.Query{Index: store.ByParent, Partition: item.ParentPartition(c.Principal.Owner, factory), Limit: n})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, it := range page.Items {
+		tx.Delete(it)
+	}
+	w.commit(tx)
+}
+
+func (w *world) commit(tx *store.Tx) {
+	w.t.Helper()
+	if err := w.db.Commit(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// fill gives a factory generated items: one that was, and copies of it.
+func (w *world) fill(c *apitest.Caller, factory string, items int) {
+	w.t.Helper()
+	if items == 0 {
+		return
+	}
+	var made item.Item
+	c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": factory, "kind": "post", "prompt": "A shoe & a <video>"}).Into(w.t, http.StatusAccepted, &made)
+	w.engine.Drain()
+	it, err := w.db.Get(w.t.Context(), store.IDKey(made.ID))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r, err := item.Decode(&it)
+	if err != nil || r.State != item.Generated {
+		w.t.Fatalf("%+v, %v", r, err)
+	}
+	tx := &store.Tx{}
+	for n := 1; n < items; n++ {
+		w.clock.Add(time.Millisecond)
+		r.ID = id.New(id.ContentItem, w.clock.Now())
+		copied, err := r.Entry(it.Owner)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if tx.Create(copied, nil); tx.Len() == 100 {
+			w.commit(tx)
+			tx = &store.Tx{}
+		}
+	}
+	w.commit(tx)
+	w.clock.Add(time.Second)
+}
+
+func path(factory string) string { return "/v1/factories/" + factory + "/training" }
+
+// start starts a training through the API.
+func (w *world) start(c *apitest.Caller, factory string, body object) (t job.Training) {
+	w.t.Helper()
+	c.Call(http.MethodPost, path(factory), body).Into(w.t, http.StatusAccepted, &t)
+	return t
+}
+
+func (w *world) get(c *apitest.Caller, factory string) (t job.Training) {
+	w.t.Helper()
+	c.Call(http.MethodGet, path(factory), nil).Into(w.t, http.StatusOK, &t)
+	return t
+}
+
+// until takes steps until the training is in a state.
+func (w *world) until(c *apitest.Caller, factory string, state job.State) {
+	w.t.Helper()
+	for range 200 {
+		if w.get(c, factory).State == state {
+			return
+		}
+		if !w.engine.Step() {
+			break
+		}
+	}
+	w.t.Fatalf("the training is %+v, not %s", w.get(c, factory), state)
+}
+
+// end deletes the factory's training and model, as the deletion of the factory does.
+func (w *world) end(c *apitest.Caller, factory string) {
+	w.t.Helper()
+	if more, err := (job.Ender{DB: w.db, Now: w.clock.Now}).End(w.t.Context(), c.Principal.Owner, factory); more || err != nil {
+		w.t.Fatal(more, err)
+	}
+}
+
+// credits returns what the account can spend, and what its entries add up to.
+func (w *world) credits(c *apitest.Caller) (balance, sum int64, held int) {
+	w.t.Helper()
+	items, err := w.db.GetAll(w.t.Context(), ledger.BalanceKey(c.Principal.Account))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, e := range apitest.All[ledger.Entry](c, "/v1/balance/entries", 100) {
+		sum += e.Credits
+		if e.State != nil && *e.State == "held" {
+			held++
+		}
+	}
+	return ledger.BalanceOf(items[0]).Credits, sum, held
+}
+
+// events returns how many events of each type there are about a resource.
+func (w *world) events(about string) map[event.Type]int {
+	w.t.Helper()
+	types := map[event.Type]int{}
+	for _, row := range storetest.Rows(w.t, w.db) {
+		var e struct {
+			Type event.Type
+			Data struct{ Object struct{ ID string } }
+		}
+		if row["kind"] != event.Kind {
+			continue
+		}
+		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
+			w.t.Fatal(err)
+		}
+		if e.Data.Object.ID == about {
+			types[e.Type]++
+		}
+	}
+	return types
+}
+
+// accepted returns the submissions of an operation that the fake has taken.
+func (w *world) accepted(operation string) (all []control.Acceptance) {
+	for _, a := range w.control.Accepted() {
+		if a.Operation == operation {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// ask asks the fake, as an operator would.
+func (w *world) ask(path string) (status int, answer string) {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.address+"/bedrock"+path, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261101/us-west-2/bedrock/aws4_request, SignedHeaders=host;x-amz-date, Signature="+strings.Repeat("0", 64))
+	r.Header.Set("X-Amz-Date", "20261101T000000Z")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return resp.StatusCode, string(bytes.TrimSpace(body))
+}

@@ -1,0 +1,233 @@
+// Package tune trains models with Amazon Bedrock: a customization job learns from samples
+// in a bucket, and a deployment makes its model callable on demand. Job, model and
+// deployment all have the name of the training, so that each is found without a handle,
+// and is made once however often it is asked for.
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrock"
+	"github.com/aws/aws-sdk-go-v2/service/bedrock/types"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/awscall"
+	"github.com/content-automation/api/pkg/area/training/job"
+)
+
+// timeout bounds each call: none of them waits for the work.
+const timeout = 20 * time.Second
+
+// Config is what the trainer needs from outside.
+type Config struct {
+	// AWS has region and credentials. Its endpoint, retries and HTTP client are not
+	// used: see awscall.Config.
+	AWS aws.Config
+	// Fakes is the address of the fakes of all providers; empty: Bedrock itself.
+	Fakes string
+	// Client makes the calls; nil: that of AWS.
+	Client Client
+	// Bucket holds the samples, and Role is the ARN of the role by which Bedrock reads
+	// them.
+	Bucket, Role string
+}
+
+// Client makes the calls of Bedrock's API that the trainer needs. *bedrock.Client does.
+type Client interface {
+	CreateModelCustomizationJob(context.Context, *bedrock.CreateModelCustomizationJobInput, ...func(*bedrock.Options)) (*bedrock.CreateModelCustomizationJobOutput, error)
+	GetModelCustomizationJob(context.Context, *bedrock.GetModelCustomizationJobInput, ...func(*bedrock.Options)) (*bedrock.GetModelCustomizationJobOutput, error)
+	StopModelCustomizationJob(context.Context, *bedrock.StopModelCustomizationJobInput, ...func(*bedrock.Options)) (*bedrock.StopModelCustomizationJobOutput, error)
+	CreateCustomModelDeployment(context.Context, *bedrock.CreateCustomModelDeploymentInput, ...func(*bedrock.Options)) (*bedrock.CreateCustomModelDeploymentOutput, error)
+	GetCustomModelDeployment(context.Context, *bedrock.GetCustomModelDeploymentInput, ...func(*bedrock.Options)) (*bedrock.GetCustomModelDeploymentOutput, error)
+	DeleteCustomModelDeployment(context.Context, *bedrock.DeleteCustomModelDeploymentInput, ...func(*bedrock.Options)) (*bedrock.DeleteCustomModelDeploymentOutput, error)
+	DeleteCustomModel(context.Context, *bedrock.DeleteCustomModelInput, ...func(*bedrock.Options)) (*bedrock.DeleteCustomModelOutput, error)
+}
+
+// Trainer trains models with Bedrock.
+type Trainer struct {
+	client       Client
+	bucket, role string
+}
+
+var _ job.Trainer = (*Trainer)(nil)
+
+// New makes the trainer. It makes no call.
+func New(cfg Config) *Trainer {
+	if cfg.Client == nil {
+		endpoint := ""
+		if cfg.Fakes != "" {
+			endpoint = cfg.Fakes + "/bedrock"
+		}
+		cfg.Client = bedrock.NewFromConfig(awscall.Config(cfg.AWS, endpoint))
+	}
+	return &Trainer{cfg.Client, cfg.Bucket, cfg.Role}
+}
+
+// The codes of refusals that the trainer acts on.
+const (
+	conflict = "training_conflict" // there is one already, or it is in use
+	missing  = "training_missing"
+)
+
+// call makes one call of the API.
+func call(ctx context.Context, name string, do func(context.Context) error) error {
+	c := awscall.Call{Name: "bedrock: " + name, Timeout: timeout, Refused: func(code, _ string) *provider.Error {
+		switch code {
+		case "Conflict":
+			return &provider.Error{Kind: provider.Transient, Code: conflict, Message: "The provider is still busy with the model."}
+		case "ResourceNotFound":
+			return &provider.Error{Kind: provider.BadInput, Code: missing, Message: "The provider does not know the training."}
+		}
+		return nil
+	}}
+	return c.Do(ctx, do)
+}
+
+func is(err error, code string) bool {
+	var e *provider.Error
+	return errors.As(err, &e) && e.Code == code
+}
+
+// Begin implements job.Trainer. The name is also the client token. Where that has been
+// forgotten, the name of the job is taken, which means that the training has begun.
+func (t *Trainer) Begin(ctx context.Context, o job.Order) error {
+	err := call(ctx, "CreateModelCustomizationJob", func(ctx context.Context) error {
+		_, err := t.client.CreateModelCustomizationJob(ctx, &bedrock.CreateModelCustomizationJobInput{
+			JobName: &o.Name, CustomModelName: &o.Name, ClientRequestToken: &o.Name,
+			BaseModelIdentifier: &o.Model, CustomizationType: types.CustomizationTypeFineTuning, HyperParameters: o.Parameters,
+			RoleArn:            &t.role,
+			TrainingDataConfig: &types.TrainingDataConfig{S3Uri: t.at(o.Samples)},
+			OutputDataConfig:   &types.OutputDataConfig{S3Uri: t.at(o.Output)},
+		})
+		return err
+	})
+	if is(err, conflict) {
+		return nil
+	}
+	return err
+}
+
+// at is the address of a key in the bucket.
+func (t *Trainer) at(key string) *string { return aws.String("s3://" + t.bucket + "/" + key) }
+
+// Find implements job.Trainer.
+func (t *Trainer) Find(ctx context.Context, name string) (s job.Status, err error) {
+	out, err := t.job(ctx, name)
+	if err != nil {
+		return s, err
+	}
+	switch out.Status {
+	case types.ModelCustomizationJobStatusCompleted:
+		s.Progress, s.Model = 100, aws.ToString(out.OutputModelArn)
+		if s.Model == "" {
+			return s, awscall.Call{Name: "bedrock: GetModelCustomizationJob"}.Garbled(errors.New("a completed job has no model"))
+		}
+	case types.ModelCustomizationJobStatusFailed, types.ModelCustomizationJobStatusStopping, types.ModelCustomizationJobStatusStopped:
+		s.Failed = fmt.Sprintf("the job is %s: %s", out.Status, aws.ToString(out.FailureMessage))
+	default:
+		s.Progress = progress(out.StatusDetails)
+	}
+	return s, nil
+}
+
+func (t *Trainer) job(ctx context.Context, name string) (out *bedrock.GetModelCustomizationJobOutput, err error) {
+	err = call(ctx, "GetModelCustomizationJob", func(ctx context.Context) (err error) {
+		out, err = t.client.GetModelCustomizationJob(ctx, &bedrock.GetModelCustomizationJobInput{JobIdentifier: &name})
+		return err
+	})
+	return out, err
+}
+
+// progress is that of a running job, which only says in which phase it is.
+func progress(d *types.StatusDetails) int {
+	switch {
+	case d == nil:
+		return 0
+	case d.DataProcessingDetails != nil && d.DataProcessingDetails.Status == types.JobStatusDetailsCompleted:
+		return 30
+	case d.ValidationDetails != nil && d.ValidationDetails.Status == types.JobStatusDetailsCompleted:
+		return 10
+	}
+	return 0
+}
+
+// Deploy implements job.Trainer.
+func (t *Trainer) Deploy(ctx context.Context, name, model string) (endpoint string, err error) {
+	out, err := t.deployment(ctx, name)
+	if is(err, missing) {
+		return "", call(ctx, "CreateCustomModelDeployment", func(ctx context.Context) error {
+			_, err := t.client.CreateCustomModelDeployment(ctx, &bedrock.CreateCustomModelDeploymentInput{
+				ModelArn: &model, ModelDeploymentName: &name, ClientRequestToken: &name,
+			})
+			return err
+		})
+	}
+	if err != nil {
+		return "", err
+	}
+	switch out.Status {
+	case types.CustomModelDeploymentStatusActive:
+		return aws.ToString(out.CustomModelDeploymentArn), nil
+	case types.CustomModelDeploymentStatusFailed:
+		return "", &provider.Error{
+			Kind: provider.Rejected, Code: "deployment_failed", Message: "The provider could not deploy the trained model.", Cause: errors.New(aws.ToString(out.FailureMessage)),
+		}
+	}
+	return "", nil
+}
+
+func (t *Trainer) deployment(ctx context.Context, name string) (out *bedrock.GetCustomModelDeploymentOutput, err error) {
+	err = call(ctx, "GetCustomModelDeployment", func(ctx context.Context) (err error) {
+		out, err = t.client.GetCustomModelDeployment(ctx, &bedrock.GetCustomModelDeploymentInput{CustomModelDeploymentIdentifier: &name})
+		return err
+	})
+	return out, err
+}
+
+// Remove implements job.Trainer. A model that is deployed cannot be deleted, and a
+// deployment takes a while to go.
+func (t *Trainer) Remove(ctx context.Context, name string) (gone bool, err error) {
+	running, err := t.job(ctx, name)
+	switch {
+	case is(err, missing):
+		return true, nil
+	case err != nil:
+		return false, err
+	case running.Status == types.ModelCustomizationJobStatusStopping:
+		return false, nil
+	case running.Status == types.ModelCustomizationJobStatusInProgress:
+		return false, except(conflict, call(ctx, "StopModelCustomizationJob", func(ctx context.Context) error {
+			_, err := t.client.StopModelCustomizationJob(ctx, &bedrock.StopModelCustomizationJobInput{JobIdentifier: &name})
+			return err
+		}))
+	case running.Status != types.ModelCustomizationJobStatusCompleted:
+		return true, nil // no model was made
+	}
+	err = call(ctx, "DeleteCustomModelDeployment", func(ctx context.Context) error {
+		_, err := t.client.DeleteCustomModelDeployment(ctx, &bedrock.DeleteCustomModelDeploymentInput{CustomModelDeploymentIdentifier: &name})
+		return err
+	})
+	if !is(err, missing) {
+		return false, except(conflict, err)
+	}
+	err = call(ctx, "DeleteCustomModel", func(ctx context.Context) error {
+		_, err := t.client.DeleteCustomModel(ctx, &bedrock.DeleteCustomModelInput{ModelIdentifier: &name})
+		return err
+	})
+	if is(err, missing) {
+		return true, nil
+	}
+	return false, except(conflict, err)
+}
+
+// except returns the error unless it has the code.
+func except(code string, err error) error {
+	if is(err, code) {
+		return nil
+	}
+	return err
+}

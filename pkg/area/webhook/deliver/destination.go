@@ -1,0 +1,31 @@
+package deliver
+
+import (
+	"context"
+
+	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/record/event"
+)
+
+// destination is where the events of a webhook go.
+type destination interface {
+	// send makes one attempt. It returns an error only if the attempt could not even
+	// begin; everything else is an outcome.
+	send(ctx context.Context, e outgoing) (hook.Outcome, error)
+}
+
+// outgoing is an event on its way to a destination.
+type outgoing struct {
+	id        string
+	eventType event.Type
+	body      []byte
+	keys      hook.Keys
+}
+
+// destination returns where the events of a webhook go.
+func (d *Deliverer) destination(w *hook.Webhook) destination {
+	if t := w.Destination; t != nil {
+		return account{d.AWS, d.Now, AWSTarget{t.Type, t.ARN, t.RoleARN, t.ExternalID, w.ID}}
+	}
+	return address{d.Client, d.Now, *w.URL}
+}

@@ -1,0 +1,12 @@
+package deliver_test
+
+import "github.com/content-automation/api/pkg/area/webhook/webhooktest"
+
+type world = webhooktest.World
+
+const hookURL = webhooktest.HookURL
+
+var (
+	newWorld = webhooktest.New
+	answers  = webhooktest.Answers
+)

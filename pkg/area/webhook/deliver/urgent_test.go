@@ -1,0 +1,223 @@
+package deliver_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/webhook/health"
+	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
+	"github.com/content-automation/api/pkg/record/event"
+)
+
+// outage makes a receiver fail until its circuit breaker has long been open. Ten minutes
+// later the next probe is due in a minute.
+func outage(w *world, n *webhooktest.Network, r *webhooktest.Receiver) {
+	w.T.Helper()
+	n.Set(r, true)
+	for range health.TripAfter {
+		w.Happen(event.ContentGenerated)
+	}
+	w.Run(w.Clock.Now().Add(10 * time.Minute))
+}
+
+// sample sends a sample event by the API.
+func sample(w *world, r *webhooktest.Receiver) (d hook.Delivery) {
+	w.T.Helper()
+	w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/test", map[string]any{"event_type": event.BalanceLow}).Into(w.T, http.StatusAccepted, &d)
+	w.Relay()
+	return d
+}
+
+// redeliver has an event delivered again by the API.
+func redeliver(w *world, r *webhooktest.Receiver, id string) (d hook.Delivery) {
+	w.T.Helper()
+	w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/deliveries/"+id+"/redeliver", nil).Into(w.T, http.StatusAccepted, &d)
+	w.Relay()
+	return d
+}
+
+// waits checks what the delivery of an event waits for, as the API answers it; it is
+// empty if the delivery has ended.
+func waits(w *world, r *webhooktest.Receiver, eventID, want string) {
+	w.T.Helper()
+	var all []hook.Delivery
+	w.API.Call(http.MethodGet, "/v1/webhooks/"+r.Hook.ID+"/deliveries", nil).Into(w.T, http.StatusOK, &all)
+	i := slices.IndexFunc(all, func(d hook.Delivery) bool { return d.EventID == eventID })
+	if i < 0 {
+		w.T.Fatalf("no delivery of %s", eventID)
+	}
+	got := ""
+	if f := all[i].WaitingFor; f != nil {
+		got = *f
+	}
+	if got != want || (want == "") != (all[i].NextAttemptAt == nil) {
+		w.T.Errorf("waits for %q until %v, want %q", got, all[i].NextAttemptAt, want)
+	}
+}
+
+func TestASampleIsSentWhileTheReceiverCountsAsDown(t *testing.T) {
+	w := newWorld(t)
+	n := w.Cut()
+	r := w.Receive(nil, "*")
+	outage(w, n, r)
+	n.Set(r, false)
+	w.Run(w.Clock.Now()) // no probe is due
+	if got := len(r.Receipts()); got != 0 {
+		t.Fatalf("%d requests before the sample", got)
+	}
+	d := sample(w, r)
+	w.Run(w.Clock.Now())
+	if got := r.Receipts(); len(got) == 0 || got[0].ID != d.EventID {
+		t.Fatalf("%d requests, the first one not the sample", len(got))
+	}
+	// Its success ends the outage: what waited is delivered, too.
+	w.AllDelivered(r, health.TripAfter+1)
+}
+
+func TestARedeliveryIsMadeWhileTheReceiverCountsAsDown(t *testing.T) {
+	w := newWorld(t)
+	n := w.Cut()
+	r := w.Receive(nil, "*")
+	outage(w, n, r)
+	n.Set(r, false)
+	held := w.Deliveries(r.Hook.ID)[2]
+	waits(w, r, held.EventID, hook.WaitsBreaker)
+	if d := redeliver(w, r, held.ID); d.WaitingFor == nil || *d.WaitingFor != hook.WaitsRedelivery {
+		t.Errorf("answered %+v", d)
+	}
+	waits(w, r, held.EventID, hook.WaitsRedelivery)
+	w.Run(w.Clock.Now())
+	if got := r.Receipts(); len(got) == 0 || got[0].ID != held.EventID {
+		t.Fatalf("%d requests, the first one not the redelivery", len(got))
+	}
+	waits(w, r, held.EventID, "")
+	w.AllDelivered(r, health.TripAfter)
+}
+
+func TestAnUrgentAttemptThatFailsIsLikeAProbe(t *testing.T) {
+	w := newWorld(t)
+	n := w.Cut()
+	r := w.Receive(nil, "*")
+	outage(w, n, r)
+	breaker := health.Keys(w.Ref(r.Hook.ID))[1]
+	before, err := w.DB.Get(t.Context(), breaker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := n.While(r)
+	d := sample(w, r)
+	w.Run(w.Clock.Now())
+	if got := n.While(r) - tried; got != 1 {
+		t.Errorf("%d attempts", got)
+	}
+	ref := event.Ref{ID: d.EventID}
+	if got := w.Delivery(ref, r.Hook.ID); got.Failures != 0 || len(got.Attempts) != 1 || got.Attempts[0].Error == nil {
+		t.Errorf("delivery %+v", got)
+	}
+	waits(w, r, d.EventID, hook.WaitsBreaker)
+	if after, err := w.DB.Get(t.Context(), breaker); err != nil || after.Version != before.Version {
+		t.Errorf("the circuit breaker has changed: %v", err)
+	}
+	n.Set(r, false)
+	w.Run()
+	w.AllDelivered(r, health.TripAfter+1)
+}
+
+func TestAnUrgentAttemptWaitsForNoSlowOnes(t *testing.T) {
+	w := newWorld(t)
+	r := w.Receive(nil, "*")
+	slowElsewhere(w, r, health.SlowLimit)
+	usual := w.Happen(event.ContentGenerated)
+	w.Run(w.Clock.Now())
+	waits(w, r, usual.ID, hook.WaitsCapacity)
+	d := sample(w, r)
+	// One that may hang occupies a deliverer for slow receivers.
+	for w.Attempts.Serve(w.Deliverer.Handle) {
+	}
+	if got := len(r.Receipts()); got != 0 {
+		t.Errorf("%d requests by the deliverer for all", got)
+	}
+	w.Run(w.Clock.Now())
+	if got := r.Receipts(); len(got) != 1 || got[0].ID != d.EventID {
+		t.Errorf("%d requests, the sample is not the only one", len(got))
+	}
+	w.Run()
+	w.AllDelivered(r, 2)
+}
+
+func TestADeliveryThatIsPutOffMeanwhileIsStillMadeAtOnce(t *testing.T) {
+	w := newWorld(t)
+	n := w.Cut()
+	r := w.Receive(nil, "*")
+	outage(w, n, r)
+	n.Set(r, false)
+	held := w.Deliveries(r.Hook.ID)[0]
+	redeliver(w, r, held.ID)
+	// The message from before comes first, and is held back once more.
+	d := w.Delivery(event.Ref{ID: held.EventID}, r.Hook.ID)
+	d.PutOff(w.Clock.Now(), w.Clock.Now().Add(time.Minute), hook.WaitsBreaker)
+	if err := w.DB.UpdateAll(t.Context(), d.Update())[0]; err != nil {
+		t.Fatal(err)
+	}
+	w.Run(w.Clock.Now())
+	if got := r.Receipts(); len(got) == 0 || got[0].ID != held.EventID {
+		t.Errorf("%d requests, the first one not the redelivery", len(got))
+	}
+}
+
+func TestADeliverySaysWhatItWaitsFor(t *testing.T) {
+	w := newWorld(t)
+	plan := answers(500, 200)
+	r := w.Receive(nil, "*")
+	var ref event.Ref
+	r.Plan = func(n int, rw http.ResponseWriter) {
+		waits(w, r, ref.ID, hook.WaitsResponse)
+		plan(n, rw)
+	}
+	ref = w.Happen(event.ContentGenerated)
+	w.Dispatch()
+	waits(w, r, ref.ID, hook.WaitsFirst)
+	w.Run(w.Clock.Now())
+	waits(w, r, ref.ID, hook.WaitsRetry)
+	w.Run()
+	waits(w, r, ref.ID, "")
+}
+
+func TestADeathAtAnyStepOfAnUrgentAttemptLosesNothing(t *testing.T) {
+	w := newWorld(t)
+	n := w.Cut()
+	webhooktest.EachDeath(t, w, func(t *testing.T) {
+		var r *webhooktest.Receiver
+		var d hook.Delivery
+		w.Fuse.Pause(func() {
+			r = w.Receive(nil, "content.*")
+			outage(w, n, r)
+			n.Set(r, false)
+			d = sample(w, r)
+		})
+		began := w.Clock.Now()
+		w.Run()
+		w.Fuse.Pause(func() {
+			requests := 0
+			for _, got := range r.Receipts() {
+				if got.ID == d.EventID {
+					requests++
+				}
+			}
+			if requests < 1 || requests > 2 {
+				t.Errorf("%d requests", requests)
+			}
+			for _, d := range w.Deliveries(r.Hook.ID) {
+				if d.State != hook.DeliveryDelivered || d.Lease != nil || d.UpdatedAt.Sub(began) > time.Hour {
+					t.Errorf("delivery %+v", d)
+				}
+			}
+			w.API.Call(http.MethodDelete, "/v1/webhooks/"+r.Hook.ID, nil)
+			r.Server.Close()
+		})
+		w.Clock.Add(time.Hour)
+	})
+}

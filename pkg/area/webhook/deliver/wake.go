@@ -1,0 +1,68 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// wakeRounds are the pauses before the later passes over what is held back: a function
+// that read the circuit breaker before it closed may hold an event back after that, and
+// the index lags.
+var wakeRounds = []time.Duration{5 * time.Second, 20 * time.Second}
+
+// indexLag is how late the index of what is held back may be.
+const indexLag = 2 * time.Second
+
+// wakePage is how many deliveries are asked for at a time.
+const wakePage = 100
+
+// wake sends messages for what is held back. It has messages already, but those are for
+// later; the second one of a delivery does nothing.
+func (d *Deliverer) wake(ctx context.Context, m hook.Message) error {
+	q := store.Query{Index: store.ByParent, Partition: m.Webhook().Held(), Limit: wakePage, OldestFirst: true, After: m.Wake.After}
+	if m.Wake.Round > 0 {
+		// The others were asked for: only those that the rounds before may have missed.
+		q.From = hook.HeldSince(m.Wake.At.Add(-indexLag))
+	}
+	for {
+		page, err := d.DB.List(ctx, q)
+		if err != nil {
+			return err
+		}
+		if err := d.wakeAll(ctx, page.Items); err != nil {
+			return err
+		}
+		next := m
+		switch {
+		case page.Next != nil && inTime(ctx):
+			q.After = page.Next
+			continue
+		case page.Next != nil:
+			next.Wake = &hook.Wake{At: m.Wake.At, After: page.Next, Round: m.Wake.Round}
+		case m.Wake.Round < len(wakeRounds):
+			next.Wake = &hook.Wake{At: m.Wake.At, Round: m.Wake.Round + 1}
+			next.NotBefore = d.Now().Add(wakeRounds[m.Wake.Round])
+		default:
+			return nil
+		}
+		return hook.Send(ctx, d.Queue, d.Now(), next)[0]
+	}
+}
+
+func (d *Deliverer) wakeAll(ctx context.Context, items []store.Item) error {
+	var asks []hook.Ask
+	for _, it := range items {
+		held, err := hook.ReadDelivery(&it)
+		if err != nil {
+			return err
+		}
+		if held.State == hook.DeliveryPending && held.Lease == nil {
+			asks = append(asks, held.Ask(time.Time{}))
+		}
+	}
+	return errors.Join(hook.SendAsks(ctx, d.Queue, d.Now(), asks...)...)
+}

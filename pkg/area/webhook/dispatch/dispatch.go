@@ -1,0 +1,245 @@
+// Package dispatch makes the deliveries of events: for those that come from the bus, for
+// those that a replay asks for, and for those that got lost on the way.
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task/queue"
+)
+
+// The calls of the table in flight at most.
+const (
+	maxReads  = 10
+	maxWrites = 16
+)
+
+// Dispatcher makes the deliveries of events.
+type Dispatcher struct {
+	db    *store.DB
+	queue queue.Sender
+	now   func() time.Time
+}
+
+// New returns a dispatcher that sends to the given queue.
+func New(db *store.DB, q queue.Sender, now func() time.Time) *Dispatcher {
+	return &Dispatcher{db, q, now}
+}
+
+// fanOut is one event on its way to one webhook.
+type fanOut struct {
+	source int // place of the event in the batch
+	ref    event.Ref
+	to     *hook.Record
+	// ask asks for the first attempt; nil: nothing is needed any more.
+	ask *hook.Ask
+	err error
+}
+
+// Handle handles a batch of events from the bus.
+func (d *Dispatcher) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+	return queue.Response(batch.Records, d.dispatch(ctx, batch.Records)), nil
+}
+
+// Holding returns a handler that also keeps its messages invisible while it lives.
+func (d *Dispatcher) Holding(h *queue.Holder) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
+	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+		held := h.Hold(ctx, batch.Records)
+		failed := d.dispatch(ctx, batch.Records)
+		held.End(ctx, failed)
+		return queue.Response(batch.Records, failed), nil
+	}
+}
+
+// dispatch makes a delivery of each event for each webhook that wants it, first in the
+// table and then in the queue. A crash in between leaves a delivery without a message;
+// the event then comes again, finds the delivery untouched, and sends the message. It
+// returns at the place of each event its error or nil.
+func (d *Dispatcher) dispatch(ctx context.Context, batch []events.SQSMessage) []error {
+	failed := make([]error, len(batch))
+	refs := make([]event.Ref, len(batch))
+	owners := map[tenant.Owner][]int{}
+	for i, m := range batch {
+		if refs[i], failed[i] = parseEvent(m.Body); failed[i] == nil {
+			owners[refs[i].Owner] = append(owners[refs[i].Owner], i)
+		}
+	}
+	all := d.match(ctx, refs, owners, failed)
+	d.create(ctx, all)
+	d.send(ctx, all)
+	for _, f := range all {
+		failed[f.source] = errors.Join(failed[f.source], f.err)
+	}
+	for i, err := range failed {
+		if err != nil {
+			slog.Error("event not dispatched", "event", refs[i].ID, "message_id", batch[i].MessageId, "error", err)
+		}
+	}
+	return failed
+}
+
+// parseEvent reads the reference that the relay put into an event of the bus.
+func parseEvent(body string) (event.Ref, error) {
+	var envelope struct {
+		Detail event.Ref `json:"detail"`
+	}
+	if err := json.Unmarshal([]byte(body), &envelope); err != nil {
+		return event.Ref{}, fmt.Errorf("webhook: parse event of the bus: %w", err)
+	}
+	ref := envelope.Detail
+	if !id.Valid(id.Event, ref.ID) || ref.Type == "" || ref.Account == "" || ref.Mode == "" {
+		return ref, fmt.Errorf("webhook: the event %q of the bus is incomplete", ref.ID)
+	}
+	return ref, nil
+}
+
+// match finds the webhooks that want the events and whose makers may read them: for each
+// owner one consistent query, so that no webhook that was there is missed, and one read
+// of the makers.
+func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[tenant.Owner][]int, failed []error) []*fanOut {
+	var (
+		mu  sync.Mutex
+		all []*fanOut
+	)
+	which := slices.Collect(maps.Keys(owners))
+	concurrently(len(which), maxReads, func(n int) {
+		var wanted []*fanOut
+		hooks, err := d.webhooks(ctx, which[n])
+		for _, i := range owners[which[n]] {
+			for _, w := range hooks {
+				if w.State == hook.StateEnabled && w.Wants(refs[i]) {
+					wanted = append(wanted, &fanOut{source: i, ref: refs[i], to: w})
+				}
+			}
+		}
+		if err == nil {
+			wanted, err = d.permitted(ctx, wanted)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, i := range owners[which[n]] {
+			failed[i] = err
+		}
+		if err == nil {
+			all = append(all, wanted...)
+		}
+	})
+	return all
+}
+
+// permitted returns those of the owner's events that the makers of their webhooks may read.
+func (d *Dispatcher) permitted(ctx context.Context, wanted []*fanOut) ([]*fanOut, error) {
+	makers := map[string]store.Item{}
+	var keys []store.Key
+	for _, f := range wanted {
+		if _, known := makers[f.to.CreatedBy]; !known {
+			makers[f.to.CreatedBy] = store.Item{}
+			keys = append(keys, hook.MakerKey(f.ref.Account, f.to.CreatedBy))
+		}
+	}
+	items, err := d.db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		makers[it.SK] = it
+	}
+	return slices.DeleteFunc(wanted, func(f *fanOut) bool {
+		reader, broken := f.to.Reader(makers[f.to.CreatedBy])
+		err = errors.Join(err, broken)
+		return !reader.May(f.ref.Type)
+	}), err
+}
+
+func (d *Dispatcher) webhooks(ctx context.Context, o tenant.Owner) ([]*hook.Record, error) {
+	var all []*hook.Record
+	q := store.Query{Index: store.Table, Partition: hook.List(o), Limit: hook.MaxPerOwner}
+	err := d.db.Each(ctx, q, func(it store.Item) error {
+		w := &hook.Record{}
+		if err := it.Decode(w); err != nil {
+			return err
+		}
+		all = append(all, w)
+		return nil
+	})
+	return all, err
+}
+
+// create writes the deliveries, each for itself: if some of them exist already, as
+// after a crash, the others are still made.
+func (d *Dispatcher) create(ctx context.Context, all []*fanOut) {
+	concurrently(len(all), maxWrites, func(i int) {
+		all[i].ask, all[i].err = d.createOne(ctx, all[i].ref, &all[i].to.Webhook)
+	})
+}
+
+// createOne writes a delivery. It asks for nothing if the delivery exists and was
+// attempted already.
+func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, w *hook.Webhook) (*hook.Ask, error) {
+	at, _ := id.Time(ref.ID) // parseEvent has checked the id
+	now := d.now()
+	made, it, err := hook.NewDelivery(now, at, ref, w)
+	if err != nil {
+		return nil, err
+	}
+	tx := &store.Tx{}
+	tx.CreateExpiring(it, now.Unix(), nil)
+	err = d.db.Commit(ctx, tx)
+	made.Stored++
+	if errors.Is(err, store.ErrConflict) {
+		if it, err = d.db.Get(ctx, it.Key); err == nil {
+			made, err = hook.ReadDelivery(&it)
+		}
+		if err == nil && !made.Untouched() {
+			return nil, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	ask := made.Ask(time.Time{})
+	return &ask, nil
+}
+
+// send asks for the first attempts at all deliveries.
+func (d *Dispatcher) send(ctx context.Context, all []*fanOut) {
+	var of []*fanOut
+	var asks []hook.Ask
+	for _, f := range all {
+		if f.err == nil && f.ask != nil {
+			of, asks = append(of, f), append(asks, *f.ask)
+		}
+	}
+	for i, err := range hook.SendAsks(ctx, d.queue, d.now(), asks...) {
+		of[i].err = err
+	}
+}
+
+// concurrently calls f for each number below n, at most limit at a time.
+func concurrently(n, limit int, f func(i int)) {
+	var group errgroup.Group
+	group.SetLimit(limit)
+	for i := range n {
+		group.Go(func() error {
+			f(i)
+			return nil
+		})
+	}
+	_ = group.Wait() // f returns no errors
+}

@@ -1,0 +1,135 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// replayPage is how many events one step looks at.
+const replayPage = 100
+
+// Replayer is the handler of replays.
+type Replayer struct{ *Dispatcher }
+
+var _ task.Handler = Replayer{}
+
+// Step replays a page of events. A step that is taken twice finds what the first one has
+// done, and does what is left. It is tried until the task's deadline.
+func (r Replayer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
+	var replay hook.Replay
+	if err := s.Decode(&replay); err != nil {
+		return task.Outcome{}, task.Permanent(err)
+	}
+	next, err := r.page(ctx, hook.Ref{Owner: s.Owner, ID: s.Subject}, replay)
+	if err != nil {
+		return task.Outcome{}, &task.RetryError{Err: err, Most: task.NoLimit}
+	}
+	replay.After = next
+	return task.Outcome{Payload: replay, Done: next == nil}, nil
+}
+
+// Fail implements task.Handler: what was not replayed can be replayed again.
+func (Replayer) Fail(context.Context, *task.Step, error) (task.Outcome, error) {
+	return task.Outcome{}, nil
+}
+
+// Cancel implements task.Handler: no caller cancels a replay.
+func (Replayer) Cancel(context.Context, *task.Step) error { return nil }
+
+// page replays a page of events and returns where the next one begins; nil after the
+// last. A webhook that is deleted or disabled gets no more.
+func (r Replayer) page(ctx context.Context, to hook.Ref, replay hook.Replay) (*store.Cursor, error) {
+	it, err := r.db.Get(ctx, to.Key())
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	var w hook.Record
+	if err == nil {
+		err = it.Decode(&w)
+	}
+	if err != nil || w.State != hook.StateEnabled {
+		return nil, err
+	}
+	page, err := r.db.List(ctx, store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(to.Owner, event.Kind),
+		From: replay.From, To: replay.To, Limit: replayPage, After: replay.After, OldestFirst: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return page.Next, r.deliverMissing(ctx, &w, to, page.Items)
+}
+
+// deliverMissing makes the deliveries of those events that were never delivered to the
+// webhook, and that its maker may read.
+func (r Replayer) deliverMissing(ctx context.Context, w *hook.Record, to hook.Ref, items []store.Item) error {
+	var all []*fanOut
+	keys := []store.Key{hook.MakerKey(to.Account, w.CreatedBy)}
+	for _, it := range items {
+		ref := event.RefOf(it)
+		if at, ok := id.Time(ref.ID); ok && w.Wants(ref) {
+			all = append(all, &fanOut{ref: ref, to: w})
+			keys = append(keys, to.DeliveryKey(hook.DeliveryID(at, ref.ID, to.ID)))
+		}
+	}
+	there, err := r.db.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	reader, err := w.Reader(there[0])
+	if err != nil {
+		return err
+	}
+	var missing, again []*fanOut
+	for i, f := range all {
+		made := there[i+1]
+		switch {
+		case !reader.May(f.ref.Type):
+			continue
+		case made.Kind == "":
+			missing = append(missing, f)
+			continue
+		}
+		if f.ask, err = r.again(ctx, made); err != nil {
+			return err
+		}
+		again = append(again, f)
+	}
+	r.create(ctx, missing)
+	all = append(missing, again...)
+	r.send(ctx, all)
+	failed := make([]error, len(all))
+	for i, f := range all {
+		failed[i] = f.err
+	}
+	return errors.Join(failed...)
+}
+
+// again begins the schedule of a failed delivery anew. It also asks for one that waits:
+// an earlier try at this step may have died before it sent the message.
+func (r Replayer) again(ctx context.Context, it store.Item) (*hook.Ask, error) {
+	d, err := hook.ReadDelivery(&it)
+	if err != nil {
+		return nil, err
+	}
+	switch now := r.now(); {
+	case d.State == hook.DeliveryFailed:
+		d.Restart(now)
+		if err := r.db.UpdateAll(ctx, d.Update())[0]; err != nil {
+			return nil, fmt.Errorf("webhook: restart delivery %s: %w", d.ID, err)
+		}
+		d.Stored++
+	case !d.Waits(now):
+		return nil, nil
+	}
+	ask := d.Ask(time.Time{})
+	return &ask, nil
+}

@@ -1,0 +1,121 @@
+// Package health keeps what is known of the receivers of webhooks: whether one is down
+// (a circuit breaker that all functions share by the table), how many slow attempts are
+// in flight at it (a limit that they share, too), how fast it answers, and since when
+// its webhook fails.
+package health
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/base/lock"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// maxConflicts bounds how often a change is applied anew after another came first.
+const maxConflicts = 20
+
+// Monitor watches the receivers of one function, from one batch to the next.
+type Monitor struct {
+	db     *store.DB
+	now    func() time.Time
+	chance func() float64
+	wake   func(context.Context, hook.Ref) error
+	tally  tally
+}
+
+// NewMonitor returns a monitor. Random numbers from 0 to 1 come from chance, and wake
+// sends for all that was held back of a webhook.
+func NewMonitor(db *store.DB, now func() time.Time, chance func() float64, wake func(context.Context, hook.Ref) error) *Monitor {
+	return &Monitor{db: db, now: now, chance: chance, wake: wake}
+}
+
+// Receiver is the receiver of a webhook as the attempts of one batch share it.
+type Receiver struct {
+	*Monitor
+	ref      hook.Ref
+	inFlight *inFlight
+
+	mu          lock.Mutex
+	item        store.Item
+	record      hook.Record
+	breakerItem store.Item
+	breaker     breaker
+	refused     refusal
+}
+
+// Keys returns the keys of the items that Receiver is made of.
+func Keys(ref hook.Ref) []store.Key {
+	return []store.Key{ref.Key(), breakerKey(ref), inFlightKey(ref)}
+}
+
+// Receiver returns the receiver of a webhook from the items of Keys, which are empty
+// where there is none. by names the batch for other functions.
+func (m *Monitor) Receiver(ref hook.Ref, by string, items []store.Item) (*Receiver, error) {
+	r := &Receiver{Monitor: m, ref: ref}
+	if err := errors.Join(r.read(items[0]), r.readBreaker(items[1])); err != nil {
+		return nil, err
+	}
+	r.inFlight = newInFlight(by, inFlightKey(ref), r.record.Latencies, items[2], m.now())
+	return r, nil
+}
+
+// read takes over the webhook's item; one without a kind does not exist.
+func (r *Receiver) read(it store.Item) error {
+	r.item, r.record = it, hook.Record{}
+	if it.Kind == "" {
+		return nil
+	}
+	return it.Decode(&r.record)
+}
+
+// State returns the webhook's state; it is empty if the webhook was deleted.
+func (r *Receiver) State() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.record.State
+}
+
+// Record returns the webhook as it is known.
+func (r *Receiver) Record() hook.Record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.record
+}
+
+// MayHang reports whether an attempt now would be made and could take long: attempts
+// of other functions do, or the receiver is down and due for a probe. An attempt that
+// would only be put off takes no time, and queues and buses in AWS do not hang. An
+// urgent attempt is never put off.
+func (r *Receiver) MayHang(now time.Time, urgent bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.record.Destination != nil || r.record.State != hook.StateEnabled:
+		return false
+	case r.breaker.open(&r.record):
+		return urgent || !now.Before(*r.breaker.ProbeAt)
+	default:
+		return r.inFlight.elsewhere() && (urgent || !r.inFlight.full())
+	}
+}
+
+// Note takes over the outcome of an attempt: into the circuit breaker, and into the
+// webhook's health. It comes before the attempt's own record: after a crash in between
+// the attempt is made again, with the same lesson. For the same reason a failure to
+// note is logged only.
+func (r *Receiver) Note(ctx context.Context, o hook.Outcome) {
+	r.noteReach(ctx, o)
+	r.noteHealth(ctx, o)
+}
+
+// get reads one item; one that does not exist has no kind.
+func (m *Monitor) get(ctx context.Context, key store.Key) (store.Item, error) {
+	it, err := m.db.Get(ctx, key)
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Item{Key: key}, nil
+	}
+	return it, err
+}

@@ -1,0 +1,163 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
+)
+
+type deliveriesInput struct {
+	Path
+	httpapi.PageInput
+	httpapi.Period
+	State   []string `query:"state" enum:"pending,delivered,failed,undelivered" nullable:"false" doc:"Only deliveries in these states, separated by commas. undelivered stands alone: every event that matches the webhook and has not been delivered, including events without a delivery" example:"failed"`
+	EventID string   `query:"event_id" doc:"Only the delivery of this event" example:"evt_01h455vb4pex5vsknk084sn02q"`
+}
+
+type redeliverInput struct {
+	Path
+	DeliveryID string `path:"delivery_id" doc:"Id of the delivery" example:"dlv_01h455vb4pex5vsknk084sn02q"`
+}
+
+// registerDeliveries puts the operations on deliveries into the router.
+func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
+	const collection = "/v1/webhooks/{webhook_id}/deliveries"
+	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "Lists the deliveries of the last 30 days, newest event first, each with its attempts, their status, latency and the start of the response. The creation time of a delivery is the time of its event. `state=undelivered` lists the events that never arrived, from the creation of the webhook on, or from `from` if it is sent. It searches the events themselves, so a page may be short or even empty before the end of the list. An entry whose `waiting_for` is `dispatch` has no delivery yet. New events get one within minutes; events from before the webhook was created or while it was disabled get one only on redelivery or replay. The log of a deleted webhook is kept for 30 days too.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.listDeliveries)
+
+	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again", "Sends the event at once, even while the receiver counts as down or the delivery waits for a later attempt. Retries follow as for a new event. The `webhook-id` stays the same. Entries of `state=undelivered` without a delivery can be redelivered too. A webhook takes 60 redeliveries a minute.")
+	again.Status = http.StatusAccepted
+	again.Errors = []errs.Code{errs.InvalidState}
+	httpapi.Write(r, again, s.redeliver)
+}
+
+func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (httpapi.Page[hook.Delivery], error) {
+	switch {
+	case in.EventID != "" && !id.Valid(id.Event, in.EventID):
+		return httpapi.Page[hook.Delivery]{}, errs.Invalid("event_id", "is not the id of an event")
+	case !slices.Contains(in.State, undelivered):
+		return s.listLog(ctx, in, in.State)
+	case len(in.State) > 1:
+		return httpapi.Page[hook.Delivery]{}, errs.Invalid("state", "takes undelivered alone: it includes pending and failed")
+	}
+	w, _, err := s.find(ctx, in.ID)
+	switch {
+	case err == nil:
+		return s.listUndelivered(ctx, in, w)
+	case errs.CodeOf(err) != errs.NotFound:
+		return httpapi.Page[hook.Delivery]{}, err
+	}
+	// What a deleted webhook asked for is not kept: only its log is.
+	page, err := s.listLog(ctx, in, nil)
+	page.Items = slices.DeleteFunc(page.Items, func(d hook.Delivery) bool { return d.State == hook.DeliveryDelivered })
+	return page, err
+}
+
+// listLog lists the deliveries that exist, in the given states if there are any.
+// They are kept for 30 days, also when their webhook is deleted in between.
+func (s *Service) listLog(ctx context.Context, in *deliveriesInput, states []string) (httpapi.Page[hook.Delivery], error) {
+	from, to, err := in.Bounds(id.Delivery)
+	if err != nil {
+		return httpapi.Page[hook.Delivery]{}, err
+	}
+	if at, ok := id.Time(in.EventID); ok {
+		from, to = only(hook.DeliveryID(at, in.EventID, in.ID), from, to)
+	}
+	q := store.Query{
+		Index: store.Table, Partition: refOf(ctx, in.ID).Deliveries(), From: from, To: to,
+		Filters: map[string]string{hook.StateFilter: httpapi.AnyOf(states)},
+	}
+	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (hook.Delivery, error) {
+		d, err := hook.ReadDelivery(&it)
+		return d.View(s.now()), err
+	})
+	// The log is the caller's own. Only if it is empty, the webhook must be looked up.
+	if err == nil && len(page.Items) == 0 {
+		err = s.requireLog(ctx, in.ID)
+	}
+	return page, err
+}
+
+// only returns the bounds of a list that has no more than one id, and that within the
+// bounds that it has.
+func only(one, from, to string) (string, string) {
+	if to == "" {
+		return max(one, from), one
+	}
+	return max(one, from), min(one, to)
+}
+
+// requireLog refuses a webhook that does not exist and of which no log is kept.
+func (s *Service) requireLog(ctx context.Context, webhookID string) error {
+	_, _, missing := s.find(ctx, webhookID)
+	if errs.CodeOf(missing) != errs.NotFound {
+		return missing
+	}
+	page, err := s.db.List(ctx, store.Query{Index: store.Table, Partition: refOf(ctx, webhookID).Deliveries(), Limit: 1})
+	if err == nil && len(page.Items) == 0 {
+		err = missing
+	}
+	return err
+}
+
+func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInput) (out hook.Delivery, err error) {
+	w, it, d, err := s.findDelivery(ctx, in)
+	if err != nil {
+		return out, err
+	}
+	if err := requireEnabled(&w); err != nil {
+		return out, err
+	}
+	now := s.now()
+	made := it.Version == 0
+	if !made {
+		d.Restart(now)
+	}
+	if err := d.AskIn(tx, now); err != nil {
+		return out, err
+	}
+	if made {
+		tx.Create(it, nil)
+	} else {
+		d.WriteTo(&it)
+		tx.Replace(it)
+	}
+	s.count(tx, refOf(ctx, w.ID), redeliverLimit)
+	return d.View(now), nil
+}
+
+// findDelivery reads a delivery of the caller with its webhook. It makes one that does
+// not exist but is listed as undelivered; any other is not_found.
+func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w hook.Webhook, it store.Item, d hook.DeliveryRecord, err error) {
+	if !id.Valid(id.Webhook, in.ID) {
+		return w, it, d, errs.Missing(hook.Kind, in.ID)
+	}
+	if !id.Valid(id.Delivery, in.DeliveryID) {
+		return w, it, d, errs.Missing(hook.DeliveryKind, in.DeliveryID)
+	}
+	to := refOf(ctx, in.ID)
+	items, err := s.db.GetAll(ctx, to.Key(), to.DeliveryKey(in.DeliveryID))
+	if err != nil {
+		return w, it, d, err
+	}
+	if items[0].Kind == "" {
+		return w, it, d, errs.Missing(hook.Kind, in.ID)
+	}
+	if err := items[0].Decode(&w); err != nil {
+		return w, it, d, err
+	}
+	it = items[1]
+	if it.Kind == "" || !it.ExpireAt.After(s.now()) {
+		it, d, err = s.makeLost(ctx, &w, in.DeliveryID)
+		return w, it, d, err
+	}
+	d, err = hook.ReadDelivery(&it)
+	return w, it, d, err
+}

@@ -1,0 +1,78 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// requireReadable refuses types of event that the caller may not read. Areas and * mean
+// what the maker may read.
+func requireReadable(ctx context.Context, types []string) error {
+	p := auth.FromContext(ctx)
+	for i, t := range types {
+		if scope := event.Type(t).Scope(); scope != "" && !p.Has(scope) {
+			e := errs.New(errs.ScopeEscalation, "The calling key does not have the scope %s, so it may not read the event %s. Use a key that has it, or leave the event out.", scope, t)
+			e.Param = "/event_types/" + strconv.Itoa(i)
+			return e
+		}
+	}
+	return nil
+}
+
+// requireChanging refuses a change of where the events go, or of which ones, by a caller
+// that may not read what the maker of the webhook may: it could send them to itself. So
+// it does when a webhook is enabled that was disabled together with its maker.
+func (s *Service) requireChanging(ctx context.Context, r *hook.Record, set settings, moved bool) error {
+	chosen := !slices.Equal(r.EventTypes, set.EventTypes)
+	if chosen {
+		if err := requireReadable(ctx, set.EventTypes); err != nil {
+			return err
+		}
+	}
+	switch {
+	case set.State == hook.StateEnabled && r.DisabledReason != nil && *r.DisabledReason == hook.ReasonMakerRevoked:
+		return s.requireReading(ctx, r, "/state")
+	case moved && r.Destination != nil:
+		return s.requireReading(ctx, r, "/destination")
+	case moved:
+		return s.requireReading(ctx, r, "/url")
+	case chosen:
+		return s.requireReading(ctx, r, "/event_types")
+	case !slices.Equal(r.FactoryIDs, set.FactoryIDs):
+		return s.requireReading(ctx, r, "/factory_ids")
+	}
+	return nil
+}
+
+// requireReading refuses a caller that may not read what the maker of the webhook may.
+// param is the member of the request that needs it; empty where the whole request does.
+func (s *Service) requireReading(ctx context.Context, r *hook.Record, param string) error {
+	p := auth.FromContext(ctx)
+	// Neither the maker nor a caller that may read all events need a look at the maker.
+	if p.KeyID() == r.CreatedBy || len(hook.Reader(auth.AllScopes()).Lacking(p.Scopes)) == 0 {
+		return nil
+	}
+	maker, err := s.db.Get(ctx, hook.MakerKey(p.Account, r.CreatedBy))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	reader, err := r.Reader(maker)
+	if err != nil {
+		return err
+	}
+	lacking := reader.Lacking(p.Scopes)
+	if len(lacking) == 0 {
+		return nil
+	}
+	e := errs.New(errs.ScopeEscalation, "The webhook receives what %s may read, and the calling key does not have the scopes for all of it: %v. Use a key that has them, or create another webhook.", r.CreatedBy, lacking)
+	e.Param = param
+	return e
+}

@@ -1,0 +1,242 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+type createBody struct {
+	URL         string            `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"URL that receives the events: https on port 443 with a public address. Send this or destination" example:"https://crm.example.com/hooks/content"`
+	Destination *targetBody       `json:"destination,omitempty" doc:"Event bus or queue in your own AWS account. Send this or url"`
+	EventTypes  []eventPattern    `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all"`
+	FactoryIDs  factoryIDs        `json:"factory_ids,omitempty"`
+	Description string            `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Description of the webhook" example:"CRM"`
+	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (createBody) SchemaName() string { return "WebhookCreate" }
+
+// Rules refuses a body that does not have one of url and destination.
+func (b createBody) Rules() error {
+	switch {
+	case b.Destination == nil && b.URL == "":
+		return errs.Invalid("/url", "is missing. Send a url, or a destination in your AWS account")
+	case b.Destination != nil && b.URL != "":
+		return errs.Invalid("/destination", "cannot be sent together with url")
+	}
+	return nil
+}
+
+type patchBody struct {
+	URL         string                 `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"URL that receives the events: https on port 443 with a public address. Only for a webhook with a url" example:"https://crm.example.com/hooks/content"`
+	Destination *targetPatch           `json:"destination,omitempty" doc:"Event bus or queue in your own AWS account. Only for a webhook with a destination"`
+	EventTypes  []eventPattern         `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all"`
+	FactoryIDs  factoryIDs             `json:"factory_ids,omitempty"`
+	Description string                 `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Description of the webhook" example:"CRM"`
+	State       string                 `json:"state,omitempty" enum:"enabled,disabled" doc:"A disabled webhook receives no events, and its pending deliveries fail"`
+	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+}
+
+// SchemaName names the schema in the OpenAPI document.
+func (patchBody) SchemaName() string { return "WebhookUpdate" }
+
+type createInput struct {
+	Body createBody
+}
+
+// Path is the path of one webhook. It is exported because parameters of embedded
+// types are found in exported ones only.
+type Path struct {
+	ID string `path:"webhook_id" doc:"Id of the webhook" example:"whk_01h455vb4pex5vsknk084sn02q"`
+}
+
+type patchInput struct {
+	Path
+	httpapi.IfMatch
+	Body patchBody
+}
+
+type deleteInput struct {
+	Path
+	httpapi.IfMatch
+}
+
+type rotateInput struct {
+	Path
+	httpapi.IfMatch
+}
+
+// Register puts the operations of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	const collection, one = "/v1/webhooks", "/v1/webhooks/{webhook_id}"
+	op := func(id, method, path, summary, description string) httpapi.Op {
+		return httpapi.Op{
+			ID: id, Method: method, Path: path, Scope: auth.WebhooksManage, Function: "webhook", Tag: "Webhooks",
+			Summary: summary, Description: description,
+		}
+	}
+	list := op("listWebhooks", http.MethodGet, collection, "List the webhooks", "Secrets are not included. A test key lists the webhooks of the sandbox.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
+
+	create := op("createWebhook", http.MethodPost, collection, "Create a webhook", "Events are sent to it from now on, signed as Standard Webhooks defines. It receives only events that the calling key may read: those of `content.*` need `content:read`, for example. A later change of the key's scopes takes effect on the next event. Only this response contains the signing secret. Store it safely.\n\n"+targetGuide)
+	create.Status = http.StatusCreated
+	create.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState}
+	httpapi.Write(r, create, s.create)
+
+	httpapi.Read(r, op("getWebhook", http.MethodGet, one, "Get a webhook", "Includes its health: the last success, the start of the current failures, and the response times of the receiver."), s.get)
+
+	update := op("updateWebhook", http.MethodPatch, one, "Change a webhook", "Takes a JSON merge patch (RFC 7396). To change the address, `event_types` or `factory_ids`, the calling key needs the scopes of all events that `created_by` may read. Enabling a webhook that was disabled for its failures clears them.")
+	update.Errors = []errs.Code{errs.ScopeEscalation, errs.VersionMismatch}
+	httpapi.Write(r, update, s.update)
+
+	remove := op("deleteWebhook", http.MethodDelete, one, "Delete a webhook", "Its pending deliveries are dropped.")
+	remove.Errors = []errs.Code{errs.VersionMismatch}
+	httpapi.Write(r, remove, s.remove)
+
+	rotate := op("rotateWebhookSecret", http.MethodPost, one+"/rotate-secret", "Rotate the signing secret of a webhook", "For 24 hours all requests are signed with both the new and the previous secret, so that the receiver can change over without missing events. The calling key needs the scopes of all events that `created_by` may read. Only this response contains the new secret.")
+	rotate.Errors = []errs.Code{errs.ScopeEscalation, errs.VersionMismatch}
+	httpapi.Write(r, rotate, s.rotate)
+
+	s.registerTest(r, op)
+	s.registerReplay(r, op)
+	s.registerDeliveries(r, op)
+}
+
+func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[hook.Webhook], error) {
+	q := store.Query{Index: store.Table, Partition: hook.List(ownerOf(ctx))}
+	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (hook.Webhook, error) {
+		var r hook.Record
+		err := it.Decode(&r)
+		return r.View(s.now()), err
+	})
+}
+
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out NewWebhook, err error) {
+	types := names(in.Body.EventTypes)
+	if err := requireReadable(ctx, types); err != nil {
+		return out, err
+	}
+	url, target, err := s.place(ctx, in.Body)
+	if err != nil {
+		return out, err
+	}
+	now := s.now()
+	to := refOf(ctx, id.New(id.Webhook, now))
+	if err := s.checkFactories(ctx, to.Owner, in.Body.FactoryIDs); err != nil {
+		return out, err
+	}
+	secret, key, err := hook.NewSecret(ctx, s.random, s.envelope, to)
+	if err != nil {
+		return out, err
+	}
+	r := &hook.Record{
+		Webhook: hook.Webhook{
+			Resource: resource.New(to.ID, now, in.Body.Metadata),
+			URL:      url, Destination: target, EventTypes: types, FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description, State: hook.StateEnabled,
+		},
+		Secrets: hook.Secrets{secret},
+	}
+	r.SetMaker(auth.FromContext(ctx))
+	if err := s.add(tx, to, r); err != nil {
+		return out, err
+	}
+	return NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, nil
+}
+
+// place returns where the events of a new webhook go: one of both.
+func (s *Service) place(ctx context.Context, body createBody) (url *string, target *hook.Target, err error) {
+	if err := body.Rules(); err != nil {
+		return nil, nil, err
+	}
+	if body.Destination == nil {
+		return &body.URL, nil, s.checkURL(ctx, body.URL)
+	}
+	target, err = s.newTarget(*body.Destination)
+	return nil, target, err
+}
+
+func names(patterns []eventPattern) []string {
+	out := make([]string, len(patterns))
+	for i, p := range patterns {
+		out[i] = string(p)
+	}
+	return out
+}
+
+func (s *Service) get(ctx context.Context, in *Path) (hook.Webhook, error) {
+	r, _, err := s.find(ctx, in.ID)
+	return r.View(s.now()), err
+}
+
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out hook.Webhook, err error) {
+	r, it, err := s.findNaming(ctx, in.ID, in.Body.FactoryIDs, in.IfMatch)
+	if err != nil {
+		return out, err
+	}
+	set, err := httpapi.MergePatch(ctx, settingsOf(&r))
+	if err != nil {
+		return out, err
+	}
+	was, now := r.GoesTo(), s.now()
+	if err := s.redirect(ctx, &r, set); err != nil {
+		return out, err
+	}
+	moved := r.GoesTo() != was
+	if err := s.requireChanging(ctx, &r, set, moved); err != nil {
+		return out, err
+	}
+	apply(&r, set, moved, now)
+	if err := it.Encode(r); err != nil {
+		return out, err
+	}
+	tx.Replace(it)
+	if moved {
+		// What waits for the receiver before goes to the new one at once.
+		if err := hook.WakeIn(tx, &it, now); err != nil {
+			return out, err
+		}
+	}
+	return r.View(now), nil
+}
+
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out hook.Webhook, err error) {
+	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+	if err != nil {
+		return out, err
+	}
+	tx.Delete(it)
+	tx.Count(hook.CountKey(it.Owner), -1, hook.MaxPerOwner, store.ErrConflict)
+	return r.View(s.now()), nil
+}
+
+func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *rotateInput) (out NewWebhook, err error) {
+	r, it, err := s.find(ctx, in.ID, in.IfMatch)
+	if err != nil {
+		return out, err
+	}
+	if err := s.requireReading(ctx, &r, ""); err != nil {
+		return out, err
+	}
+	secret, key, err := hook.NewSecret(ctx, s.random, s.envelope, refOf(ctx, r.ID))
+	if err != nil {
+		return out, err
+	}
+	now := s.now()
+	r.Secrets = r.Secrets.Rotate(secret, now)
+	r.Touch(now)
+	if err := it.Encode(r); err != nil {
+		return out, err
+	}
+	tx.Replace(it)
+	return NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, nil
+}

@@ -1,0 +1,104 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// undelivered is the filter that asks for what never arrived.
+const undelivered = "undelivered"
+
+// eventPage is how many events are read at a time to find the one of a delivery.
+const eventPage = 100
+
+// listUndelivered goes through the events since the webhook was made, or since the
+// caller's from: earlier ones can be replayed. It returns a delivery for each event that
+// the webhook asks for, that its maker may read and that no attempt has delivered. It
+// does not rely on the deliveries that exist: an event without one got lost on the way, and is shown as a
+// delivery that is still to be made.
+func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w hook.Record) (httpapi.Page[hook.Delivery], error) {
+	var none httpapi.Page[hook.Delivery]
+	from, until, err := in.Bounds(id.Event)
+	if err != nil {
+		return none, err
+	}
+	if from == "" {
+		from = id.First(id.Event, w.CreatedAt.Time)
+	}
+	if in.EventID != "" {
+		from, until = only(in.EventID, from, until)
+	}
+	to := refOf(ctx, w.ID)
+	events, err := httpapi.ListItems(ctx, s.db, store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(to.Owner, event.Kind),
+		From: from, To: until,
+	}, in.PageInput, func(it store.Item) (event.Ref, error) { return event.RefOf(it), nil })
+	if err != nil {
+		return none, err
+	}
+	var made []hook.Delivery
+	keys := []store.Key{hook.MakerKey(to.Account, w.CreatedBy)}
+	for _, ref := range events.Items {
+		at, ok := id.Time(ref.ID)
+		if !ok || !w.Wants(ref) {
+			continue
+		}
+		d, _, err := hook.NewDelivery(at, at, ref, &w.Webhook)
+		if err != nil {
+			return none, err
+		}
+		d.NextAttemptAt, d.WaitingFor = nil, new(hook.WaitsDispatch) // none was asked for yet
+		made = append(made, d.Delivery)
+		keys = append(keys, to.DeliveryKey(d.ID))
+	}
+	there, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return none, err
+	}
+	reader, err := w.Reader(there[0])
+	if err != nil {
+		return none, err
+	}
+	page := httpapi.Page[hook.Delivery]{Items: []hook.Delivery{}, Next: events.Next}
+	for i, it := range there[1:] {
+		d := made[i]
+		if it.Kind != "" {
+			read, err := hook.ReadDelivery(&it)
+			if err != nil {
+				return none, err
+			}
+			d = read.View(s.now())
+		}
+		if d.State != hook.DeliveryDelivered && reader.May(d.EventType) {
+			page.Items = append(page.Items, d)
+		}
+	}
+	return page, nil
+}
+
+// makeLost makes the delivery with the given id that listUndelivered has shown although
+// it does not exist: of an event that got lost on the way, or that happened while the
+// webhook was disabled or before it was made.
+func (s *Service) makeLost(ctx context.Context, w *hook.Webhook, wanted string) (it store.Item, d hook.DeliveryRecord, err error) {
+	at, _ := id.Time(wanted) // it has the time of its event
+	err = s.db.Each(ctx, store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(ownerOf(ctx), event.Kind),
+		From: id.First(id.Event, at), To: id.First(id.Event, at.Add(time.Millisecond)), Limit: eventPage,
+	}, func(e store.Item) (err error) {
+		if ref := event.RefOf(e); it.Kind == "" && w.Wants(ref) && hook.DeliveryID(at, ref.ID, w.ID) == wanted {
+			d, it, err = hook.NewDelivery(s.now(), at, ref, w)
+		}
+		return err
+	})
+	if err == nil && it.Kind == "" {
+		err = errs.Missing(hook.DeliveryKind, wanted)
+	}
+	return it, d, err
+}

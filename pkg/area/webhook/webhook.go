@@ -1,0 +1,185 @@
+// Package webhook holds the operations on webhooks and on the log of their deliveries.
+// Events go from the bus to pkg/area/webhook/dispatch, which makes their deliveries, and from
+// there to pkg/area/webhook/deliver, which makes the attempts. pkg/area/webhook/health keeps what
+// is known of receivers, and pkg/area/webhook/hook is the model that all share.
+package webhook
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+
+	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// NewWebhook is a webhook together with its signing secret.
+type NewWebhook struct {
+	hook.Webhook
+	Secret        string         `json:"secret" nullable:"true" doc:"Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes" example:"whsec_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEE="`
+	SecretShownAt *resource.Time `json:"secret_shown_at,omitempty" doc:"Time at which the secret was made and shown. Only in a repeat that leaves it out"`
+}
+
+// Concealed returns the webhook without its secret.
+func (w NewWebhook) Concealed(made resource.Time) any {
+	w.SecretShownAt = &made
+	return struct {
+		NewWebhook
+		Secret *string `json:"secret"`
+	}{NewWebhook: w}
+}
+
+// Grants returns nothing: the secret verifies what is sent to the webhook's address.
+func (w NewWebhook) Grants() []auth.Scope { return nil }
+
+// SchemaName names the schema in the OpenAPI document.
+func (NewWebhook) SchemaName() string { return "WebhookWithSecret" }
+
+// settings are the members of a webhook that can be changed.
+type settings struct {
+	URL         string            `json:"url,omitempty"`
+	Destination *targetSettings   `json:"destination,omitempty"`
+	EventTypes  []string          `json:"event_types"`
+	FactoryIDs  []string          `json:"factory_ids"`
+	Description string            `json:"description"`
+	State       string            `json:"state"`
+	Metadata    resource.Metadata `json:"metadata"`
+}
+
+func settingsOf(r *hook.Record) settings {
+	set := settings{"", targetSettingsOf(r.Destination), r.EventTypes, r.FactoryIDs, r.Description, r.State, r.Metadata}
+	if r.URL != nil {
+		set.URL = *r.URL
+	}
+	return set
+}
+
+// Service makes and changes webhooks.
+type Service struct {
+	db        *store.DB
+	urls      safehttp.Checker
+	principal arn.ARN
+	envelope  *seal.Envelope
+	now       func() time.Time
+	random    io.Reader
+}
+
+// NewService returns the service. The principal is the role of the deliver function,
+// which customers let assume roles of theirs. Secrets are drawn from random and sealed
+// by the envelope.
+func NewService(db *store.DB, urls safehttp.Checker, principal arn.ARN, envelope *seal.Envelope, now func() time.Time, random io.Reader) *Service {
+	return &Service{db, urls, principal, envelope, now, random}
+}
+
+func ownerOf(ctx context.Context) tenant.Owner { return auth.FromContext(ctx).Owner }
+
+// refOf names a webhook of the caller.
+func refOf(ctx context.Context, webhookID string) hook.Ref {
+	return hook.Ref{Owner: ownerOf(ctx), ID: webhookID}
+}
+
+// add puts a new webhook into the transaction.
+func (s *Service) add(tx *store.Tx, to hook.Ref, r *hook.Record) error {
+	it, err := store.NewItem(hook.Kind, to.Owner, r.ID, r)
+	if err != nil {
+		return err
+	}
+	it.Key, it.Listed = to.Key(), store.Key{}
+	tx.Create(it, nil)
+	tx.Count(hook.CountKey(to.Owner), 1, hook.MaxPerOwner,
+		errs.New(errs.InvalidState, "There are already %d webhooks in this mode, which is the maximum. Delete one first.", hook.MaxPerOwner))
+	return nil
+}
+
+// find reads a webhook of the caller; any other is not_found. It is resource.Find for
+// items that are not keyed by their id alone.
+func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.IfMatch) (hook.Record, store.Item, error) {
+	var r hook.Record
+	if !id.Valid(id.Webhook, webhookID) {
+		return r, store.Item{}, errs.Missing(hook.Kind, webhookID)
+	}
+	it, err := s.db.Get(ctx, refOf(ctx, webhookID).Key())
+	if errors.Is(err, store.ErrNotFound) {
+		return r, it, errs.Missing(hook.Kind, webhookID)
+	}
+	if err == nil {
+		err = it.Decode(&r)
+	}
+	if err == nil {
+		err = httpapi.Matches(r.Version, match)
+	}
+	return r, it, err
+}
+
+// requireEnabled refuses what would send to a webhook that is disabled.
+func requireEnabled(w *hook.Webhook) error {
+	if w.State != hook.StateEnabled {
+		return errs.New(errs.InvalidState, "The webhook is disabled. Enable it first.").
+			With(errs.StateContext{State: w.State, Allowed: []string{"update", "rotate_secret", "delete"}})
+	}
+	return nil
+}
+
+// checkURL refuses an address that may not be called.
+func (s *Service) checkURL(ctx context.Context, raw string) error {
+	return safehttp.Refusal(s.urls.CheckURL(ctx, raw), "/url")
+}
+
+// redirect sends the events to the destination in the settings, or refuses it. A
+// webhook that has a URL keeps one, and one that has a destination in AWS keeps one of
+// its type.
+func (s *Service) redirect(ctx context.Context, r *hook.Record, set settings) error {
+	switch {
+	case r.Destination == nil && set.Destination != nil:
+		return errs.Invalid("/destination", "cannot be set on a webhook that has a url. Create another webhook.")
+	case r.Destination != nil && set.URL != "":
+		return errs.Invalid("/url", "cannot be set on a webhook that has a destination. Create another webhook.")
+	case r.Destination != nil && set.Destination != nil && *set.Destination != *targetSettingsOf(r.Destination):
+		moved := *r.Destination
+		r.Destination = &moved
+		return s.aim(r.Destination, *set.Destination)
+	case r.Destination == nil && set.URL != *r.URL:
+		r.URL = &set.URL
+		return s.checkURL(ctx, set.URL)
+	}
+	return nil
+}
+
+// apply takes over changed settings but the destination. A webhook that is enabled or
+// sends elsewhere starts afresh: earlier failures do not count any more.
+func apply(r *hook.Record, set settings, moved bool, now time.Time) {
+	enabled := set.State == hook.StateEnabled && r.State != hook.StateEnabled
+	if enabled || moved {
+		r.FailingSince = nil
+	}
+	if moved {
+		r.Latencies = hook.Latencies{} // they were another receiver's
+	}
+	switch {
+	case set.State == hook.StateEnabled:
+		r.DisabledReason = nil
+	case r.State != hook.StateDisabled:
+		r.Disable(hook.ReasonRequested)
+	}
+	r.EventTypes, r.Description, r.State = set.EventTypes, set.Description, set.State
+	if r.FactoryIDs = set.FactoryIDs; r.FactoryIDs == nil {
+		r.FactoryIDs = []string{}
+	}
+	r.Metadata = set.Metadata.OrEmpty()
+	r.Touch(now)
+	if enabled {
+		at := r.UpdatedAt.Time
+		r.EnabledAt = &at
+	}
+}

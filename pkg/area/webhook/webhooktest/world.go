@@ -1,0 +1,332 @@
+// Package webhooktest runs the path from an event to its receivers in one process, for
+// tests: with a clock, queues and a network of its own, and deaths at any step.
+package webhooktest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+
+	"github.com/content-automation/api/pkg/area/webhook"
+	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook/dispatch"
+	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/task/queue"
+)
+
+// HookURL is an address that nothing listens on.
+const HookURL = "http://127.0.0.1:9/hook"
+
+// DeliverRole is the role of the deliver function.
+var DeliverRole = arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/acme-prod-eu-central-1-deliver"}
+
+// Envelope returns the envelope that seals signing keys.
+func Envelope() *seal.Envelope { return sealtest.Envelope("the stack's key") }
+
+// NewCaller returns a caller of the operations of the area, whose key exists.
+func NewCaller(t *testing.T, db *store.DB, c *apitest.Clock, urls safehttp.Checker) *apitest.Caller {
+	t.Helper()
+	caller := apitest.New(t, db, &apitest.Log{}, c.Now, webhook.NewService(db, urls, DeliverRole, Envelope(), c.Now, rand.Reader))
+	PutKey(t, db, caller)
+	return caller
+}
+
+// Create makes a webhook.
+func Create(t *testing.T, c *apitest.Caller, url string, types ...string) (w webhook.NewWebhook) {
+	t.Helper()
+	c.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": url, "event_types": types}).Into(t, http.StatusCreated, &w)
+	return w
+}
+
+// World is the path from an event to its receivers, with everything around it that a
+// test must control: time, queues, the network, and deaths.
+type World struct {
+	T          *testing.T
+	Clock      *apitest.Clock
+	DB         *store.DB
+	Faults     storetest.Faults
+	Fuse       *Fuse
+	API        *apitest.Caller
+	Dispatcher *dispatch.Dispatcher
+	Replayer   *task.Consumer
+	Deliverer  *deliver.Deliverer
+	Patient    *deliver.Deliverer // for slow receivers
+	Events     *Queue             // from the bus to dispatch
+	Replays    *Queue             // of the tasks of replays
+	Attempts   *Queue             // from dispatch to deliver
+	Slow       *Queue             // from there to the deliverer for slow receivers
+	Beats      chan time.Time     // of the functions' heartbeat
+	Chance     float64
+	MaxBatch   int
+
+	holder  *queue.Holder // of dispatch
+	relayed map[string]bool
+}
+
+// New returns a world.
+func New(t *testing.T) *World {
+	w := &World{T: t, Clock: apitest.NewClock(), Fuse: &Fuse{}, Beats: make(chan time.Time), Chance: 0.5, MaxBatch: 10, relayed: map[string]bool{}}
+	w.DB = storetest.Open(t, w.Clock.Now, func(c *aws.Config) {
+		w.Faults.Attach(c)
+		c.HTTPClient = &fusedHTTP{c.HTTPClient, w.Fuse}
+		// A repeat by the SDK would be a step after death.
+		c.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
+	})
+	w.API = NewCaller(t, w.DB, w.Clock, hook.NewClient(true))
+	w.Events, w.Replays, w.Attempts, w.Slow = &Queue{world: w}, &Queue{world: w}, &Queue{world: w}, &Queue{world: w}
+	signer, err := media.NewSigner(aws.Config{
+		Region: "eu-central-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "a", SecretAccessKey: "b"}, nil
+		}),
+	}, "media", w.Clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	names := 0
+	heartbeat := func() (<-chan time.Time, func()) { return w.Beats, func() {} }
+	w.Dispatcher = dispatch.New(w.DB, w.Attempts, w.Clock.Now)
+	w.holder = queue.NewHolder(w.Events, heartbeat)
+	name := func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		names++
+		return fmt.Sprint("batch", names)
+	}
+	chance := func() float64 { return w.Chance }
+	kernel := task.NewKernel(task.Config{
+		DB: w.DB, Handlers: map[task.Kind]task.Handler{hook.ReplayKind: dispatch.Replayer{Dispatcher: w.Dispatcher}},
+		Now: w.Clock.Now, Name: name, Chance: chance,
+	})
+	w.Replayer = task.NewConsumer(kernel, map[topology.Queue]*Queue{topology.Replay: w.Replays}, heartbeat)
+	c := deliver.Config{
+		DB: w.DB, Signer: signer, Client: &fusedHTTP{hook.NewClient(true), w.Fuse}, Envelope: Envelope(),
+		Queue: w.Attempts, Slow: w.Slow, Heartbeat: heartbeat, Now: w.Clock.Now, Chance: chance, Name: name,
+		Patience: deliver.Patience,
+	}
+	w.Deliverer = deliver.New(c)
+	c.Queue, c.Slow = w.Slow, nil
+	w.Patient = deliver.New(c)
+	return w
+}
+
+// Owner owns the test's webhooks.
+func (w *World) Owner() tenant.Owner { return w.API.Principal.Owner }
+
+// Ref names a webhook of the owner.
+func (w *World) Ref(webhookID string) hook.Ref { return hook.Ref{Owner: w.Owner(), ID: webhookID} }
+
+// Happen writes an event and puts it on the bus.
+func (w *World) Happen(t event.Type, files ...media.File) event.Ref {
+	w.T.Helper()
+	return w.happen(t, map[string]any{"id": "cnt_1", "text": "a < b & ü", "media": nil}, files...)
+}
+
+// HappenIn writes an event about a resource of a factory and puts it on the bus.
+func (w *World) HappenIn(factoryID string, t event.Type) event.Ref {
+	w.T.Helper()
+	object := map[string]any{"id": "cnt_1"}
+	if factoryID != "" {
+		object["factory_id"] = factoryID
+	}
+	ref := w.happen(t, object)
+	if ref.Factory != factoryID {
+		w.T.Errorf("the reference names the factory %q, not %q", ref.Factory, factoryID)
+	}
+	return ref
+}
+
+func (w *World) happen(t event.Type, object any, files ...media.File) event.Ref {
+	w.T.Helper()
+	it, err := event.New(w.Clock.Now(), w.Owner(), t, object, files)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	tx := &store.Tx{}
+	tx.Create(it, nil)
+	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+		w.T.Fatal(err)
+	}
+	w.Publish(event.RefOf(it))
+	return event.RefOf(it)
+}
+
+// Commit writes events of an owner that the bus loses.
+func (w *World) Commit(o tenant.Owner, n int) {
+	w.T.Helper()
+	for range n {
+		it, err := event.New(w.Clock.Now(), o, event.ContentGenerated, map[string]any{"id": "cnt_1"}, nil)
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		tx := &store.Tx{}
+		tx.Create(it, nil)
+		if err := w.DB.Commit(w.T.Context(), tx); err != nil {
+			w.T.Fatal(err)
+		}
+	}
+}
+
+// Publish puts the reference of an event on the bus, as EventBridge sends it on.
+func (w *World) Publish(ref event.Ref) {
+	w.T.Helper()
+	b, err := json.Marshal(map[string]any{
+		"version": "0", "id": "b", "source": "content-automation", "detail-type": ref.Type, "account": "1",
+		"time": w.Clock.Now(), "region": "eu-central-1", "resources": []string{}, "detail": ref,
+	})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	w.Events.Put(queue.Message{Body: string(b)})
+}
+
+// Relay sends the messages that calls have committed to their queues, as the relay does.
+func (w *World) Relay() {
+	w.T.Helper()
+	for _, row := range storetest.Rows(w.T, w.DB) {
+		if row["kind"] != task.ItemKind && row["kind"] != task.OutboxKind || w.relayed[row["pk"]] {
+			continue
+		}
+		w.relayed[row["pk"]] = true
+		var m task.Message
+		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
+			w.T.Fatal(err)
+		}
+		q := map[topology.Queue]*Queue{topology.Deliver: w.Attempts, topology.Replay: w.Replays}[m.Queue]
+		q.Put(queue.Message{Body: row["doc"], Group: row["acc"]})
+	}
+}
+
+// Dispatch runs the dispatch function on everything that is on the bus.
+func (w *World) Dispatch() {
+	w.T.Helper()
+	for w.Events.Serve(w.Dispatcher.Holding(w.holder)) {
+	}
+}
+
+// Run lets everything happen until the queues are empty, or until the given time.
+func (w *World) Run(until ...time.Time) {
+	w.T.Helper()
+	for range 10_000 {
+		worked := w.Events.Serve(w.Dispatcher.Holding(w.holder))
+		worked = w.Replays.Serve(w.Replayer.Handle) || worked
+		worked = w.Attempts.Serve(w.Deliverer.Handle) || worked
+		worked = w.Slow.Serve(w.Patient.Handle) || worked
+		if worked {
+			continue
+		}
+		next, any := w.Next()
+		if !any || len(until) > 0 && next.After(until[0]) {
+			return
+		}
+		w.Clock.Add(next.Sub(w.Clock.Now()))
+	}
+	w.T.Fatal("the queues never become empty")
+}
+
+// Lost is what a search for lost events and deliveries found and did.
+type Lost struct{ Events, Made, Overdue, Resent int }
+
+// Search searches for what was lost, as the function due does.
+func (w *World) Search(ctx context.Context, atOnce bool) (Lost, error) {
+	swept, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Sweep(ctx, atOnce)
+	found, failed := task.NewReconciler(w.DB, w.Clock.Now, dispatch.Overdue(w.Attempts, w.Clock.Now)).Run(ctx, atOnce)
+	return Lost{swept.Events, swept.Made, found.Overdue, found.Resent}, errors.Join(err, failed)
+}
+
+// Next returns when the next message of any queue is visible.
+func (w *World) Next() (at time.Time, any bool) {
+	for _, q := range []*Queue{w.Events, w.Replays, w.Attempts, w.Slow} {
+		if next, some := q.Next(); some && (!any || next.Before(at)) {
+			at, any = next, true
+		}
+	}
+	return at, any
+}
+
+// Asked counts the attempts that the messages sent to deliver ask for.
+func (w *World) Asked() (n int) {
+	w.T.Helper()
+	for _, m := range w.Attempts.Sent {
+		msg, err := hook.ParseMessage(m.Body)
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		n += len(msg.Requests)
+	}
+	return n
+}
+
+// Delivery reads the one delivery of an event to a webhook.
+func (w *World) Delivery(ref event.Ref, webhookID string) hook.DeliveryRecord {
+	w.T.Helper()
+	for _, d := range w.Deliveries(webhookID) {
+		if d.EventID == ref.ID {
+			return d
+		}
+	}
+	w.T.Fatalf("no delivery of %s to %s", ref.ID, webhookID)
+	return hook.DeliveryRecord{}
+}
+
+// Deliveries reads the deliveries to a webhook, oldest first.
+func (w *World) Deliveries(webhookID string) (all []hook.DeliveryRecord) {
+	w.T.Helper()
+	partition := w.Ref(webhookID).Deliveries()
+	page, err := w.DB.List(w.T.Context(), store.Query{Index: store.Table, Partition: partition, Limit: 1000, OldestFirst: true})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	for _, it := range page.Items {
+		d, err := hook.ReadDelivery(&it)
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		if it.Filters["state"] != d.State || it.PK != partition || it.SK != d.ID || it.ExpireAt.IsZero() {
+			w.T.Errorf("item of %s: %+v", d.ID, it)
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// Webhook reads a webhook as the API answers it.
+func (w *World) Webhook(webhookID string) (out hook.Webhook) {
+	w.T.Helper()
+	w.API.Call(http.MethodGet, "/v1/webhooks/"+webhookID, nil).Into(w.T, http.StatusOK, &out)
+	return out
+}
+
+// Told lists the events of a type that were written.
+func (w *World) Told(t event.Type) []store.Item {
+	w.T.Helper()
+	page, err := w.DB.List(w.T.Context(), store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(w.Owner().Account, tenant.Test), event.Kind),
+		Filters: map[string]string{"type": string(t)}, Limit: 100,
+	})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return page.Items
+}
