@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/content-automation/api/infra/customer"
-	"github.com/content-automation/api/infra/stack"
+	"github.com/content-automation/api/infra/app/customer"
+	"github.com/content-automation/api/infra/app/stack"
 	"github.com/content-automation/api/pkg/service/api"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/infra/metered"
 	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/cloud/topology"

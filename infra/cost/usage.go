@@ -58,7 +58,7 @@ const (
 	// authorizer writes none. accessLogged is that of the gateway's log.
 	logged       = 450
 	accessLogged = 500
-	// traced is the part of runs that are traced: see infra/stack/tracing.go.
+	// traced is the part of runs that are traced: see infra/app/stack/tracing.go.
 	traced = 0.01
 )
 

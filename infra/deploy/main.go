@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 
-	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/infra/preflight"
 	"github.com/content-automation/api/pkg/base/backoff"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/infra/app/customer"
 )
 
 // regional is an AWS with what exists in each region, by operation and name.

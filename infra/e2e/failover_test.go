@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	settings "github.com/content-automation/api/infra/customer"
+	settings "github.com/content-automation/api/infra/app/customer"
 )
 
 // failOver runs the service in the region of the replica, as after the loss of the other one.

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/infra/app/customer"
 )
 
 // State is what is known of the stacks of a customer in a region.

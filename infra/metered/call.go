@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/content-automation/api/infra/gatewayresponse"
+	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
 // timeout is that of the functions behind the gateway.

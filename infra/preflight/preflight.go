@@ -9,7 +9,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/infra/app/customer"
 )
 
 // State is the outcome of a check.

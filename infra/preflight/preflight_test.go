@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/service/worker/canary"
 )
 

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/generate/catalog"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/infra/customer"
+	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/content-automation/api/infra/gatewayresponse"
+	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
 // compress makes a response smaller where its caller accepts that, as the deployed

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/infra/gatewayresponse"
+	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
 // packed compresses a text.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/infra/gatewayresponse"
+	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
 // keyless limits the calls without a valid key by address, as the deployed firewall does.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/gofrs/uuid/v5"
 
-	"github.com/content-automation/api/infra/gatewayresponse"
+	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
 // What API Gateway takes and how long it waits.

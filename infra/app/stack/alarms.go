@@ -1,0 +1,223 @@
+package stack
+
+import (
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/app/customer"
+	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/auth/authorizer"
+	metrics "github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/ledger"
+)
+
+// newAlarmTopic makes the topic of the customer's alarms.
+func newAlarmTopic(stack awscdk.Stack, s customer.Settings, key awskms.Key) awssns.Topic {
+	topic := awssns.NewTopic(stack, jsii.String("Alarms"), &awssns.TopicProps{
+		MasterKey:  key,
+		EnforceSSL: jsii.Bool(true),
+	})
+	// A topic with a policy has no other permissions: without this statement no alarm
+	// could be published.
+	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Sid:        jsii.String("Alarms"),
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)},
+		Actions:    jsii.Strings("sns:Publish"),
+		Resources:  &[]*string{topic.TopicArn()},
+		Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": stack.Account()}},
+	}))
+	if s.AlarmEmail != "" {
+		subscription := topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(s.AlarmEmail), nil))
+		accept(subscription, finding{"Serverless-SNSRedrivePolicy", "SNS repeats e-mail itself; the alarm stays in CloudWatch."})
+	}
+	return topic
+}
+
+// alarms adds alarms to a stack; all of them go to the customer's topic.
+type alarms struct {
+	stack awscdk.Stack
+	topic awssns.ITopic
+	// namespace is that of the metrics that the functions write.
+	namespace string
+}
+
+// watch returns what adds alarms to a stack of the customer.
+func (d *data) watch(stack awscdk.Stack) alarms {
+	return alarms{stack, d.alarms, metrics.Namespace(d.settings.Customer, d.settings.Stage)}
+}
+
+// deadLetters is the alarm of messages in a dead-letter queue.
+func (a alarms) deadLetters(of string, queue awssqs.Queue) {
+	a.add(topology.Title(of)+"DeadLettersAlarm", alarm{
+		says:    "There are dead letters of " + of + ". List them with `admin dead-letters list`, fix the cause, and send them back with `admin dead-letters redrive --queue " + of + "`.",
+		runbook: "dead-letters",
+		metric:  queue.MetricApproximateNumberOfMessagesVisible(metric("Maximum")),
+		above:   0,
+	})
+}
+
+// errors is the alarm of a function that fails.
+func (a alarms) errors(f topology.Function, fn awslambda.IFunction) {
+	a.add(topology.Title(f.Name)+"ErrorsAlarm", alarm{
+		says:    "The function " + f.Name + " reports errors. Read its log.",
+		runbook: "errors-of-a-function",
+		metric:  fn.MetricErrors(metric("Sum")),
+		above:   0,
+	})
+}
+
+// loops is the alarm of messages that Lambda dropped because it took a chain of calls for
+// an endless loop.
+func (a alarms) loops(f topology.Function, fn awslambda.IFunction) {
+	if f.Trigger != topology.ByQueue && !f.Follows() && !f.FollowsAudit() {
+		return
+	}
+	a.add(topology.Title(f.Name)+"LoopsAlarm", alarm{
+		says:    "Lambda has dropped messages of " + f.Name + ", because it takes its steps for an endless loop. The function needs RecursiveLoop: Allow.",
+		runbook: "messages-dropped-as-a-loop",
+		metric:  fn.Metric(jsii.String("RecursiveInvocationsDropped"), metric("Sum")),
+		above:   0,
+	})
+}
+
+// age is the alarm of a function that lags behind its stream: all that follows from it
+// is late.
+func (a alarms) age(f topology.Function, fn awslambda.IFunction) {
+	a.add(topology.Title(f.Name)+"AgeAlarm", alarm{
+		says:    "The function " + f.Name + " is more than a minute behind the stream of its table. It tries a record for 20 hours, and gives it up then.",
+		runbook: "a-function-is-behind-its-stream",
+		metric:  fn.Metric(jsii.String("IteratorAge"), metric("Maximum")),
+		above:   60_000,
+	})
+}
+
+// serverErrors is the alarm of 5xx answers.
+func (a alarms) serverErrors(api awsapigateway.RestApi) {
+	a.add("ServerErrorsAlarm", alarm{
+		says:    "Callers receive 5xx responses.",
+		runbook: "5xx-responses",
+		metric:  api.MetricServerError(metric("Sum")),
+		above:   4,
+	})
+}
+
+// lostSpend is the alarm of work that cost providers money and was not charged.
+func (a alarms) lostSpend() {
+	a.add("LostSpendAlarm", alarm{
+		says:    "Work that failed or was canceled has cost more than 2,000 credits in five minutes without being charged. Find the account by the log of the function generate, and lower its limit with `admin account update --lost-spend-limit`.",
+		runbook: "lost-spend",
+		metric:  a.counted(ledger.LostSpend),
+		above:   2000,
+	})
+}
+
+// altered are the alarms of entries of the audit log that were changed or removed.
+func (a alarms) altered() {
+	for _, change := range []string{"MODIFY", "REMOVE"} {
+		options := metric("Sum")
+		a.add("AuditLog"+topology.Title(strings.ToLower(change))+"Alarm", alarm{
+			says:    "An entry of the audit log was changed or removed (" + change + "). The log of the function chain names it; check the account with `admin audit verify`.",
+			runbook: "audit-log-altered",
+			metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+				Namespace: jsii.String(a.namespace), MetricName: jsii.String(chain.AlteredMetric),
+				DimensionsMap: &map[string]*string{chain.ChangeDimension: jsii.String(change)},
+				Statistic:     options.Statistic, Period: options.Period,
+			}),
+			above: 0,
+		})
+	}
+}
+
+// refused are the alarms of bursts of calls that the authorizer refuses: someone tries
+// keys, or does with a key what it may not.
+func (a alarms) refused() {
+	a.add("AuthenticationRefusedAlarm", alarm{
+		says:    "More than 500 requests in five minutes had an unknown, expired or revoked API key. Find their addresses in the access log.",
+		runbook: "requests-with-unknown-keys",
+		metric:  a.counted(authorizer.AuthenticationRefused),
+		above:   500,
+	})
+	a.add("PermissionRefusedAlarm", alarm{
+		says:    "More than 500 requests in five minutes had an API key that may not make them. Find the keys in the audit log; revoke one that was stolen with `admin key revoke`.",
+		runbook: "requests-that-keys-may-not-make",
+		metric:  a.counted(authorizer.PermissionRefused),
+		above:   500,
+	})
+}
+
+// aside is the alarm of what cannot be decoded.
+func (a alarms) aside() {
+	a.add("PutAsideAlarm", alarm{
+		says:    "Something that is stored cannot be decoded, and was put aside: a task or a delivery that is due, a record of a stream, or an entry of the audit log. The logs of due, relay and chain name it by \"put aside\".",
+		runbook: "something-was-put-aside",
+		metric:  a.counted(metrics.Aside),
+		above:   0,
+	})
+}
+
+// counted is the sum of a metric that the functions write.
+func (a alarms) counted(name string) awscloudwatch.Metric {
+	m := metric("Sum")
+	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String(a.namespace), MetricName: jsii.String(name), Statistic: m.Statistic, Period: m.Period})
+}
+
+type alarm struct {
+	says string
+	// runbook is the heading in docs/runbooks.md that says what to do.
+	runbook string
+	metric  awscloudwatch.IMetric
+	above   float64
+	// periods is how many of the metric's periods must be above it; 0: one.
+	periods int
+	// silent raises it while the metric has no figure, in place of above.
+	silent bool
+}
+
+// add adds an alarm that goes to the topic.
+func (a alarms) add(id string, of alarm) awscloudwatch.Alarm {
+	alarm := a.make(id, of)
+	alarm.AddAlarmAction(awscloudwatchactions.NewSnsAction(a.topic))
+	return alarm
+}
+
+// make adds an alarm that goes nowhere by itself.
+func (a alarms) make(id string, of alarm) awscloudwatch.Alarm {
+	props := &awscloudwatch.AlarmProps{
+		AlarmDescription:   describe(of.says, of.runbook),
+		Metric:             of.metric,
+		Threshold:          jsii.Number(of.above),
+		ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_THRESHOLD,
+		EvaluationPeriods:  jsii.Number(float64(max(of.periods, 1))),
+		// No figure means that nothing happened.
+		TreatMissingData: awscloudwatch.TreatMissingData_NOT_BREACHING,
+	}
+	if of.silent {
+		props.Threshold, props.ComparisonOperator = jsii.Number(1), awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
+		props.TreatMissingData = awscloudwatch.TreatMissingData_BREACHING
+	}
+	return awscloudwatch.NewAlarm(a.stack, jsii.String(id), props)
+}
+
+// describe returns the description of an alarm, with where its runbook is.
+func describe(says, runbook string) *string {
+	return jsii.String(says + " Runbook: docs/runbooks.md#" + runbook)
+}
+
+func metric(statistic string) *awscloudwatch.MetricOptions {
+	return &awscloudwatch.MetricOptions{
+		Statistic: jsii.String(statistic),
+		Period:    awscdk.Duration_Minutes(jsii.Number(5)),
+	}
+}

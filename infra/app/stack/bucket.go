@@ -1,0 +1,90 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/app/customer"
+	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/media"
+)
+
+// newMediaBucket makes the private bucket of the media; callers reach an object
+// by a signed URL alone.
+func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) awss3.Bucket {
+	days := func(n float64) awscdk.Duration { return awscdk.Duration_Days(jsii.Number(n)) }
+	log := awss3.NewBucket(stack, jsii.String("MediaLog"), &awss3.BucketProps{
+		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
+		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
+		// S3 writes its logs only where it manages the key.
+		Encryption:     awss3.BucketEncryption_S3_MANAGED,
+		EnforceSSL:     jsii.Bool(true),
+		Versioned:      jsii.Bool(true),
+		RemovalPolicy:  kept(s),
+		LifecycleRules: &[]*awss3.LifecycleRule{{Expiration: days(90), NoncurrentVersionExpiration: days(1)}},
+	})
+	accept(log, finding{"AwsSolutions-S1", "It is the log."}, finding{"CKV_AWS_18", "It is the log."})
+	var name *string
+	if s.Standby() {
+		name = jsii.String(s.StandbyBucket()) // The other region names it.
+	}
+	bucket := awss3.NewBucket(stack, jsii.String("Media"), &awss3.BucketProps{
+		BucketName:        name,
+		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
+		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
+		Encryption:        awss3.BucketEncryption_KMS,
+		EncryptionKey:     key,
+		BucketKeyEnabled:  jsii.Bool(true),
+		EnforceSSL:        jsii.Bool(true),
+		Versioned:         jsii.Bool(true),
+		RemovalPolicy:     kept(s),
+		// Who read or changed which object.
+		ServerAccessLogsBucket: log,
+		LifecycleRules: &[]*awss3.LifecycleRule{{
+			Id:                                  jsii.String("keep-costs-down"),
+			AbortIncompleteMultipartUploadAfter: days(1),
+			// An overwritten or deleted object can be had back for a month.
+			NoncurrentVersionExpiration: days(30),
+			Transitions: &[]*awss3.Transition{{
+				StorageClass:    awss3.StorageClass_INTELLIGENT_TIERING(),
+				TransitionAfter: days(30),
+			}},
+		}, {
+			// What providers put here themselves is stored anew, as what it is found to be.
+			Id:         jsii.String("forget-raw-results"),
+			Prefix:     jsii.String("raw/"),
+			Expiration: days(7),
+		}, {
+			// What callers gave to work is fetched by a provider within the hour.
+			Id:         jsii.String("forget-inputs"),
+			Prefix:     jsii.String(media.Inputs),
+			Expiration: days(2),
+		}, {
+			// A training takes two days at most.
+			Id:                          jsii.String("forget-samples"),
+			Prefix:                      jsii.String(job.Prefix),
+			Expiration:                  days(4),
+			NoncurrentVersionExpiration: days(1),
+		}, {
+			// What callers upload is stored anew when it has been looked at.
+			Id:                          jsii.String("forget-uploads"),
+			Prefix:                      jsii.String(media.Uploads),
+			Expiration:                  days(1),
+			NoncurrentVersionExpiration: days(1),
+		}},
+		// Browsers upload by signed URLs, which permit nothing else.
+		Cors: &[]*awss3.CorsRule{{
+			AllowedMethods: &[]awss3.HttpMethods{awss3.HttpMethods_PUT},
+			AllowedOrigins: jsii.Strings("*"),
+			AllowedHeaders: jsii.Strings("content-type", "x-amz-checksum-sha256"),
+			MaxAge:         jsii.Number(3600),
+		}},
+	})
+	// By hand: the CDK's own way is a function that runs at each deployment.
+	bucket.Node().DefaultChild().(awss3.CfnBucket).SetNotificationConfiguration(&awss3.CfnBucket_NotificationConfigurationProperty{
+		EventBridgeConfiguration: &awss3.CfnBucket_EventBridgeConfigurationProperty{EventBridgeEnabled: jsii.Bool(true)},
+	})
+	return bucket
+}

@@ -1,0 +1,118 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/app/customer"
+)
+
+// data is the stack of what must outlive everything else.
+type data struct {
+	stack     awscdk.Stack
+	settings  customer.Settings
+	key       awskms.Key
+	secrets   awskms.IKey // of what customers' secrets are sealed with
+	state     awsdynamodb.ITable
+	audit     awsdynamodb.ITable
+	media     awss3.Bucket
+	seal      awssecretsmanager.ISecret
+	providers awssecretsmanager.ISecret
+	platforms awssecretsmanager.ISecret
+	canary    awssecretsmanager.ISecret
+	bus       awsevents.EventBus
+	alarms    awssns.Topic
+	network   *network // nil: the functions are in none
+}
+
+func newData(app constructs.Construct, s customer.Settings) *data {
+	stack := newStack(app, s, "data", "what is kept: tables, media, the customer's event bus")
+	d := &data{stack: stack, settings: s}
+	d.key = newKey(stack, s)
+	d.media = newMediaBucket(stack, s, d.key)
+	if s.Standby() {
+		d.refer()
+	} else {
+		d.hold()
+	}
+	d.bus = newBus(stack, s)
+	d.alarms = newAlarmTopic(stack, s, newAlarmKey(stack, s))
+	d.guardKeys()
+	d.network = newNetwork(stack, s, d.key)
+	output(stack, "TableName", d.state.TableName())
+	output(stack, "AuditTableName", d.audit.TableName())
+	output(stack, "MediaBucket", d.media.BucketName())
+	output(stack, "BusName", d.bus.EventBusName())
+	output(stack, "AlarmTopicArn", d.alarms.TopicArn())
+	if d.seal != nil { // Replicas that were not looked up are not known.
+		output(stack, "ProviderSecretArn", arnOf(d.providers))
+		output(stack, "PlatformSecretArn", arnOf(d.platforms))
+		output(stack, "CanarySecretArn", arnOf(d.canary))
+		output(stack, "SealSecretArn", arnOf(d.seal))
+	}
+	if !s.Standby() {
+		d.backUp()
+		d.replicate()
+		d.budget()
+	}
+	return d
+}
+
+// hold makes the tables, the secrets, and the key of customers' secrets.
+func (d *data) hold() {
+	s, key := d.settings, d.key
+	d.secrets = newSecretsKey(d.stack, s)
+	d.state = newStateTable(d.stack, s, key)
+	d.audit = newAuditTable(d.stack, s, key)
+	d.seal = newSealSecret(d.stack, s, key)
+	d.providers = newFilledSecret(d.stack, s, key, "ProviderSecret",
+		"Credentials of the generation providers of "+s.Customer, "The providers issue these credentials: only they can replace them.")
+	d.platforms = newFilledSecret(d.stack, s, key, "PlatformSecret",
+		"Applications of "+s.Customer+" at the social platforms", "The platforms issue these credentials: only they can replace them.")
+	d.canary = newFilledSecret(d.stack, s, key, "CanarySecret",
+		"Address and test key of the canary of "+s.Customer, "The operator rotates this key of the API with the others of its account.")
+}
+
+func newStack(app constructs.Construct, s customer.Settings, part, holds string) awscdk.Stack {
+	env := &awscdk.Environment{Region: jsii.String(s.Region)}
+	if s.Account != "" {
+		env.Account = jsii.String(s.Account)
+	}
+	name := s.StackName(part)
+	stack := awscdk.NewStack(app, jsii.String(name), &awscdk.StackProps{
+		StackName:   jsii.String(name),
+		Description: jsii.String("Content-Automation API of " + s.Customer + " in " + s.Region + ": " + holds),
+		Env:         env,
+		Tags: &map[string]*string{
+			"service":  jsii.String("content-automation"),
+			"customer": jsii.String(s.Customer),
+			"stage":    jsii.String(s.Stage),
+		},
+	})
+	if s.PermissionsBoundary != "" {
+		boundary := awsiam.ManagedPolicy_FromManagedPolicyArn(stack, jsii.String("PermissionsBoundary"), jsii.String(s.PermissionsBoundary))
+		awsiam.PermissionsBoundary_Of(stack).Apply(boundary)
+	}
+	return stack
+}
+
+func output(stack awscdk.Stack, name string, value *string) {
+	awscdk.NewCfnOutput(stack, jsii.String(name), &awscdk.CfnOutputProps{Value: value})
+}
+
+// kept is what becomes of something with the customer's data in it when its stack goes. A
+// deployment that fails removes what it has made, so that it can be repeated.
+func kept(s customer.Settings) awscdk.RemovalPolicy {
+	if s.Local() {
+		return awscdk.RemovalPolicy_DESTROY
+	}
+	return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
+}

@@ -1,0 +1,120 @@
+package stack
+
+import (
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/app/customer"
+)
+
+func endpointType(s customer.Settings) awsapigateway.EndpointType {
+	if len(s.PrivateEndpoints) > 0 {
+		return awsapigateway.EndpointType_PRIVATE
+	}
+	return awsapigateway.EndpointType_REGIONAL
+}
+
+// callers are the VPC endpoints that a private API answers: the customer's, and that of the
+// canary. A public API has none.
+func callers(d *data) (endpoints []*string) {
+	for _, id := range d.settings.PrivateEndpoints {
+		endpoints = append(endpoints, jsii.String(id))
+	}
+	if d.probe() != nil {
+		endpoints = append(endpoints, d.probe())
+	}
+	return endpoints
+}
+
+// probe is the id of the endpoint by which the canary calls a private API; nil: there is none.
+func (d *data) probe() *string {
+	if d.network == nil {
+		return nil
+	}
+	return d.network.probe
+}
+
+// admit is the policy of a private API: it answers its callers' endpoints alone. A public
+// one has no policy; its callers are known by their keys.
+func admit(d *data) awsiam.PolicyDocument {
+	if len(d.settings.PrivateEndpoints) == 0 {
+		return nil
+	}
+	// A relative resource is that of the API itself.
+	statement := func(effect awsiam.Effect, operator string) awsiam.PolicyStatement {
+		return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Effect: effect, Principals: &[]awsiam.IPrincipal{awsiam.NewAnyPrincipal()},
+			Actions: jsii.Strings("execute-api:Invoke"), Resources: jsii.Strings("execute-api:/*"),
+			Conditions: &map[string]any{operator: map[string]any{"aws:SourceVpce": callers(d)}},
+		})
+	}
+	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &[]awsiam.PolicyStatement{
+		statement(awsiam.Effect_ALLOW, "StringEquals"), statement(awsiam.Effect_DENY, "StringNotEquals"),
+	}})
+}
+
+// probe gives a private API a name by which the canary calls it from the customer's network.
+func (g *gateway) probe(d *data) {
+	if d.probe() == nil {
+		return
+	}
+	stack := awscdk.Stack_Of(g.api)
+	g.api.Node().DefaultChild().(awsapigateway.CfnRestApi).SetEndpointConfiguration(&awsapigateway.CfnRestApi_EndpointConfigurationProperty{
+		Types: jsii.Strings("PRIVATE"), VpcEndpointIds: &[]*string{d.probe()},
+	})
+	output(stack, "ProbeUrl", awscdk.Fn_Join(jsii.String(""), &[]*string{
+		jsii.String("https://"), g.api.RestApiId(), jsii.String("-"), d.probe(),
+		jsii.String(".execute-api." + d.settings.Region + "."), stack.UrlSuffix(), jsii.String("/" + d.settings.Stage),
+	}))
+}
+
+// name names the API by the customer's own domain in this region, where there is one.
+func (g *gateway) name(s customer.Settings) {
+	domain, ok := s.Domains[s.Region]
+	if !ok {
+		return
+	}
+	options := &awsapigateway.DomainNameOptions{
+		DomainName:     jsii.String(domain.Name),
+		Certificate:    g.certificate(domain),
+		EndpointType:   awsapigateway.EndpointType_REGIONAL,
+		SecurityPolicy: awsapigateway.SecurityPolicy_TLS_1_2,
+	}
+	if domain.Truststore != "" {
+		bucket, key, _ := strings.Cut(strings.TrimPrefix(domain.Truststore, "s3://"), "/")
+		options.Mtls = &awsapigateway.MTLSConfig{Bucket: awss3.Bucket_FromBucketName(g.api, jsii.String("Truststore"), jsii.String(bucket)), Key: jsii.String(key)}
+		if domain.TruststoreVersion != "" {
+			options.Mtls.Version = jsii.String(domain.TruststoreVersion)
+		}
+	}
+	name := g.api.AddDomainName(jsii.String("Domain"), options)
+	stack := awscdk.Stack_Of(g.api)
+	// What the customer's DNS points at.
+	output(stack, "DomainTarget", name.DomainNameAliasDomainName())
+	if domain.HostedZoneID == "" {
+		return
+	}
+	awsroute53.NewCfnRecordSet(stack, jsii.String("DomainRecord"), &awsroute53.CfnRecordSetProps{
+		HostedZoneId: jsii.String(domain.HostedZoneID), Name: jsii.String(domain.Name), Type: jsii.String("A"),
+		AliasTarget: &awsroute53.CfnRecordSet_AliasTargetProperty{DnsName: name.DomainNameAliasDomainName(), HostedZoneId: name.DomainNameAliasHostedZoneId()},
+	})
+}
+
+// certificate is the customer's own, or a new one that a record in its zone validates. AWS
+// renews it as long as the record is there.
+func (g *gateway) certificate(domain customer.Domain) awscertificatemanager.ICertificate {
+	if domain.CertificateArn != "" {
+		return awscertificatemanager.Certificate_FromCertificateArn(g.api, jsii.String("Certificate"), jsii.String(domain.CertificateArn))
+	}
+	zone := awsroute53.HostedZone_FromHostedZoneId(g.api, jsii.String("Zone"), jsii.String(domain.HostedZoneID))
+	return awscertificatemanager.NewCertificate(awscdk.Stack_Of(g.api), jsii.String("Certificate"), &awscertificatemanager.CertificateProps{
+		DomainName: jsii.String(domain.Name), Validation: awscertificatemanager.CertificateValidation_FromDns(zone),
+	})
+}

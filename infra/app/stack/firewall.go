@@ -1,0 +1,54 @@
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awswafv2"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/app/customer"
+	"github.com/content-automation/api/infra/app/gatewayresponse"
+)
+
+// protect limits the calls without a key by address: each of them calls the authorizer.
+// Calls with a key are counted by the authorizer itself. The gateway answers for the
+// firewall: see gatewayresponse.Filtered. In the local system the proxy counts.
+func (g *gateway) protect(s customer.Settings) {
+	if s.Local() {
+		return
+	}
+	stack := awscdk.Stack_Of(g.api)
+	seen := func(name string) *awswafv2.CfnWebACL_VisibilityConfigProperty {
+		return &awswafv2.CfnWebACL_VisibilityConfigProperty{
+			MetricName: jsii.String(name), CloudWatchMetricsEnabled: jsii.Bool(true),
+			// A sample would show requests in the console, with their headers.
+			SampledRequestsEnabled: jsii.Bool(false),
+		}
+	}
+	withKey := &awswafv2.CfnWebACL_StatementProperty{ByteMatchStatement: &awswafv2.CfnWebACL_ByteMatchStatementProperty{
+		FieldToMatch:         &awswafv2.CfnWebACL_FieldToMatchProperty{SingleHeader: map[string]any{"Name": "authorization"}},
+		PositionalConstraint: jsii.String("STARTS_WITH"),
+		SearchString:         jsii.String(gatewayresponse.KeyPrefix),
+		TextTransformations:  &[]any{&awswafv2.CfnWebACL_TextTransformationProperty{Priority: jsii.Number(0), Type: jsii.String("LOWERCASE")}},
+	}}
+	acl := awswafv2.NewCfnWebACL(stack, jsii.String("Firewall"), &awswafv2.CfnWebACLProps{
+		Description:      jsii.String("Limits calls without a key by address"),
+		Scope:            jsii.String("REGIONAL"),
+		DefaultAction:    &awswafv2.CfnWebACL_DefaultActionProperty{Allow: map[string]any{}},
+		VisibilityConfig: seen("firewall"),
+		Rules: &[]any{&awswafv2.CfnWebACL_RuleProperty{
+			Name: jsii.String("keyless"), Priority: jsii.Number(0),
+			Action:           &awswafv2.CfnWebACL_RuleActionProperty{Block: map[string]any{}},
+			VisibilityConfig: seen("keyless"),
+			Statement: &awswafv2.CfnWebACL_StatementProperty{RateBasedStatement: &awswafv2.CfnWebACL_RateBasedStatementProperty{
+				AggregateKeyType:    jsii.String("IP"),
+				EvaluationWindowSec: jsii.Number(gatewayresponse.FilterWindow.Seconds()),
+				Limit:               jsii.Number(float64(s.KeylessLimit)),
+				ScopeDownStatement:  &awswafv2.CfnWebACL_StatementProperty{NotStatement: &awswafv2.CfnWebACL_NotStatementProperty{Statement: withKey}},
+			}},
+		}},
+	})
+	accept(acl, finding{"CKV_AWS_192", "Nothing here runs on Java, and so nothing logs by Log4j."})
+	awswafv2.NewCfnWebACLAssociation(stack, jsii.String("FirewallAssociation"), &awswafv2.CfnWebACLAssociationProps{
+		ResourceArn: g.api.DeploymentStage().StageArn(), WebAclArn: acl.AttrArn(),
+	})
+}

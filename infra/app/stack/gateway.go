@@ -1,0 +1,152 @@
+package stack
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/app/customer"
+	"github.com/content-automation/api/infra/app/gatewayresponse"
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+// gateway is the REST API in front of the functions.
+type gateway struct {
+	api        awsapigateway.RestApi
+	authorizer awsapigateway.IAuthorizer
+	named      bool // by a domain of the customer's own
+}
+
+func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *gateway {
+	s := d.settings
+	domain, named := s.Domains[s.Region]
+	api := awsapigateway.NewRestApi(stack, jsii.String("Api"), &awsapigateway.RestApiProps{
+		RestApiName:           jsii.String(s.Short()),
+		Description:           jsii.String("Content-Automation API of " + s.Customer),
+		EndpointConfiguration: &awsapigateway.EndpointConfiguration{Types: &[]awsapigateway.EndpointType{endpointType(s)}},
+		Policy:                admit(d),
+		// With a name of the customer's own, the gateway's own name is closed.
+		DisableExecuteApiEndpoint: jsii.Bool(named),
+		// Bodies pass as the bytes that they are, both ways: a body that is not
+		// UTF-8 is refused rather than repaired, and assets may be compressed.
+		BinaryMediaTypes: jsii.Strings("*/*"),
+		// What a function has compressed is not compressed again.
+		MinCompressionSize: awscdk.Size_Bytes(jsii.Number(gatewayresponse.CompressedFrom)),
+		// The role belongs to the account and the region, not to the stack: that of the last
+		// customer deployed serves all of them, and must outlive it.
+		CloudWatchRole:              jsii.Bool(true),
+		CloudWatchRoleRemovalPolicy: kept(s),
+		DeployOptions: &awsapigateway.StageOptions{
+			StageName:      jsii.String(s.Stage),
+			TracingEnabled: jsii.Bool(true),
+			// No alarm needs the metrics of each method. Execution logs would be kept for ever,
+			// under AWS's key; the access log has the errors.
+			MetricsEnabled:       jsii.Bool(false),
+			LoggingLevel:         awsapigateway.MethodLoggingLevel_OFF,
+			ThrottlingRateLimit:  jsii.Number(customer.CallsPerSecond),
+			ThrottlingBurstLimit: jsii.Number(customer.CallsPerSecond / 2),
+			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(newLogGroup(stack, s, d.key, "AccessLog")),
+			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLogFormat)),
+		},
+	})
+	// A private API is called by several names, and takes TLS 1.2 at least. A domain with
+	// client certificates negotiates by the policy of its API, and takes no policy like this.
+	if len(s.PrivateEndpoints) == 0 && domain.Truststore == "" {
+		// Without it the gateway's own name takes TLS 1.0.
+		rest := api.Node().DefaultChild().(awsapigateway.CfnRestApi)
+		rest.SetSecurityPolicy(jsii.String("SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09"))
+		rest.SetEndpointAccessMode(jsii.String("STRICT"))
+	}
+	accept(api, finding{"AwsSolutions-APIG2", "The functions validate requests against the same schemas, and answer in the envelope with the name of the field."})
+	accept(api.Node().FindChild(jsii.String("CloudWatchRole")), finding{"AwsSolutions-IAM4", "AWS requires this policy of the role that writes the gateway's logs."})
+	accept(api.DeploymentStage(),
+		finding{"AwsSolutions-APIG6", "The access log has every request with its error. Execution logs would be kept without end or encryption by the customer's key."},
+		finding{"CKV_AWS_120", "Answers belong to one key and are never cached."})
+	return &gateway{
+		api:   api,
+		named: named,
+		authorizer: awsapigateway.NewRequestAuthorizer(stack, jsii.String("Authorizer"), &awsapigateway.RequestAuthorizerProps{
+			Handler: authorizer,
+			// The gateway refuses a call without the header on its own: an authorizer can
+			// only do so by an error, which raises an alarm. There is no cache: revocation,
+			// rate and address hold on every single call.
+			IdentitySources: &[]*string{awsapigateway.IdentitySource_Header(jsii.String("Authorization"))},
+			ResultsCacheTtl: seconds(0),
+		}),
+	}
+}
+
+// accessLogFormat is one JSON object a call. It holds no header, so no key.
+const accessLogFormat = `{"request_id":"$context.requestTimeEpoch-$context.requestId","at":"$context.requestTime","ip":"$context.identity.sourceIp",` +
+	`"method":"$context.httpMethod","path":"$context.path","resource":"$context.resourcePath","status":"$context.status",` +
+	`"latency_ms":"$context.responseLatency","integration_ms":"$context.integrationLatency","authorizer_ms":"$context.authorizer.latency",` +
+	`"bytes":"$context.responseLength","error":"$context.error.responseType","trace_id":"$context.xrayTraceId"}`
+
+// serve adds a resource for every path. Beside its operations, each path that needs a
+// key gets the method ANY, so that its function answers a method that is not allowed
+// otherwise than a path that does not exist.
+func (g *gateway) serve(areas map[string]awslambda.IFunction, routes []httpapi.Route) error {
+	integrations := map[string]awsapigateway.LambdaIntegration{}
+	for name, fn := range areas {
+		integrations[name] = awsapigateway.NewLambdaIntegration(fn, &awsapigateway.LambdaIntegrationOptions{
+			Proxy: jsii.Bool(true),
+			// One permission for the function, not one a method (nor any for the console's
+			// test button): a stack holds 500 resources.
+			ScopePermissionToMethod: jsii.Bool(false),
+		})
+	}
+	open := &awsapigateway.MethodOptions{AuthorizationType: awsapigateway.AuthorizationType_NONE}
+	keyed := &awsapigateway.MethodOptions{
+		AuthorizationType: awsapigateway.AuthorizationType_CUSTOM,
+		Authorizer:        g.authorizer,
+	}
+	add := func(r httpapi.Route, options *awsapigateway.MethodOptions) error {
+		integration, ok := integrations[r.Function]
+		if !ok {
+			return fmt.Errorf("%s %s is answered by %q, which is no function of the gateway", r.Method, r.Path, r.Function)
+		}
+		method := g.resource(r.Path).AddMethod(jsii.String(r.Method), integration, options)
+		accept(method, finding{"AwsSolutions-COG4", "Callers are systems with API keys, which the authorizer checks."})
+		if options == open {
+			accept(method, finding{"AwsSolutions-APIG4", "The API reference, the health check and the callback of platforms are public."},
+				finding{"CKV_AWS_59", "The API reference, the health check and the callback of platforms are public."})
+		}
+		return nil
+	}
+	for _, r := range PublicRoutes {
+		if err := add(r, open); err != nil {
+			return err
+		}
+	}
+	keyedRoutes := append(slices.Clone(routes), httpapi.Route{Method: "ANY", Path: unknownPath, Function: unknownFunction})
+	paths := map[string]bool{unknownPath: true}
+	for _, r := range routes {
+		if !paths[r.Path] {
+			paths[r.Path] = true
+			keyedRoutes = append(keyedRoutes, httpapi.Route{Method: "ANY", Path: r.Path, Function: r.Function})
+		}
+	}
+	for _, r := range keyedRoutes {
+		if err := add(r, keyed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *gateway) resource(path string) awsapigateway.IResource {
+	at := g.api.Root()
+	for part := range strings.FieldsFuncSeq(path, func(c rune) bool { return c == '/' }) {
+		next := at.GetResource(jsii.String(part))
+		if next == nil {
+			next = at.AddResource(jsii.String(part), nil)
+		}
+		at = next
+	}
+	return at
+}

@@ -1,0 +1,199 @@
+package stack
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/app/customer"
+	"github.com/content-automation/api/pkg/cloud/topology"
+)
+
+// lambdas makes the functions of one stack, each with a log group and a role of
+// its own that permits what its entry in topology.Functions says, and no more.
+type lambdas struct {
+	stack  awscdk.Stack
+	data   *data
+	queues map[topology.Queue]awssqs.Queue
+	alarms alarms
+	// releases move what calls the functions to new versions.
+	releases *releases
+	// trainer is the role by which Bedrock trains models; nil where it trains none.
+	trainer awsiam.Role
+}
+
+// new makes a function, and returns it as others call it.
+func (l lambdas) new(f topology.Function) awslambda.IFunction {
+	s := l.data.settings
+	logs := newLogGroup(l.stack, s, l.data.key, topology.Title(f.Name)+"Log")
+	var roleName *string
+	if f.Assumes {
+		roleName = jsii.String(s.RoleName(f.Name))
+	}
+	role := awsiam.NewRole(l.stack, jsii.String(topology.Title(f.Name)+"Role"), &awsiam.RoleProps{
+		RoleName:    roleName,
+		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+		Description: jsii.String("What the function " + f.Name + " of " + s.Customer + " may do"),
+	})
+	name := s.FunctionName(f.Name)
+	for _, statement := range append(l.permissions(f, logs), l.joining(name)...) {
+		role.AddToPolicy(statement)
+	}
+	architecture := awslambda.Architecture_ARM_64()
+	if s.Arch == "x86_64" {
+		architecture = awslambda.Architecture_X86_64()
+	}
+	loop := awslambda.RecursiveLoop_TERMINATE
+	if f.Loops() {
+		loop = awslambda.RecursiveLoop_ALLOW
+	}
+	fn := awslambda.NewFunction(l.stack, jsii.String(topology.Title(f.Name)+"Function"), &awslambda.FunctionProps{
+		FunctionName: jsii.String(name),
+		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Dir(s.Bootstrap(f.Name))), nil),
+		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
+		Architecture: architecture,
+		Handler:      jsii.String("bootstrap"),
+		MemorySize:   jsii.Number(float64(f.Memory)),
+		Timeout:      seconds(f.Timeout),
+		Environment:  l.environment(f),
+		Role:         role,
+		LogGroup:     logs,
+		// Of each run, the functions write what matters themselves; Lambda adds only what
+		// went wrong.
+		LoggingFormat:    awslambda.LoggingFormat_JSON,
+		SystemLogLevelV2: awslambda.SystemLogLevel_WARN,
+		Tracing:          awslambda.Tracing_ACTIVE,
+		// Lambda would end a chain of about 16 steps, which a long generation has.
+		RecursiveLoop:                loop,
+		EphemeralStorageSize:         awscdk.Size_Mebibytes(jsii.Number(float64(max(f.Storage, leastStorage)))),
+		ReservedConcurrentExecutions: reserved(s, f),
+		// An alias can be moved back to an earlier version.
+		CurrentVersionOptions: &awslambda.VersionOptions{RemovalPolicy: kept(s)},
+	})
+	if l.data.network != nil {
+		l.data.network.join(fn)
+	}
+	if f.Composes && !s.Local() {
+		fn.AddLayers(l.tools(architecture))
+	}
+	accept(fn,
+		finding{"CKV_AWS_115", "The mappings of its queues have caps; functions of the gateway share what is left, below the throttle of the stage."},
+		finding{"CKV_AWS_116", "The queue, the stream or the schedule that calls it has dead letters; the gateway waits for its answer."},
+		finding{"CKV_AWS_117", "Customers have a network of their own by the setting network; without it, the function calls AWS, providers and receivers on the internet."},
+		finding{"CKV_AWS_173", "Its variables hold names and addresses, no secrets."},
+		finding{"Serverless-LambdaDLQ", "The queue, the stream or the schedule that calls it has dead letters; the gateway waits for its answer."})
+	accept(role.Node().FindChild(jsii.String("DefaultPolicy")),
+		finding{"AwsSolutions-IAM5", "X-Ray, Polly and network interfaces that do not exist yet have no resources to name. Objects of the bucket, invocations and trainings of models and the roles of customers have no names yet. An inference profile of Bedrock chooses among the regions of its geography."},
+		finding{"CKV_AWS_111", "The same: only actions without resource types name all resources."})
+	l.alarms.loops(f, fn)
+	l.alarms.errors(f, fn)
+	return l.releases.alias(f, fn, l.alarms)
+}
+
+// tools is the layer with ffmpeg and the fonts, of the architecture of the functions.
+func (l lambdas) tools(architecture awslambda.Architecture) awslambda.LayerVersion {
+	return awslambda.NewLayerVersion(l.stack, jsii.String("MediaTools"), &awslambda.LayerVersionProps{
+		Code:                    awslambda.Code_FromAsset(jsii.String(l.data.settings.Layer()), nil),
+		CompatibleArchitectures: &[]awslambda.Architecture{architecture},
+		CompatibleRuntimes:      &[]awslambda.Runtime{awslambda.Runtime_PROVIDED_AL2023()},
+		Description:             jsii.String("ffmpeg and fonts, with their licences in NOTICE"),
+	})
+}
+
+// leastStorage is the least that /tmp has, in MiB.
+const leastStorage = 512
+
+// reserved returns the concurrency that is kept free for the function; nil: it shares
+// what the account has.
+func reserved(s customer.Settings, f topology.Function) *float64 {
+	if n := s.Reserved(f); n > 0 {
+		return jsii.Number(float64(n))
+	}
+	return nil
+}
+
+func newLogGroup(stack awscdk.Stack, s customer.Settings, key awskms.Key, id string) awslogs.LogGroup {
+	return awslogs.NewLogGroup(stack, jsii.String(id), &awslogs.LogGroupProps{
+		Retention:     retentions[s.LogRetentionDays],
+		EncryptionKey: key,
+		RemovalPolicy: kept(s),
+	})
+}
+
+// environment is what the function reads; names of what it may not touch are left out.
+func (l lambdas) environment(f topology.Function) *map[string]*string {
+	s := l.data.settings
+	env := map[string]*string{
+		"CUSTOMER":  jsii.String(s.Customer),
+		"STAGE":     jsii.String(s.Stage),
+		"LOG_LEVEL": jsii.String(s.LogLevel),
+	}
+	if f.State != nil {
+		env["TABLE_NAME"] = l.data.state.TableName()
+	}
+	if f.Audit != nil {
+		env["AUDIT_TABLE_NAME"] = l.data.audit.TableName()
+	}
+	if f.Media != topology.None || l.trains(f) {
+		env["MEDIA_BUCKET"] = l.data.media.BucketName()
+	}
+	if f.Seals || f.Unseals || f.Connects {
+		env["SECRETS_KEY_ARN"] = l.data.secrets.KeyArn()
+	}
+	if readsSeal(f) || f.Trigger == topology.ByRotation {
+		env["SEAL_SECRET_ARN"] = arnOf(l.data.seal)
+	}
+	if f.Publishes {
+		env["BUS_NAME"] = l.data.bus.EventBusName()
+	}
+	if f.Webhooks {
+		env["ALLOW_LOOPBACK_WEBHOOKS"] = jsii.String(strconv.FormatBool(s.AllowLoopbackWebhooks))
+	}
+	if f.Introduces {
+		env["DELIVER_ROLE_ARN"] = jsii.String(fmt.Sprintf("arn:%s:iam::%s:role/%s", *l.stack.Partition(), *l.stack.Account(), s.RoleName(topology.Assumer().Name)))
+	}
+	if f.Offers && len(s.Providers) > 0 { // Lambda takes no empty variables
+		env["PROVIDERS"] = jsii.String(strings.Join(s.ProviderList(), ","))
+	}
+	if f.Generates {
+		env["PROVIDER_SECRET"] = arnOf(l.data.providers)
+	}
+	if f.Connects {
+		env["PLATFORM_SECRET"] = arnOf(l.data.platforms)
+		if s.PlatformEndpoint != "" {
+			env["PLATFORM_ENDPOINT"] = jsii.String(s.PlatformEndpoint)
+		}
+		if s.YouTubeDailyUploads > 0 {
+			env["YOUTUBE_DAILY_UPLOADS"] = jsii.String(strconv.Itoa(s.YouTubeDailyUploads))
+		}
+	}
+	if f.Probes {
+		env["CANARY_SECRET"] = arnOf(l.data.canary)
+	}
+	if (f.Generates || f.Writes) && s.ProviderEndpoint != "" {
+		env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
+	}
+	if l.trains(f) {
+		env["TRAINING_ROLE_ARN"] = l.trainer.RoleArn()
+		if s.ProviderEndpoint != "" {
+			env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
+		}
+	}
+	if f.Composes {
+		ffmpeg, fonts := s.MediaTools()
+		env["FFMPEG_PATH"], env["FONTS_PATH"] = jsii.String(ffmpeg), jsii.String(fonts)
+	}
+	for _, q := range f.Knows() {
+		env[q.EnvName()] = l.queues[q].QueueUrl()
+	}
+	return &env
+}

@@ -1,0 +1,98 @@
+package stack
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/app/customer"
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
+	"github.com/content-automation/api/pkg/adapter/provider/polly"
+	"github.com/content-automation/api/pkg/generate/catalog"
+)
+
+// newFilledSecret makes a secret that an operator fills: it is empty at first, and no
+// template ever holds its value. The reason is why nothing rotates it.
+func newFilledSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key, id, description, reason string) awssecretsmanager.Secret {
+	secret := awssecretsmanager.NewSecret(stack, jsii.String(id), &awssecretsmanager.SecretProps{
+		Description:       jsii.String(description),
+		EncryptionKey:     key,
+		SecretStringValue: awscdk.SecretValue_UnsafePlainText(jsii.String("{}")),
+		RemovalPolicy:     kept(s),
+	})
+	accept(secret, finding{"AwsSolutions-SMG4", reason})
+	return secret
+}
+
+// arnOf returns the ARN of a secret. A reference would be the same on AWS; on the local
+// system it is a name, which no permission holds for.
+func arnOf(secret awssecretsmanager.ISecret) *string {
+	if secret.Node().DefaultChild() == nil { // a replica
+		return secret.SecretArn()
+	}
+	return secret.Node().DefaultChild().(awssecretsmanager.CfnSecret).AttrId()
+}
+
+// providers is what a function needs to call the providers that are configured.
+func (l lambdas) providers() []awsiam.PolicyStatement {
+	all := []awsiam.PolicyStatement{
+		allow([]string{"secretsmanager:GetSecretValue"}, arnOf(l.data.providers)),
+	}
+	configured := l.data.settings.Providers
+	if slices.Contains(configured, bedrock.Name) {
+		all = append(all, l.bedrock()...)
+	}
+	if slices.Contains(configured, polly.Name) {
+		// AWS has no resource type for speech.
+		all = append(all, allow(speechActions, jsii.String("*")))
+	}
+	return all
+}
+
+var speechActions = []string{"polly:GetSpeechSynthesisTask", "polly:StartSpeechSynthesisTask", "polly:SynthesizeSpeech"}
+
+// bedrock permits the models of the catalog that the region has. Videos are made by invocations that
+// are asked after by an ARN of their own.
+func (l lambdas) bedrock() []awsiam.PolicyStatement {
+	invocations := l.bedrockARN(l.data.settings.Region, *l.stack.Account(), "async-invoke/*")
+	return []awsiam.PolicyStatement{
+		// StartAsyncInvoke has no action of its own.
+		allow([]string{"bedrock:InvokeModel"}, append(l.bedrockModels(""), invocations)...),
+		allow([]string{"bedrock:GetAsyncInvoke"}, invocations),
+	}
+}
+
+// bedrockModels returns the models of a kind that the region has, or of all, with those that
+// factories have trained.
+func (l lambdas) bedrockModels(kind provider.Kind) (models []*string) {
+	region, everywhere := l.data.settings.Region, l.data.settings.GlobalProfiles
+	for _, m := range catalog.Models(catalog.Filter{Provider: bedrock.Name, Kind: kind}) {
+		if m.State == catalog.Retired || !m.In(region, everywhere) {
+			continue
+		}
+		arns := []*string{l.bedrockARN(region, "", "foundation-model/"+m.ProviderModel)}
+		if name := profile.For(region, m.ProviderOptions, everywhere); name != "" {
+			arns = []*string{l.bedrockARN(region, *l.stack.Account(), "inference-profile/"+name+"."+m.ProviderModel)}
+			// AWS sends the call to a region of the profile's choice, where the model itself is called.
+			for _, to := range profile.RegionsOf(name) {
+				arns = append(arns, l.bedrockARN(to, "", "foundation-model/"+m.ProviderModel))
+			}
+		}
+		models = append(models, arns...)
+	}
+	if kind == "" && len(trainable(l.data.settings)) > 0 {
+		models = append(models, l.deployments())
+	}
+	return models
+}
+
+func (l lambdas) bedrockARN(region, account, resource string) *string {
+	return jsii.String(fmt.Sprintf("arn:%s:bedrock:%s:%s:%s", *l.stack.Partition(), region, account, resource))
+}

@@ -1,0 +1,170 @@
+package stack
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapplicationautoscaling"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/app/customer"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+// LiveAlias is the alias by which functions are called. A release moves it to a new version.
+const LiveAlias = "live"
+
+// releases move the aliases of one stack's functions by CodeDeploy: a tenth of the calls
+// first, the rest after the customer's number of minutes. An alarm of the new version moves
+// them back.
+type releases struct {
+	stack    awscdk.Stack
+	settings customer.Settings
+	aliases  []released
+	// application and role are those of all its aliases.
+	application awscdk.CfnResource
+	role        awsiam.Role
+}
+
+// released is an alias, with the version that it moves to, and what adds alarms.
+type released struct {
+	function topology.Function
+	alias    awslambda.Alias
+	version  awslambda.Version
+	alarms   alarms
+}
+
+// alias returns what callers of the function call: its alias, but in the local system and
+// for a function that Secrets Manager calls twice in a month.
+func (r *releases) alias(f topology.Function, fn awslambda.Function, alarms alarms) awslambda.IFunction {
+	if r.settings.Local() || f.Trigger == topology.ByRotation {
+		return fn
+	}
+	id := topology.Title(f.Name) + "Alias"
+	alias := awslambda.NewAlias(r.stack, jsii.String(id), &awslambda.AliasProps{
+		AliasName: jsii.String(LiveAlias), Version: fn.CurrentVersion(), Description: jsii.String("The version in use"),
+	})
+	r.provision(f, alias)
+	r.aliases = append(r.aliases, released{f, alias, fn.CurrentVersion(), alarms})
+	return alias
+}
+
+// provision keeps instances of the alias started, always or in the customer's hours.
+func (r *releases) provision(f topology.Function, alias awslambda.Alias) {
+	c := r.settings.Concurrency
+	if c == nil || c.Provisioned[f.Name] == 0 {
+		return
+	}
+	least := float64(c.Provisioned[f.Name])
+	if c.Schedule == nil {
+		alias.Node().DefaultChild().(awslambda.CfnAlias).SetProvisionedConcurrencyConfig(&awslambda.CfnAlias_ProvisionedConcurrencyConfigurationProperty{
+			ProvisionedConcurrentExecutions: jsii.Number(least),
+		})
+		return
+	}
+	from, to := c.Schedule.Times()
+	action := func(name string, at time.Time, instances float64) *awsapplicationautoscaling.CfnScalableTarget_ScheduledActionProperty {
+		return &awsapplicationautoscaling.CfnScalableTarget_ScheduledActionProperty{
+			ScheduledActionName: jsii.String(name), Timezone: jsii.String(c.Schedule.TimeZone),
+			Schedule: jsii.String(fmt.Sprintf("cron(%d %d ? * %s *)", at.Minute(), at.Hour(), c.Schedule.Days)),
+			ScalableTargetAction: &awsapplicationautoscaling.CfnScalableTarget_ScalableTargetActionProperty{
+				MinCapacity: jsii.Number(instances), MaxCapacity: jsii.Number(instances),
+			},
+		}
+	}
+	name := r.settings.FunctionName(f.Name)
+	target := awsapplicationautoscaling.NewCfnScalableTarget(r.stack, jsii.String(topology.Title(f.Name)+"Instances"), &awsapplicationautoscaling.CfnScalableTargetProps{
+		ServiceNamespace: jsii.String("lambda"), ScalableDimension: jsii.String("lambda:function:ProvisionedConcurrency"),
+		ResourceId: jsii.String("function:" + name + ":" + LiveAlias), MinCapacity: jsii.Number(0), MaxCapacity: jsii.Number(least),
+		ScheduledActions: &[]any{action("start", from, least), action("end", to, 0)},
+	})
+	target.Node().AddDependency(alias)
+}
+
+// guard lets new versions in step by step. It moves an alias back when its new version fails.
+func (r *releases) guard() {
+	if r.settings.CanaryMinutes == 0 || len(r.aliases) == 0 {
+		return
+	}
+	r.open()
+	for _, a := range r.aliases {
+		r.step(a, r.gate(a))
+	}
+}
+
+// tolerated is the part of a new version's calls, in percent, that may fail.
+const tolerated = 1
+
+// gate is the alarm of a new version that fails. Errors of the version before neither raise
+// it nor keep a release from mending them. It goes nowhere by itself.
+func (r *releases) gate(a released) awscloudwatch.Alarm {
+	name := r.settings.FunctionName(a.function.Name)
+	sum := metric("Sum")
+	of := func(metric string) awscloudwatch.IMetric {
+		return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+			Namespace: jsii.String("AWS/Lambda"), MetricName: jsii.String(metric), Statistic: sum.Statistic, Period: sum.Period,
+			DimensionsMap: &map[string]*string{
+				"FunctionName": jsii.String(name), "Resource": jsii.String(name + ":" + LiveAlias), "ExecutedVersion": a.version.Version(),
+			},
+		})
+	}
+	rate, metrics := "100 * errors / calls", map[string]awscloudwatch.IMetric{"errors": of("Errors"), "calls": of("Invocations")}
+	if a.function.Trigger == topology.ByGateway {
+		rate = "100 * SUM([errors, answers]) / calls"
+		metrics["answers"] = awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+			Namespace: jsii.String(a.alarms.namespace), MetricName: jsii.String(httpapi.ServerErrors), Statistic: sum.Statistic, Period: sum.Period,
+			DimensionsMap: &map[string]*string{"release": awscdk.Fn_Join(jsii.String(":"), &[]*string{jsii.String(name), a.version.Version()})},
+		})
+	}
+	gate := a.alarms.make(topology.Title(a.function.Name)+"GateAlarm", alarm{
+		says:    fmt.Sprintf("More than %d of 100 calls of the new version of %s fail. CodeDeploy ends its release.", tolerated, a.function.Name),
+		runbook: "a-release-is-stopped", above: tolerated,
+		metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+			Expression: jsii.String(rate), Label: jsii.String("Percent of calls that failed"), Period: sum.Period, UsingMetrics: &metrics,
+		}),
+	})
+	// It watches the new version before the alias moves to it.
+	a.alias.Node().AddDependency(gate)
+	return gate
+}
+
+// step makes the deployment group of an alias.
+func (r *releases) step(a released, gate awscloudwatch.Alarm) {
+	// The package of the CDK for CodeDeploy links those of EC2, ECS and load balancers.
+	group := awscdk.NewCfnResource(r.stack, jsii.String(topology.Title(a.function.Name)+"Release"), &awscdk.CfnResourceProps{
+		Type: jsii.String("AWS::CodeDeploy::DeploymentGroup"),
+		Properties: &map[string]any{
+			"ApplicationName": r.application.Ref(), "ServiceRoleArn": r.role.RoleArn(),
+			"DeploymentConfigName":      fmt.Sprintf("CodeDeployDefault.LambdaCanary10Percent%dMinutes", r.settings.CanaryMinutes),
+			"DeploymentStyle":           map[string]any{"DeploymentType": "BLUE_GREEN", "DeploymentOption": "WITH_TRAFFIC_CONTROL"},
+			"AlarmConfiguration":        map[string]any{"Enabled": true, "Alarms": []any{map[string]any{"Name": gate.AlarmName()}}},
+			"AutoRollbackConfiguration": map[string]any{"Enabled": true, "Events": []string{"DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_ALARM", "DEPLOYMENT_STOP_ON_REQUEST"}},
+		},
+	})
+	a.alias.Node().DefaultChild().(awslambda.CfnAlias).CfnOptions().SetUpdatePolicy(&awscdk.CfnUpdatePolicy{
+		CodeDeployLambdaAliasUpdate: &awscdk.CfnCodeDeployLambdaAliasUpdate{ApplicationName: r.application.Ref(), DeploymentGroupName: group.Ref()},
+	})
+}
+
+// open makes what the releases of the stack have in common.
+func (r *releases) open() {
+	r.application = awscdk.NewCfnResource(r.stack, jsii.String("Releases"), &awscdk.CfnResourceProps{
+		Type: jsii.String("AWS::CodeDeploy::Application"), Properties: &map[string]any{"ComputePlatform": "Lambda"},
+	})
+	r.role = awsiam.NewRole(r.stack, jsii.String("ReleaseRole"), &awsiam.RoleProps{
+		AssumedBy: awsiam.NewServicePrincipal(jsii.String("codedeploy.amazonaws.com"), &awsiam.ServicePrincipalOpts{Conditions: &map[string]any{
+			"StringEquals": map[string]any{"aws:SourceAccount": r.stack.Account()},
+		}}),
+		Description: jsii.String("Moves the aliases of functions of " + r.settings.Customer + " to new versions"),
+	})
+	functions := jsii.String(fmt.Sprintf("arn:%s:lambda:%s:%s:function:%s-*", *r.stack.Partition(), r.settings.Region, *r.stack.Account(), r.settings.Short()))
+	r.role.AddToPolicy(allow([]string{"lambda:GetAlias", "lambda:GetProvisionedConcurrencyConfig", "lambda:UpdateAlias"}, functions))
+	r.role.AddToPolicy(allow([]string{"cloudwatch:DescribeAlarms"}, jsii.String(fmt.Sprintf("arn:%s:cloudwatch:%s:%s:alarm:*", *r.stack.Partition(), r.settings.Region, *r.stack.Account()))))
+	accept(r.role.Node().FindChild(jsii.String("DefaultPolicy")),
+		finding{"AwsSolutions-IAM5", "It moves the aliases of all functions of the stack, and looks at alarms, whose names CloudFormation gives."})
+}
