@@ -204,39 +204,39 @@ TARGET = -customer '$(CUSTOMER)' $(if $(STAGE),-stage '$(STAGE)') $(if $(REGION)
 
 .PHONY: preflight
 preflight: ## Check whether an AWS account is ready; CUSTOMER=acme STAGE=prod REGION=eu-central-1
-	@$(GO) run ./infra/deploy preflight $(TARGET)
+	@$(GO) run ./infra/operate/deploy preflight $(TARGET)
 
 .PHONY: bootstrap
 bootstrap: tools ## Prepare an AWS account and region for the CDK
-	@$(GO) run ./infra/deploy bootstrap $(TARGET)
+	@$(GO) run ./infra/operate/deploy bootstrap $(TARGET)
 
 .PHONY: deploy
 deploy: tools ## Build and deploy a customer's stacks; APPROVAL=never does not ask about permissions
-	@$(GO) run ./infra/deploy deploy $(TARGET) -version '$(VERSION)' -approval $(or $(APPROVAL),broadening)
+	@$(GO) run ./infra/operate/deploy deploy $(TARGET) -version '$(VERSION)' -approval $(or $(APPROVAL),broadening)
 
 .PHONY: diff
 diff: tools ## Show what a deployment would change
-	@$(GO) run ./infra/deploy diff $(TARGET) -version '$(VERSION)'
+	@$(GO) run ./infra/operate/deploy diff $(TARGET) -version '$(VERSION)'
 
 .PHONY: deploy-all
 deploy-all: tools ## Deploy all customers in waves; stops at the first burned budget of errors, and may be repeated. PARALLEL=4
-	@$(GO) run ./infra/deploy deploy-all -version '$(VERSION)' -parallel $(or $(PARALLEL),4) -approval $(or $(APPROVAL),never)
+	@$(GO) run ./infra/operate/deploy deploy-all -version '$(VERSION)' -parallel $(or $(PARALLEL),4) -approval $(or $(APPROVAL),never)
 
 .PHONY: diff-all
 diff-all: ## Show which customers deploy-all would deploy, and which budget of errors is burned
-	@$(GO) run ./infra/deploy diff-all -version '$(VERSION)'
+	@$(GO) run ./infra/operate/deploy diff-all -version '$(VERSION)'
 
 .PHONY: drift
 drift: ## Show what was changed in a customer's stacks without a deployment
-	@$(GO) run ./infra/deploy drift $(TARGET)
+	@$(GO) run ./infra/operate/deploy drift $(TARGET)
 
 .PHONY: residency
 residency: ## Show which data of a customer leaves its region, by model and operator; CUSTOMER=acme
-	@$(GO) run ./infra/residency $(CUSTOMER) $(REGION)
+	@$(GO) run ./infra/operate/residency $(CUSTOMER) $(REGION)
 
 .PHONY: destroy
 destroy: tools ## Destroy a customer's stacks; DATA=yes that of the data too, CONFIRM=yes without a question
-	@$(GO) run ./infra/deploy destroy $(TARGET) $(if $(filter yes,$(CONFIRM)),-yes) $(if $(filter yes,$(DATA)),-data)
+	@$(GO) run ./infra/operate/deploy destroy $(TARGET) $(if $(filter yes,$(CONFIRM)),-yes) $(if $(filter yes,$(DATA)),-data)
 
 .PHONY: clean
 clean: ## Remove everything that was built or installed

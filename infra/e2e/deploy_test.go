@@ -49,7 +49,7 @@ func newDeployment(t *testing.T) *deployment {
 	d.set(root, map[string]any{"domains": nil})
 	d.program = filepath.Join(d.dir, "deploy")
 	for _, command := range [][]string{
-		{"go", "build", "-o", d.dir + "/", "./infra", "./infra/deploy", "./infra/admin"},
+		{"go", "build", "-o", d.dir + "/", "./infra", "./infra/operate/deploy", "./infra/operate/admin"},
 		{"node", "infra/tools/media-tools.mjs", "layer", system.Machine().Architecture()},
 	} {
 		build := exec.CommandContext(t.Context(), command[0], command[1:]...)

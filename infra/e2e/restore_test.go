@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/content-automation/api/infra/recovery"
+	"github.com/content-automation/api/infra/operate/recovery"
 )
 
 // A backup of the state table is restored into a new table while work is under way. The

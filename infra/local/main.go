@@ -215,7 +215,7 @@ func providers(s *system.System) string {
 	if s.Providers != "" {
 		return "fakes at " + s.Providers + ", which cost nothing"
 	}
-	return "real ones, which cost money; give their credentials to `go run ./infra/admin providers set`"
+	return "real ones, which cost money; give their credentials to `go run ./infra/operate/admin providers set`"
 }
 
 // relative shortens a path in the working directory.

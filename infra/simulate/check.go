@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/content-automation/api/infra/recovery"
+	"github.com/content-automation/api/infra/operate/recovery"
 	"github.com/content-automation/api/pkg/area/advice/diagnosis"
 	"github.com/content-automation/api/pkg/area/analytics/rollup"
 	"github.com/content-automation/api/pkg/base/tenant"

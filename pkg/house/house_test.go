@@ -102,7 +102,7 @@ func TestTheRulesSeeTheWholeModule(t *testing.T) {
 	for _, p := range packages(t) {
 		paths = append(paths, p.short())
 	}
-	for _, want := range []string{"pkg/house", "pkg/store", "pkg/store/storetest", "functions/content", "infra", "infra/admin", "clients"} {
+	for _, want := range []string{"pkg/house", "pkg/store", "pkg/store/storetest", "functions/content", "infra", "infra/operate/admin", "clients"} {
 		if !slices.Contains(paths, want) {
 			t.Errorf("%s is not among the packages %v", want, paths)
 		}

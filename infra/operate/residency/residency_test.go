@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := os.Chdir("../.."); err != nil { // where cdk.json is, as for make
+	if err := os.Chdir("../../.."); err != nil { // where cdk.json is, as for make
 		panic(err)
 	}
 	m.Run()

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
-	"github.com/content-automation/api/infra/release"
+	"github.com/content-automation/api/infra/operate/release"
 )
 
 // capacity is what a function may run at once, as its mark has it.

@@ -134,11 +134,11 @@ func (r run) secret(ctx context.Context) (finding, error) {
 	}
 	have, err := credentials.Parse(value)
 	if err != nil {
-		return found(Warning, "%v: set the credentials with `PROVIDER_SECRET=%s go run ./infra/admin providers set`", err, arn)
+		return found(Warning, "%v: set the credentials with `PROVIDER_SECRET=%s go run ./infra/operate/admin providers set`", err, arn)
 	}
 	needed = slices.DeleteFunc(needed, func(name string) bool { _, ok := have[name]; return ok })
 	if len(needed) > 0 {
-		return found(Warning, "those of %s are missing, and live work with them fails: set all with `PROVIDER_SECRET=%s go run ./infra/admin providers set`", strings.Join(needed, ", "), arn)
+		return found(Warning, "those of %s are missing, and live work with them fails: set all with `PROVIDER_SECRET=%s go run ./infra/operate/admin providers set`", strings.Join(needed, ", "), arn)
 	}
 	return found(OK, "%d are set", len(have))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/spf13/cobra"
 
-	"github.com/content-automation/api/infra/halt"
-	"github.com/content-automation/api/infra/release"
+	"github.com/content-automation/api/infra/operate/halt"
+	"github.com/content-automation/api/infra/operate/release"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 

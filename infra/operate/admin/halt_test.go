@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
-	"github.com/content-automation/api/infra/halt"
+	"github.com/content-automation/api/infra/operate/halt"
 )
 
 // oneMapping is an account with a single mapping.

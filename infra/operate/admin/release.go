@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/content-automation/api/infra/release"
+	"github.com/content-automation/api/infra/operate/release"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/spf13/cobra"
 
-	"github.com/content-automation/api/infra/recovery"
+	"github.com/content-automation/api/infra/operate/recovery"
 )
 
 // openData connects to where the data of accounts is. Its names are those of the flags.

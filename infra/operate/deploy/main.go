@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 
 	"github.com/content-automation/api/infra/app/customer"
-	"github.com/content-automation/api/infra/preflight"
+	"github.com/content-automation/api/infra/operate/preflight"
 	"github.com/content-automation/api/pkg/base/backoff"
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/spf13/cobra"
 
-	"github.com/content-automation/api/infra/recovery"
-	"github.com/content-automation/api/infra/release"
+	"github.com/content-automation/api/infra/operate/recovery"
+	"github.com/content-automation/api/infra/operate/release"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"

@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/infra/app/customer"
-	"github.com/content-automation/api/infra/fleet"
-	"github.com/content-automation/api/infra/release"
+	"github.com/content-automation/api/infra/operate/fleet"
+	"github.com/content-automation/api/infra/operate/release"
 )
 
 // all deploys the stacks of all customers in waves, or only prints what that would do.

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/content-automation/api/infra/app/customer"
-	"github.com/content-automation/api/infra/fleet"
+	"github.com/content-automation/api/infra/operate/fleet"
 )
 
 // cells are the accounts of the customers.
