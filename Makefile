@@ -117,7 +117,7 @@ test-tools: media-tools .local/bin/local
 .PHONY: test-sam
 test-sam: explorer-assets media-tools ## Run end-to-end tests through AWS SAM, where a Docker engine runs
 	@if docker info >/dev/null 2>&1; then \
-		SAM=1 $(GO) test -count=1 -run '$(SAM_TESTS)' -skip '$(SAM_SKIPS)' ./infra/e2e; \
+		SAM=1 $(GO) test -count=1 -run '$(SAM_TESTS)' -skip '$(SAM_SKIPS)' ./infra/verify/e2e; \
 	else \
 		echo "test-sam: not run, because no Docker engine answers"; \
 	fi
@@ -129,11 +129,11 @@ test-explorer: explorer-assets ## Use the explorer in Chromium, which must be in
 
 .PHONY: simulate
 simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
-	cd infra/simulate && SEEDS=$(or $(SEEDS),1000) FROM=$(or $(FROM),0) $(GO) test -count=1 -timeout 0 -run TestSeeds
+	cd infra/verify/simulate && SEEDS=$(or $(SEEDS),1000) FROM=$(or $(FROM),0) $(GO) test -count=1 -timeout 0 -run TestSeeds
 
 .PHONY: fuzz
 fuzz: ## Send odd requests to every operation: REQUESTS=1000000 SEED=2
-	FUZZ_REQUESTS=$(or $(REQUESTS),1000000) FUZZ_SEED=$(or $(SEED),2) $(GO) test -vet=off -count=1 -timeout 0 -v ./infra/fuzz
+	FUZZ_REQUESTS=$(or $(REQUESTS),1000000) FUZZ_SEED=$(or $(SEED),2) $(GO) test -vet=off -count=1 -timeout 0 -v ./infra/verify/fuzz
 
 .PHONY: bench
 bench: tools explorer-assets media-tools bench-media ## Measure operations, start-up, deliveries and compositions; writes docs/bench.md and docs/media.md
@@ -153,7 +153,7 @@ cost: tools explorer-assets ## Count what calls and generations use and cost on 
 
 .PHONY: chaos
 chaos: tools explorer-assets media-tools ## Kill, wipe, refuse and repeat while events are on their way; writes docs/chaos.md
-	$(GO) run ./infra/chaos -o docs/chaos.md
+	$(GO) run ./infra/verify/chaos -o docs/chaos.md
 
 .PHONY: generate
 generate: ## Write the OpenAPI document and what is made from it
@@ -176,7 +176,7 @@ lint-code: explorer-assets
 .PHONY: lint-stacks
 lint-stacks: tools explorer-assets
 	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(REDOCLY) lint --config infra/tools/redocly.yaml clients/openapi.json
-	$(GO) run ./infra/judge
+	$(GO) run ./infra/verify/judge
 	@$(SPECTRAL) lint --ruleset infra/tools/spectral/ruleset.yaml --fail-severity hint clients/openapi.json
 
 .PHONY: vuln
@@ -189,7 +189,7 @@ vuln: ## Look for known vulnerabilities in what the functions call, where the da
 
 .PHONY: sbom
 sbom: explorer-assets ## Write the functions' bill of materials (CycloneDX) and licences into build/sbom
-	$(GO) run ./infra/sbom
+	$(GO) run ./infra/verify/sbom
 
 .PHONY: synth
 synth: tools build ## Synthesise a customer's stacks into cdk.out; CUSTOMER=acme

@@ -18,7 +18,7 @@ const harness = "github.com/content-automation/api/pkg/store/storetest"
 
 // deployed reports whether a package tests the deployed system, which has its own AWS.
 func deployed(name string) bool {
-	return strings.HasSuffix(name, "/infra/e2e") || strings.HasSuffix(name, "/infra/chaos")
+	return strings.HasSuffix(name, "/infra/verify/e2e") || strings.HasSuffix(name, "/infra/verify/chaos")
 }
 
 // testEngine runs the tests of all packages that use a table on DynamoDB Local. Without

@@ -22,7 +22,7 @@ func TestPackagesThatUseATable(t *testing.T) {
 	}
 	const module = "github.com/content-automation/api/"
 	for name, want := range map[string]bool{
-		"pkg/store": true, "pkg/task": true, "pkg/service/api": false, "pkg/area/webhook/dispatch": true, "infra/operate/recovery": true, "infra/e2e": false, "infra/chaos": false, "pkg/base/money": false,
+		"pkg/store": true, "pkg/task": true, "pkg/service/api": false, "pkg/area/webhook/dispatch": true, "infra/operate/recovery": true, "infra/verify/e2e": false, "infra/verify/chaos": false, "pkg/base/money": false,
 	} {
 		if slices.Contains(got, module+name) != want {
 			t.Errorf("%s is among them: %v", name, !want)

@@ -151,7 +151,7 @@ func TestImports(t *testing.T) {
 		{"log", "log/slog is the log", []string{"infra/bench/baseline"}, false},
 		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: pkg/cloud/awsenv", []string{"infra"}, false},
 		{"github.com/aws/jsii-runtime-go", "the CDK app alone needs it", []string{"infra"}, false},
-		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/adapter/provider/providertest", "pkg/service/generatetest", "pkg/area/webhook/webhooktest", "infra/simulate"}, false},
+		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/adapter/provider/providertest", "pkg/service/generatetest", "pkg/area/webhook/webhooktest", "infra/verify/simulate"}, false},
 	} {
 		for _, p := range packages(t) {
 			imports := p.Imports

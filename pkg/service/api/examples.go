@@ -14,7 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// recorded has the Examples that infra/record has written.
+// recorded has the Examples that infra/verify/record has written.
 //
 //go:embed examples.json
 var recorded []byte

@@ -17,7 +17,7 @@ var block = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
 
 // TestSamplesOfTheQuickStart runs each sample of the callers' quick start.
 func TestSamplesOfTheQuickStart(t *testing.T) {
-	root, err := filepath.Abs("../..")
+	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}

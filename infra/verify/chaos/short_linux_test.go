@@ -39,7 +39,7 @@ func everywhere(places []place) row {
 // TestTheServiceBearsFaults is `make chaos`, shortened: a few rows, little work, and
 // no bound on the time, which depends on what else the machine does.
 func TestTheServiceBearsFaults(t *testing.T) {
-	dir, err := filepath.Abs("../../.local/chaos-test")
+	dir, err := filepath.Abs("../../../.local/chaos-test")
 	if err != nil {
 		t.Fatal(err)
 	}

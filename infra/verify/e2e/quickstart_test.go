@@ -17,7 +17,7 @@ import (
 // TestQuickStart pastes the README's quick start into a shell, line by line as
 // it stands: only the file of the keys and the receiver's port are this test's.
 func TestQuickStart(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	readme, err := os.ReadFile("../../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestQuickStart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-eu")
-	cmd.Dir = filepath.Join("..", "..")
+	cmd.Dir = filepath.Join("..", "..", "..")
 	cmd.Stdin = strings.NewReader(". " + env + "\n" + script)
 	out, err := cmd.CombinedOutput()
 	if err != nil {

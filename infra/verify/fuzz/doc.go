@@ -6,7 +6,7 @@
 // header, and every place of an id, each with every odd value. The others send requests of
 // chance. A seed decides them all, so that a batch can be repeated:
 //
-//	FUZZ_SEED=1 FUZZ_BATCH=17 go test ./infra/fuzz
+//	FUZZ_SEED=1 FUZZ_BATCH=17 go test ./infra/verify/fuzz
 //
 // FUZZ_REQUESTS sets how many requests are sent in all.
 package fuzz

@@ -45,7 +45,7 @@ func inspect(t *testing.T, f file) (p probed) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join("..", "..", ".tools", "media", "ffprobe"),
+	cmd := exec.CommandContext(t.Context(), filepath.Join("..", "..", "..", ".tools", "media", "ffprobe"),
 		"-v", "error", "-err_detect", "explode", "-count_frames", "-show_streams", "-show_format", "-of", "json", path)
 	out, err := cmd.Output()
 	if err != nil {

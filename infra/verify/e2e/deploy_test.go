@@ -35,7 +35,7 @@ const (
 
 func newDeployment(t *testing.T) *deployment {
 	t.Helper()
-	root, err := filepath.Abs("../..")
+	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func (d *document) changes(o *operation) (all, byChance []change) {
 		for _, text := range texts {
 			all = append(all, ofPath(n, text, true))
 		}
-		for _, text := range []string{"..", "../..", "..%2f..%2f", "%00", "%", "%zz", "a/b", "a//b", "a?b=c", "a#b", " ", "a;b", "\xff", "%ff", "%2e%2e", "+", "", "\\"} {
+		for _, text := range []string{"..", "../../..", "..%2f..%2f", "%00", "%", "%zz", "a/b", "a//b", "a?b=c", "a#b", " ", "a;b", "\xff", "%ff", "%2e%2e", "+", "", "\\"} {
 			all = append(all, ofPath(n, text, false))
 		}
 		all = append(all, func(m *maker, c *call) {

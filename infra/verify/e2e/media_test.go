@@ -141,7 +141,7 @@ func TestMediaAreFetched(t *testing.T) {
 }
 
 func TestMediaAreUsedByTheStudio(t *testing.T) {
-	recording, err := os.ReadFile(filepath.Join("..", "..", "testdata", "providers", "sample", "media", "voice.mp3"))
+	recording, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "providers", "sample", "media", "voice.mp3"))
 	if err != nil {
 		t.Fatal(err)
 	}

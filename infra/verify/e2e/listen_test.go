@@ -22,7 +22,7 @@ func TestListen(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	program := filepath.Join(t.TempDir(), "cli")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "../../clients/cli").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "../../../clients/cli").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	cmd := exec.CommandContext(ctx, program, "listen", "--forward-to", hooks.URL+"/hooks", "--events", "content.*")

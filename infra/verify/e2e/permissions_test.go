@@ -183,7 +183,7 @@ func unneeded(ctx context.Context, dir string) (found []string, err error) {
 	if len(found) > 0 {
 		return found, nil
 	}
-	stale, err := rows.write("../../docs/permissions.md")
+	stale, err := rows.write("../../../docs/permissions.md")
 	if stale {
 		found = append(found, "docs/permissions.md was stale, and is written anew")
 	}

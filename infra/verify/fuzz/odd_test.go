@@ -66,10 +66,10 @@ var texts = []string{
 	"null", "true", "0", "-1", "1", "1.5", "1e400", "NaN", "Infinity", "0x10", "9223372036854775807", "9223372036854775808", "١٢",
 	strings.Repeat("x", 65), strings.Repeat("é", 256), strings.Repeat("x", 1025), "fac_" + strings.Repeat("x", 2096), strings.Repeat("é", 5001), strings.Repeat("x", 70_000),
 	"fac_zzzzzzzzzzzzzzzzzzzzzzzzzz", "fac_00000000000000000000000000", "FAC_01h455vb4pex5vsknk084sn02q", "fac_01h455vb4pex5vsknk084sn02q", "cnt_01h455vb4pex5vsknk084sn02q", "fac_", "_", "#", "a#b", "fac_01h455vb4pex5vsknk084sn02q#",
-	"..", "../..", "..%2f..%2f", "%00", "%", "%zz", "a/b", "a,b", ",", "a,a", "a b", "<script>", "' OR 1=1 --", "{{7*7}}", "${x}", "*", "\\", "\"", "[0]", "a.b", "a.b[0]", "~1",
+	"..", "../../..", "..%2f..%2f", "%00", "%", "%zz", "a/b", "a,b", ",", "a,a", "a b", "<script>", "' OR 1=1 --", "{{7*7}}", "${x}", "*", "\\", "\"", "[0]", "a.b", "a.b[0]", "~1",
 	"2026-02-30T00:00:00Z", "0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "99999-01-01T00:00:00Z", "2026-05-01T12:00:00+99:99", "2026-05-01T24:00:00Z", "1969-12-31T23:59:59.999Z", "2026-05-01", "2026-13-01", "0000-00-00", "2026-05", "9999-12", "0000-00", "12:00", "25:00",
 	"http://127.0.0.1:9/", "http://127.0.0.1:99999/", "http://[::1]:9/", "https://user:pw@127.0.0.1/", "http://127.0.0.1:9/" + strings.Repeat("x", 2100), "javascript:alert(1)", "//127.0.0.1", "http:", "http://[", "http://127.0.0.1:9/\u202e", "file:///etc/passwd", "arn:aws:sqs:eu-central-1:111122223333:content-events", "arn:aws:sqs:::", "arn:aws:events:eu-central-1:111122223333:event-bus/content",
-	"en", "zz-ZZ", "de-1901-x-y", "Europe/Berlin", "Mars/Olympus", "../../etc/passwd", "Local", "0.0.0.0/0", "::/129", "10.0.0.0/33", "#ff6600", "EUR", "eur", "content.*", "*.*", "asc", "day,kind,day", "kind",
+	"en", "zz-ZZ", "de-1901-x-y", "Europe/Berlin", "Mars/Olympus", "../../../etc/passwd", "Local", "0.0.0.0/0", "::/129", "10.0.0.0/33", "#ff6600", "EUR", "eur", "content.*", "*.*", "asc", "day,kind,day", "kind",
 }
 
 // plain are odd values for each place of a body: of each type, too large, too many, too

@@ -3,7 +3,7 @@
 // for each error code that the operation declares. The OpenAPI document shows them.
 package main
 
-//go:generate sh -c "cd ../.. && go run ./infra/record"
+//go:generate sh -c "cd ../../.. && go run ./infra/verify/record"
 
 import (
 	"bytes"

@@ -16,7 +16,7 @@ import (
 // generator, checks the types of a program that uses it, and runs the program.
 func TestGeneratedClients(t *testing.T) {
 	t.Parallel()
-	root, err := filepath.Abs("../..")
+	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}

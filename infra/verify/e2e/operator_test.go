@@ -12,7 +12,7 @@ import (
 // TestTheOperatorSeesAllDeadLetters runs the operator's command as docs/operating.md shows,
 // with the environment that `make run` writes.
 func TestTheOperatorSeesAllDeadLetters(t *testing.T) {
-	cmd := exec.CommandContext(t.Context(), "go", "run", "../operate/admin", "dead-letters", "list")
+	cmd := exec.CommandContext(t.Context(), "go", "run", "../../operate/admin", "dead-letters", "list")
 	cmd.Env = append(os.Environ(), strings.Fields(running.Environment())...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

@@ -13,7 +13,7 @@ import (
 
 func TestTheBillNamesWhatTheFunctionsContain(t *testing.T) {
 	folder := t.TempDir()
-	if err := run(t.Context(), filepath.Join("..", ".."), folder); err != nil {
+	if err := run(t.Context(), filepath.Join("..", "..", ".."), folder); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(filepath.Join(folder, "functions.cdx.json"))
@@ -53,7 +53,7 @@ func TestTheBillNamesWhatTheFunctionsContain(t *testing.T) {
 		t.Errorf("%d lines for %d components", n, len(*b.Components))
 	}
 	again := t.TempDir()
-	if err := run(t.Context(), filepath.Join("..", ".."), again); err != nil {
+	if err := run(t.Context(), filepath.Join("..", "..", ".."), again); err != nil {
 		t.Fatal(err)
 	}
 	if second, err := os.ReadFile(filepath.Join(again, "functions.cdx.json")); err != nil || !bytes.Equal(second, data) {
@@ -77,7 +77,7 @@ func TestOtherLicencesAreRefused(t *testing.T) {
 }
 
 func TestLicencesAreRecognised(t *testing.T) {
-	own, err := licencesIn(filepath.Join("..", ".."))
+	own, err := licencesIn(filepath.Join("..", "..", ".."))
 	if err != nil || !slices.Equal(own, []string{"MIT"}) {
 		t.Errorf("the project's own licence is %v, %v", own, err)
 	}

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 func run(m *testing.M) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	dir, err := filepath.Abs("../../.local/e2e")
+	dir, err := filepath.Abs("../../../.local/e2e")
 	if err == nil {
 		running, err = system.Start(ctx, system.Options{
 			Dir: dir, SAM: os.Getenv("SAM") != "", Context: map[string]string{"keylessLimit": strconv.Itoa(keylessLimit)}, Say: func(what string) { fmt.Println(what) },
