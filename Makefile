@@ -137,7 +137,7 @@ fuzz: ## Send odd requests to every operation: REQUESTS=1000000 SEED=2
 
 .PHONY: bench
 bench: tools explorer-assets media-tools bench-media ## Measure operations, start-up, deliveries and compositions; writes docs/bench.md and docs/media.md
-	$(GO) run ./infra/bench -o docs/bench.md
+	$(GO) run ./infra/measure/bench -o docs/bench.md
 
 .PHONY: bench-media
 bench-media: media-tools ## Measure what compositions use; writes docs/media.md
@@ -149,7 +149,7 @@ contact-sheet: media-tools ## Compose every kind in six scripts; writes docs/med
 
 .PHONY: cost
 cost: tools explorer-assets ## Count what calls and generations use and cost on AWS, and what limits them; writes docs/cost.md and docs/scale.md
-	$(GO) run ./infra/cost -o docs/cost.md -scale docs/scale.md
+	$(GO) run ./infra/measure/cost -o docs/cost.md -scale docs/scale.md
 
 .PHONY: chaos
 chaos: tools explorer-assets media-tools ## Kill, wipe, refuse and repeat while events are on their way; writes docs/chaos.md

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/infra/standing"
+	"github.com/content-automation/api/infra/measure/standing"
 )
 
 func TestWhatIsPaidForEveryMonthIsCounted(t *testing.T) {
@@ -17,7 +17,7 @@ func TestWhatIsPaidForEveryMonthIsCounted(t *testing.T) {
 			}
 		}
 		if n != want.Count {
-			t.Errorf("the stacks have %d of %s; infra/standing says %d", n, want.Type, want.Count)
+			t.Errorf("the stacks have %d of %s; infra/measure/standing says %d", n, want.Type, want.Count)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func metricsOf(alarm properties) (n int) {
 func TestWhatADedicatedCustomerPaysForIsCounted(t *testing.T) {
 	for _, want := range standing.Dedicated {
 		if n := paid(hooli, want.Type) - paid(acme, want.Type); n != want.Count {
-			t.Errorf("a dedicated customer has %d of %s more; infra/standing says %d", n, want.Type, want.Count)
+			t.Errorf("a dedicated customer has %d of %s more; infra/measure/standing says %d", n, want.Type, want.Count)
 		}
 	}
 	for _, want := range standing.Waiting {
@@ -68,7 +68,7 @@ func TestWhatADedicatedCustomerPaysForIsCounted(t *testing.T) {
 			}
 		}
 		if n != want.Count {
-			t.Errorf("the region of the replica has %d of %s; infra/standing says %d", n, want.Type, want.Count)
+			t.Errorf("the region of the replica has %d of %s; infra/measure/standing says %d", n, want.Type, want.Count)
 		}
 	}
 	known := map[string]bool{}

@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/content-automation/api/infra/document"
+	"github.com/content-automation/api/infra/measure/document"
 )
 
 func main() {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/infra/document"
+	"github.com/content-automation/api/infra/measure/document"
 )
 
 // report is what came of all rows.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/infra/document"
+	"github.com/content-automation/api/infra/measure/document"
 )
 
 func sample() report {

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/store/storetest"
 )

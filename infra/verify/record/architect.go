@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/area/architect/chat"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"maps"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"

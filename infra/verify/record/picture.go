@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/store"
 )

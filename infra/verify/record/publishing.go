@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/area/content/item"
 	social "github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/errs"

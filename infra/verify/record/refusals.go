@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/auth"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
 	"github.com/content-automation/api/pkg/httpapi"

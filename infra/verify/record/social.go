@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	social "github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/store"

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/area/content/item"

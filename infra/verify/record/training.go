@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 )
 
 // rehearsed asks the sandbox for a refusal.

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 )
 
 // disabled disables the webhook first.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/app/customer"
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/event"

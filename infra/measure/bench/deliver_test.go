@@ -11,7 +11,7 @@ import (
 
 func TestDeliveriesAreMeasured(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bin")
-	if err := system.Compile(t.Context(), "../..", system.Machine(), dir, "./functions/deliver", "./infra/bench/inprocess"); err != nil {
+	if err := system.Compile(t.Context(), "../../..", system.Machine(), dir, "./functions/deliver", "./infra/measure/bench/inprocess"); err != nil {
 		t.Fatal(err)
 	}
 	programs := deliveryPrograms{filepath.Join(dir, "deliver"), filepath.Join(dir, "inprocess")}
@@ -30,7 +30,7 @@ func TestDeliveriesAreMeasured(t *testing.T) {
 
 func TestAFunctionThatDeliversNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bin")
-	if err := system.Compile(t.Context(), "../..", system.Machine(), dir, "./infra/bench/inprocess"); err != nil {
+	if err := system.Compile(t.Context(), "../../..", system.Machine(), dir, "./infra/measure/bench/inprocess"); err != nil {
 		t.Fatal(err)
 	}
 	// It is none, and ends at once.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 )
 
 // weighed is one call of an operation, without the work that follows from it.

@@ -251,7 +251,7 @@ func (described) Save(_ context.Context, place media.Place, n int, body io.Reade
 func (w *World) Prepare(ctx context.Context, operation string) (r Request, err error) {
 	e, known := w.Examples()[operation]
 	if !known {
-		return r, fmt.Errorf("%s has no example: add one to infra/metered/examples.go", operation)
+		return r, fmt.Errorf("%s has no example: add one to infra/measure/metered/examples.go", operation)
 	}
 	r = Request{Operation: operation, Body: e.Body, Query: e.Query, Live: e.Live}
 	if e.ID != nil {

@@ -16,9 +16,9 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/content-automation/api/infra/document"
 	"github.com/content-automation/api/infra/local/system"
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/document"
+	"github.com/content-automation/api/infra/measure/metered"
 )
 
 func main() {
@@ -108,7 +108,7 @@ func build(ctx context.Context) ([]program, deliveryPrograms, error) {
 		return nil, deliveryPrograms{}, err
 	}
 	baselines := filepath.Join("build", ".bench")
-	if err := system.Compile(ctx, ".", target, baselines, "./infra/bench/baseline/...", "./infra/bench/inprocess"); err != nil {
+	if err := system.Compile(ctx, ".", target, baselines, "./infra/measure/bench/baseline/...", "./infra/measure/bench/inprocess"); err != nil {
 		return nil, deliveryPrograms{}, err
 	}
 	programs := []program{

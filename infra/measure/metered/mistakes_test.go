@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/mistakes.md")
 
-const mistakesFile = "../../docs/mistakes.md"
+const mistakesFile = "../../../docs/mistakes.md"
 
 // mistake is a request that is refused. Names in the request line stand for ids: {item}.
 type mistake struct {

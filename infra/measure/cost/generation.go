@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	bustypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/analytics/rollup"
 	"github.com/content-automation/api/pkg/area/webhook/dispatch"

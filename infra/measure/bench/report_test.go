@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/infra/document"
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/document"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 

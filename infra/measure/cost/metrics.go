@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/content-automation/api/infra/standing"
+	"github.com/content-automation/api/infra/measure/standing"
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
 	"github.com/content-automation/api/pkg/auth/authorizer"

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/task/queue"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/task"
 )

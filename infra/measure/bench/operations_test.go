@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/pkg/store"

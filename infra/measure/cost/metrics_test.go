@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/infra/standing"
+	"github.com/content-automation/api/infra/measure/standing"
 )
 
 // A custom metric is paid for: each that a package writes has its place among them.
@@ -17,7 +17,7 @@ func TestEveryCustomMetricIsCounted(t *testing.T) {
 	call := regexp.MustCompile(`metric\.(?:Add|Count|Measure)\(("?\w+"?)`)
 	constant := regexp.MustCompile(`(?m)^\s*(?:const )?(\w+)\s*= "(\w+)"`)
 	written := map[string]bool{}
-	err := filepath.WalkDir("../../pkg", func(path string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../../../pkg", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -41,7 +41,7 @@ func TestEveryCustomMetricIsCounted(t *testing.T) {
 	}
 	for name := range written {
 		if _, known := custom[name]; !known {
-			t.Errorf("the custom metric %s is not in infra/cost/metrics.go", name)
+			t.Errorf("the custom metric %s is not in infra/measure/cost/metrics.go", name)
 		}
 	}
 	for name := range custom {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/infra/standing"
+	"github.com/content-automation/api/infra/measure/standing"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 

@@ -12,8 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/content-automation/api/infra/document"
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/document"
+	"github.com/content-automation/api/infra/measure/metered"
 )
 
 func main() {

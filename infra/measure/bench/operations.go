@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/api"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/infra/document"
-	"github.com/content-automation/api/infra/metered"
+	"github.com/content-automation/api/infra/measure/document"
+	"github.com/content-automation/api/infra/measure/metered"
 )
 
 // report is all that was measured.
