@@ -22,7 +22,7 @@ PACKAGES := ./... ./testdata/providers/... ./testdata/platforms/... ./testdata/r
 
 # Tests of the deployed system. go test would cache their results, since it does not
 # see the functions that they build.
-DEPLOYED := /infra/\(e2e\|chaos\)$$
+DEPLOYED := /infra/verify/\(e2e\|chaos\)$$
 
 # The end-to-end tests that SAM can carry, but for answers of the gateway's own:
 # docs/sam.md says what SAM does otherwise.

@@ -1,0 +1,69 @@
+package house
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rooms are the folders of pkg, from the top. A package imports packages of its own room
+// and of the rooms below it.
+var rooms = []string{"service", "area", "generate", "httpapi", "record", "adapter", "auth", "task", "store", "media", "cloud", "base"}
+
+// folder returns the first n elements of a package's path below pkg.
+func folder(path string, n int) string {
+	parts := strings.Split(strings.TrimPrefix(path, "pkg/"), "/")
+	return strings.Join(parts[:min(n, len(parts))], "/")
+}
+
+// arrows returns the imports between folders of pkg, with one of the packages that make
+// each. Tests are left out: they may use the harness of a room above.
+func arrows(t *testing.T, depth int) map[[2]string]string {
+	t.Helper()
+	all := map[[2]string]string{}
+	for _, p := range packages(t) {
+		if !p.under("pkg") || p.under("pkg/house") {
+			continue
+		}
+		for _, path := range p.Imports {
+			inner, ok := strings.CutPrefix(path, module+"/")
+			if !ok || !strings.HasPrefix(inner, "pkg/") {
+				continue
+			}
+			from, to := folder(p.short(), depth), folder(inner, depth)
+			if from != to {
+				all[[2]string{from, to}] = p.short() + " → " + inner
+			}
+		}
+	}
+	return all
+}
+
+func TestImportsGoDown(t *testing.T) {
+	used := map[string]bool{}
+	for arrow, example := range arrows(t, 1) {
+		from, to := slices.Index(rooms, arrow[0]), slices.Index(rooms, arrow[1])
+		switch {
+		case from < 0 || to < 0:
+			t.Errorf("%s: pkg has the folders %v", example, rooms)
+		case from > to:
+			t.Errorf("%s: pkg/%s is below pkg/%s", example, arrow[0], arrow[1])
+		}
+		used[arrow[0]], used[arrow[1]] = true, true
+	}
+	if len(used) != len(rooms) {
+		t.Errorf("the imports are of %d folders, not of the %d of %v", len(used), len(rooms), rooms)
+	}
+}
+
+func TestNoTwoFoldersImportEachOther(t *testing.T) {
+	all := arrows(t, 2)
+	for arrow, example := range all {
+		if back, ok := all[[2]string{arrow[1], arrow[0]}]; ok && !parent(arrow[0], arrow[1]) {
+			t.Errorf("%s, and %s", example, back)
+		}
+	}
+}
+
+// parent reports whether one of two folders holds the other.
+func parent(a, b string) bool { return strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/") }
