@@ -4,24 +4,13 @@ package main
 
 import (
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/advice"
-	"github.com/content-automation/api/pkg/area/analytics"
-	"github.com/content-automation/api/pkg/area/factory"
-	planarea "github.com/content-automation/api/pkg/area/plan"
-	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/cloud/needs"
-	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/service/function/factory"
 )
 
 func main() {
 	n := needs.Read[needs.Factory]()
 	e := area.Open(n.Area)
 	e.Providers = n.Providers
-	area.Serve(func(r *httpapi.Router, e area.Env) {
-		factory.Mount(r, e)
-		planarea.Mount(r, e)
-		analytics.Mount(r, e)
-		advice.Mount(r, e)
-		training.Mount(r, e)
-	}, e)
+	area.Serve(factory.Mount, e)
 }

@@ -5,13 +5,11 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/product"
-	"github.com/content-automation/api/pkg/area/product/promotion"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/service/function/product"
 )
 
 func main() {
@@ -19,8 +17,5 @@ func main() {
 	e := area.Open(n.Area)
 	e.Media = awsenv.Must(media.NewSigner(e.AWS, n.Bucket, time.Now))
 	e.Loopback = awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))
-	area.Serve(func(r *httpapi.Router, e area.Env) {
-		product.Mount(r, e)
-		promotion.Mount(r, e)
-	}, e)
+	area.Serve(product.Mount, e)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/kmsseal"
 	"github.com/content-automation/api/pkg/cloud/secret"
-	"github.com/content-automation/api/pkg/httpapi"
 )
 
 func main() {
@@ -17,6 +16,5 @@ func main() {
 	e := area.Open(n.Area)
 	e.Envelope = seal.NewEnvelope(kmsseal.New(e.AWS, n.SecretsKey, account.SealPurpose), e.Now)
 	e.Apps, e.PlatformEndpoint = secret.Manager(e.AWS, n.PlatformSecret), n.PlatformEndpoint
-	s := social.Open(e)
-	area.ServeWith(func(r *httpapi.Router, _ area.Env) { s.Register(r) }, e, s.With)
+	area.ServeWith(social.Mount, e, social.Open(e).With)
 }

@@ -5,13 +5,11 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/estimate"
-	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
-	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/service/function/studio"
 )
 
 func main() {
@@ -20,8 +18,5 @@ func main() {
 	e.Media = awsenv.Must(media.NewSigner(e.AWS, n.Bucket, time.Now))
 	e.Providers = n.Providers
 	e.Loopback = awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))
-	area.Serve(func(r *httpapi.Router, e area.Env) {
-		studio.Mount(r, e)
-		estimate.Mount(r, e)
-	}, e)
+	area.Serve(studio.Mount, e)
 }

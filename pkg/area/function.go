@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/area/audit"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -40,14 +41,31 @@ type Env struct {
 	Providers string
 	// Converser answers the chats of live keys.
 	Converser provider.Converser
-	// Loopback permits webhooks to the loopback address.
+	// Loopback permits addresses of callers on loopback.
 	Loopback bool
+	// HTTP replaces the clients that Client makes; nil for the network.
+	HTTP Client
 	// DeliverRole is the role that assumes those of customers.
 	DeliverRole arn.ARN
 	// Apps reads the secret with the applications that the operator has registered with
 	// platforms; nil: there are none. PlatformEndpoint replaces the platforms by fakes.
 	Apps             func(context.Context) (string, error)
 	PlatformEndpoint string
+}
+
+// Client checks and fetches the addresses of callers.
+type Client interface {
+	Do(req *http.Request) (*http.Response, error)
+	safehttp.Checker
+}
+
+// Client returns the client for the addresses of callers.
+func (e Env) Client(o safehttp.Options) Client {
+	if e.HTTP != nil {
+		return e.HTTP
+	}
+	o.AllowLoopback = e.Loopback
+	return safehttp.New(o)
 }
 
 // Mount registers the operations of an area with a router.

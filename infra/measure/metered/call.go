@@ -137,7 +137,7 @@ func own(kind string, e events.APIGatewayProxyRequest) Response {
 func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 	route := w.Routes[r.Operation]
 	if w.functions[route.Function] == nil {
-		return events.APIGatewayProxyRequest{}, fmt.Errorf("no function serves the operation %q: add its area to api.Areas", r.Operation)
+		return events.APIGatewayProxyRequest{}, fmt.Errorf("no function serves the operation %q: add it to api.Functions", r.Operation)
 	}
 	e := events.APIGatewayProxyRequest{
 		Resource: route.Path, HTTPMethod: route.Method, Path: route.Path, PathParameters: map[string]string{},

@@ -172,16 +172,11 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	// Addresses of webhooks are looked up when they are saved: one on the machine
 	// itself needs no look-up.
 	e := area.Env{AWS: cfg, DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader, Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"}, Envelope: sealtest.Envelope("the stack's key")}
-	routers := map[string]*httpapi.Router{} // a function may serve several areas
-	for _, area := range api.Areas {
-		if routers[area.Function] == nil {
-			routers[area.Function] = httpapi.NewRouter(state, w.recorder, w.Now)
-			routers[area.Function].SealWith(s.Secret)
-		}
-		area.Mount(routers[area.Function], e)
-	}
-	for name, router := range routers {
-		w.functions[name] = lambda.NewHandler(httpapi.Lambda(router))
+	for _, f := range api.Functions {
+		router := httpapi.NewRouter(state, w.recorder, w.Now)
+		router.SealWith(s.Secret)
+		f.Mount(router, e)
+		w.functions[f.Name] = lambda.NewHandler(httpapi.Lambda(router))
 	}
 	for _, r := range routes() {
 		w.Routes[r.OperationID] = r

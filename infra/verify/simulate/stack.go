@@ -11,21 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
-	areas "github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/advice"
+	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/advice/diagnose"
 	"github.com/content-automation/api/pkg/area/analytics/rollup"
-	"github.com/content-automation/api/pkg/area/architect"
-	"github.com/content-automation/api/pkg/area/content"
-	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/media/importer"
-	planarea "github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/social/account"
-	"github.com/content-automation/api/pkg/area/studio"
-	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/area/training/tune"
-	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
 	"github.com/content-automation/api/pkg/area/webhook/dispatch"
 	"github.com/content-automation/api/pkg/base/backoff"
@@ -36,6 +28,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/pkg/service/worker"
 	composewiring "github.com/content-automation/api/pkg/service/worker/compose"
 	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
@@ -73,18 +66,16 @@ var build = sync.OnceValue(func() stack {
 	must(err)
 	s.envelope = sealtest.Envelope("the simulation's key")
 	r := httpapi.NewRouter(s.db, silent{}, time.Now)
-	factories := factory.NewService(s.db, time.Now)
-	s.offer = catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2")
-	factories.Register(r)
-	advice.NewService(s.db, time.Now).Register(r)
-	training.NewService(s.db, factories, s.offer, time.Now).Register(r)
-	planarea.NewService(s.db, factories, s.offer, time.Now).Register(r)
-	items := content.NewService(s.db, factories, s.signer, s.offer, time.Now)
-	items.Register(r)
-	architect.NewService(s.db, items, s.offer, talker{}, time.Now).Register(r)
-	studio.NewService(s.db, s.signer, allowed{}, s.offer, time.Now).Register(r)
-	webhook.NewService(s.db, allowed{}, arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/deliver"}, s.envelope, time.Now, rand.Reader).Register(r)
-	s.router, s.settle = r, settle.Handlers(areas.Env{DB: s.db, Now: time.Now})
+	e := area.Env{
+		AWS: aws.Config{Region: "us-west-2"}, DB: s.db, Media: s.signer, Now: time.Now, Random: rand.Reader, Envelope: s.envelope,
+		Providers: "bedrock,fal,elevenlabs", Converser: talker{}, HTTP: allowed{},
+		DeliverRole: arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/deliver"},
+	}
+	s.offer = catalog.NewOffer(e.Providers, e.AWS.Region)
+	for _, f := range api.Functions {
+		f.Mount(r, e)
+	}
+	s.router, s.settle = r, settle.Handlers(e)
 	return s
 })
 

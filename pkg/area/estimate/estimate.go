@@ -80,7 +80,7 @@ func estimators(e area.Env) map[Operation]priced {
 	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
 	factories := factory.NewService(e.DB, e.Now)
 	items := content.NewService(e.DB, factories, e.Media, offer, e.Now)
-	generations := studio.NewService(e.DB, e.Media, studio.NewClient(e.Loopback), offer, e.Now)
+	generations := studio.NewService(e.DB, e.Media, studio.NewClient(e), offer, e.Now)
 	all := map[Operation]priced{
 		"regenerateContentItem": {"content_item_id", auth.ContentWrite, items.EstimateRegenerate},
 		"createContentPlan":     {"factory_id", auth.FactoriesWrite, planarea.NewService(e.DB, factories, offer, e.Now).Estimate},

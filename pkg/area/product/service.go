@@ -37,7 +37,7 @@ func NewService(db *store.DB, signer *media.Signer, urls safehttp.Checker, now f
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) {
-	NewService(e.DB, e.Media, safehttp.New(safehttp.Options{AllowLoopback: e.Loopback}), e.Now).Register(r)
+	NewService(e.DB, e.Media, e.Client(safehttp.Options{}), e.Now).Register(r)
 }
 
 // settings are the members of a product that a caller sets.

@@ -8,5 +8,5 @@ import (
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) {
-	NewService(e.DB, e.Media, NewClient(e.Loopback), catalog.NewOffer(e.Providers, e.AWS.Region), e.Now).Register(r)
+	NewService(e.DB, e.Media, NewClient(e), catalog.NewOffer(e.Providers, e.AWS.Region), e.Now).Register(r)
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
@@ -21,9 +22,9 @@ const (
 	recordingTime = 8 * time.Second
 )
 
-// NewClient returns the client for the addresses that callers send.
-func NewClient(loopback bool) *safehttp.Client {
-	return safehttp.New(safehttp.Options{AllowLoopback: loopback, MaxBody: maxRecording, Timeout: recordingTime})
+// NewClient returns the client for the addresses of recordings.
+func NewClient(e area.Env) area.Client {
+	return e.Client(safehttp.Options{MaxBody: maxRecording, Timeout: recordingTime})
 }
 
 // recording is the speech at an address, as it was read once. What is kept of it and

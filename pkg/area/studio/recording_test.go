@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/area/studio/generation"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 )
 
@@ -29,7 +29,7 @@ func wav(seconds int) []byte {
 
 // web is what lies at public addresses.
 type web struct {
-	*safehttp.Client
+	area.Client
 	files  map[string][]byte
 	reads  int
 	direct bool // real servers are asked
@@ -138,7 +138,7 @@ func TestARecordingIsRefused(t *testing.T) {
 	defer server.Close()
 	w := newWorld(t)
 	w.topUp(1000)
-	w.urls.Client, w.urls.direct = studio.NewClient(true), true
+	w.urls.Client, w.urls.direct = studio.NewClient(area.Env{Loopback: true}), true
 	live := w.Live()
 	refused := func(path string) apitest.Answer {
 		return live.Call(http.MethodPost, "/v1/studio/avatars", object{"audio_url": server.URL + path, "image_url": public, "model": "omnihuman-1.5"})
@@ -147,7 +147,7 @@ func TestARecordingIsRefused(t *testing.T) {
 		refused(path).Refused(t, 422, errs.UnsupportedMedia, "/audio_url")
 	}
 	live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": "avatar", "input": object{"audio_url": server.URL + "/page", "image_url": public}}).Refused(t, 422, errs.UnsupportedMedia, "/input/audio_url")
-	w.urls.Client = studio.NewClient(false)
+	w.urls.Client = studio.NewClient(area.Env{})
 	refused("/long").Refused(t, 422, errs.ValidationFailed, "/audio_url")
 	if w.balance() != 1000 || len(w.bucket.objects) != 0 {
 		t.Errorf("the balance is %d, %d files are kept", w.balance(), len(w.bucket.objects))

@@ -4,12 +4,11 @@ package studio
 
 import (
 	"context"
-	"net/http"
 	"time"
 
+	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/studio/generation"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
@@ -21,20 +20,13 @@ import (
 type Service struct {
 	db     *store.DB
 	signer *media.Signer
-	urls   URLs
+	urls   area.Client
 	offer  catalog.Offer
 	now    func() time.Time
 }
 
-// URLs are the addresses that callers send. NewClient returns an implementation.
-type URLs interface {
-	// Do sends a request to an address of a caller.
-	Do(req *http.Request) (*http.Response, error)
-	safehttp.Checker
-}
-
 // NewService makes the service. The offer is what the stack has of the catalog.
-func NewService(db *store.DB, signer *media.Signer, urls URLs, offer catalog.Offer, now func() time.Time) *Service {
+func NewService(db *store.DB, signer *media.Signer, urls area.Client, offer catalog.Offer, now func() time.Time) *Service {
 	return &Service{db, signer, urls, offer, now}
 }
 

@@ -8,5 +8,5 @@ import (
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) {
-	NewService(e.DB, hook.NewClient(e.Loopback), e.DeliverRole, e.Envelope, e.Now, e.Random).Register(r)
+	NewService(e.DB, e.Client(hook.ClientOptions()), e.DeliverRole, e.Envelope, e.Now, e.Random).Register(r)
 }

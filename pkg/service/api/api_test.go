@@ -6,11 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"net/http"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"reflect"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -215,17 +221,52 @@ func strict(doc []byte, shape reflect.Type) error {
 	return nil
 }
 
-func TestEveryOperationIsServedByTheFunctionOfItsArea(t *testing.T) {
-	for _, a := range Areas {
+func TestEveryOperationIsRoutedToTheFunctionThatMountsIt(t *testing.T) {
+	for _, f := range Functions {
 		r := httpapi.NewDocument(huma.Config{})
-		a.Mount(r, area.Env{})
+		f.Mount(r, area.Env{})
 		if len(r.Routes()) == 0 {
-			t.Errorf("%s serves nothing", a.Function)
+			t.Errorf("%s serves nothing", f.Name)
 		}
 		for _, route := range r.Routes() {
-			if route.Function != a.Function {
-				t.Errorf("%s is of the area %s, and served by %s", route.OperationID, a.Function, route.Function)
+			if route.Function != f.Name {
+				t.Errorf("%s is mounted by %s, and routed to %s", route.OperationID, f.Name, route.Function)
 			}
 		}
 	}
+}
+
+// The program of a function mounts the operations that the document, the simulation and
+// the measurements have of it.
+func TestProgramsMountWhatTheirFunctionsServe(t *testing.T) {
+	for _, f := range Functions {
+		path := filepath.Join("..", "..", "..", "functions", f.Name, "main.go")
+		program, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var mounted []string
+		ast.Inspect(program, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Mount" {
+				mounted = append(mounted, imported(program, s.X.(*ast.Ident).Name)+".Mount")
+			}
+			return true
+		})
+		want := runtime.FuncForPC(reflect.ValueOf(f.Mount).Pointer()).Name()
+		if !slices.Equal(mounted, []string{want}) {
+			t.Errorf("functions/%s mounts %v, want %s", f.Name, mounted, want)
+		}
+	}
+}
+
+// imported returns the path of the package that a file knows by a name.
+func imported(f *ast.File, name string) string {
+	for _, i := range f.Imports {
+		p, _ := strconv.Unquote(i.Path.Value)
+		if i.Name == nil && path.Base(p) == name || i.Name != nil && i.Name.Name == name {
+			return p
+		}
+	}
+	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -68,6 +69,26 @@ func TestEveryKindOfTaskIsTaken(t *testing.T) {
 		consumes := slices.ContainsFunc(f.Consumes, func(q topology.Queue) bool { return slices.Contains(topology.Tasks, q) })
 		if consumes != (len(all[f.Name]) > 0) {
 			t.Errorf("%s: consumes queues of tasks: %t, has handlers: %d", f.Name, consumes, len(all[f.Name]))
+		}
+	}
+}
+
+// The program of a function takes the handlers that the simulation and the measurements
+// have of it, and the queues of its name.
+func TestProgramsTakeTheHandlersOfTheirFunctions(t *testing.T) {
+	for name := range all {
+		source, err := os.ReadFile(filepath.Join("..", "..", "..", "functions", name, "main.go"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, want := range []string{
+			`"github.com/content-automation/api/pkg/service/worker/` + strings.ReplaceAll(name, "-", "") + `"`,
+			`worker.Consume("` + name + `", `,
+		} {
+			if !strings.Contains(string(source), want) {
+				t.Errorf("functions/%s lacks %s", name, want)
+			}
 		}
 	}
 }
