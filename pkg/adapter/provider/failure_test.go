@@ -35,6 +35,9 @@ func TestFailureCodesAreThoseOfTheCode(t *testing.T) {
 	}
 	for _, root := range []string{".", "../../generate"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() && d.Name() == "catalog" { // whose pointers are no codes
+				return filepath.SkipDir
+			}
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || path == "failure.go" {
 				return err
 			}
