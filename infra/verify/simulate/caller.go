@@ -70,7 +70,8 @@ type caller struct {
 	items     []string // paths of what was created
 	calls     int
 	left      int
-	since     string // the first id of an event that all webhooks get
+	since     string    // the first id of an event that all webhooks get
+	emptied   time.Time // when the sandbox was last reset
 }
 
 // call makes a call and repeats it, with the same Idempotency-Key, until it is
@@ -174,6 +175,9 @@ func (c *caller) live() {
 		}
 	}
 	c.connect()
+	if c.random.IntN(4) == 0 {
+		c.play()
+	}
 	c.since = id.First(id.Event, time.Now().Add(time.Millisecond))
 	for ; c.left > 0; c.left-- {
 		c.act()
@@ -224,8 +228,15 @@ func (c *caller) act() {
 		c.train()
 		return
 	}
-	if c.random.IntN(6) == 0 {
+	switch c.random.IntN(24) {
+	case 0, 1, 2, 3:
 		c.talk()
+		return
+	case 4:
+		c.bring()
+		return
+	case 5:
+		c.disconnect()
 		return
 	}
 	if len(c.items) == 0 || c.random.IntN(3) > 0 {

@@ -14,8 +14,9 @@
 // testing/synctest: it moves when nothing else does.
 //
 // Callers create content and generations, alone and in batches, cancel, change, delete
-// and regenerate them, train models, and have events delivered again. They repeat a
-// call that was not answered with the same Idempotency-Key. When they are done there
+// and regenerate them, train models, talk to the architect, bring in media, disconnect
+// social accounts, empty a sandbox and have events delivered again. They repeat a call
+// that was not answered with the same Idempotency-Key. When they are done there
 // are no more faults, and everything must end. Then the invariants are checked
 // (check.go).
 //

@@ -3,8 +3,6 @@ package simulate
 import (
 	"context"
 	"crypto/rand"
-	"errors"
-	"net/http"
 	"sync"
 	"time"
 
@@ -68,7 +66,7 @@ var build = sync.OnceValue(func() stack {
 	r := httpapi.NewRouter(s.db, silent{}, time.Now)
 	e := area.Env{
 		AWS: aws.Config{Region: "us-west-2"}, DB: s.db, Media: s.signer, Now: time.Now, Random: rand.Reader, Envelope: s.envelope,
-		Providers: "bedrock,fal,elevenlabs", Converser: talker{}, HTTP: allowed{},
+		Providers: "bedrock,fal,elevenlabs", Converser: talker{}, HTTP: web{},
 		DeliverRole: arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/deliver"},
 	}
 	s.offer = catalog.NewOffer(e.Providers, e.AWS.Region)
@@ -87,17 +85,6 @@ type silent struct{}
 
 // Record implements httpapi.Recorder.
 func (silent) Record(context.Context, httpapi.Call) error { return nil }
-
-// allowed lets every address be called.
-type allowed struct{}
-
-// CheckURL implements safehttp.Checker.
-func (allowed) CheckURL(context.Context, string) error { return nil }
-
-// Do implements studio.URLs.
-func (allowed) Do(*http.Request) (*http.Response, error) {
-	return nil, errors.New("simulate: nothing is fetched")
-}
 
 // senders are the queues as functions see them.
 func senders(names []topology.Queue) map[topology.Queue]sender {
@@ -157,7 +144,7 @@ func (s stack) start(name string) func() handler {
 	case "import-media":
 		return func() handler {
 			return s.consumer("import-media", importmedia.Handlers(&importer.Worker{
-				DB: s.db, Objects: objects{}, URLs: allowed{}, Now: time.Now,
+				DB: s.db, Objects: objects{}, URLs: web{}, Now: time.Now,
 			}))
 		}
 	case "train":

@@ -1,0 +1,105 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"image/png"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/area/sandbox"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+)
+
+// web is the Internet: each address is allowed, and is that of a picture.
+type web struct{}
+
+// CheckURL implements safehttp.Checker.
+func (web) CheckURL(context.Context, string) error { return nil }
+
+var picture = sync.OnceValue(func() []byte {
+	var b bytes.Buffer
+	must(png.Encode(&b, image.NewGray(image.Rect(0, 0, 64, 64))))
+	return b.Bytes()
+})
+
+var errFetch = errors.New("simulate: the connection was reset")
+
+// Do implements area.Client.
+func (web) Do(req *http.Request) (*http.Response, error) {
+	err := pass(req.Context(), &call{
+		kind: toProvider, key: "Get " + req.URL.String(), refused: errFetch, lost: errFetch, do: func() error { return nil },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"image/png"}}, Body: io.NopCloser(bytes.NewReader(picture())),
+		ContentLength: int64(len(picture())), Request: req,
+	}, nil
+}
+
+var _ safehttp.Checker = web{}
+
+// bring brings in a picture.
+func (c *caller) bring() {
+	c.call(http.MethodPost, "/v1/media", object{"source_url": "https://shop.example.com/shoe.png"}, nil)
+}
+
+// disconnect disconnects one of the accounts. Publications of it that wait are canceled.
+func (c *caller) disconnect() {
+	if len(c.accounts) < 2 {
+		return
+	}
+	last := len(c.accounts) - 1
+	if c.call(http.MethodDelete, "/v1/social/accounts/"+c.accounts[last], nil, nil) < 300 {
+		c.accounts = c.accounts[:last]
+	}
+}
+
+// play makes things with a test key, and then empties the sandbox.
+func (c *caller) play() {
+	test := &caller{world: c.world, random: c.random, name: c.name + "-test", principal: c.principal}
+	test.principal.Owner = tenant.Of(c.principal.Account, tenant.Test)
+	test.call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog"}, nil)
+	for range 1 + c.random.IntN(3) {
+		test.bring()
+	}
+	var reset sandbox.Reset
+	if test.call(http.MethodPost, "/v1/sandbox/reset", nil, &reset) == http.StatusAccepted {
+		c.emptied = reset.RequestedAt.Time
+	}
+}
+
+// expires reports whether an item is the task of a media, which waits until the media
+// expires.
+func expires(pk string) bool { return strings.HasPrefix(pk, "task#"+string(incoming.Kind)+"#") }
+
+// checkOwn checks that nothing is left in a sandbox that was made before it was emptied.
+func (w *world) checkOwn(fail func(format string, args ...any)) {
+	emptied := map[string]time.Time{}
+	for _, c := range w.callers {
+		emptied[string(c.principal.Account)] = c.emptied
+	}
+	for _, it := range w.items() {
+		pk, kind := textOf(it, "pk"), textOf(it, "kind")
+		prefix, ok := map[string]string{"factory": id.Factory, incoming.ItemKind: id.Media}[kind]
+		if ok && textOf(it, "mode") == string(tenant.Test) && pk < id.First(prefix, emptied[textOf(it, "acc")]) {
+			fail("%s is left in an empty sandbox", pk)
+		}
+	}
+}
+
+// Revoke implements platform.Connector.
+func (s stage) Revoke(ctx context.Context, a platform.Account) error {
+	return s.pass(ctx, "Revoke", platform.Post{Key: a.ID}, platform.Busy(), func(*world) error { return nil })
+}
