@@ -2,7 +2,6 @@ package stack
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -87,9 +86,9 @@ const accessLogFormat = `{"request_id":"$context.requestTimeEpoch-$context.reque
 	`"latency_ms":"$context.responseLatency","integration_ms":"$context.integrationLatency","authorizer_ms":"$context.authorizer.latency",` +
 	`"bytes":"$context.responseLength","error":"$context.error.responseType","trace_id":"$context.xrayTraceId"}`
 
-// serve adds a resource for every path. Beside its operations, each path that needs a
-// key gets the method ANY, so that its function answers a method that is not allowed
-// otherwise than a path that does not exist.
+// serve adds a resource with the one method ANY for every path. The function of the path
+// answers a method that is not allowed otherwise than a path that does not exist, and the
+// authorizer knows the scopes by method.
 func (g *gateway) serve(areas map[string]awslambda.IFunction, routes []httpapi.Route) error {
 	integrations := map[string]awsapigateway.LambdaIntegration{}
 	for name, fn := range areas {
@@ -105,12 +104,12 @@ func (g *gateway) serve(areas map[string]awslambda.IFunction, routes []httpapi.R
 		AuthorizationType: awsapigateway.AuthorizationType_CUSTOM,
 		Authorizer:        g.authorizer,
 	}
-	add := func(r httpapi.Route, options *awsapigateway.MethodOptions) error {
-		integration, ok := integrations[r.Function]
+	add := func(path, function string, options *awsapigateway.MethodOptions) error {
+		integration, ok := integrations[function]
 		if !ok {
-			return fmt.Errorf("%s %s is answered by %q, which is no function of the gateway", r.Method, r.Path, r.Function)
+			return fmt.Errorf("%s is answered by %q, which is no function of the gateway", path, function)
 		}
-		method := g.resource(r.Path).AddMethod(jsii.String(r.Method), integration, options)
+		method := g.resource(path).AddMethod(jsii.String("ANY"), integration, options)
 		accept(method, finding{"AwsSolutions-COG4", "Callers are systems with API keys, which the authorizer checks."})
 		if options == open {
 			accept(method, finding{"AwsSolutions-APIG4", "The API reference, the health check and the callback of platforms are public."},
@@ -119,21 +118,23 @@ func (g *gateway) serve(areas map[string]awslambda.IFunction, routes []httpapi.R
 		return nil
 	}
 	for _, r := range PublicRoutes {
-		if err := add(r, open); err != nil {
+		if err := add(r.Path, r.Function, open); err != nil {
 			return err
 		}
 	}
-	keyedRoutes := append(slices.Clone(routes), httpapi.Route{Method: "ANY", Path: unknownPath, Function: unknownFunction})
-	paths := map[string]bool{unknownPath: true}
+	functions := map[string]string{unknownPath: unknownFunction}
+	if err := add(unknownPath, unknownFunction, keyed); err != nil {
+		return err
+	}
 	for _, r := range routes {
-		if !paths[r.Path] {
-			paths[r.Path] = true
-			keyedRoutes = append(keyedRoutes, httpapi.Route{Method: "ANY", Path: r.Path, Function: r.Function})
-		}
-	}
-	for _, r := range keyedRoutes {
-		if err := add(r, keyed); err != nil {
-			return err
+		switch function, ok := functions[r.Path]; {
+		case !ok:
+			functions[r.Path] = r.Function
+			if err := add(r.Path, r.Function, keyed); err != nil {
+				return err
+			}
+		case function != r.Function:
+			return fmt.Errorf("%s is answered by both %q and %q, but a path has one function", r.Path, function, r.Function)
 		}
 	}
 	return nil

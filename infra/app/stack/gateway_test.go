@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 	"github.com/content-automation/api/infra/app/stack"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/api"
 )
 
@@ -55,7 +56,7 @@ func methods(t *testing.T, gateway template) map[string]properties {
 func TestEveryMethodAsksTheAuthorizerButThePublicOnes(t *testing.T) {
 	public := map[string]bool{}
 	for _, r := range stack.PublicRoutes {
-		public[r.Method+" "+r.Path] = true
+		public["ANY "+r.Path] = true
 	}
 	if len(public) != 8 {
 		t.Errorf("%d paths are public", len(public))
@@ -85,31 +86,43 @@ func TestEveryMethodAsksTheAuthorizerButThePublicOnes(t *testing.T) {
 func TestGatewayServesEveryOperation(t *testing.T) {
 	gateway := acme["acme-prod-eu-central-1-api"]
 	all := methods(t, gateway)
-	serves := func(call, function string) {
+	serves := func(path, function string) {
 		t.Helper()
-		m, ok := all[call]
+		m, ok := all["ANY "+path]
 		if !ok {
-			t.Errorf("the gateway does not serve %s", call)
+			t.Errorf("the gateway does not serve %s", path)
 			return
 		}
 		uri, _ := json.Marshal(m.at("Integration", "Uri"))
 		if target := called(t, gateway, topology.Title(function)); !pointsAt(m.at("Integration", "Uri"), target) {
-			t.Errorf("%s goes to %s, not to %s", call, uri, function)
+			t.Errorf("%s goes to %s, not to %s", path, uri, function)
 		}
 	}
-	keyed := map[string]bool{"ANY /v1/{proxy+}": true}
-	for _, r := range api.Routes() {
-		serves(r.Method+" "+r.Path, r.Function)
-		// A method that is not allowed is distinct from a path that does not exist.
-		serves("ANY "+r.Path, r.Function)
-		keyed[r.Method+" "+r.Path], keyed["ANY "+r.Path] = true, true
+	paths := map[string]bool{"/v1/{proxy+}": true}
+	serves("/v1/{proxy+}", "account")
+	for _, r := range slices.Concat(api.Routes(), stack.PublicRoutes) {
+		serves(r.Path, r.Function)
+		paths[r.Path] = true
 	}
-	for _, r := range stack.PublicRoutes {
-		serves(r.Method+" "+r.Path, r.Function)
+	// A method that is not allowed is answered by the function of the path, too.
+	if got, want := len(all), len(paths); got != want {
+		t.Errorf("the gateway has %d methods, want one for each of %d paths", got, want)
 	}
-	serves("ANY /v1/{proxy+}", "account")
-	if got, want := len(all), len(keyed)+len(stack.PublicRoutes); got != want {
-		t.Errorf("the gateway has %d methods, want %d", got, want)
+}
+
+func TestAPathHasOneFunction(t *testing.T) {
+	for _, c := range []struct {
+		function, want string
+	}{
+		{"factory", `/v1/me is answered by both "account" and "factory"`},
+		{"relay", `/v1/me/x is answered by "relay", which is no function of the gateway`},
+	} {
+		path, _, _ := strings.Cut(c.want, " ")
+		routes := append(api.Routes(), httpapi.Route{Method: "PUT", Path: path, Function: c.function})
+		_, err := assemble(t.TempDir(), map[string]any{"customer": "acme"}, routes)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.function, err)
+		}
 	}
 }
 

@@ -15,12 +15,12 @@ const (
 // PublicRoutes are the only paths without a key. Which methods they know is left to
 // their function: the gateway calls an unknown method an unknown path.
 var PublicRoutes = []httpapi.Route{
-	{Method: "ANY", Path: "/", Function: docsFunction},
-	{Method: "ANY", Path: "/docs", Function: docsFunction},
-	{Method: "ANY", Path: "/openapi.json", Function: docsFunction},
-	{Method: "ANY", Path: "/openapi.yaml", Function: docsFunction},
-	{Method: "ANY", Path: "/api-docs", Function: docsFunction},
-	{Method: "ANY", Path: "/api-docs/{page+}", Function: docsFunction},
-	{Method: "ANY", Path: "/healthz", Function: docsFunction},
-	{Method: "ANY", Path: "/v1/social/callback", Function: socialFunction},
+	{Path: "/", Function: docsFunction},
+	{Path: "/docs", Function: docsFunction},
+	{Path: "/openapi.json", Function: docsFunction},
+	{Path: "/openapi.yaml", Function: docsFunction},
+	{Path: "/api-docs", Function: docsFunction},
+	{Path: "/api-docs/{page+}", Function: docsFunction},
+	{Path: "/healthz", Function: docsFunction},
+	{Path: "/v1/social/callback", Function: socialFunction},
 }

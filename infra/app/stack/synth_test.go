@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/infra/app/stack"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/api"
 )
 
@@ -101,9 +102,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// synthesise makes the templates with the context of cdk.json and the values given.
-func synthesise(dir string, values map[string]any) stacks {
-	name := fmt.Sprint(values["customer"])
+// assemble puts the stacks into an app with the context of cdk.json and the values given.
+func assemble(dir string, values map[string]any, routes []httpapi.Route) (awscdk.App, error) {
 	assets := filepath.Join(dir, "build")
 	for _, f := range topology.Functions {
 		folder := filepath.Join(assets, f.Name)
@@ -118,12 +118,19 @@ func synthesise(dir string, values map[string]any) stacks {
 	context := cdkContext()
 	maps.Copy(context, values)
 	context["assets"] = assets
-	out := filepath.Join(dir, name)
+	out := filepath.Join(dir, fmt.Sprint(values["customer"]))
 	app := awscdk.NewApp(&awscdk.AppProps{Context: &context, Outdir: jsii.String(out), AnalyticsReporting: jsii.Bool(false)})
 	settings, err := customer.Read(func(key string) any { return app.Node().TryGetContext(jsii.String(key)) })
 	must(err)
-	must(stack.Add(app, settings, api.Routes()))
+	return app, stack.Add(app, settings, routes)
+}
+
+// synthesise makes the templates of assemble.
+func synthesise(dir string, values map[string]any) stacks {
+	app, err := assemble(dir, values, api.Routes())
+	must(err)
 	app.Synth(nil)
+	out := *app.Outdir()
 	files, err := filepath.Glob(filepath.Join(out, "*.template.json"))
 	must(err)
 	result := stacks{}
