@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gofrs/uuid/v5"
-	"go.jetify.com/typeid/v2"
 )
 
 // The prefixes of the contract, one per kind of resource.
@@ -84,20 +83,19 @@ func First(prefix string, at time.Time) string {
 
 // Time returns when the id was made, to the millisecond, or false if s is no id.
 func Time(s string) (time.Time, bool) {
-	t, err := typeid.Parse(s)
-	if err != nil {
+	_, u, ok := decode(s)
+	if !ok {
 		return time.Time{}, false
 	}
-	b := t.Bytes()
 	var ms [8]byte
-	copy(ms[2:], b[:6])
+	copy(ms[2:], u[:6])
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(ms[:]))).UTC(), true
 }
 
 // Valid reports whether s is an id of the given kind.
 func Valid(prefix, s string) bool {
-	t, err := typeid.Parse(s)
-	return err == nil && t.Prefix() == prefix
+	of, _, ok := decode(s)
+	return ok && of == prefix
 }
 
 // stamp is a UUID whose first 48 bits are the time (RFC 9562, 5.7) and whose
@@ -107,12 +105,4 @@ func stamp(at time.Time) (u uuid.UUID) {
 	binary.BigEndian.PutUint64(ms[:], uint64(max(at.UnixMilli(), 0)))
 	copy(u[:6], ms[2:])
 	return u
-}
-
-func encode(prefix string, u uuid.UUID) string {
-	t, err := typeid.FromBytes(prefix, u[:])
-	if err != nil {
-		panic(fmt.Sprintf("id: prefix %q: %v", prefix, err))
-	}
-	return t.String()
 }
