@@ -157,11 +157,19 @@ func unmarshal(a attributes) (Item, error) {
 	if err != nil {
 		return Item{}, err
 	}
+	version, err := number(a, attrVersion)
+	if err != nil {
+		return Item{}, err
+	}
+	ttl, err := number(a, attrTTL)
+	if err != nil {
+		return Item{}, err
+	}
 	it := Item{
 		Key:        Key{text(a[attrPK]), text(a[attrSK])},
 		Kind:       text(a[attrKind]),
 		Owner:      tenant.Of(tenant.Account(text(a[attrAccount])), tenant.Mode(text(a[attrMode]))),
-		Version:    number(a[attrVersion]),
+		Version:    version,
 		Doc:        doc,
 		Listed:     Key{text(a[ByOwner.pk]), text(a[ByOwner.sk])},
 		Parent:     Key{text(a[ByParent.pk]), text(a[ByParent.sk])},
@@ -176,10 +184,12 @@ func unmarshal(a attributes) (Item, error) {
 		} else if rest, ok := strings.CutPrefix(name, textPrefix); ok {
 			it.Attributes[rest] = text(value)
 		} else if rest, ok := strings.CutPrefix(name, numberPrefix); ok {
-			it.Numbers[rest] = number(value)
+			if it.Numbers[rest], err = number(a, name); err != nil {
+				return Item{}, err
+			}
 		}
 	}
-	if ttl := number(a[attrTTL]); ttl != 0 {
+	if ttl != 0 {
 		it.ExpireAt = time.Unix(ttl, 0).UTC()
 	}
 	return it, nil
@@ -192,10 +202,15 @@ func text(v types.AttributeValue) string {
 	return ""
 }
 
-func number(v types.AttributeValue) int64 {
-	if n, ok := v.(*types.AttributeValueMemberN); ok {
-		i, _ := strconv.ParseInt(n.Value, 10, 64)
-		return i
+// number returns the number of an attribute, 0 if there is no such attribute.
+func number(a attributes, name string) (int64, error) {
+	switch v := a[name].(type) {
+	case nil:
+		return 0, nil
+	case *types.AttributeValueMemberN:
+		if n, err := strconv.ParseInt(v.Value, 10, 64); err == nil {
+			return n, nil
+		}
 	}
-	return 0
+	return 0, fmt.Errorf("store: the number %s of %s %s: %w", name, text(a[attrPK]), text(a[attrSK]), ErrUnreadable)
 }

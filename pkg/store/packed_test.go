@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"context"
+	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +131,27 @@ func TestACompressedDocumentIsReadEverywhere(t *testing.T) {
 func TestADocumentOfALaterReleaseIsNotTakenForNone(t *testing.T) {
 	image := map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("thing_1"), "packed": events.NewBinaryAttribute([]byte{9, 1, 2})}
 	if it, err := store.FromRecord(image); err == nil || !strings.Contains(err.Error(), "thing_1") {
+		t.Errorf("%+v, %v", it, err)
+	}
+}
+
+// A version or an amount that cannot be read must not count as 0.
+func TestANumberThatCannotBeReadIsNotTakenForNone(t *testing.T) {
+	for _, name := range []string{"ver", "ttl", "n_balance"} {
+		for _, value := range []events.DynamoDBAttributeValue{
+			events.NewNumberAttribute("1.5"), events.NewNumberAttribute("9223372036854775808"), events.NewStringAttribute("7"),
+		} {
+			image := map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("thing_1"), "sk": events.NewStringAttribute("#"), name: value}
+			it, err := store.FromRecord(image)
+			if !errors.Is(err, store.ErrUnreadable) || !strings.Contains(err.Error(), name+" of thing_1 #") {
+				t.Errorf("%s: %+v, %v", name, it, err)
+			}
+		}
+	}
+	it, err := store.FromRecord(map[string]events.DynamoDBAttributeValue{
+		"ver": events.NewNumberAttribute("-9223372036854775808"), "ttl": events.NewNumberAttribute("60"), "n_balance": events.NewNumberAttribute("7"),
+	})
+	if err != nil || it.Version != math.MinInt64 || it.ExpireAt.Unix() != 60 || it.Numbers["balance"] != 7 || it.Numbers["other"] != 0 {
 		t.Errorf("%+v, %v", it, err)
 	}
 }
