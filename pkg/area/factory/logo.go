@@ -15,16 +15,24 @@ import (
 const logoAttribute = "logo"
 
 // logo returns the id of the media that settings name as a logo; empty if they name none.
-func (t TypeSettings) logo() string {
+func (t TypeSettings) logo() (string, error) {
+	if len(t) == 0 {
+		return "", nil
+	}
 	var s struct{ Logo string }
-	_ = json.Unmarshal(t, &s) // settings without one
-	return s.Logo
+	if err := json.Unmarshal(t, &s); err != nil {
+		return "", fmt.Errorf("factory: logo of settings: %w", err)
+	}
+	return s.Logo, nil
 }
 
 // setLogo reads the logo of the factory, where another one was named than before, and adds
 // to the transaction that its media is kept.
 func (s *Service) setLogo(ctx context.Context, tx *store.Tx, f *Factory, before string) error {
-	named := f.Settings.logo()
+	named, err := f.Settings.logo()
+	if err != nil {
+		return err
+	}
 	switch named {
 	case before:
 		return nil

@@ -2,6 +2,7 @@ package factory_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,6 +108,14 @@ func TestAProposalChangesNoLogo(t *testing.T) {
 	f := factory.Factory{Type: factory.Brand, Name: "Acme", Language: "en", State: factory.StateActive, Settings: factory.TypeSettings(`{"brand_name":"Acme"}`)}
 	_, err := f.Change(object{"settings": object{"logo": "med_01h455vb4pex5vsknk084sn02q"}})
 	if e := errs.As(err); err == nil || e.Param != "/settings/logo" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A logo that cannot be read is not taken for none: the next change would drop its file.
+func TestALogoThatCannotBeReadIsAnError(t *testing.T) {
+	f := factory.Factory{Type: factory.Brand, Name: "Acme", Language: "en", State: factory.StateActive, Settings: factory.TypeSettings(`{"brand_name":"Acme","logo":7}`)}
+	if _, err := f.Change(object{"name": "Acme & Co", "settings": object{"logo": nil}}); err == nil || !strings.Contains(err.Error(), "logo of settings") {
 		t.Errorf("%v", err)
 	}
 }

@@ -190,7 +190,11 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err != nil {
 		return out, err
 	}
-	resumed, logo, published := f.State == StatePaused && set.State == StateActive, f.Settings.logo(), f.AutoPublish
+	logo, err := f.Settings.logo()
+	if err != nil {
+		return out, err
+	}
+	resumed, published := f.State == StatePaused && set.State == StateActive, f.AutoPublish
 	if err := f.apply(set); err != nil {
 		return out, err
 	}

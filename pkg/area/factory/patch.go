@@ -37,11 +37,18 @@ func (f *Factory) Change(patch map[string]any) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	logo := f.Settings.logo()
+	was, err := f.Settings.logo()
+	if err != nil {
+		return false, err
+	}
 	if err := f.apply(set); err != nil {
 		return false, err
 	}
-	if f.Settings.logo() != logo {
+	logo, err := f.Settings.logo()
+	if err != nil {
+		return false, err
+	}
+	if logo != was {
 		return false, errs.Invalid("/settings/logo", "is set by PATCH /v1/factories/{factory_id} only")
 	}
 	after, err := json.Marshal(f.settings())
