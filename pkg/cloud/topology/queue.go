@@ -77,22 +77,28 @@ func (q Queue) Consumer() Function {
 }
 
 // Visibility returns how long a received message stays invisible.
-func (q Queue) Visibility() time.Duration {
-	f := q.Consumer()
+func (q Queue) Visibility() time.Duration { return q.Consumer().visibility() }
+
+// Receives returns how many times a message is received before it becomes a dead
+// letter.
+func (q Queue) Receives() int { return q.Consumer().receives() }
+
+// visibility returns how long a message that the function has received stays invisible.
+func (f Function) visibility() time.Duration {
 	if f.Holds {
 		return visibilityFactorHeld * f.Timeout
 	}
 	return visibilityFactor * f.Timeout
 }
 
-// Receives returns how many times a message is received before it becomes a dead
-// letter.
-func (q Queue) Receives() int {
+// receives returns how many times the function receives a message before it becomes a
+// dead letter.
+func (f Function) receives() int {
 	least := receives
-	if q.Consumer().Holds {
+	if f.Holds {
 		least = receivesHeld
 	}
-	return max(least, int(leastTime/q.Visibility()))
+	return max(least, int(leastTime/f.visibility()))
 }
 
 // EventRule names the dead letters of the rule that sends the bus's events to Dispatch.

@@ -55,15 +55,18 @@ func TestNamesOfAQueue(t *testing.T) {
 }
 
 func TestTimesOfAQueue(t *testing.T) {
-	all := Functions
-	defer func() { Functions = all }()
 	for holds, want := range map[bool]struct {
 		visibility time.Duration
 		receives   int
 	}{true: {2 * time.Minute, 15}, false: {12 * time.Minute, 5}} {
-		Functions = []Function{{Name: "f", Timeout: 2 * time.Minute, Consumes: []Queue{"q"}, Holds: holds}}
-		if q := Queue("q"); q.Visibility() != want.visibility || q.Receives() != want.receives {
-			t.Errorf("holds: %v; invisible for %v, received %d times", holds, q.Visibility(), q.Receives())
+		f := Function{Timeout: 2 * time.Minute, Holds: holds}
+		if f.visibility() != want.visibility || f.receives() != want.receives {
+			t.Errorf("holds: %v; invisible for %v, received %d times", holds, f.visibility(), f.receives())
+		}
+	}
+	for _, q := range Queues {
+		if f := q.Consumer(); q.Visibility() != f.visibility() || q.Receives() != f.receives() {
+			t.Errorf("%s: invisible for %v, received %d times", q, q.Visibility(), q.Receives())
 		}
 	}
 }
