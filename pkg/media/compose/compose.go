@@ -69,7 +69,7 @@ func New(s Settings) (*Engine, error) {
 type Work interface {
 	// check refuses a description that nothing can be made of.
 	check() error
-	compose(r *run) error
+	compose(ctx context.Context, r *run) error
 }
 
 // Brand is how a brand shows itself.
@@ -115,9 +115,9 @@ func (e *Engine) Compose(ctx context.Context, w Work, out string, progress func(
 	if dir, err = filepath.Abs(dir); err != nil {
 		return Result{}, internal(StageInputs, err)
 	}
-	r := &run{Engine: e, ctx: ctx, dir: dir, out: out, progress: progress}
+	r := &run{Engine: e, dir: dir, out: out, progress: progress}
 	r.report(0)
-	if err := w.compose(r); err != nil {
+	if err := w.compose(ctx, r); err != nil {
 		for _, f := range r.files {
 			os.Remove(f.Path)
 		}
@@ -130,7 +130,6 @@ func (e *Engine) Compose(ctx context.Context, w Work, out string, progress func(
 // run is one composition.
 type run struct {
 	*Engine
-	ctx      context.Context
 	dir, out string
 	mu       sync.Mutex // of usage
 	usage    ffmpeg.Usage
@@ -148,9 +147,9 @@ func (r *run) report(percent int) {
 }
 
 // ffmpeg runs a job, and counts what it uses.
-func (r *run) ffmpeg(stage Stage, about string, job ffmpeg.Job) (ffmpeg.Report, error) {
+func (r *run) ffmpeg(ctx context.Context, stage Stage, about string, job ffmpeg.Job) (ffmpeg.Report, error) {
 	job.Dir = r.dir
-	report, err := r.tool.Run(r.ctx, job)
+	report, err := r.tool.Run(ctx, job)
 	r.mu.Lock()
 	r.usage.Add(report.Usage)
 	r.mu.Unlock()

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -49,7 +50,7 @@ type input struct {
 }
 
 // open looks at a part, and refuses what is not of a type or too large.
-func (r *run) open(path, about string, want media.Type) (input, error) {
+func (r *run) open(ctx context.Context, path, about string, want media.Type) (input, error) {
 	in := input{about: about}
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -73,7 +74,7 @@ func (r *run) open(path, about string, want media.Type) (input, error) {
 	if in.exceeds(want) {
 		return in, tooLarge(about)
 	}
-	streams, usage, err := r.tool.Inspect(r.ctx, in.Input)
+	streams, usage, err := r.tool.Inspect(ctx, in.Input)
 	r.usage.Add(usage)
 	if err != nil {
 		return in, ofRun(StageInputs, about, err)

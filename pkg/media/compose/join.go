@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -13,12 +14,12 @@ const joined = "final.mp4"
 
 // mux joins an encoded picture with the sound. Players can begin before they have the
 // whole: what describes it stands first. There is no edit list: Instagram takes none.
-func (r *run) mux(format, picture string) error {
+func (r *run) mux(ctx context.Context, format, picture string) error {
 	in := ffmpeg.Input{Path: r.path(picture), Format: format}
 	if format == "concat" {
 		in.Options = []string{"-safe", "0"}
 	}
-	_, err := r.ffmpeg(StageJoin, "", ffmpeg.Job{
+	_, err := r.ffmpeg(ctx, StageJoin, "", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{in, {Path: r.path(soundFile), Format: "aac"}},
 		Output: []string{"-map", "0:v", "-map", "1:a", "-c", "copy", "-movflags", "+faststart+negative_cts_offsets", "-use_editlist", "0", "-map_metadata", "-1", "-f", "mp4", joined},
 	})
@@ -26,9 +27,9 @@ func (r *run) mux(format, picture string) error {
 }
 
 // poster delivers a frame of a video as a picture.
-func (r *run) poster(video string, at time.Duration, width, height int) error {
+func (r *run) poster(ctx context.Context, video string, at time.Duration, width, height int) error {
 	const name = "poster.jpg"
-	_, err := r.ffmpeg(StageJoin, "", ffmpeg.Job{
+	_, err := r.ffmpeg(ctx, StageJoin, "", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{{Path: video, Format: "mov", Options: []string{"-ss", fmt.Sprintf("%.3f", at.Seconds())}}},
 		Output: []string{"-map", "0:v", "-frames:v", "1", "-q:v", "2", "-pix_fmt", "yuvj420p", "-update", "1", "-f", "image2", name},
 	})

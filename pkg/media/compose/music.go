@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"fmt"
 	"image"
 	"time"
@@ -50,12 +51,12 @@ func (m MusicClip) check() error {
 	return nil
 }
 
-func (m MusicClip) compose(r *run) error {
-	track, err := r.open(m.Track, "/track", media.Audio)
+func (m MusicClip) compose(ctx context.Context, r *run) error {
+	track, err := r.open(ctx, m.Track, "/track", media.Audio)
 	if err != nil {
 		return err
 	}
-	heard, err := r.listen(track)
+	heard, err := r.listen(ctx, track)
 	if err != nil {
 		return err
 	}
@@ -64,31 +65,31 @@ func (m MusicClip) compose(r *run) error {
 		return &Error{Code: CodeTooShort, Stage: StageSound, About: "/track", Message: fmt.Sprintf("The track plays %v. A music clip takes at least %v.", heard.length.Round(100*time.Millisecond), minMusic)}
 	}
 	frames := timeline.Frames(min(m.Length, max(heard.length, minMusic)))
-	back, err := m.backdrop(r)
+	back, err := m.backdrop(ctx, r)
 	if err != nil {
 		return err
 	}
 	r.report(5)
-	if err := r.sound(mix{music: &track, heardMusic: heard, frames: frames}); err != nil {
+	if err := r.sound(ctx, mix{music: &track, heardMusic: heard, frames: frames}); err != nil {
 		return err
 	}
 	r.report(15)
-	if err := m.encode(r, back, heard, frames); err != nil {
+	if err := m.encode(ctx, r, back, heard, frames); err != nil {
 		return err
 	}
-	if err := r.mux("mov", "picture.mp4"); err != nil {
+	if err := r.mux(ctx, "mov", "picture.mp4"); err != nil {
 		return err
 	}
 	size := image.Pt(1080, 1920)
 	if err := r.deliver("final.mp4", File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Width: size.X, Height: size.Y, Duration: timeline.Time(frames)}); err != nil {
 		return err
 	}
-	return r.poster(r.files[len(r.files)-1].Path, timeline.Time(frames)/3, size.X, size.Y)
+	return r.poster(ctx, r.files[len(r.files)-1].Path, timeline.Time(frames)/3, size.X, size.Y)
 }
 
 // backdrop draws what stands still: the cover before itself, the title and the logo.
-func (m MusicClip) backdrop(r *run) (*image.RGBA, error) {
-	cover, err := r.canvas(m.Cover, "/cover", coverAt.Size())
+func (m MusicClip) backdrop(ctx context.Context, r *run) (*image.RGBA, error) {
+	cover, err := r.canvas(ctx, m.Cover, "/cover", coverAt.Size())
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (m MusicClip) backdrop(r *run) (*image.RGBA, error) {
 	canvas.Scrim(img, image.Rect(0, waveAt.Min.Y, 1080, titleAt.Max.Y), 60)
 	canvas.Place(img, coverAt, cover)
 	if m.Brand != nil {
-		logo, err := r.logo(m.Brand.Logo)
+		logo, err := r.logo(ctx, m.Brand.Logo)
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +110,7 @@ func (m MusicClip) backdrop(r *run) (*image.RGBA, error) {
 }
 
 // encode encodes the picture: the backdrop, over which the waveform moves.
-func (m MusicClip) encode(r *run, back *image.RGBA, heard heard, frames int) error {
+func (m MusicClip) encode(ctx context.Context, r *run, back *image.RGBA, heard heard, frames int) error {
 	s := text.NewScript(1080, 1920)
 	if m.Title != "" {
 		b, err := r.fonts.Fit(m.Title, m.Language, text.Box{Width: float64(titleAt.Dx()), Height: float64(titleAt.Dy()), MaxEm: 72, MinEm: minEm, MaxLines: 3})
@@ -137,7 +138,7 @@ func (m MusicClip) encode(r *run, back *image.RGBA, heard heard, frames int) err
 		"[back][wave]overlay=x=%d:y=%d:format=yuv420:eof_action=repeat,setsar=1,format=yuv420p[out]",
 		draw, frames, timeline.FPS, timeline.FPS,
 		fmt.Sprintf("%.2fdB", waveLoudness-heard.Integrated), size.X/bar, size.Y, timeline.FPS, wave.R, wave.G, wave.B, size.X, size.Y, waveAt.Min.X, waveAt.Min.Y)
-	report, err := r.ffmpeg(StagePicture, "/cover", ffmpeg.Job{
+	report, err := r.ffmpeg(ctx, StagePicture, "/cover", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{
 			{Path: r.path("back.raw"), Format: "rawvideo", Options: []string{"-pixel_format", "rgb0", "-framerate", fmt.Sprint(timeline.FPS), "-video_size", "1080x1920"}},
 			{Path: r.path(mixFile), Format: "wav"},

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"math"
@@ -65,13 +66,13 @@ func (p Picture) check() error {
 	return nil
 }
 
-func (p Picture) compose(r *run) error {
+func (p Picture) compose(ctx context.Context, r *run) error {
 	c := card{about: "/path", text: p.Text, lang: p.Language, brand: p.Brand, name: "final", maxEm: 92, size: image.Pt(wide, slideTall)}
 	c.area = image.Rect(slideInset, slideInset, wide-slideInset, slideTall-96)
 	if p.Use == Story {
 		c.size.Y, c.area, c.maxEm = storyTall, fit.SafePortrait, 96
 	}
-	if err := r.card(p.Path, c); err != nil {
+	if err := r.card(ctx, p.Path, c); err != nil {
 		return err
 	}
 	return r.deliver("final.jpg", File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Width: c.size.X, Height: c.size.Y})
@@ -84,7 +85,7 @@ func (c Carousel) check() error {
 	return nil
 }
 
-func (c Carousel) compose(r *run) error {
+func (c Carousel) compose(ctx context.Context, r *run) error {
 	for i, s := range c.Slides {
 		name := fmt.Sprintf("slide%02d", i+1)
 		one := card{
@@ -97,7 +98,7 @@ func (c Carousel) compose(r *run) error {
 		if i == 0 || i == len(c.Slides)-1 {
 			one.brand, one.band = c.Brand, c.Brand != nil && (c.Brand.Logo != "" || c.Brand.Name != "")
 		}
-		if err := r.card(s.Path, one); err != nil {
+		if err := r.card(ctx, s.Path, one); err != nil {
 			return err
 		}
 		if err := r.deliver(name+".jpg", File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Width: wide, Height: slideTall}); err != nil {
@@ -129,8 +130,8 @@ const (
 )
 
 // card composes a picture, as a JPEG.
-func (r *run) card(path string, c card) error {
-	img, err := r.canvas(path, c.about, c.size)
+func (r *run) card(ctx context.Context, path string, c card) error {
+	img, err := r.canvas(ctx, path, c.about, c.size)
 	if err != nil {
 		return err
 	}
@@ -144,11 +145,11 @@ func (r *run) card(path string, c card) error {
 		}
 	}
 	if c.brand != nil {
-		if err := r.brand(img, s, c); err != nil {
+		if err := r.brand(ctx, img, s, c); err != nil {
 			return err
 		}
 	}
-	return r.jpeg(img, s, c.name)
+	return r.jpeg(ctx, img, s, c.name)
 }
 
 // box is the place of the text: the lower part of the area.
@@ -183,8 +184,8 @@ func (r *run) heading(img *image.RGBA, s *text.Script, c card) error {
 var ink = canvas.Color{R: 17, G: 18, B: 22}
 
 // brand shows the brand: in a band at the foot with its name, or its logo at the head.
-func (r *run) brand(img *image.RGBA, s *text.Script, c card) error {
-	logo, err := r.logo(c.brand.Logo)
+func (r *run) brand(ctx context.Context, img *image.RGBA, s *text.Script, c card) error {
+	logo, err := r.logo(ctx, c.brand.Logo)
 	if err != nil {
 		return err
 	}
@@ -219,12 +220,12 @@ func (r *run) brand(img *image.RGBA, s *text.Script, c card) error {
 }
 
 // canvas returns a part as a picture of a size, which it covers.
-func (r *run) canvas(path, about string, size image.Point) (*image.RGBA, error) {
-	in, err := r.open(path, about, media.Image)
+func (r *run) canvas(ctx context.Context, path, about string, size image.Point) (*image.RGBA, error) {
+	in, err := r.open(ctx, path, about, media.Image)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := r.raw(in, fmt.Sprintf("scale=%d:%d:force_original_aspect_ratio=increase:flags=lanczos,crop=%d:%d", size.X, size.Y, size.X, size.Y), "rgb24")
+	raw, err := r.raw(ctx, in, fmt.Sprintf("scale=%d:%d:force_original_aspect_ratio=increase:flags=lanczos,crop=%d:%d", size.X, size.Y, size.X, size.Y), "rgb24")
 	if err != nil {
 		return nil, err
 	}
@@ -236,9 +237,9 @@ func (r *run) canvas(path, about string, size image.Point) (*image.RGBA, error) 
 }
 
 // raw decodes a picture into the bytes of its pixels.
-func (r *run) raw(in input, filter, format string) ([]byte, error) {
+func (r *run) raw(ctx context.Context, in input, filter, format string) ([]byte, error) {
 	var out bytes.Buffer
-	_, err := r.ffmpeg(StagePicture, in.about, ffmpeg.Job{
+	_, err := r.ffmpeg(ctx, StagePicture, in.about, ffmpeg.Job{
 		Inputs: []ffmpeg.Input{in.Input}, Filter: "[0:v]" + filter + "[out]", Stdout: &out,
 		Output: []string{"-map", "[out]", "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", format, "pipe:1"},
 	})
@@ -249,18 +250,18 @@ func (r *run) raw(in input, filter, format string) ([]byte, error) {
 const maxLogo = 600
 
 // logo returns a brand's logo, nil where there is none.
-func (r *run) logo(path string) (image.Image, error) {
+func (r *run) logo(ctx context.Context, path string) (image.Image, error) {
 	if path == "" {
 		return nil, nil
 	}
 	const about = "/brand/logo"
-	in, err := r.open(path, about, media.Image)
+	in, err := r.open(ctx, path, about, media.Image)
 	if err != nil {
 		return nil, err
 	}
 	shrink := min(1, maxLogo/math.Max(float64(in.width), float64(in.height)))
 	width, height := max(int(float64(in.width)*shrink), 1), max(int(float64(in.height)*shrink), 1)
-	raw, err := r.raw(in, fmt.Sprintf("scale=%d:%d:flags=lanczos", width, height), "rgba")
+	raw, err := r.raw(ctx, in, fmt.Sprintf("scale=%d:%d:flags=lanczos", width, height), "rgba")
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +273,7 @@ func (r *run) logo(path string) (image.Image, error) {
 }
 
 // jpeg writes a picture with what a script draws over it.
-func (r *run) jpeg(img *image.RGBA, s *text.Script, name string) error {
+func (r *run) jpeg(ctx context.Context, img *image.RGBA, s *text.Script, name string) error {
 	back := name + ".raw"
 	if err := os.WriteFile(r.path(back), img.Pix, 0o600); err != nil {
 		return internal(StagePicture, err)
@@ -282,7 +283,7 @@ func (r *run) jpeg(img *image.RGBA, s *text.Script, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.ffmpeg(StagePicture, "", ffmpeg.Job{
+	_, err = r.ffmpeg(ctx, StagePicture, "", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{{Path: r.path(back), Format: "rawvideo", Options: []string{"-pixel_format", "rgb0", "-video_size", fmt.Sprintf("%dx%d", img.Rect.Dx(), img.Rect.Dy())}}},
 		Filter: "[0:v]format=rgb24," + draw + ",scale=out_range=full:out_color_matrix=bt601,format=yuvj420p[out]",
 		Output: []string{"-map", "[out]", "-frames:v", "1", "-q:v", "2", "-update", "1", "-f", "image2", name + ".jpg"},

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -15,11 +16,11 @@ import (
 //
 // Scenes are encoded one by one, so that memory does not grow with their number, and
 // joined without being encoded again.
-func (f *film) encode(n int) (name string, frames int, err error) {
+func (f *film) encode(ctx context.Context, n int) (name string, frames int, err error) {
 	s := f.scenes[n]
 	frames = s.length - s.before/2 + s.after/2
 	graph := f.prepare(0, s, s.before, frames) + "[v0]"
-	in, err := f.source(n, s.before, frames)
+	in, err := f.source(ctx, n, s.before, frames)
 	if err != nil {
 		return "", 0, err
 	}
@@ -29,7 +30,7 @@ func (f *film) encode(n int) (name string, frames int, err error) {
 	last := "[v0]"
 	if s.after > 0 {
 		next := f.scenes[n+1]
-		in, err := f.source(n+1, 0, s.after)
+		in, err := f.source(ctx, n+1, 0, s.after)
 		if err != nil {
 			return "", 0, err
 		}
@@ -51,7 +52,7 @@ func (f *film) encode(n int) (name string, frames int, err error) {
 	job.Filter = graph + fmt.Sprintf(";%s%s,setsar=1,format=yuv420p,setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709[out]", last, captions)
 	name = fmt.Sprintf("scene%03d.mp4", n)
 	job.Output = append([]string{"-map", "[out]", "-frames:v", fmt.Sprint(frames)}, append(encoder(f.Quality, f.rate()), "-f", "mp4", name)...)
-	report, err := f.ffmpeg(StagePicture, s.about, job)
+	report, err := f.ffmpeg(ctx, StagePicture, s.about, job)
 	switch {
 	case err != nil:
 		return "", 0, err
@@ -72,7 +73,7 @@ func (f *film) endsEarly(n, got int) *Error {
 }
 
 // source returns the input of frames of a scene, from the frame begin on.
-func (f *film) source(n, begin, count int) (ffmpeg.Input, error) {
+func (f *film) source(ctx context.Context, n, begin, count int) (ffmpeg.Input, error) {
 	s := f.scenes[n]
 	in := s.Input
 	if !s.still {
@@ -82,7 +83,7 @@ func (f *film) source(n, begin, count int) (ffmpeg.Input, error) {
 		in.Options = append(in.Options, "-framerate", fmt.Sprint(timeline.FPS))
 		return in, nil
 	}
-	still, err := f.still(n)
+	still, err := f.still(ctx, n)
 	if err != nil {
 		return in, err
 	}
@@ -95,13 +96,13 @@ func (f *film) source(n, begin, count int) (ffmpeg.Input, error) {
 
 // still decodes a picture, large enough to be sharp where it is seen nearest. It keeps it
 // for the scene after that, which may fade from it.
-func (f *film) still(n int) (*motion.Still, error) {
+func (f *film) still(ctx context.Context, n int) (*motion.Still, error) {
 	if f.stills[n] != nil {
 		return f.stills[n], nil
 	}
 	s := f.scenes[n]
 	width, height := int(float64(f.width)/motion.Zoom)&^1, int(float64(f.height)/motion.Zoom)&^1
-	raw, err := f.raw(s.input, s.cover(width, height), "yuv420p")
+	raw, err := f.raw(ctx, s.input, s.cover(width, height), "yuv420p")
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -42,8 +43,8 @@ type heard struct {
 }
 
 // listen measures a part. What its header says must be there, and something must be heard.
-func (r *run) listen(in input) (heard, error) {
-	report, err := r.ffmpeg(StageSound, in.about, ffmpeg.Job{
+func (r *run) listen(ctx context.Context, in input) (heard, error) {
+	report, err := r.ffmpeg(ctx, StageSound, in.about, ffmpeg.Job{
 		Inputs: []ffmpeg.Input{in.Input}, Filter: "[0:a]" + stereo + ",ebur128=peak=true:framelog=quiet[a]", Output: []string{"-map", "[a]", "-f", "null", "-"},
 	})
 	if err != nil {
@@ -77,7 +78,7 @@ const (
 )
 
 // sound writes the sound of a video: mixed, and as loud as the platforms play it.
-func (r *run) sound(m mix) error {
+func (r *run) sound(ctx context.Context, m mix) error {
 	seconds := timeline.Time(m.frames).Seconds()
 	job := ffmpeg.Job{Output: []string{"-map", "[out]", "-c:a", "pcm_f32le", "-rf64", "auto", mixFile}}
 	fadeOut := max(seconds-1.2, 0)
@@ -109,7 +110,7 @@ func (r *run) sound(m mix) error {
 		job.Filter = fmt.Sprintf("anullsrc=r=48000:cl=stereo,atrim=end=%.6f[mixed]", seconds)
 	}
 	job.Filter += ";[mixed]ebur128=peak=true:framelog=quiet[out]"
-	report, err := r.ffmpeg(StageSound, about, job)
+	report, err := r.ffmpeg(ctx, StageSound, about, job)
 	if err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (r *run) sound(m mix) error {
 	if !ok {
 		return internal(StageSound, errors.New("the mix could not be measured"))
 	}
-	return r.master(loudness)
+	return r.master(ctx, loudness)
 }
 
 // looped returns the input, repeated without an end.
@@ -129,7 +130,7 @@ func looped(in ffmpeg.Input) ffmpeg.Input {
 // master brings the mix to its loudness, and encodes it. A limiter that keeps the peaks
 // down makes it quieter, and encoding moves the peaks: both are measured on what was
 // encoded, until they are right.
-func (r *run) master(l ffmpeg.Loudness) error {
+func (r *run) master(ctx context.Context, l ffmpeg.Loudness) error {
 	silent := l.Integrated <= ffmpeg.Silent
 	gain, limit := targetLoudness-l.Integrated, maxPeak-0.7
 	if silent {
@@ -137,11 +138,11 @@ func (r *run) master(l ffmpeg.Loudness) error {
 	}
 	const tries = 6
 	for n := range tries {
-		err := r.encodeSound(gain, limit)
+		err := r.encodeSound(ctx, gain, limit)
 		if err != nil || silent {
 			return err
 		}
-		got, err := r.encoded()
+		got, err := r.encoded(ctx)
 		if err != nil {
 			return err
 		}
@@ -159,11 +160,11 @@ func (r *run) master(l ffmpeg.Loudness) error {
 	return internal(StageSound, errors.New("the loudness could not be reached"))
 }
 
-func (r *run) encodeSound(gain, limit float64) error {
+func (r *run) encodeSound(ctx context.Context, gain, limit float64) error {
 	// The limiter sees peaks between two samples only where there are more samples.
 	filter := fmt.Sprintf("[0:a]atrim=start_sample=%d,asetpts=N/SR/TB,volume=%.3fdB,aresample=%d,alimiter=level=0:attack=3:release=80:latency=1:limit=%.5f,aresample=%d,aformat=sample_fmts=fltp[out]",
 		priming, gain, 2*sampleRate, math.Pow(10, limit/20), sampleRate)
-	_, err := r.ffmpeg(StageSound, "", ffmpeg.Job{
+	_, err := r.ffmpeg(ctx, StageSound, "", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{{Path: r.path(mixFile), Format: "wav"}}, Filter: filter,
 		Output: []string{"-map", "[out]", "-c:a", "aac", "-b:a", "160k", "-ar", "48000", "-ac", "2", "-f", "adts", soundFile},
 	})
@@ -171,8 +172,8 @@ func (r *run) encodeSound(gain, limit float64) error {
 }
 
 // encoded measures what was encoded.
-func (r *run) encoded() (ffmpeg.Loudness, error) {
-	report, err := r.ffmpeg(StageSound, "", ffmpeg.Job{
+func (r *run) encoded(ctx context.Context) (ffmpeg.Loudness, error) {
+	report, err := r.ffmpeg(ctx, StageSound, "", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{{Path: r.path(soundFile), Format: "aac"}}, Filter: "[0:a]ebur128=peak=true:framelog=quiet[a]", Output: []string{"-map", "[a]", "-f", "null", "-"},
 	})
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 // mixed returns a run whose sound was made, and the path of the sound.
 func (b *bench) mixed(voice, music string, length time.Duration) string {
 	b.t.Helper()
-	r := &run{Engine: b.Engine, ctx: b.t.Context(), dir: b.t.TempDir()}
+	ctx := b.t.Context()
+	r := &run{Engine: b.Engine, dir: b.t.TempDir()}
 	m := mix{frames: timeline.Frames(length)}
 	for _, part := range []struct {
 		path  string
@@ -27,16 +28,16 @@ func (b *bench) mixed(voice, music string, length time.Duration) string {
 		if part.path == "" {
 			continue
 		}
-		in, err := r.open(part.path, "/part", media.Audio)
+		in, err := r.open(ctx, part.path, "/part", media.Audio)
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		if *part.heard, err = r.listen(in); err != nil {
+		if *part.heard, err = r.listen(ctx, in); err != nil {
 			b.t.Fatal(err)
 		}
 		*part.in = &in
 	}
-	if err := r.sound(m); err != nil {
+	if err := r.sound(ctx, m); err != nil {
 		b.t.Fatal(err)
 	}
 	return filepath.Join(r.dir, soundFile)

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/png"
@@ -143,37 +144,34 @@ type film struct {
 	stills        map[int]*motion.Still
 }
 
-func (v Video) compose(r *run) error {
+func (v Video) compose(ctx context.Context, r *run) error {
 	f := &film{Video: v, run: r, stills: map[int]*motion.Still{}}
 	f.width, f.height = v.size()
 	f.caps = f.style()
-	if err := f.look(); err != nil {
+	if err := f.look(ctx); err != nil {
 		return err
 	}
-	m, err := f.hear()
+	m, err := f.hear(ctx)
 	if err != nil {
 		return err
 	}
 	r.report(10)
-	list, err := f.shoot(m)
+	list, err := f.shoot(ctx, m)
 	if err != nil {
 		return err
 	}
-	return f.join(list)
+	return f.join(ctx, list)
 }
 
 // shoot makes the sound and the scenes, at the same time: neither keeps all processors
 // busy. It returns the list of the scenes.
-func (f *film) shoot(m mix) (string, error) {
-	parent := f.ctx
-	defer func() { f.ctx = parent }()
-	both, ctx := errgroup.WithContext(parent)
-	f.ctx = ctx
-	both.Go(func() error { return f.sound(m) })
+func (f *film) shoot(ctx context.Context, m mix) (string, error) {
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() error { return f.sound(ctx, m) })
 	var list strings.Builder
 	both.Go(func() error {
 		for i := range f.scenes {
-			name, frames, err := f.encode(i)
+			name, frames, err := f.encode(ctx, i)
 			if err != nil {
 				return err
 			}
@@ -186,13 +184,13 @@ func (f *film) shoot(m mix) (string, error) {
 }
 
 // look opens what is seen.
-func (f *film) look() error {
+func (f *film) look(ctx context.Context) error {
 	for i, s := range f.Scenes {
 		about, path, t := fmt.Sprintf("/scenes/%d/clip", i), s.Clip, media.Video
 		if s.Picture != "" {
 			about, path, t = fmt.Sprintf("/scenes/%d/picture", i), s.Picture, media.Image
 		}
-		in, err := f.open(path, about, t)
+		in, err := f.open(ctx, path, about, t)
 		if err != nil {
 			return err
 		}
@@ -201,7 +199,7 @@ func (f *film) look() error {
 	if f.Brand == nil || f.Brand.Logo == "" {
 		return nil
 	}
-	return f.badge()
+	return f.badge(ctx)
 }
 
 // placed is a logo that lies over a video.
@@ -212,8 +210,8 @@ type placed struct {
 
 // badge writes the logo in the size in which it lies over the video: in a corner of what
 // no platform covers.
-func (f *film) badge() error {
-	logo, err := f.run.logo(f.Brand.Logo)
+func (f *film) badge(ctx context.Context) error {
+	logo, err := f.run.logo(ctx, f.Brand.Logo)
 	if err != nil {
 		return err
 	}
@@ -236,25 +234,25 @@ func (f *film) badge() error {
 }
 
 // hear opens what is heard, and sets the lengths of the scenes.
-func (f *film) hear() (mix, error) {
+func (f *film) hear(ctx context.Context) (mix, error) {
 	var m mix
 	if f.Music != "" {
-		in, err := f.open(f.Music, "/music", media.Audio)
+		in, err := f.open(ctx, f.Music, "/music", media.Audio)
 		if err != nil {
 			return m, err
 		}
-		if m.heardMusic, err = f.listen(in); err != nil {
+		if m.heardMusic, err = f.listen(ctx, in); err != nil {
 			return m, err
 		}
 		m.music = &in
 	}
 	lengths := make([]int, len(f.Scenes))
 	if f.Narration != "" {
-		in, err := f.open(f.Narration, "/narration", media.Audio)
+		in, err := f.open(ctx, f.Narration, "/narration", media.Audio)
 		if err != nil {
 			return m, err
 		}
-		if m.heardVoice, err = f.listen(in); err != nil {
+		if m.heardVoice, err = f.listen(ctx, in); err != nil {
 			return m, err
 		}
 		m.voice = &in
@@ -307,18 +305,18 @@ func (f *film) rate() int {
 }
 
 // join joins scenes and sound, and delivers the files.
-func (f *film) join(list string) error {
+func (f *film) join(ctx context.Context, list string) error {
 	if err := f.write(StageJoin, "scenes.txt", []byte(list)); err != nil {
 		return err
 	}
-	if err := f.mux("concat", "scenes.txt"); err != nil {
+	if err := f.mux(ctx, "concat", "scenes.txt"); err != nil {
 		return err
 	}
 	seconds := timeline.Time(f.frames)
 	if err := f.deliver("final.mp4", File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Width: f.width, Height: f.height, Duration: seconds}); err != nil {
 		return err
 	}
-	if err := f.poster(f.files[len(f.files)-1].Path, posterFrame, f.width, f.height); err != nil {
+	if err := f.poster(ctx, f.files[len(f.files)-1].Path, posterFrame, f.width, f.height); err != nil {
 		return err
 	}
 	if len(f.cues) == 0 {
