@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -16,11 +17,18 @@ import (
 // share an AWS account, but no alarm.
 func Namespace(customer, stage string) string { return "ContentAutomation/" + customer + "/" + stage }
 
-// out is where counts are written: the log of a function is what it prints.
-var out io.Writer = os.Stdout
+// out is where counts are written, one after the other: the log of a function is its
+// standard output.
+var (
+	mu  sync.Mutex
+	out io.Writer = os.Stdout
+)
 
-// SetOutput sets where counts are written, and returns where they were.
+// SetOutput sets where the counts of the process are written, and returns where they were.
+// It may be called while others count.
 func SetOutput(w io.Writer) (before io.Writer) {
+	mu.Lock()
+	defer mu.Unlock()
 	before, out = out, w
 	return before
 }
@@ -66,7 +74,9 @@ func write(name string, members map[string]any, dimensions []string) {
 	}
 	line, err := json.Marshal(members)
 	if err == nil {
+		mu.Lock()
 		_, err = out.Write(append(line, '\n'))
+		mu.Unlock()
 	}
 	if err != nil {
 		slog.Error("metric lost", "name", name, "error", err)

@@ -3,6 +3,7 @@ package metric
 import (
 	"bytes"
 	"encoding/json"
+	"sync"
 	"testing"
 )
 
@@ -61,5 +62,30 @@ func TestTimesHaveTheirUnit(t *testing.T) {
 	Add("ProbeMilliseconds", 900)
 	if n := bytes.Count(b.Bytes(), []byte(`"Unit":"Milliseconds"`)); n != 2 {
 		t.Errorf("%s", b.Bytes())
+	}
+}
+
+// A writer need not be safe for concurrent use, and lines must not run into each other.
+func TestManyMayCountAtATime(t *testing.T) {
+	var b bytes.Buffer
+	before := SetOutput(&b)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 50 {
+				Add("Calls", 1)
+			}
+		})
+	}
+	all.Wait()
+	SetOutput(before)
+	lines := bytes.Split(bytes.TrimSpace(b.Bytes()), []byte("\n"))
+	for _, line := range lines {
+		if !json.Valid(line) {
+			t.Errorf("%s", line)
+		}
+	}
+	if len(lines) != 400 {
+		t.Errorf("%d lines", len(lines))
 	}
 }
