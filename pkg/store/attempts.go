@@ -16,8 +16,8 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// The errors of a table that does not serve a call. None of them says that nothing was
-// changed: an earlier attempt may have been carried out.
+// The errors of a table that does not serve a call. None of them says that nothing was changed: an earlier attempt may
+// have been carried out.
 var (
 	// errBusy is returned if every attempt meets other transactions.
 	errBusy = errs.New(errs.ProviderUnavailable, "Other requests are changing the same resource. Repeat the request with the same Idempotency-Key in a second.")
@@ -31,17 +31,16 @@ var (
 	errLate = errs.New(errs.Timeout, "The request took too long. Repeat it with the same Idempotency-Key.")
 )
 
-// attempts follows the SDK's attempts of one read or write. The SDK returns the error of
-// the last one alone; whether a write may have been carried out, and why the time ran
-// out, depends on all of them.
+// attempts follows the SDK's attempts of one read or write. The SDK returns only the error of the last attempt. Whether
+// a write may have been carried out, and why the time ran out, depends on all of them.
 type attempts struct {
 	write bool
-	// until is when the last attempt may be sent; zero means any time.
+	// until is the time up to which the last attempt may be sent. The zero time means any time.
 	until time.Time
 	now   func() time.Time
-	// met is why the last attempt failed that may succeed later; nil means none.
+	// met is the reason for which the last attempt failed, if it may succeed later, or nil.
 	met error
-	// unknown reports that an attempt was sent whose outcome is not known.
+	// unknown reports that an attempt was sent whose outcome is unknown.
 	unknown bool
 }
 
@@ -51,9 +50,8 @@ func (db *DB) writing(until time.Time) *attempts {
 	return &attempts{write: true, until: until, now: db.now}
 }
 
-// follow is the option of a call whose attempts are followed. It checks the deadline
-// before each of them, just before it is signed. A request that is delayed on its way is
-// harmless: its signature expires within minutes.
+// follow is the option of a call that follows its attempts. It checks the deadline before each attempt, just before the
+// attempt is signed. A request that is delayed on its way is harmless: its signature expires within minutes.
 func (a *attempts) follow(o *dynamodb.Options) {
 	step := middleware.FinalizeMiddlewareFunc("Attempts", func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
 		if !a.until.IsZero() && a.now().Round(0).After(a.until) {
@@ -68,7 +66,7 @@ func (a *attempts) follow(o *dynamodb.Options) {
 	})
 }
 
-// note takes the outcome of an attempt, or of a call.
+// note records the outcome of an attempt, or of a call.
 func (a *attempts) note(ctx context.Context, err error) {
 	switch {
 	case err == nil:
@@ -85,8 +83,7 @@ func (a *attempts) note(ctx context.Context, err error) {
 	}
 }
 
-// failure returns the error of a call that has failed for good: one that asks callers to
-// repeat it if that may help.
+// failure returns the error of a call that has failed for good. It asks callers to repeat the call if that may help.
 func (a *attempts) failure(ctx context.Context, err error, format string, args ...any) error {
 	what := fmt.Sprintf(format, args...)
 	ended := ctx.Err() != nil
@@ -102,9 +99,8 @@ func (a *attempts) failure(ctx context.Context, err error, format string, args .
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// exhausted returns the error of a write whose repeats have ended: by their number, or
-// because the context has ended with the given error. The last one was refused with busy;
-// nil means that there was none.
+// exhausted returns the error of a write whose retries have ended, either by their number or because the context has
+// ended with the error ended. The last attempt was refused with busy, which is nil if there was none.
 func (a *attempts) exhausted(busy, ended error) error {
 	own := busy == error(errBusy) || busy == error(errOverloaded)
 	switch {

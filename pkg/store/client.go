@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// Client is what a table is reached by: the calls that this package makes.
+// Client makes the calls to a table that this package needs.
 type Client interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
@@ -19,6 +19,5 @@ type Client interface {
 
 var _ Client = (*dynamodb.Client)(nil)
 
-// WithClient reaches the table by another client than that of the AWS configuration,
-// such as one in memory.
+// WithClient replaces the client of the AWS configuration, such as by one in memory.
 func WithClient(c Client) Option { return func(db *DB) { db.client = c } }

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Digest returns a hash of the item as it was read, with its key and all attributes
-// that have an effect. How the document is stored does not change it.
+// Digest returns a hash of the item as it was read, with its key and all attributes that have an effect. It does not
+// depend on how the document is stored.
 func (it *Item) Digest() (string, error) {
 	all := map[string]string{}
 	for name, v := range it.plain() {

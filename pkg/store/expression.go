@@ -16,9 +16,9 @@ import (
 var (
 	// Account is the account of the item's owner.
 	Account = expression.Name(attrAccount)
-	// Expiry is when the item ends, in seconds since 1970.
+	// Expiry is the time at which the item ends, in seconds since 1970.
 	Expiry = expression.Name(attrTTL)
-	// Exists is the condition that there is an item.
+	// Exists is the condition that the item exists.
 	Exists = expression.AttributeExists(expression.Name(attrPK))
 )
 
@@ -31,25 +31,24 @@ func Filter(name string) expression.NameBuilder { return expression.Name(filterP
 // Number returns the name of one of Item.Numbers in expressions.
 func Number(name string) expression.NameBuilder { return expression.Name(numberPrefix + name) }
 
-// Written adds to an update that it counts up the version, so that a write based on
-// an earlier read fails with a conflict.
+// Written adds an increment of the version to an update, so that a write based on an earlier read fails with a
+// conflict.
 func Written(u expression.UpdateBuilder) expression.UpdateBuilder {
 	return u.Add(expression.Name(attrVersion), expression.Value(1))
 }
 
-// SetDocument adds to an update that it replaces the item's document.
+// SetDocument adds the replacement of the item's document to an update.
 func SetDocument(u expression.UpdateBuilder, doc json.RawMessage) expression.UpdateBuilder {
 	return u.Set(expression.Name(attrDoc), expression.Value(string(doc))).Remove(expression.Name(attrPacked))
 }
 
-// Expires adds to an update that the item expires at a time.
+// Expires adds the item's time of expiry to an update.
 func Expires(u expression.UpdateBuilder, at time.Time) expression.UpdateBuilder {
 	return u.Set(expression.Name(attrTTL), expression.Value(at.Unix()))
 }
 
-// Update changes an item by an expression, on a condition. If the condition fails,
-// the commit returns failed of the current item, which is the zero Item if there is
-// none.
+// Update changes an item by an expression, on a condition. If the condition fails, the commit returns the error of
+// failed for the current item, which is the zero Item if there is none.
 func (tx *Tx) Update(key Key, u expression.UpdateBuilder, c expression.ConditionBuilder, failed func(Item) error) {
 	x, err := expression.NewBuilder().WithUpdate(u).WithCondition(c).Build()
 	if err != nil {
@@ -62,8 +61,8 @@ func (tx *Tx) Update(key Key, u expression.UpdateBuilder, c expression.Condition
 	}}})
 }
 
-// Add adds the numbers of an item to those that the item of its key has, whatever its
-// version. It creates an item that does not exist. The document is not written.
+// Add adds the numbers of an item to those of the stored item with its key, whatever its version. It creates the item
+// if it does not exist. It does not write the document.
 func (tx *Tx) Add(it Item) {
 	u := expression.Add(expression.Name(attrVersion), expression.Value(1))
 	for name, n := range it.Numbers {
@@ -82,7 +81,7 @@ func (tx *Tx) Add(it Item) {
 	tx.Update(it.Key, u, Exists.Or(expression.Not(Exists)), Conflict)
 }
 
-// Conflict is the usual last argument of Update: it returns ErrConflict.
+// Conflict is the usual last argument of Update. It returns ErrConflict.
 func Conflict(Item) error { return ErrConflict }
 
 // Update changes one item by an expression, on a condition, in one round trip, and

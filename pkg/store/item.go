@@ -1,7 +1,6 @@
-// Package store is the only place that knows the shape of the DynamoDB tables:
-// their keys and indexes, transactions, optimistic versions and cursors. An area
-// keeps each of its resources as one JSON document in one item: as the text attribute
-// "doc", or compressed as the binary attribute "packed" where that saves a write unit.
+// Package store is the only place that knows the shape of the DynamoDB tables: their keys and indexes, transactions,
+// optimistic versions and cursors. An area keeps each of its resources as one JSON document in one item: as the text
+// attribute "doc", or compressed as the binary attribute "packed" if that saves a write unit.
 package store
 
 import (
@@ -28,8 +27,7 @@ const (
 	attrDoc     = "doc"
 	attrPacked  = "packed" // the document, compressed; such an item has no attrDoc
 	attrTTL     = "ttl"
-	// The prefixes of the attributes beside the document: those that a list may be
-	// filtered by, texts, and numbers.
+	// The prefixes of the attributes outside the document: those that a list may be filtered by, texts, and numbers.
 	filterPrefix = "f_"
 	textPrefix   = "x_"
 	numberPrefix = "n_"
@@ -38,40 +36,38 @@ const (
 // Key is the primary key of an item.
 type Key struct{ PK, SK string }
 
-// onlySK is the sort key of items that have their partition to themselves.
+// onlySK is the sort key of items that have a partition of their own.
 const onlySK = "#"
 
-// IDKey is the key of an item that is found by its id alone.
+// IDKey returns the key of an item that is found by its id alone.
 func IDKey(id string) Key { return Key{id, onlySK} }
 
 // Item is one item of a table.
 type Item struct {
 	Key
-	Kind string // what the document is, such as "factory"
+	Kind string // the type of the document, such as "factory"
 	tenant.Owner
 	Version int64 // counts the writes; 0 before the first
 	Doc     json.RawMessage
-	// Listed, Parent and Due are the item's keys in ByOwner, ByParent and ByDue. With
-	// an empty partition the item is not in that index.
+	// Listed, Parent and Due are the item's keys in ByOwner, ByParent and ByDue. With an empty partition the item is
+	// not in that index.
 	Listed, Parent, Due Key
 	// Filters are the values that a list may be filtered by.
 	Filters map[string]string
-	// Attributes are texts that change without the document, such as when a key was
-	// last used, and Numbers are counters. A write of the item writes them too.
+	// Attributes are texts that change without the document, such as the time at which a key was last used. Numbers are
+	// counters. A write of the item writes both.
 	Attributes map[string]string
 	Numbers    map[string]int64
-	// Traced asks the transaction that creates the item to note its origin.
+	// Traced makes the transaction that creates the item note its origin.
 	Traced bool
-	// ExpireAt is when the item expires; zero means never.
+	// ExpireAt is the time at which the item expires. The zero time means never.
 	ExpireAt time.Time
 }
 
-// OwnerPartition is the partition of ByOwner that lists one kind of resource of
-// one account and mode.
+// OwnerPartition is the partition of ByOwner that lists one kind of resource of one account and mode.
 func OwnerPartition(o tenant.Owner, kind string) string { return o.String() + "#" + kind }
 
-// NewItem makes the item of a resource that is found by its id and listed by
-// its owner; doc is written as JSON.
+// NewItem makes the item of a resource that is found by its id and listed by its owner. It writes doc as JSON.
 func NewItem(kind string, o tenant.Owner, id string, doc any) (Item, error) {
 	b, err := json.Marshal(doc)
 	if err != nil {
@@ -83,8 +79,7 @@ func NewItem(kind string, o tenant.Owner, id string, doc any) (Item, error) {
 	}, nil
 }
 
-// ErrUnreadable is wrapped by the error of an item that cannot be decoded: to read it
-// again does not help.
+// ErrUnreadable is wrapped by the error of an item that cannot be decoded. Reading the item again does not help.
 var ErrUnreadable = errors.New("the item cannot be decoded")
 
 // Decode reads the document into v.
@@ -151,7 +146,7 @@ func (it *Item) plain() attributes {
 	return a
 }
 
-// unmarshal returns the item that has the attributes, or the zero Item where there are none.
+// unmarshal returns the item that has the attributes, or the zero Item if there are none.
 func unmarshal(a attributes) (Item, error) {
 	doc, err := documentOf(a)
 	if err != nil {

@@ -2,12 +2,12 @@ package store
 
 import "context"
 
-// Keys reads a page of an index that holds keys only, without the items: each has its
-// key and its key in the index. An item may have moved on in the index since.
+// Keys reads a page of an index that holds keys only. It does not read the items: each has only its key and its key in
+// the index. An item may have moved in the index since.
 func (db *DB) Keys(ctx context.Context, q Query) (Page, error) { return db.list(ctx, q) }
 
-// Whole reads the items that Keys listed by an index. The index lags: Whole leaves out the
-// items that are no more, that have expired, or that have moved on in the index since.
+// Whole reads the items that Keys listed by an index. The index lags: Whole leaves out the items that no longer exist,
+// that have expired, or that have moved in the index since.
 func (db *DB) Whole(ctx context.Context, x Index, listed []Item) ([]Item, error) {
 	keys := make([]Key, len(listed))
 	for i, it := range listed {

@@ -5,24 +5,23 @@ import (
 	"sync"
 )
 
-// Merge reads several partitions of an index of keys in the order of their sort keys,
-// oldest first, as if they were one. It holds one page of keys of each partition, and the
-// items of one page.
+// Merge reads several partitions of an index of keys as if they were one, in the order of their sort keys, oldest
+// first. It holds one page of keys of each partition, and the items of one page.
 type Merge struct {
 	db    *DB
 	limit int
 	parts []*mergePart
 }
 
-// mergePart is one partition: the keys that were read of it, and whether there are more.
+// mergePart is one partition: the keys that were read and not yet returned, and whether there are more.
 type mergePart struct {
 	q    Query
 	keys []Item
 	more bool
 }
 
-// Merge returns the list of the partitions. The query has everything else; its index must
-// hold keys only. Limit is the size of a page.
+// Merge returns the merged list of the partitions. The query sets everything else. Its index must hold keys only. Its
+// limit is the size of a page.
 func (db *DB) Merge(q Query, partitions []string) *Merge {
 	m := &Merge{db: db, limit: q.Limit}
 	q.OldestFirst = true
@@ -33,7 +32,7 @@ func (db *DB) Merge(q Query, partitions []string) *Merge {
 	return m
 }
 
-// Next returns the items that follow, in pages of the limit; none at the end.
+// Next returns the next items, at most the limit, or none at the end.
 func (m *Merge) Next(ctx context.Context) ([]Item, error) {
 	for {
 		var keys []Key
@@ -55,7 +54,7 @@ func (m *Merge) Next(ctx context.Context) ([]Item, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The index lags: what is no more is not listed.
+		// The index lags: leave out items that no longer exist.
 		there := items[:0]
 		for _, it := range items {
 			if it.Kind != "" {
@@ -98,7 +97,7 @@ func (p *mergePart) read(ctx context.Context, db *DB) error {
 	return nil
 }
 
-// first returns the partition whose next key is the smallest; nil at the end.
+// first returns the partition whose next key is the smallest, or nil at the end.
 func (m *Merge) first() (first *mergePart) {
 	for _, p := range m.parts {
 		if len(p.keys) > 0 && (first == nil || p.sort() < first.sort()) {

@@ -10,12 +10,10 @@ import (
 	"github.com/content-automation/api/pkg/store/deflate"
 )
 
-// writeUnit is the size that DynamoDB counts writes by: in the table, and again in each
-// index that has whole items.
+// writeUnit is the size by which DynamoDB counts writes: in the table, and again in each index that has whole items.
 const writeUnit = 1024
 
-// pack compresses the document of an item where that saves a write unit. Other documents
-// stay readable in the console.
+// pack compresses the document of an item if that saves a write unit. Other documents stay readable in the console.
 func pack(a attributes) attributes {
 	doc := text(a[attrDoc])
 	whole := sizeOf(a)
@@ -32,8 +30,8 @@ func pack(a attributes) attributes {
 
 func units(size int) int { return (size + writeUnit - 1) / writeUnit }
 
-// sizeOf returns the size of an item by DynamoDB's rules. Numbers, which have two digits
-// in a byte, are counted as texts.
+// sizeOf returns the size of an item by DynamoDB's rules, except that it counts numbers, which have two digits in a
+// byte, as texts.
 func sizeOf(a attributes) (n int) {
 	for name, value := range a {
 		n += len(name)
@@ -60,8 +58,7 @@ func documentOf(a attributes) (json.RawMessage, error) {
 	return doc, nil
 }
 
-// Unpack returns an item that was read past this package, with its document as the text
-// attribute "doc".
+// Unpack returns an item that was read without this package, with its document as the text attribute "doc".
 func Unpack(item map[string]types.AttributeValue) (map[string]types.AttributeValue, error) {
 	if item[attrPacked] == nil {
 		return item, nil

@@ -7,13 +7,12 @@ import (
 	"strconv"
 )
 
-// PartSize is the number of bytes that Tx.CreateParts puts into one item. An item
-// may have 400 KB in all, and base64 adds a third.
+// PartSize is the number of bytes that Tx.CreateParts puts into one item. An item may have 400 KB in all, and base64
+// adds a third.
 const PartSize = 256 << 10
 
-// CreateParts writes data that is too large for one item as several items, which
-// must not exist yet, and returns their number. Each is a copy of the given item,
-// whose partition key names them all.
+// CreateParts writes data that is too large for one item as several items, and returns their number. The items must not
+// exist yet. Each is a copy of the given item, whose partition key names them all.
 func (tx *Tx) CreateParts(like Item, data []byte) (n int) {
 	name := like.PK
 	for part := range slices.Chunk(data, PartSize) {
@@ -25,8 +24,7 @@ func (tx *Tx) CreateParts(like Item, data []byte) (n int) {
 	return n
 }
 
-// Parts reads data that CreateParts has written. It returns ErrNotFound if a part
-// is missing or has expired.
+// Parts reads data that CreateParts has written. It returns ErrNotFound if a part is missing or has expired.
 func (db *DB) Parts(ctx context.Context, name string, n int) ([]byte, error) {
 	keys := make([]Key, n)
 	for i := range keys {
@@ -48,6 +46,6 @@ func (db *DB) Parts(ctx context.Context, name string, n int) ([]byte, error) {
 	return data, nil
 }
 
-// partKey returns the key of a part. Each part has a partition of its own, since one
-// partition cannot take so many writes at once.
+// partKey returns the key of a part. Each part has a partition of its own, since one partition cannot take so many
+// writes at once.
 func partKey(name string, n int) Key { return IDKey(name + "#" + strconv.Itoa(n)) }

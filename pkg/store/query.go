@@ -28,14 +28,14 @@ func (q Query) input(db *DB) (*dynamodb.QueryInput, error) {
 		}
 	}
 	var filter []string
-	// DynamoDB refuses a filter by an attribute that the index does not have. GetAll,
-	// which reads the items of an index of keys, leaves out the expired ones.
+	// DynamoDB refuses a filter by an attribute that the index does not have. GetAll, which reads the items of an index
+	// of keys, leaves out the expired ones.
 	if !q.Index.keysOnly {
 		filter = append(filter, "(attribute_not_exists(#ttl) OR #ttl > :now)")
 		names["#ttl"], values[":now"] = attrTTL, num(db.now().Unix())
 	}
 	n := 0
-	// keep adds the condition that the form holds for a value and one of the list.
+	// keep adds the condition that form holds for the filter and one value of the list.
 	keep := func(name string, list []string, form string) {
 		at, either := fmt.Sprint("#f", n), make([]string, len(list))
 		for i, value := range list {

@@ -25,13 +25,13 @@ type DB struct {
 	now    func() time.Time
 }
 
-// Option changes how a table is opened.
+// Option is an option of Open.
 type Option func(*DB)
 
-// WithClock injects the time that expiry is judged by.
+// WithClock sets the clock by which expiry is judged.
 func WithClock(now func() time.Time) Option { return func(db *DB) { db.now = now } }
 
-// Open makes a table from the AWS configuration and its name.
+// Open returns the table with the given name.
 func Open(cfg aws.Config, name string, options ...Option) *DB {
 	db := &DB{client: dynamodb.NewFromConfig(cfg), name: name, now: time.Now}
 	for _, o := range options {
@@ -40,7 +40,7 @@ func Open(cfg aws.Config, name string, options ...Option) *DB {
 	return db
 }
 
-// Get reads one item, strongly consistent. It returns ErrNotFound where there is none.
+// Get reads one item, strongly consistent. It returns ErrNotFound if there is none.
 func (db *DB) Get(ctx context.Context, key Key) (Item, error) {
 	tries := db.reading()
 	out, err := db.client.GetItem(ctx, &dynamodb.GetItemInput{
@@ -62,18 +62,16 @@ func (db *DB) Get(ctx context.Context, key Key) (Item, error) {
 	return it, nil
 }
 
-// expired reports whether an item has expired: DynamoDB deletes it within days, not
-// at once.
+// expired reports whether an item has expired. DynamoDB deletes it within days, not at once.
 func (db *DB) expired(it *Item) bool {
 	return !it.ExpireAt.IsZero() && it.ExpireAt.Unix() <= db.now().Unix()
 }
 
-// maxKeys is the number of items in one round trip.
+// maxKeys is the number of items that one round trip reads.
 const maxKeys = 100
 
-// GetAll reads items, strongly consistent, and returns them in the order of their
-// keys: up to 100 in one round trip, more in several concurrent ones. Keys must be
-// distinct. The item of a key without one is the zero Item.
+// GetAll reads items, strongly consistent, and returns them in the order of their keys. It reads up to 100 in one round
+// trip, and more in several concurrent ones. Keys must be distinct. The item of a missing key is the zero Item.
 func (db *DB) GetAll(ctx context.Context, keys ...Key) ([]Item, error) {
 	if len(keys) <= maxKeys {
 		return db.getAll(ctx, keys)
@@ -124,32 +122,30 @@ func (db *DB) getAll(ctx context.Context, keys []Key) ([]Item, error) {
 	return items, nil
 }
 
-// Query asks for a list of items.
+// Query describes a list of items.
 type Query struct {
 	Index     Index
 	Partition string
-	// From and To bound the sort key, both inclusive; empty: unbounded.
+	// From and To bound the sort key, both inclusive. Empty bounds have no effect.
 	From, To string
-	// Filters keep the items with these values only; empty values do not filter.
+	// Filters keep only the items with these values. Empty values have no effect.
 	Filters map[string]string
-	// Prefixes keep the items whose values begin with one of these only; empty lists do
-	// not filter.
+	// Prefixes keep only the items whose values begin with one of these. Empty lists have no effect.
 	Prefixes map[string][]string
-	// OneOf keep the items that have one of these values only; empty lists do not filter.
+	// OneOf keeps only the items that have one of these values. Empty lists have no effect.
 	OneOf map[string][]string
-	// Bounds keep the items whose value lies on one side of a bound, or that have none.
+	// Bounds keep the items whose value lies on one side of a bound, and those without the value.
 	Bounds map[string]Bound
-	// Either keep the items that lie within all bounds of one of these; an empty list does
-	// not filter.
+	// Either keeps the items that lie within all bounds of one of these. An empty list has no effect.
 	Either []map[string]Bound
 	Limit  int
-	// After continues behind the item with this cursor, from Page.Next.
+	// After continues the list behind the item with this cursor, from Page.Next.
 	After *Cursor
-	// OldestFirst reverses the order; lists are newest first.
+	// OldestFirst reverses the order, which is newest first.
 	OldestFirst bool
 }
 
-// Bound keeps values after a text, or those up to it.
+// Bound keeps the values after a text, or those up to and including it.
 type Bound struct {
 	At    string
 	After bool
@@ -166,16 +162,16 @@ type Cursor struct {
 // Page is a part of a list.
 type Page struct {
 	Items []Item
-	// Next is where the list continues; nil at its end. A page before the end may be
-	// short or empty, if the filter passes few items or the items are large.
+	// Next is the cursor for the next page, nil at the end of the list. A page before the end may be short or empty, if
+	// the filter passes few items or the items are large.
 	Next *Cursor
 }
 
 // maxReads bounds the round trips of a List whose filter passes few items.
 const maxReads = 8
 
-// maxPageBytes is the size at which a page ends short of its limit: a function's
-// response is limited to 6 MB, and encoding a page as JSON may double its size.
+// maxPageBytes is the size at which a page ends before its limit: a function's response is limited to 6 MB, and
+// encoding a page as JSON may double its size.
 const maxPageBytes = 2 << 20
 
 // List reads a page.
@@ -213,7 +209,7 @@ func (db *DB) list(ctx context.Context, q Query) (Page, error) {
 				return Page{}, err
 			}
 			if len(page.Items) == q.Limit || bytes >= maxPageBytes {
-				// There is one more than may be given, so the list goes on.
+				// There is at least one more item, so the list continues.
 				page.Next = cursorOf(page.Items[len(page.Items)-1], q.Index)
 				return page, nil
 			}
@@ -221,7 +217,7 @@ func (db *DB) list(ctx context.Context, q Query) (Page, error) {
 			bytes += it.bytes()
 		}
 		if out.LastEvaluatedKey == nil {
-			page.Next = nil // where an earlier read had to stop does not matter any more
+			page.Next = nil // the cursor of an earlier read no longer matters
 			return page, nil
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
@@ -233,8 +229,7 @@ func (db *DB) list(ctx context.Context, q Query) (Page, error) {
 	return page, nil
 }
 
-// Each reads a whole list, a page at a time, and calls f with each of its items
-// until that returns an error.
+// Each reads a whole list, a page at a time, and calls f with each item until f returns an error.
 func (db *DB) Each(ctx context.Context, q Query, f func(Item) error) error {
 	for {
 		page, err := db.List(ctx, q)
@@ -262,7 +257,7 @@ func (it *Item) bytes() int {
 	return n
 }
 
-// key is the item's key in an index.
+// key returns the item's key in an index.
 func (it *Item) key(x Index) Key {
 	switch x {
 	case ByOwner:
@@ -278,8 +273,7 @@ func (it *Item) key(x Index) Key {
 
 func cursorOf(it Item, x Index) *Cursor { return &Cursor{PK: it.PK, SK: it.SK, Sort: it.key(x).SK} }
 
-// maxConflicts bounds the attempts of a call that meets contention or is answered in
-// part.
+// maxConflicts bounds the attempts of a call that meets contention or is answered only in part.
 const maxConflicts = 6
 
 // pause waits before a retry.

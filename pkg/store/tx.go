@@ -19,41 +19,39 @@ import (
 	"github.com/content-automation/api/pkg/base/backoff"
 )
 
-// ErrConflict is returned when an item is not as the transaction expects it:
-// another call has created, changed or deleted it since it was read. The caller
-// reads again and retries.
+// ErrConflict is returned if an item is not as the transaction expects it: another call has created, changed or deleted
+// it since it was read. The caller should read again and retry.
 var ErrConflict = errors.New("store: the item has changed")
 
 // Tx collects writes that commit atomically. The zero value is ready to use.
 type Tx struct {
-	// Origin is the id of the request that all of it follows from; empty: none. Work that
-	// the transaction creates, and events, carry it.
+	// Origin is the id of the API request that caused the transaction, empty if there is none. Tasks and events that
+	// the transaction creates carry it.
 	Origin string
 	ops    []op
-	// until is the deadline for sending the last attempt; zero means none.
+	// until is the deadline for sending the last attempt. The zero time means none.
 	until time.Time
 }
 
 type op struct {
 	write types.TransactWriteItem
-	// failed is the error of the commit when the condition of this write fails.
+	// failed is the error of the commit if the condition of this write fails.
 	failed error
-	// held is the error of the commit when another transaction still has the item
-	// of this write at the last attempt; nil means errBusy.
+	// held is the error of the commit if another transaction still has the item of this write at the last attempt. If
+	// it is nil, the error is errBusy.
 	held error
-	// judge, when set, returns the error for a failed condition from the current item.
+	// judge, if it is set, returns the error of a failed condition for the current item.
 	judge func(Item) error
 }
 
-// OriginAttribute is the attribute of items that are traced that has the origin of the
-// transaction that created them.
+// OriginAttribute is the attribute of traced items that holds the origin of the transaction that created them.
 const OriginAttribute = "request"
 
 // Len returns the number of writes.
 func (tx *Tx) Len() int { return len(tx.ops) }
 
-// Create writes an item that must not exist yet. If it does, the commit returns
-// failed, or ErrConflict where that is nil.
+// Create writes an item that must not exist yet. If it does, the commit returns failed, or ErrConflict if failed is
+// nil.
 func (tx *Tx) Create(it Item, failed error) {
 	if it.Traced && tx.Origin != "" {
 		it.Attributes = maps.Clone(it.Attributes)
@@ -65,8 +63,7 @@ func (tx *Tx) Create(it Item, failed error) {
 	tx.put(it, condition{cond: "attribute_not_exists(#pk)", names: map[string]string{"#pk": attrPK}}, failed)
 }
 
-// CreateExpiring is Create for an item that may replace an expired one, which
-// DynamoDB has not removed yet.
+// CreateExpiring is Create for an item that may replace an expired one, which DynamoDB has not removed yet.
 func (tx *Tx) CreateExpiring(it Item, now int64, failed error) {
 	tx.put(it, condition{
 		cond:   "attribute_not_exists(#pk) OR #ttl <= :now",
@@ -75,13 +72,13 @@ func (tx *Tx) CreateExpiring(it Item, now int64, failed error) {
 	}, failed)
 }
 
-// Replace writes an item that must still have the version that it was read with.
-// If it has not, the commit returns ErrConflict.
+// Replace writes an item whose stored version must still be the one that was read. Otherwise the commit returns
+// ErrConflict.
 func (tx *Tx) Replace(it Item) {
 	tx.put(it, versionIs(it.Version), ErrConflict)
 }
 
-// Delete removes an item that must still have the version that it was read with.
+// Delete removes an item whose stored version must still be the one that was read.
 func (tx *Tx) Delete(it Item) {
 	x := versionIs(it.Version)
 	tx.ops = append(tx.ops, op{failed: ErrConflict, write: types.TransactWriteItem{Delete: &types.Delete{
@@ -90,8 +87,7 @@ func (tx *Tx) Delete(it Item) {
 	}}})
 }
 
-// Unchanged makes the commit return ErrConflict unless the item still has the
-// version that it was read with.
+// Unchanged makes the commit return ErrConflict unless the stored version of the item is still the one that was read.
 func (tx *Tx) Unchanged(it Item) {
 	tx.check(it.Key, versionIs(it.Version), ErrConflict)
 }
@@ -103,18 +99,17 @@ func (tx *Tx) check(key Key, x condition, failed error) {
 	}}})
 }
 
-// countNumber is the number that Tx.Count counts in.
+// countNumber is the name of the number that Tx.Count changes.
 const countNumber = "count"
 
 // CountValue is the value of a counter in expressions.
 var CountValue = Number(countNumber)
 
-// Count returns the value of a counter's item; 0 where there is none.
+// Count returns the value of a counter's item, or 0 for the zero Item.
 func (it *Item) Count() int64 { return it.Numbers[countNumber] }
 
-// Count adds delta to a counter, which must stay between 0 and most. A counter is
-// an item of its own, created by the first count. If the result would be out of
-// bounds, the commit returns failed.
+// Count adds delta to a counter, whose value must stay between 0 and most. A counter is an item of its own, created by
+// the first count. If the result would be out of bounds, the commit returns failed.
 func (tx *Tx) Count(key Key, delta, most int64, failed error) {
 	tx.count(key, delta, most, failed, expression.Add(Number(countNumber), expression.Value(delta)))
 }
@@ -137,8 +132,7 @@ func (tx *Tx) count(key Key, delta, most int64, failed error, u expression.Updat
 	tx.Update(key, u, within, func(Item) error { return failed })
 }
 
-// Counted makes the commit return ErrConflict unless the counter still has the
-// value that it was read with.
+// Counted makes the commit return ErrConflict unless the counter still has the value that was read.
 func (tx *Tx) Counted(key Key, value int64) {
 	x := condition{cond: "#n = :n", names: map[string]string{"#n": numberPrefix + countNumber}, values: attributes{":n": num(value)}}
 	if value == 0 {
@@ -167,14 +161,12 @@ func (tx *Tx) put(it Item, x condition, failed error) {
 	}}})
 }
 
-// maxCommits bounds the attempts of a transaction that meets contention. Many
-// transactions may write one item, such as an account's balance: the back-off adds
-// up to a second, about the time that 200 of them need one after another.
+// maxCommits bounds the attempts of a transaction that meets contention. Many transactions may write one item, such as
+// an account's balance: the back-off adds up to a second, about the time that 200 of them need one after another.
 const maxCommits = 9
 
-// Commit executes all writes or none. It returns the error of the first write, in
-// their order, whose condition failed. It retries contention with other
-// transactions a few times.
+// Commit executes all writes or none. It returns the error of the first write, in their order, whose condition failed.
+// It retries a few times if it meets other transactions.
 func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 	if len(tx.ops) == 0 {
 		return nil
@@ -187,8 +179,8 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 	if put := items[0].Put; len(items) == 1 && put != nil {
 		return db.putOne(ctx, put, tx)
 	}
-	// All attempts, ours and the SDK's, share one token: an attempt after a lost
-	// answer is idempotent and reports the earlier success.
+	// All attempts, ours and the SDK's, share one token: an attempt after a lost answer is idempotent and reports the
+	// earlier success.
 	token := rand.Text()
 	tries := db.writing(tx.until)
 	var busy error
@@ -218,8 +210,8 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 	return tries.exhausted(busy, nil)
 }
 
-// failedCondition returns the error of the first write whose condition failed, or
-// nil if only contention or throttling canceled the transaction.
+// failedCondition returns the error of the first write whose condition failed, or nil if only contention or throttling
+// canceled the transaction.
 func failedCondition(ops []op, reasons []types.CancellationReason) error {
 	var other []string
 	for i, r := range reasons {
@@ -260,8 +252,7 @@ func (db *DB) putOne(ctx context.Context, put *types.Put, tx *Tx) error {
 		}
 		var check *types.ConditionalCheckFailedException
 		if errors.As(err, &check) {
-			// After a lost answer the SDK repeats the put and finds its own first
-			// write: that is success.
+			// After a lost answer the SDK repeats the put and finds its own first write: that is success.
 			if sameWrite(check.Item, put.Item) {
 				return nil
 			}

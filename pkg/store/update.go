@@ -14,23 +14,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Update changes some attributes of an item that must still have the version that
-// it was read with. The document and all other attributes stay as they are.
+// Update changes some attributes of an item whose stored version must still be the one that was read. The document and
+// all other attributes stay as they are.
 type Update struct {
 	Key     Key
 	Version int64
-	// Attributes and Filters are the values to set; one that is empty is removed.
+	// Attributes and Filters are the values to set. Empty values are removed.
 	Attributes, Filters []Value
-	// Parent and Due are the item's new keys in ByParent and ByDue, empty ones to
-	// take it out; nil leaves them.
+	// Parent and Due are the item's new keys in ByParent and ByDue. An empty key takes the item out of the index, nil
+	// leaves it.
 	Parent, Due *Key
 }
 
-// Value is a value with the name that it has in Item.Attributes or Item.Filters.
+// Value is a named value of Item.Attributes or Item.Filters.
 type Value struct{ Name, Value string }
 
-// ConflictError is an ErrConflict with the current item, which is the zero Item if
-// there is none.
+// ConflictError is an ErrConflict with the current item, which is the zero Item if there is none.
 type ConflictError struct{ Item Item }
 
 // Error names the item.
@@ -38,7 +37,7 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%v: %s %s", ErrConflict, e.Item.PK, e.Item.SK)
 }
 
-// conflict returns the error of a condition that the stored item does not meet.
+// conflict returns the error of a condition that fails for the stored item.
 func conflict(stored attributes) error {
 	it, err := unmarshal(stored)
 	if err != nil {
@@ -53,9 +52,8 @@ func (e *ConflictError) Unwrap() error { return ErrConflict }
 // UpdateBatch is the number of updates in one round trip.
 const UpdateBatch = 25
 
-// UpdateAll executes updates independently of each other, many in one round trip. It
-// returns their errors in the same order: a *ConflictError where the item has
-// another version. The items must be distinct.
+// UpdateAll executes independent updates, many in one round trip. It returns their errors in the same order: a
+// *ConflictError if the item has another version. The items must be distinct.
 func (db *DB) UpdateAll(ctx context.Context, updates ...Update) []error {
 	failed := make([]error, len(updates))
 	if len(updates) <= UpdateBatch {
@@ -71,8 +69,7 @@ func (db *DB) UpdateAll(ctx context.Context, updates ...Update) []error {
 	return failed
 }
 
-// update executes the updates of one round trip. It retries those that meet
-// contention or throttling.
+// update executes the updates of one round trip. It retries those that meet contention or throttling.
 func (db *DB) update(ctx context.Context, updates []Update, failed []error) {
 	left := make([]int, len(updates))
 	statements := make([]types.BatchStatementRequest, len(updates))
@@ -99,7 +96,7 @@ func (db *DB) update(ctx context.Context, updates []Update, failed []error) {
 	}
 }
 
-// execute makes one call for the updates that are left, and returns those to retry.
+// execute makes one call for the updates that are left, and returns the updates to retry.
 func (db *DB) execute(ctx context.Context, tries *attempts, updates []Update, statements []types.BatchStatementRequest, left []int, failed []error) (again []int, err error) {
 	in := &dynamodb.BatchExecuteStatementInput{Statements: make([]types.BatchStatementRequest, len(left))}
 	for n, i := range left {
@@ -134,8 +131,8 @@ func (db *DB) execute(ctx context.Context, tries *attempts, updates []Update, st
 	return again, nil
 }
 
-// conflict returns the error of an update whose item has another version. A retry
-// after a lost answer finds its own first write: that is success.
+// conflict returns the error of an update whose item has another version. A retry after a lost answer finds its own
+// first write: that is success.
 func (u *Update) conflict(stored attributes) error {
 	if len(stored) == 0 {
 		return &ConflictError{Item{Key: u.Key}}
@@ -150,7 +147,7 @@ func (u *Update) conflict(stored attributes) error {
 	return &ConflictError{it}
 }
 
-// isDone reports whether the item is as the update would leave it.
+// isDone reports whether the item is as the update leaves it.
 func (u *Update) isDone(it *Item) bool {
 	for _, v := range u.Attributes {
 		if it.Attributes[v.Name] != v.Value {
@@ -165,8 +162,8 @@ func (u *Update) isDone(it *Item) bool {
 	return (u.Parent == nil || it.Parent == *u.Parent) && (u.Due == nil || it.Due == *u.Due)
 }
 
-// statement returns the update as a PartiQL statement. Names are constants of this
-// package and need no quotes; values are parameters.
+// statement returns the update as a PartiQL statement. Names are constants of this package and need no quotes. Values
+// are parameters.
 func (u *Update) statement(table string) types.BatchStatementRequest {
 	s := &statement{values: make([]types.AttributeValue, 0, len(u.Attributes)+len(u.Filters)+6)}
 	s.text.Grow(64 + 24*cap(s.values))
@@ -191,7 +188,7 @@ func (u *Update) statement(table string) types.BatchStatementRequest {
 	}
 }
 
-// statement is a statement that is being written.
+// statement builds a statement.
 type statement struct {
 	text, removed strings.Builder
 	values        []types.AttributeValue
@@ -231,9 +228,8 @@ func ConflictOf(err error) (Item, bool) {
 	return Item{}, false
 }
 
-// Note sets attributes of an item, removes those that are empty, and leaves all
-// others as they are: several writers may share one item. It creates the item if
-// there is none, and checks no version.
+// Note sets attributes of an item, removes those that are empty, and leaves all others as they are, so that several
+// writers may share one item. It creates the item if there is none, and checks no version.
 func (db *DB) Note(ctx context.Context, it Item) error {
 	names, values := map[string]string{"#kind": attrKind, "#ttl": attrTTL}, attributes{":kind": str(it.Kind), ":ttl": num(it.ExpireAt.Unix())}
 	set, remove := "SET #kind = :kind, #ttl = :ttl", ""

@@ -7,11 +7,11 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Checkpoint is how far a repeated search has got, kept from one run to the next.
+// Checkpoint is the progress of a repeated search, kept from one run to the next.
 type Checkpoint struct {
 	db   *store.DB
 	item store.Item
-	// Done is the place up to which nothing is left to do; empty before the first run.
+	// Done is the position up to which nothing is left to do. It is empty before the first run.
 	Done string `json:"done"`
 }
 
@@ -25,8 +25,8 @@ func ReadCheckpoint(ctx context.Context, db *store.DB, name string) (*Checkpoint
 	return c, it.Decode(c)
 }
 
-// Advance moves the checkpoint on; never back. It returns store.ErrConflict where
-// another run has done so since it was read.
+// Advance moves the checkpoint forward, never back. It returns store.ErrConflict if another run has moved it since it
+// was read.
 func (c *Checkpoint) Advance(ctx context.Context, done string) error {
 	if done <= c.Done {
 		return nil

@@ -9,22 +9,21 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Set is a set of things that are due at a time, in store.ByDue. It is spread over
-// shards, because all of a busy stack would be too many for one partition.
+// Set is a set of items that are due at a time, in store.ByDue. It is spread over shards, because the items of a busy
+// stack would be too many for one partition.
 type Set struct {
 	Name   string
 	Shards int
 }
 
-// Tasks are the tasks that have not ended, by the time of their next step. Parked are
-// those of them that no queue can hold back until then.
+// Tasks holds the tasks that have not ended, by the time of their next step. Parked holds those whose next step is due
+// later than a queue can delay a message.
 var (
 	Tasks  = Set{"task", 8}
 	Parked = Set{"parked", 8}
 )
 
-// Key returns the key in store.ByDue of what is due at the given time, to the
-// second.
+// Key returns the key in store.ByDue of an item that is due at the given time, to the second.
 func (s Set) Key(id string, at time.Time) store.Key {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id)) // returns no error
@@ -39,6 +38,5 @@ func dueAt(k store.Key) (time.Time, error) {
 	return time.Parse(time.RFC3339, at)
 }
 
-// until is the largest sort key of what is due before the second after the given
-// time.
+// until returns the largest sort key of the items that are due before the second after the given time.
 func until(at time.Time) string { return at.UTC().Format(time.RFC3339) + "#~" }

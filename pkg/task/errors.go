@@ -8,29 +8,29 @@ import (
 	"github.com/content-automation/api/pkg/base/backoff"
 )
 
-// ErrDeadline is the cause of a failure whose task was not done in time.
+// ErrDeadline is the cause of the failure of a task that was not done in time.
 var ErrDeadline = errors.New("task: the deadline has passed")
 
 // ErrMoved reports that a task has moved on without this step's outcome: another
 // delivery of the message has taken the step, or the task was canceled.
 var ErrMoved = errors.New("task: the task has moved on")
 
-// ErrOrphaned reports that the subject of a task does not wait for it although it
-// was not canceled. Only a defect of ours leads to it; the task ends and is logged.
+// ErrOrphaned reports that the subject of a task does not wait for it although it was not canceled. Only a defect of
+// this service leads to it. The task ends, and the kernel logs it.
 var ErrOrphaned = errors.New("task: the subject does not wait for the task")
 
-// maxFailures is how often a step is tried whose errors say nothing else.
+// maxFailures bounds the attempts at a step whose error sets no bound of its own.
 const maxFailures = 8
 
-// NoLimit is RetryError.Most of a step that is tried until it succeeds.
+// NoLimit is the value of RetryError.Most for a step that is tried until it succeeds.
 const NoLimit = math.MaxInt
 
 // RetryError is an error of a step that says when the step is to be tried again.
 type RetryError struct {
 	Err error
-	// After is the shortest wait before the next attempt; 0: the usual back-off.
+	// After is the shortest wait before the next attempt. With 0 the usual back-off applies.
 	After time.Duration
-	// Most is how many failures in a row end the task; 0: maxFailures.
+	// Most is the number of failures in a row that ends the task. 0 means maxFailures.
 	Most int
 }
 
@@ -40,7 +40,7 @@ func (e *RetryError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *RetryError) Unwrap() error { return e.Err }
 
-// PermanentError is an error of a step that no repeat ends: the task fails with it.
+// PermanentError is an error of a step that a retry cannot fix. The task fails with it.
 type PermanentError struct{ Err error }
 
 // Error returns the text of the cause.
@@ -49,11 +49,11 @@ func (e *PermanentError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *PermanentError) Unwrap() error { return e.Err }
 
-// Permanent marks an error of a step as one that no repeat ends.
+// Permanent marks an error as one that a retry cannot fix.
 func Permanent(err error) error { return &PermanentError{err} }
 
-// classify returns how long to wait before the next attempt at a step that has
-// failed so often in a row, or reports that the task fails.
+// classify returns the wait before the next attempt at a step that has failed the given number of times in a row, or
+// reports that the task fails.
 func classify(err error, failures int, chance float64) (wait time.Duration, final bool) {
 	var permanent *PermanentError
 	if errors.As(err, &permanent) {
@@ -76,8 +76,7 @@ func pause(n int, chance float64) time.Duration {
 	return spread(min(first<<min(n-1, 10), longest), chance)
 }
 
-// Jitter spreads a wait over 80 to 120 percent, so that what failed together is not
-// tried again together.
+// Jitter spreads a wait over 80 to 120 percent, so that steps that failed together are not retried together.
 func Jitter(d time.Duration) time.Duration { return spread(d, backoff.Chance()) }
 
 func spread(d time.Duration, chance float64) time.Duration {

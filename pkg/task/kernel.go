@@ -15,28 +15,28 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Config is what a kernel works with.
+// Config has the dependencies of a kernel.
 type Config struct {
 	DB       *store.DB
 	Handlers map[Kind]Handler
 	Now      func() time.Time
 	// Name returns a unique text, which identifies the holder of a lease.
 	Name func() string
-	// Chance returns a random number from 0 to 1: it spreads waits.
+	// Chance returns a random number from 0 to 1, by which waits are spread.
 	Chance func() float64
-	// Observe counts a task with a label that has ended. It may be nil. Its error is
-	// logged alone, since the work is done.
+	// Observe counts an ended task that has a label. It may be nil. The kernel only logs its error, since the work is
+	// done.
 	Observe func(context.Context, Ended) error
 }
 
 // Ended describes a task that has ended.
 type Ended struct {
 	Owner tenant.Owner
-	// Label says what the task has made.
+	// Label names the result of the task.
 	Label string
 	At    time.Time
 	Took  time.Duration
-	// Done reports that it succeeded.
+	// Done reports that the task succeeded.
 	Done bool
 }
 
@@ -50,26 +50,24 @@ type Kernel struct {
 // NewKernel makes a kernel.
 func NewKernel(c Config) *Kernel { return &Kernel{Config: c, held: map[*Step]bool{}} }
 
-// maxLooks bounds how often a message looks at its task anew, because the task was
-// changed between reading and writing.
+// maxLooks bounds how often Do reads a task again because it was changed between reading and writing.
 const maxLooks = 4
 
-// early is how much before its time a message may arrive and still count as due:
-// queues wait in whole seconds.
+// early is the time by which a message may arrive before its step is due and still be acted on. Queues delay messages
+// by whole seconds.
 const early = time.Second
 
-// Do takes the step that a message asks for, if it is still to be taken, and returns
-// the message of the step that follows; nil where none does. The receives are how
-// often the queue has delivered the message. After an error the message is to be
-// delivered again.
+// Do takes the step that a message requests, unless it was taken already. It returns the message of the next step, or
+// nil if there is none. The argument receives is the number of times that the queue has delivered the message. After an
+// error the queue must deliver the message again.
 func (k *Kernel) Do(ctx context.Context, m Message, receives int) (*Next, error) {
 	for range maxLooks {
 		next, err := k.take(ctx, m, receives)
 		if !errors.Is(err, ErrMoved) {
 			return next, err
 		}
-		// It may have been this message's own write, whose answer was lost: then this
-		// delivery has to send what follows.
+		// The change may have been this message's own write, whose answer was lost. Then this delivery has to send the
+		// next message.
 		receives = max(receives, 2)
 	}
 	return nil, errs.New(errs.ProviderUnavailable, "The task %s keeps changing.", m.ID)
@@ -90,19 +88,19 @@ func (k *Kernel) take(ctx context.Context, m Message, receives int) (*Next, erro
 	}
 	switch state := s.item.Filters[stateFilter]; {
 	case state == ended || m.Step < s.Step-1:
-		return nil, nil // taken, and so was what follows
+		return nil, nil // taken, and the next step, too
 	case m.Step == s.Step-1 && receives < 2:
-		return nil, nil // taken by another function, which sends what follows
+		return nil, nil // taken by another function, which sends the next message
 	case m.Step == s.Step-1:
-		// The function that took the step may have died before it sent what follows.
+		// The function that took the step may have died before it sent the next message.
 		return s.next(now), nil
 	case state == canceled:
 		return nil, k.abandon(ctx, h, s)
 	case !s.Deadline.IsZero() && !now.Before(s.Deadline):
 		return nil, k.fail(ctx, h, s, ErrDeadline)
 	case s.Task.Lease.Live(now):
-		// Another delivery takes it, or has died. What wakes the task still does then: its step
-		// may be due much later.
+		// Another delivery has the step, or has died. The repeated message keeps Wake: without it the step may be due
+		// much later.
 		again := s.Message
 		again.Wake = m.Wake
 		return &Next{again, s.Task.Lease.Until.Sub(now)}, nil
@@ -112,7 +110,7 @@ func (k *Kernel) take(ctx context.Context, m Message, receives int) (*Next, erro
 	return k.step(ctx, h, s)
 }
 
-// read reads a task; nil where there is none any more.
+// read reads a task. It returns nil if the task no longer exists.
 func (k *Kernel) read(ctx context.Context, id string) (*Step, error) {
 	it, err := k.DB.Get(ctx, store.IDKey(id))
 	if errors.Is(err, store.ErrNotFound) {
@@ -179,11 +177,10 @@ func (k *Kernel) fail(ctx context.Context, h Handler, s *Step, cause error) erro
 	return nil
 }
 
-// TaskMilliseconds measures the time from the creation of a task to its success, by kind.
+// TaskMilliseconds is the metric of the time from the creation of a task to its success, by kind.
 const TaskMilliseconds = "TaskMilliseconds"
 
-// report writes the line of the log that each step has that was taken: what it led to, and
-// how long it took. It counts what was made.
+// report logs a step that was taken, with its outcome and duration, and counts the task if it has ended.
 func (k *Kernel) report(ctx context.Context, s *Step, number int, began time.Time, outcome string) {
 	now := k.Now()
 	slog.Info("step", "request_id", s.Request, "account_id", s.Account, "mode", s.Mode, "kind", s.Kind, "subject", s.Subject, "step", number,
@@ -200,7 +197,7 @@ func (k *Kernel) report(ctx context.Context, s *Step, number int, began time.Tim
 		return
 	}
 	if err := k.Observe(ctx, Ended{Owner: s.Owner, Label: s.Label, At: now, Took: took, Done: done}); err != nil {
-		slog.Error("generation not counted", "task", s.ID, "error", err) // its work is done
+		slog.Error("generation not counted", "task", s.ID, "error", err) // the work of the task is done
 	}
 }
 
@@ -212,8 +209,8 @@ func (k *Kernel) abandon(ctx context.Context, h Handler, s *Step) error {
 	return s.commit(ctx, Outcome{Done: true}, 0)
 }
 
-// orphan ends a task whose subject does not wait for it. Where the task itself was
-// changed meanwhile, as by canceling, there is nothing wrong.
+// orphan ends a task whose subject does not wait for it. If the task itself was changed since it was read, such as by
+// canceling, there is no defect.
 func (k *Kernel) orphan(ctx context.Context, s *Step) error {
 	now, err := k.DB.Get(ctx, s.item.Key)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

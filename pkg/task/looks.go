@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// look is when a part of a shard was last looked through. The part begins after that of
-// the look before, and ends with the sort key Until; empty: with the shard.
+// look is the time at which a part of a shard was last searched. The part begins after that of the look before, and
+// ends with the sort key Until, or with the shard if Until is empty.
 type look struct {
 	Until string    `json:"until,omitempty"`
 	At    time.Time `json:"at,omitzero"`
 }
 
-// looks are when the parts of a shard were last looked through, in the order of its sort
-// keys. What is behind the last of them never was.
+// looks has the times at which the parts of a shard were last searched, in the order of their sort keys. Keys after the
+// last part were never searched.
 type looks []look
 
-// mostLooks bounds how many parts are told apart. Beyond it neighbors become one part,
-// with the earlier time: so some messages are sent once more, and none is left out.
+// mostLooks bounds the number of parts. Beyond it neighbors are joined into one part that has the earlier time. So some
+// messages are sent once more, and none is left out.
 const mostLooks = 100
 
-// at returns when the place of a sort key was last looked at; zero: never.
+// at returns the time at which a sort key was last searched, or the zero time if it never was.
 func (l looks) at(sk string) time.Time {
 	i := sort.Search(len(l), func(i int) bool { return l[i].Until == "" || sk <= l[i].Until })
 	if i == len(l) {
@@ -31,8 +31,8 @@ func (l looks) at(sk string) time.Time {
 	return l[i].At
 }
 
-// mark adds that the part up to a sort key was looked at at a time. Marks come in the
-// order of the sort keys.
+// mark adds the part up to a sort key, with the time at which it was searched. Parts must be added in the order of
+// their sort keys.
 func (l looks) mark(until string, at time.Time) looks {
 	if n := len(l); n > 0 && l[n-1].At.Equal(at) {
 		l[n-1].Until = until
@@ -41,8 +41,8 @@ func (l looks) mark(until string, at time.Time) looks {
 	return append(l, look{until, at})
 }
 
-// replace returns the looks with others in place of those behind one sort key and up to
-// another; empty: from the beginning of the shard, and up to its end.
+// replace returns the looks with others in place of those after the sort key from and up to the sort key until. If from
+// is empty, they begin with the shard; if until is empty, they end with it.
 func (l looks) replace(from string, by looks, until string) (all looks) {
 	add := func(until string, at time.Time) { all = all.mark(until, at) }
 	if from != "" {
@@ -67,7 +67,7 @@ func (l looks) replace(from string, by looks, until string) (all looks) {
 	return all.bounded()
 }
 
-// bounded returns the looks with parts joined, if there are too many.
+// bounded joins parts if there are too many.
 func (l looks) bounded() looks {
 	for len(l) > mostLooks {
 		var fewer looks

@@ -12,18 +12,17 @@ import (
 )
 
 const (
-	// keysRead is how many keys of what is due are read together.
+	// keysRead is the number of keys that one call reads.
 	keysRead = 1000
-	// page is how many items are read and resent together.
+	// page is the number of items that are read and resent together.
 	page = 100
 )
 
 // progress is the document of a shard's checkpoint.
 type progress struct {
-	// Next is the place after which the next run goes on; nil: at the beginning.
+	// Next is the position after which the next run continues, or nil for the beginning.
 	Next *store.Cursor `json:"next,omitempty"`
-	// Looks are when the parts of the shard were last looked through: they decide which
-	// reminders were sent.
+	// Looks has the times at which the parts of the shard were last searched. They decide which reminders were sent.
 	Looks looks `json:"looks,omitempty"`
 }
 
@@ -33,31 +32,30 @@ type pass struct {
 	set       *Overdue
 	partition string
 	atOnce    bool
-	// Nothing is begun after the end of begin, and what was begun ends with work.
+	// No read or send begins after the end of begin. One that has begun ends with work.
 	begin, work context.Context
-	// turns has the shards of a set that read or send.
+	// turns holds a value for each shard of the set that reads or sends.
 	turns chan struct{}
 
 	at    time.Time
 	was   progress
-	next  *store.Cursor // behind what is done
+	next  *store.Cursor // behind the members that are done
 	marks looks         // of this pass
-	lost  bool          // something had lost its message
+	lost  bool          // reports that a member had lost its message
 	found Found
-	// unsent are the errors of messages, which the next run tries again: the first of them,
-	// and how many more there were.
+	// unsent has the first errors of messages that could not be sent, which the next run retries. The field others
+	// counts the rest.
 	unsent []error
 	others int
 }
 
-// mostErrors is how many errors of one shard are reported.
+// mostErrors is the number of errors that a pass reports for one shard.
 const mostErrors = 5
 
-// errTime ends a pass whose time is used up.
+// errTime ends a pass that has no time left.
 var errTime = errors.New("task: no time left")
 
-// run looks through the shard, from where the run before has stopped, and keeps how far it
-// has come.
+// run searches the shard from the position at which the run before stopped, and stores its progress.
 func (p *pass) run(ctx context.Context) error {
 	item, err := checkpoint(p.work, p.db, p.partition)
 	if err == nil && item.Version > 0 && item.Decode(&p.was) != nil {
@@ -87,7 +85,7 @@ func (p *pass) run(ctx context.Context) error {
 	return errors.Join(p.ended(err), errors.Join(p.unsent...), p.keep(ctx, item))
 }
 
-// ended returns the error of a pass. To have no time left is none.
+// ended returns the error of a pass. Running out of time is no error.
 func (p *pass) ended(err error) error {
 	if errors.Is(err, errTime) || err != nil && p.begin.Err() != nil {
 		p.found.Unfinished = true
@@ -96,7 +94,7 @@ func (p *pass) ended(err error) error {
 	return err
 }
 
-// keep writes the checkpoint, if it decides what the next run does.
+// keep writes the checkpoint if it makes a difference to the next run.
 func (p *pass) keep(ctx context.Context, item store.Item) error {
 	if !p.lost && p.next == p.was.Next {
 		return nil
@@ -108,7 +106,7 @@ func (p *pass) keep(ctx context.Context, item store.Item) error {
 	if n := len(p.marks); n > 0 {
 		until = p.marks[n-1].Until
 	} else if until = from; until == "" {
-		return nil // nothing was looked at
+		return nil // nothing was searched
 	}
 	err := keepCheckpoint(ctx, p.db, &item, progress{p.next, p.was.Looks.replace(from, p.marks, until)})
 	if errors.Is(err, store.ErrConflict) {
@@ -117,7 +115,7 @@ func (p *pass) keep(ctx context.Context, item store.Item) error {
 	return err
 }
 
-// turn waits for a turn of the shard. The caller ends it.
+// turn waits until the shard may read or send. The caller calls end afterwards.
 func (p *pass) turn() (end func(), err error) {
 	select {
 	case p.turns <- struct{}{}:
@@ -132,7 +130,7 @@ func (p *pass) turn() (end func(), err error) {
 	return end, nil
 }
 
-// keys reads a page of keys, after a place in the shard.
+// keys reads a page of keys after a cursor.
 func (p *pass) keys(after *store.Cursor, limit int) (store.Page, error) {
 	end, err := p.turn()
 	if err != nil {
@@ -146,7 +144,7 @@ func (p *pass) keys(after *store.Cursor, limit int) (store.Page, error) {
 	return p.db.Keys(p.work, store.Query{Index: store.ByDue, Partition: p.partition, To: until(latest), OldestFirst: true, Limit: limit, After: after})
 }
 
-// oldest notes by how much the first member is late, if the pass does not begin with it.
+// oldest notes the lateness of the first member, if the pass does not begin with it.
 func (p *pass) oldest() error {
 	if p.next == nil {
 		return nil
@@ -161,7 +159,7 @@ func (p *pass) oldest() error {
 	return nil
 }
 
-// read looks at a page of keys, and reports whether there are more.
+// read searches a page of keys, and reports whether there are more.
 func (p *pass) read() (more bool, err error) {
 	listed, err := p.keys(p.next, keysRead)
 	if err != nil {
@@ -203,8 +201,8 @@ func (p *pass) hasLost(listed store.Item) bool {
 	return now || p.set.reminders(p.at.Sub(from)) > p.set.reminders(p.was.Looks.at(listed.Due.SK).Sub(from))
 }
 
-// resend sends the messages that were lost among the items that were seen, and notes that
-// all of them were looked at, but for those whose messages could not be sent.
+// resend sends the lost messages of the items in seen, and marks all of these items as searched, except those whose
+// messages could not be sent.
 func (p *pass) resend(seen, lost []store.Item) error {
 	failed := map[string]bool{}
 	if len(lost) > 0 {
@@ -247,7 +245,7 @@ func (p *pass) resend(seen, lost []store.Item) error {
 	return nil
 }
 
-// report notes that a message could not be sent. That time has run out is no error.
+// report notes that a message could not be sent, unless the time has run out.
 func (p *pass) report(err error) {
 	switch {
 	case p.work.Err() != nil:
@@ -258,7 +256,7 @@ func (p *pass) report(err error) {
 	}
 }
 
-// whole reads items. One that cannot be decoded does not keep the others from being read.
+// whole reads items. An item that cannot be decoded does not prevent the others from being read.
 func (p *pass) whole(listed []store.Item) ([]store.Item, error) {
 	items, err := p.db.Whole(p.work, store.ByDue, listed)
 	if !errors.Is(err, store.ErrUnreadable) {
@@ -278,8 +276,8 @@ func (p *pass) whole(listed []store.Item) ([]store.Item, error) {
 	return items, nil
 }
 
-// aside notes that an item cannot be decoded. It stays where it is, for an operator to look
-// into, and is tried again with its next reminder.
+// aside reports an item that cannot be decoded. The item stays in the set, for an operator to look into, and is tried
+// again with its next reminder.
 func (p *pass) aside(it store.Item, err error) {
 	p.found.Aside++
 	metric.PutAside("shard", p.partition, "partition", it.PK, "id", it.SK, "due", it.Due.SK, "error", err)

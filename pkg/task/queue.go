@@ -33,8 +33,7 @@ func NewSender[Q queue.Sender](queues map[topology.Queue]Q) *Sender {
 	return s
 }
 
-// SendAll sends messages, to several queues side by side, and returns at the place of each
-// its error or nil.
+// SendAll sends messages, concurrently to several queues. It returns the error of each message, in their order, or nil.
 func (s *Sender) SendAll(ctx context.Context, all ...Next) []error {
 	failed := make([]error, len(all))
 	bundles, places := map[topology.Queue][]queue.Message{}, map[topology.Queue][]int{}
@@ -68,7 +67,7 @@ func (s *Sender) SendAll(ctx context.Context, all ...Next) []error {
 	return failed
 }
 
-// margin is kept back of the function's time for its answer.
+// margin is the part of the function's time that is reserved for its answer.
 const margin = time.Second
 
 // Consumer is the Lambda handler of the queues of tasks.
@@ -88,11 +87,11 @@ func NewConsumer[Q queue.Queue](k *Kernel, queues map[topology.Queue]Q, heartbea
 	return c
 }
 
-// Handle takes the steps of a batch side by side, so that none waits for another
-// account's, and reports to the queue which failed.
+// Handle takes the steps of a batch concurrently, so that none waits for a step of another account. It reports the
+// failed messages to the queue.
 func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 	answer := ctx
-	// A step that cannot be taken in time must not keep the others from being reported.
+	// A step that exceeds the time must not prevent the others from being reported.
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
@@ -105,7 +104,7 @@ func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQ
 			failed[i] = fmt.Errorf("task: not a message of a task: %w", err)
 			continue
 		}
-		// All of a batch are of one queue.
+		// All messages of a batch come from one queue.
 		if h := c.holders[messages[i].Queue]; h != nil && held == nil {
 			held = h.Hold(ctx, batch.Records)
 			held.Renew(c.kernel.Renew)
@@ -133,22 +132,21 @@ func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQ
 func (c *Consumer) one(ctx context.Context, m Message, receives int) error {
 	next, err := c.kernel.Do(ctx, m, receives)
 	if err != nil || next == nil || next.Delay > queue.LongestDelay {
-		return err // what no queue can hold back so long, the reconciler sends when it is due
+		return err // the delay is longer than a queue permits; the reconciler sends the message when it is due
 	}
-	// The next message goes out before this one is deleted. A crash in between leaves
-	// both, which is harmless; the other order would leave none.
+	// Send the next message before this one is deleted. A crash in between leaves both, which is harmless; the other
+	// order would leave none.
 	return c.sender.SendAll(ctx, *next)[0]
 }
 
-// OutboxKind is the kind of an item that holds one message for a queue, which starts no
-// task; the relay sends its document as it is.
+// OutboxKind is the kind of an item that holds one message for a queue and starts no task. The relay sends its document
+// as it is.
 const OutboxKind = "outbox"
 
-// keepOutbox is how long such an item stays for those who look into a failure.
+// keepOutbox is the time for which such an item stays, so that a failure can be investigated.
 const keepOutbox = 7 * 24 * time.Hour
 
-// Outbox adds a message for a queue to the transaction. The body names its queue as
-// "queue".
+// Outbox adds a message for a queue to the transaction. The field "queue" of the body names the queue.
 func Outbox(tx *store.Tx, now time.Time, o tenant.Owner, id string, body any) error {
 	it, err := store.NewItem(OutboxKind, o, id, body)
 	if err != nil {
@@ -159,8 +157,8 @@ func Outbox(tx *store.Tx, now time.Time, o tenant.Owner, id string, body any) er
 	return nil
 }
 
-// Wake adds to the transaction that a task takes the step that it waits for now: see
-// Message.Wake. The message needs no step. Nothing happens where the task has ended.
+// Wake adds a message to the transaction that has a task take its waiting step now; see Message.Wake. The message needs
+// no step. It has no effect if the task has ended.
 func Wake(tx *store.Tx, now time.Time, m Message) error {
 	m.Wake = true
 	return Outbox(tx, now, m.Owner, "wake#"+m.ID+"#"+strconv.FormatInt(now.UnixNano(), 10), m)

@@ -15,27 +15,26 @@ import (
 // Overdue is a set whose members each wait for a message.
 type Overdue struct {
 	Set
-	// Grace is how late something must be before its message is taken for lost.
+	// Grace is the lateness from which the message of a member counts as lost.
 	Grace time.Duration
-	// Ahead is by how much everything counts as later than it is, where the messages are
-	// not sent before: the first goes out when something is due in Ahead minus Grace.
+	// Ahead is added to the lateness of every member, for a set whose messages are not sent earlier by others: the
+	// first message goes out when a member is due in Ahead minus Grace.
 	Ahead time.Duration
-	// Resend sends the messages of overdue items again. It returns at the place of each
-	// item nil, or why no message was sent: an error that wraps store.ErrUnreadable for an
-	// item that cannot be decoded, and ErrNeedless for one that needs no message. What is
-	// stored decides what a message leads to, so that one too many does nothing.
+	// Resend sends the messages of overdue items again. It returns an error for each item, in their order: nil for a
+	// message that was sent, an error that wraps store.ErrUnreadable for an item that cannot be decoded, and
+	// ErrNeedless for an item that needs no message. A superfluous message has no effect, since the stored item
+	// decides.
 	Resend func(ctx context.Context, items []store.Item) []error
 }
 
 // ErrNeedless reports that an item needs no message.
 var ErrNeedless = errors.New("task: no message is needed")
 
-// Reconciler finds what is overdue and has its messages sent again, so that an
-// emptied queue loses no work. It relies on the table alone. Several may run at the
-// same time.
+// Reconciler finds overdue members of sets and has their messages sent again, so that the loss of a queue's messages
+// loses no work. It relies on the table alone. Several reconcilers may run at the same time.
 //
-// Each shard of a set has a checkpoint of its own: a run that has no time left goes on
-// there in the next run, and a shard that cannot be read holds back no other.
+// Each shard of a set has its own checkpoint. A run that has no time left is continued there by the next run, and a
+// shard that cannot be read delays no other.
 type Reconciler struct {
 	db   *store.DB
 	now  func() time.Time
@@ -47,18 +46,17 @@ func NewReconciler(db *store.DB, now func() time.Time, sets ...Overdue) *Reconci
 	return &Reconciler{db, now, sets}
 }
 
-// Found is what a reconciliation found and did.
+// Found is the result of a reconciliation.
 type Found struct {
-	// Overdue are the members that were late, and Resent those whose messages were
-	// sent again, or for the first time if they were parked. A run that goes on where the
-	// one before has stopped counts what it has looked at itself.
+	// Overdue counts the members that were late. Resent counts those whose messages were sent again, or for the first
+	// time if they were parked. A run that continues an earlier one counts only its own members.
 	Overdue int `json:"overdue"`
 	Resent  int `json:"resent"`
-	// Aside are the members that cannot be decoded, of those that needed a message.
+	// Aside counts the members that needed a message and cannot be decoded.
 	Aside int `json:"put_aside"`
-	// Oldest is by how much that member was late which was latest.
+	// Oldest is the lateness of the latest member.
 	Oldest time.Duration `json:"oldest_ns"`
-	// Unfinished reports that the time did not suffice: the next run goes on.
+	// Unfinished reports that the time did not suffice, and that the next run continues.
 	Unfinished bool `json:"unfinished"`
 }
 
@@ -71,21 +69,20 @@ func (f *Found) add(o Found) {
 }
 
 const (
-	// searchMargin is kept back of the function's time: nothing is begun in it.
+	// searchMargin is the part of the function's time in which no search begins.
 	searchMargin = 5 * time.Second
-	// writeMargin is kept back for the checkpoints: nothing but they is written in it.
+	// writeMargin is the part of the function's time in which only checkpoints are written.
 	writeMargin = 2 * time.Second
-	// atATime is how many shards of a set read or send at a time. The others wait for
-	// their turns, a page at a time, so that all of them get on.
+	// atATime is the number of shards of a set that read or send at a time. The others wait for their turns, one page
+	// at a time, so that all of them progress.
 	atATime = 4
 )
 
-// Run looks through the shards of all sets side by side. With atOnce, everything that is
-// due counts as lost: an operator who knows that messages were lost need not wait. What
-// time does not suffice for is left to the runs that follow, without atOnce.
+// Run searches the shards of all sets concurrently. With atOnce, the message of every due member counts as lost: an
+// operator who knows that messages were lost need not wait. If the time does not suffice, the next runs continue,
+// without atOnce.
 //
-// What is scheduled comes first: the other sets begin when those with Ahead have ended,
-// or have had half of the time.
+// Scheduled work comes first: the other sets begin when the sets with Ahead have ended, or have had half of the time.
 func (r *Reconciler) Run(ctx context.Context, atOnce bool) (all Found, err error) {
 	begin, cancel := before(ctx, searchMargin)
 	defer cancel()
@@ -139,7 +136,7 @@ func (r *Reconciler) Run(ctx context.Context, atOnce bool) (all Found, err error
 	return all, err
 }
 
-// before returns a context that ends by a margin before the deadline of another one.
+// before returns a context that ends by a margin before the deadline of the given one.
 func before(ctx context.Context, margin time.Duration) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		return context.WithDeadline(ctx, deadline.Add(-margin))
@@ -147,7 +144,7 @@ func before(ctx context.Context, margin time.Duration) (context.Context, context
 	return context.WithCancel(ctx)
 }
 
-// half returns a context that ends after half of the time of another one.
+// half returns a context that ends after half of the remaining time of the given one.
 func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		return context.WithTimeout(ctx, time.Until(deadline)/2)
@@ -155,26 +152,25 @@ func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(ctx)
 }
 
-// reminders is how many messages something should have been sent that is so late:
-// the first after Grace, and one more each time that the lateness has doubled. So a
-// queue that is merely long does not get ever more messages.
+// reminders returns the number of messages that are due for a member with the given lateness: the first after Grace,
+// and one more each time that the lateness has doubled. So a queue that is merely long does not receive more and more
+// messages.
 func (o *Overdue) reminders(late time.Duration) int {
 	return bits.Len64(uint64(max(0, late) / o.Grace))
 }
 
-// taskGrace is the grace of tasks.
+// taskGrace is the Grace of Tasks.
 const taskGrace = 2 * time.Minute
 
-// The first message of a parked task goes out when it is due in parkedAhead minus
-// parkedGrace, two minutes, and so at the second run before that at the latest. The next
-// one goes out when it is late by as much.
+// The first message of a parked task goes out when it is due in parkedAhead minus parkedGrace, two minutes, and so at
+// the second run before that at the latest. The next one goes out when the task is late by as much.
 const (
 	parkedAhead = 6 * time.Minute
 	parkedGrace = 4 * time.Minute
 )
 
-// OverdueTasks sends the messages of tasks: again for those that are overdue, and for
-// the first time for those that were parked and are almost due.
+// OverdueTasks returns the sets whose members are tasks. It sends the messages of overdue tasks again, and those of
+// parked tasks that are almost due for the first time.
 func OverdueTasks(s *Sender, now func() time.Time) []Overdue {
 	send := resend(s, now)
 	return []Overdue{

@@ -14,35 +14,33 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// leaseTime is how long a lease is good that is not renewed, and renewTime how long
-// before its end it is renewed. A step whose function has died is taken again after
-// leaseTime at most.
+// leaseTime is the duration of a lease that is not renewed. A lease is renewed if it ends within renewTime. A step
+// whose function has died is taken again after at most leaseTime.
 const (
 	leaseTime = 15 * time.Second
 	renewTime = 8 * time.Second
 )
 
-// writeAttribute names the last write of a task's item, so that a write whose answer
-// was lost knows itself again.
+// writeAttribute identifies the last write of a task's item, so that a write whose answer was lost can be recognized.
 const writeAttribute = "write"
 
-// renewTimeout bounds the renewals of one heartbeat: the next one follows soon.
+// renewTimeout bounds the renewals of one heartbeat. The next one follows soon.
 const renewTimeout = time.Second
 
-// Step is one step of a task, in the hands of its handler.
+// Step is one step of a task, while its handler takes it.
 type Step struct {
 	Task
-	// Interrupted reports that an earlier attempt at this step took the lease and died
-	// with it: its effect may have happened.
+	// Interrupted reports that an earlier attempt at this step took the lease and died with it. The effect of that
+	// attempt may have happened.
 	Interrupted bool
 
 	k *Kernel
-	// by is the name under which this attempt holds the lease; empty: it does not.
+	// by is the name under which this attempt holds the lease, empty if it holds none.
 	by string
-	// mu keeps the renewal of the lease and the commit apart.
+	// mu excludes concurrent renewals and commits.
 	mu   lock.Mutex
 	item store.Item // as it is stored
-	// lost is called when a renewal finds that the lease is lost; nil: nothing waits.
+	// lost is called when a renewal finds that the lease is lost. It is nil if nothing waits for that.
 	lost context.CancelCauseFunc
 }
 
@@ -54,9 +52,9 @@ func (s *Step) Decode(v any) error {
 	return nil
 }
 
-// Lease takes the lease of the step, before an effect that must not happen twice at
-// a time. It is renewed until the step is committed. The payload replaces the
-// task's, if it is not nil. It returns ErrMoved where another delivery was first.
+// Lease takes the lease of the step, before an effect that must not happen twice at a time. The lease is renewed until
+// the step is committed. The payload replaces the task's unless it is nil. Lease returns ErrMoved if another delivery
+// was first.
 func (s *Step) Lease(ctx context.Context, payload any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,9 +69,8 @@ func (s *Step) Lease(ctx context.Context, payload any) error {
 	return nil
 }
 
-// WhileHeld returns a context that ends with the cause ErrMoved when a renewal of the
-// lease finds that the task was canceled, or was taken over. The function releases what
-// belongs to the context, and ends it.
+// WhileHeld returns a context that ends with the cause ErrMoved when a renewal finds that the task was canceled or that
+// the lease was lost. The returned function ends the context and releases its resources.
 func (s *Step) WhileHeld(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	s.mu.Lock()
@@ -88,7 +85,7 @@ func (s *Step) extend(ctx context.Context) error {
 	return s.write(ctx, s.Task, running, Outcome{})
 }
 
-// encode puts a payload into the task; nil leaves the one that it has.
+// encode sets the payload of the task, unless it is nil.
 func (t *Task) encode(payload any) (err error) {
 	if payload != nil {
 		if t.Payload, err = json.Marshal(payload); err != nil {
@@ -98,8 +95,7 @@ func (t *Task) encode(payload any) (err error) {
 	return nil
 }
 
-// write replaces the task's item by t, together with what the outcome joins. The
-// caller holds mu.
+// write replaces the task's item by t, in one transaction with the writes that the outcome joins. The caller holds mu.
 func (s *Step) write(ctx context.Context, t Task, state string, o Outcome) error {
 	const first, longest = 50 * time.Millisecond, 2 * time.Second
 	it := s.item
@@ -116,15 +112,14 @@ func (s *Step) write(ctx context.Context, t Task, state string, o Outcome) error
 		case s.by == "" || errors.Is(err, ErrMoved) || errors.Is(err, ErrOrphaned) || errors.As(err, &permanent):
 			return fmt.Errorf("task: write %s: %w", s.ID, err)
 		default:
-			// What an effect has led to must not be forgotten: that is tried for as long as
-			// the function has time.
+			// The result of an effect must not be forgotten: retry for as long as the function has time.
 			try++
 			if over := backoff.Wait(ctx, try, first, longest); over != nil {
 				return errors.Join(over, err)
 			}
 			continue
 		}
-		// Which item was changed: the task, or one of those that the step joins?
+		// Find the item that was changed: the task, or one that the step joins.
 		switch {
 		case now.Version == it.Version:
 			if conflicts++; conflicts == maxLooks {
@@ -141,8 +136,8 @@ func (s *Step) write(ctx context.Context, t Task, state string, o Outcome) error
 	}
 }
 
-// try writes the task once, with what the outcome joins. After store.ErrConflict it
-// returns the task's item as it is.
+// try writes the task once, with the writes that the outcome joins. After store.ErrConflict it returns the current item
+// of the task.
 func (s *Step) try(ctx context.Context, it *store.Item, t *Task, state string, o Outcome) (now store.Item, err error) {
 	tx := &store.Tx{Origin: t.Request}
 	if o.Join != nil {
@@ -165,16 +160,16 @@ func (s *Step) try(ctx context.Context, it *store.Item, t *Task, state string, o
 	return now, err
 }
 
-// ours reports whether the task is still at this step under the lease of this
-// attempt, so that it was changed by nothing but a renewal whose answer was lost.
+// ours reports whether the task is still at this step under the lease of this attempt, so that only a renewal whose
+// answer was lost can have changed it.
 func (s *Step) ours(now store.Item) bool {
 	var is Task
 	return s.by != "" && now.Filters[stateFilter] == running && now.Decode(&is) == nil &&
 		is.Step == s.Step && is.Lease != nil && is.Lease.By == s.by
 }
 
-// commit writes the outcome of the step: the task at its next step, or its end, and
-// what the outcome joins.
+// commit writes the outcome of the step: the task at its next step or at its end, and the writes that the outcome
+// joins.
 func (s *Step) commit(ctx context.Context, o Outcome, failures int) error {
 	s.release()
 	s.mu.Lock()
@@ -206,7 +201,7 @@ func (s *Step) commit(ctx context.Context, o Outcome, failures int) error {
 	return err
 }
 
-// hold has the lease of the step renewed.
+// hold adds the step to those whose leases are renewed.
 func (k *Kernel) hold(s *Step) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -220,7 +215,7 @@ func (s *Step) release() {
 	delete(s.k.held, s)
 }
 
-// Renew renews the leases that end soon. A heartbeat calls it.
+// Renew renews the leases that end soon. It is called by a heartbeat.
 func (k *Kernel) Renew(ctx context.Context) {
 	k.mu.Lock()
 	var soon []*Step
@@ -243,8 +238,8 @@ func (s *Step) renew(ctx context.Context) {
 	held := s.k.held[s]
 	s.k.mu.Unlock()
 	if held && s.Task.Lease.Until.Sub(s.k.Now()) <= renewTime {
-		// Not worth a repeat: the next heartbeat follows. Where another has taken the
-		// step, the commit finds out, too.
+		// A failure needs no retry: the next heartbeat follows. If another function has taken the step, the commit
+		// finds that out, too.
 		if err := s.extend(ctx); errors.Is(err, ErrMoved) && s.lost != nil {
 			s.lost(ErrMoved)
 		}

@@ -1,17 +1,14 @@
-// Package task is the kernel of asynchronous work. A task is work on one subject,
-// taken in steps. It is an item of the state table, written in the transaction that
-// makes it necessary; the relay sends its first message from the table's stream to
-// the queue of its kind. A consumer takes one step for a message: it reads the task,
-// calls the handler of its kind, and commits the handler's outcome together with the
-// handler's own writes, on condition that no other delivery of a message has taken
-// the step. Then it sends the message of the next step.
+// Package task is the kernel of asynchronous work. A task is work on one subject, taken in steps. It is an item of the
+// state table, written in the transaction that makes the work necessary. The relay reads the table's stream and sends
+// the first message of the task to its queue. For each message a consumer takes one step: it reads the task, calls the
+// handler of its kind, and commits the handler's outcome together with the handler's own writes, on condition that no
+// other delivery of a message has taken the step. Then it sends the message of the next step.
 //
-// So a message may arrive twice, late, out of order or not at all, and a function
-// may die between any two calls: each step has one outcome. A reconciler sends the
-// messages of tasks that are overdue.
+// So a message may arrive twice, late, out of order or not at all, and a function may die between any two calls: each
+// step still has one outcome. A reconciler sends the messages of overdue tasks again.
 //
-// A handler knows its subject and nothing of queues. Its effects outside the table
-// must be idempotent, or be protected by a lease (Step.Lease).
+// A handler knows its subject but no queues. Its effects outside the table must be idempotent, or be protected by a
+// lease (Step.Lease).
 package task
 
 import (
@@ -33,7 +30,7 @@ type Kind string
 // ItemKind is the kind of a task's item; the relay acts on it.
 const ItemKind = "task"
 
-// Message is what travels through the queues for a task: a request to take one step.
+// Message is the message of a task in a queue: a request to take one step.
 type Message struct {
 	ID    string         `json:"id"`
 	Kind  Kind           `json:"kind"`
@@ -43,11 +40,10 @@ type Message struct {
 	tenant.Owner
 	// Step is the number of the step to take, from 1.
 	Step int `json:"step"`
-	// Wake asks for the step that waits, whatever its number, before it is due. What a
-	// handler waits for may happen twice, or be something else: a step that is taken
-	// early must do no harm.
+	// Wake requests the waiting step before it is due, whatever its number. The event that a handler waits for may
+	// happen twice, or may be a different one: a step that is taken early must do no harm.
 	Wake bool `json:"early,omitempty"`
-	// Request is the id of the request that the work follows from; empty: none.
+	// Request is the id of the API request that caused the work, empty if there is none.
 	Request string `json:"request_id,omitempty"`
 }
 
@@ -55,23 +51,23 @@ type Message struct {
 // step.
 type Task struct {
 	Message
-	// Label names what the task makes, such as content_item.post: the service levels count
-	// it, with the time that it took. Empty: nothing that they count.
+	// Label names the result of the task, such as content_item.post. The service levels count tasks by label, with
+	// their durations. They do not count a task without a label.
 	Label string `json:"label,omitempty"`
 	// Began is when the task was created.
 	Began time.Time `json:"began,omitzero"`
 	// DueAt is when the next step is due.
 	DueAt time.Time `json:"due_at"`
-	// Deadline is when the task fails with ErrDeadline; zero: never.
+	// Deadline is when the task fails with ErrDeadline. The zero time means never.
 	Deadline time.Time `json:"deadline,omitzero"`
-	// Parked says that no queue holds the message of the next step: it is sent when the
-	// step is almost due.
+	// Parked reports that no queue holds the message of the next step. The reconciler sends it when the step is almost
+	// due.
 	Parked bool `json:"parked,omitempty"`
-	// Failures counts the attempts at this step that failed.
+	// Failures counts the failed attempts at this step.
 	Failures int `json:"failures,omitempty"`
-	// Lease is the right to take this step, where its handler asked for it.
+	// Lease is the lease of this step, if its handler has taken it.
 	Lease *Lease `json:"lease,omitempty"`
-	// Payload is the handler's own.
+	// Payload is the state that the handler keeps between steps.
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
@@ -85,8 +81,7 @@ type Lease struct {
 // Live reports whether the lease is still good at the given time.
 func (l *Lease) Live(now time.Time) bool { return l != nil && now.Before(l.Until) }
 
-// The states of a task. The state is kept beside the document, so that canceling
-// need not read the task.
+// The states of a task. The state is kept outside the document, so that canceling need not decode the task.
 const (
 	running  = "running"
 	canceled = "canceled" // its handler has yet to clean up
@@ -95,17 +90,16 @@ const (
 
 const stateFilter = "state"
 
-// keep is how long an ended task stays for those who look into a failure.
+// keep is the time for which an ended task stays, so that a failure can be investigated.
 const keep = 7 * 24 * time.Hour
 
-// ID returns the id of the task of a kind for an attempt at a subject: writing it
-// twice conflicts.
+// ID returns the id of the task of a kind for an attempt at a subject. A second task with this id conflicts.
 func ID(kind Kind, subject string, attempt int) string {
 	return fmt.Sprintf("task#%s#%s#%d", kind, subject, attempt)
 }
 
-// Create adds a task to the transaction. The caller sets ID, Kind, Queue, Subject
-// and Owner, and Deadline and DueAt where they differ from none and now.
+// Create adds a task to the transaction. The caller sets ID, Kind, Queue, Subject and Owner, a Deadline if the task has
+// one, and DueAt if the task does not begin now.
 func Create(tx *store.Tx, now time.Time, t Task, payload any) error {
 	t.Step, t.Began, t.Request = 1, now, tx.Origin
 	if t.DueAt.IsZero() {
@@ -123,9 +117,9 @@ func Create(tx *store.Tx, now time.Time, t Task, payload any) error {
 	return nil
 }
 
-// Cancel adds to the transaction that a task, whose item was read, is to end early.
-// Its handler cleans up in the background. Where the task has ended it returns
-// store.ErrConflict, and where it has moved on since it was read, the commit does.
+// Cancel adds the early end of a task, whose item was read, to the transaction. Its handler cleans up in the
+// background. Cancel returns store.ErrConflict if the task has ended. The commit returns it if the task has moved on
+// since it was read.
 func Cancel(tx *store.Tx, it store.Item) error {
 	if it.Kind != ItemKind || it.Filters[stateFilter] != running {
 		return fmt.Errorf("task: cancel %s: %w", it.PK, store.ErrConflict)
@@ -136,9 +130,9 @@ func Cancel(tx *store.Tx, it store.Item) error {
 	return nil
 }
 
-// Reschedule adds to the transaction that the next step of a task, whose item was read,
-// is due at another time. It does nothing where the task has ended. No message is sent:
-// the step is taken when that of the earlier time arrives, or by the reconciler.
+// Reschedule adds another due time for the next step of a task, whose item was read, to the transaction. It does
+// nothing if the task has ended. No message is sent: the step is taken when the message for the earlier time arrives,
+// or when the reconciler sends one.
 func Reschedule(tx *store.Tx, it store.Item, at time.Time) error {
 	if it.Kind != ItemKind || it.Filters[stateFilter] != running {
 		return nil
@@ -155,7 +149,7 @@ func Reschedule(tx *store.Tx, it store.Item, at time.Time) error {
 	return nil
 }
 
-// write puts the task and what it is found by into its item.
+// write writes the task, its filters and its key in store.ByDue into the item.
 func (t *Task) write(it *store.Item, state string) error {
 	it.Filters = map[string]string{stateFilter: state}
 	it.Due, it.ExpireAt = store.Key{}, time.Time{}
@@ -167,10 +161,10 @@ func (t *Task) write(it *store.Item, state string) error {
 	return it.Encode(t)
 }
 
-// park notes whether a queue can hold back the message of the next step.
+// park decides whether the next step is due later than a queue can delay its message.
 func (t *Task) park(now time.Time) { t.Parked = t.DueAt.Sub(now) > queue.LongestDelay }
 
-// set is the set by which the task's next step is found.
+// set returns the set that lists the task.
 func (t *Task) set() Set {
 	if t.Parked {
 		return Parked
@@ -178,7 +172,7 @@ func (t *Task) set() Set {
 	return Tasks
 }
 
-// Next is the message that follows a step, held back for Delay.
+// Next is the message of the next step, with its delay.
 type Next struct {
 	Message
 	Delay time.Duration
@@ -189,39 +183,35 @@ func (t *Task) next(now time.Time) *Next {
 	return &Next{t.Message, max(0, t.DueAt.Sub(now))}
 }
 
-// Handler does the steps of one kind of task.
+// Handler takes the steps of one kind of task.
 type Handler interface {
-	// Step takes the next step. An error is retried with back-off; see Retry and
-	// Permanent. The payload of the outcome is kept with an error, too.
+	// Step takes the next step. After an error the step is retried with back-off; see RetryError and Permanent. The
+	// payload of the outcome is kept even with an error.
 	Step(ctx context.Context, s *Step) (Outcome, error)
 	// Fail returns the outcome that ends the task without success. The cause is
 	// ErrDeadline, or the error of the last attempt at a step.
 	Fail(ctx context.Context, s *Step, cause error) (Outcome, error)
-	// Cancel cleans up after a task that was canceled. Those who canceled it have
-	// settled everything in the table; what fails here is only waste.
+	// Cancel cleans up after a canceled task. The canceling call has settled everything in the table, so a failure here
+	// only leaves waste.
 	Cancel(ctx context.Context, s *Step) error
 }
 
-// Outcome is what a step has led to.
+// Outcome is the result of a step.
 type Outcome struct {
-	// Payload replaces the task's payload; nil leaves it.
+	// Payload replaces the task's payload unless it is nil.
 	Payload any
-	// Done ends the task. Otherwise the next step is due after Wait, on Queue: empty
-	// leaves the queue.
+	// Done ends the task. Otherwise the next step is due after Wait, on Queue, or on the task's queue if that is empty.
 	Done  bool
 	Wait  time.Duration
 	Queue topology.Queue
-	// Deadline replaces the task's deadline; zero leaves it. A task that has to wait for
-	// something that may take any time puts it off.
+	// Deadline replaces the task's deadline unless it is zero. A task that waits for an event that may take any time
+	// postpones its deadline.
 	Deadline time.Time
-	// Join adds what the step changes elsewhere to the transaction that commits the
-	// outcome: the subject, its events and money, a counter of what it is part of. It
-	// reads what it changes, and is called again where that has changed meanwhile; it
-	// may change what Payload points to. It returns ErrMoved where the subject no longer
-	// waits for the task.
+	// Join adds the step's other writes to the transaction that commits the outcome: the subject, its events and money,
+	// a counter. It reads the items that it changes, and is called again if they have changed since. It may change the
+	// value that Payload points to. It returns ErrMoved if the subject no longer waits for the task.
 	Join func(ctx context.Context, tx *store.Tx) error
-	// Undo undoes an effect outside the table. It is called where the outcome was not
-	// committed because the task has moved on without it; now is the task as it is, nil
-	// where there is none any more.
+	// Undo undoes an effect outside the table. It is called if the outcome was not committed because the task has moved
+	// on. The argument now is the current task, or nil if it no longer exists.
 	Undo func(ctx context.Context, now *Task)
 }

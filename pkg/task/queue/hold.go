@@ -48,7 +48,7 @@ type Holder struct {
 // NewHolder makes a holder of the messages of one queue.
 func NewHolder(e Extender, h Heartbeat) *Holder { return &Holder{e, h} }
 
-// Hold has the messages of a batch in work.
+// Hold is a batch of messages that a function works on.
 type Hold struct {
 	holder   *Holder
 	batch    []events.SQSMessage
@@ -94,7 +94,7 @@ func (h *Hold) live(ctx context.Context) {
 		h.mu.Lock()
 		renew := h.renew
 		h.mu.Unlock()
-		// Concurrently: a slow call must not delay the other past its timeout.
+		// Call both concurrently: a slow call must not delay the other past its timeout.
 		var both sync.WaitGroup
 		if renew != nil {
 			both.Go(func() { renew(ctx) })
