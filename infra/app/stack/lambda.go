@@ -36,7 +36,7 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 	s := l.data.settings
 	logs := newLogGroup(l.stack, s, l.data.key, topology.Title(f.Name)+"Log")
 	var roleName *string
-	if f.Assumes {
+	if f.May(topology.AssumeRoles) {
 		roleName = jsii.String(s.RoleName(f.Name))
 	}
 	role := awsiam.NewRole(l.stack, jsii.String(topology.Title(f.Name)+"Role"), &awsiam.RoleProps{
@@ -82,7 +82,7 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 	if l.data.network != nil {
 		l.data.network.join(fn)
 	}
-	if f.Composes && !s.Local() {
+	if f.May(topology.RunFFmpeg) && !s.Local() {
 		fn.AddLayers(l.tools(architecture))
 	}
 	accept(fn,
@@ -146,28 +146,28 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	if f.Media != topology.None || l.trains(f) {
 		env["MEDIA_BUCKET"] = l.data.media.BucketName()
 	}
-	if f.Seals || f.Unseals || f.Connects {
+	if f.May(topology.SealSecrets, topology.OpenSecrets, topology.CallPlatforms) {
 		env["SECRETS_KEY_ARN"] = l.data.secrets.KeyArn()
 	}
 	if readsSeal(f) || f.Trigger == topology.ByRotation {
 		env["SEAL_SECRET_ARN"] = arnOf(l.data.seal)
 	}
-	if f.Publishes {
+	if f.May(topology.PublishEvents) {
 		env["BUS_NAME"] = l.data.bus.EventBusName()
 	}
-	if f.Webhooks {
+	if f.May(topology.ReachAddresses) {
 		env["ALLOW_LOOPBACK_WEBHOOKS"] = jsii.String(strconv.FormatBool(s.AllowLoopbackWebhooks))
 	}
-	if f.Introduces {
+	if f.May(topology.NameDeliverRole) {
 		env["DELIVER_ROLE_ARN"] = jsii.String(fmt.Sprintf("arn:%s:iam::%s:role/%s", *l.stack.Partition(), *l.stack.Account(), s.RoleName(topology.Assumer().Name)))
 	}
-	if f.Offers && len(s.Providers) > 0 { // Lambda takes no empty variables
+	if f.May(topology.KnowProviders) && len(s.Providers) > 0 { // Lambda takes no empty variables
 		env["PROVIDERS"] = jsii.String(strings.Join(s.ProviderList(), ","))
 	}
-	if f.Generates {
+	if f.May(topology.CallProviders) {
 		env["PROVIDER_SECRET"] = arnOf(l.data.providers)
 	}
-	if f.Connects {
+	if f.May(topology.CallPlatforms) {
 		env["PLATFORM_SECRET"] = arnOf(l.data.platforms)
 		if s.PlatformEndpoint != "" {
 			env["PLATFORM_ENDPOINT"] = jsii.String(s.PlatformEndpoint)
@@ -176,10 +176,10 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 			env["YOUTUBE_DAILY_UPLOADS"] = jsii.String(strconv.Itoa(s.YouTubeDailyUploads))
 		}
 	}
-	if f.Probes {
+	if f.May(topology.ProbeAPI) {
 		env["CANARY_SECRET"] = arnOf(l.data.canary)
 	}
-	if (f.Generates || f.Writes) && s.ProviderEndpoint != "" {
+	if (f.May(topology.CallProviders, topology.CallTextModels)) && s.ProviderEndpoint != "" {
 		env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
 	}
 	if l.trains(f) {
@@ -188,7 +188,7 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 			env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
 		}
 	}
-	if f.Composes {
+	if f.May(topology.RunFFmpeg) {
 		ffmpeg, fonts := s.MediaTools()
 		env["FFMPEG_PATH"], env["FONTS_PATH"] = jsii.String(ffmpeg), jsii.String(fonts)
 	}

@@ -33,7 +33,7 @@ func TestOnlyWhoIssuesKeysReachesTheirSecrets(t *testing.T) {
 				denied = append(denied, p.actions...)
 			}
 		}
-		if f.State == nil || f.Issues || f.Counts {
+		if f.State == nil || f.May(topology.ManageKeySecrets) || f.CredentialsOnly {
 			if len(denied) > 0 {
 				t.Errorf("%s may not %v", name, denied)
 			}
@@ -77,7 +77,7 @@ func TestWhoDecodesFilesReachesLittle(t *testing.T) {
 				t.Errorf("%s may %s on keys and accounts", name, action)
 			}
 		}
-		if puts != 1 || len(denied) < 4 || !topology.Named(name).Decodes {
+		if puts != 1 || len(denied) < 4 || !topology.Named(name).DecodesFiles {
 			t.Errorf("%s: %d permissions to put, and it may not %v", name, puts, denied)
 		}
 	}
@@ -133,7 +133,7 @@ func TestTheCustomersKeyIsUsedThroughServicesAlone(t *testing.T) {
 				t.Errorf("%s may %v on condition of %s", name, p.actions, p.conditions)
 			}
 			f := topology.Named(name)
-			if got := strings.Contains(p.conditions, "s3.eu-central-1"); got != (f.Media != topology.None || f.Keeps) {
+			if got := strings.Contains(p.conditions, "s3.eu-central-1"); got != (f.Media != topology.None || f.May(topology.StoreInputs)) {
 				t.Errorf("%s uses the key through S3: %v", name, got)
 			}
 		}

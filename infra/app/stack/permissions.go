@@ -52,10 +52,10 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	case topology.Write:
 		all = append(all, l.writesMedia(f)...)
 	}
-	if f.Uploads {
+	if f.May(topology.SignUploads) {
 		all = append(all, allow([]string{"s3:PutObject"}, d.media.ArnForObjects(jsii.String(media.Uploads+"*"))))
 	}
-	if f.Keeps {
+	if f.May(topology.StoreInputs) {
 		all = append(all, allow([]string{"s3:PutObject"}, d.media.ArnForObjects(jsii.String(media.Inputs+"*"))))
 	}
 	for trigger, table := range map[topology.Trigger]awsdynamodb.ITable{topology.ByStream: d.state, topology.ByAuditStream: d.audit} {
@@ -71,19 +71,19 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	for _, q := range f.Sends {
 		all = append(all, allow([]string{"sqs:SendMessage"}, l.queues[q].QueueArn()))
 	}
-	if f.Publishes {
+	if f.May(topology.PublishEvents) {
 		all = append(all, allow([]string{"events:PutEvents"}, d.bus.EventBusArn()))
 	}
-	if f.Assumes {
+	if f.May(topology.AssumeRoles) {
 		// The accounts of customers are not known here. The trust policy of a role
 		// permits assuming it; its name must show that it is meant for this.
 		elsewhere := condition("StringNotEquals", "aws:ResourceAccount", *l.stack.Account())
 		all = append(all, elsewhere(allow([]string{"sts:AssumeRole"}, jsii.String(fmt.Sprintf("arn:%s:iam::*:role/%s*", *l.stack.Partition(), webhook.RolePrefix)))))
 	}
-	if f.Generates {
+	if f.May(topology.CallProviders) {
 		all = append(all, l.providers()...)
 	}
-	if f.Writes && slices.Contains(d.settings.Providers, bedrock.Name) {
+	if f.May(topology.CallTextModels) && slices.Contains(d.settings.Providers, bedrock.Name) {
 		all = append(all, allow([]string{"bedrock:InvokeModel"}, l.bedrockModels(provider.KindText)...))
 	}
 	if l.trains(f) {
@@ -95,21 +95,21 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.Trigger == topology.ByRotation {
 		all = append(all, allow([]string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue", "secretsmanager:UpdateSecretVersionStage"}, arnOf(d.seal)))
 	}
-	if f.Probes {
+	if f.May(topology.ProbeAPI) {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.canary)))
 	}
-	if f.Seals {
+	if f.May(topology.SealSecrets) {
 		all = append(all, l.forPurpose(hook.SealPurpose, "kms:GenerateDataKey"))
 	}
-	if f.Unseals {
+	if f.May(topology.OpenSecrets) {
 		all = append(all, l.forPurpose(hook.SealPurpose, "kms:Decrypt"))
 	}
-	if f.Connects {
+	if f.May(topology.CallPlatforms) {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.platforms)), l.forPurpose(social.SealPurpose, "kms:Decrypt", "kms:GenerateDataKey"))
 	}
 	through := condition("StringEquals", "kms:ViaService", l.through(f)...)
 	switch {
-	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write || f.Trigger == topology.ByRotation || f.Keeps || f.Uploads || l.trains(f):
+	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write || f.Trigger == topology.ByRotation || f.May(topology.StoreInputs, topology.SignUploads) || l.trains(f):
 		all = append(all, through(allow(keyWrites, d.key.KeyArn())))
 	case f.State != nil || f.Audit != nil || f.Media == topology.Read || f.Follows() || f.FollowsAudit():
 		all = append(all, through(allow(keyReads, d.key.KeyArn())))
@@ -138,16 +138,16 @@ func (l lambdas) writesMedia(f topology.Function) []awsiam.PolicyStatement {
 // state permits what the function does with the state table.
 func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 	arn := l.data.state.TableArn()
-	if f.Counts {
+	if f.CredentialsOnly {
 		counts := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", countItems, keyItems, secretItems, usageItems)
 		secrets := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", secretItems)
 		return []awsiam.PolicyStatement{counts(allow([]string{"dynamodb:UpdateItem"}, arn)), secrets(allow([]string{"dynamodb:GetItem"}, arn))}
 	}
 	all := uses(f.State, l.data.state, store.StateIndexes)
 	switch {
-	case f.Decodes:
+	case f.DecodesFiles:
 		all = append(all, deny(all, arn, whoMayItems...))
-	case f.State != nil && !f.Issues:
+	case f.State != nil && !f.May(topology.ManageKeySecrets):
 		// Whoever writes a secret of an API key can act as any account.
 		all = append(all, deny(all, arn, secretItems))
 	}
@@ -170,8 +170,8 @@ func (l lambdas) through(f topology.Function) []string {
 	var services []string
 	for name, uses := range map[string]bool{
 		"dynamodb":       f.State != nil || f.Audit != nil || f.Follows() || f.FollowsAudit(),
-		"s3":             f.Media != topology.None || f.Keeps || l.trains(f),
-		"secretsmanager": f.Generates || f.Connects || f.Probes || readsSeal(f) || f.Trigger == topology.ByRotation,
+		"s3":             f.Media != topology.None || f.May(topology.StoreInputs) || l.trains(f),
+		"secretsmanager": f.May(topology.CallProviders, topology.CallPlatforms, topology.ProbeAPI) || readsSeal(f) || f.Trigger == topology.ByRotation,
 	} {
 		if uses {
 			services = append(services, name+"."+l.data.settings.Region+".amazonaws.com")

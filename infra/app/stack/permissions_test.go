@@ -98,15 +98,15 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 		env := variables[f.Name]
 		for name, want := range map[string]bool{
 			"TABLE_NAME": f.State != nil, "AUDIT_TABLE_NAME": f.Audit != nil, "MEDIA_BUCKET": f.Media != topology.None,
-			"BUS_NAME": f.Publishes, "DELIVER_ROLE_ARN": f.Introduces, "ALLOW_LOOPBACK_WEBHOOKS": f.Webhooks,
-			"SECRETS_KEY_ARN": f.Seals || f.Unseals || f.Connects, "PLATFORM_SECRET": f.Connects, "PLATFORM_ENDPOINT": false, "YOUTUBE_DAILY_UPLOADS": false, "SEAL_SECRET_ARN": f.Trigger == topology.ByRotation || f.Trigger == topology.ByGateway && f.Audit != nil || f.Settles, "PROVIDERS": f.Offers, "PROVIDER_SECRET": f.Generates, "PROVIDER_ENDPOINT": false,
-			"FFMPEG_PATH": f.Composes, "FONTS_PATH": f.Composes,
+			"BUS_NAME": f.May(topology.PublishEvents), "DELIVER_ROLE_ARN": f.May(topology.NameDeliverRole), "ALLOW_LOOPBACK_WEBHOOKS": f.May(topology.ReachAddresses),
+			"SECRETS_KEY_ARN": f.May(topology.SealSecrets, topology.OpenSecrets, topology.CallPlatforms), "PLATFORM_SECRET": f.May(topology.CallPlatforms), "PLATFORM_ENDPOINT": false, "YOUTUBE_DAILY_UPLOADS": false, "SEAL_SECRET_ARN": f.Trigger == topology.ByRotation || f.Trigger == topology.ByGateway && f.Audit != nil || f.May(topology.OpenClaims), "PROVIDERS": f.May(topology.KnowProviders), "PROVIDER_SECRET": f.May(topology.CallProviders), "PROVIDER_ENDPOINT": false,
+			"FFMPEG_PATH": f.May(topology.RunFFmpeg), "FONTS_PATH": f.May(topology.RunFFmpeg),
 		} {
 			if _, ok := env[name]; ok != want {
 				t.Errorf("%s: %s is set: %v, want %v", f.Name, name, ok, want)
 			}
 		}
-		if allowed := env["ALLOW_LOOPBACK_WEBHOOKS"]; f.Webhooks && allowed != "false" {
+		if allowed := env["ALLOW_LOOPBACK_WEBHOOKS"]; f.May(topology.ReachAddresses) && allowed != "false" {
 			t.Errorf("%s sends webhooks to the loopback address: %v", f.Name, allowed)
 		}
 		for _, queue := range f.Knows() {

@@ -96,7 +96,7 @@ func calledBy(in template, function, rule string) bool {
 // sends again with those that the functions and the queues may take.
 func TestSweepsTakeNothingForLostTooEarly(t *testing.T) {
 	for _, f := range topology.Functions {
-		if f.Composes || f.Name == "publish" {
+		if f.May(topology.RunFFmpeg) || f.Name == "publish" {
 			continue // they make their events when they commit them, after the work that takes long
 		}
 		if f.Trigger != topology.BySchedule && f.Timeout >= dispatch.EventGrace {

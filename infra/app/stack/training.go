@@ -27,7 +27,9 @@ func trainable(s customer.Settings) (ids []string) {
 }
 
 // trains reports whether the function trains models in this stack.
-func (l lambdas) trains(f topology.Function) bool { return f.Trains && l.trainer != nil }
+func (l lambdas) trains(f topology.Function) bool {
+	return f.May(topology.TrainModels) && l.trainer != nil
+}
 
 // inBedrock is the ARN of a resource of Bedrock in the stack's region and account.
 func (l lambdas) inBedrock(resource string) *string {

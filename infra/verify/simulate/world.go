@@ -190,7 +190,7 @@ func (w *world) makeFunctions() {
 				w.queues[q] = &messages{world: w, name: q, function: m}
 			}
 		case topology.BySchedule:
-			if f.Probes {
+			if f.May(topology.ProbeAPI) {
 				continue // it calls the API from outside
 			}
 			w.every(made(f), scheduled[f.Name])

@@ -1,6 +1,5 @@
-// Package needs names what each function reads from its environment. What its entry
-// in the table of functions permits, the stack names there; the addresses of queues
-// have their names from the table itself.
+// Package needs names the variables that each function reads from its environment. The stack sets them according to the
+// function's entry in the table of functions. The names of the queues' variables come from that table.
 package needs
 
 // State is the state table.
@@ -18,18 +17,17 @@ type Media struct {
 	Bucket string `env:"MEDIA_BUCKET,notEmpty"`
 }
 
-// Seal is the ARN of the secret that what is stored is sealed with.
+// Seal is the ARN of the sealing secret.
 type Seal struct {
 	SealSecret string `env:"SEAL_SECRET_ARN,notEmpty"`
 }
 
-// Secrets is the key that customers' secrets are sealed under.
+// Secrets is the ARN of the key that seals customers' secrets.
 type Secrets struct {
 	SecretsKey string `env:"SECRETS_KEY_ARN,notEmpty"`
 }
 
-// Offers are the providers that live keys may use, separated by commas; it may be
-// empty.
+// Offers are the providers that live keys may use, separated by commas. The list may be empty.
 type Offers struct {
 	Providers string `env:"PROVIDERS"`
 }
@@ -41,20 +39,20 @@ type Loopback struct {
 	AllowLoopback string `env:"ALLOW_LOOPBACK_WEBHOOKS"`
 }
 
-// Area is what every area that keeps state needs.
+// Area has the needs of every area that keeps state.
 type Area struct {
 	State
 	Audit
 	Seal
 }
 
-// Account is what the function account needs.
+// Account has the needs of the function account.
 type Account struct {
 	Area
 	Media
 }
 
-// Catalog is what the function catalog needs.
+// Catalog has the needs of the function catalog.
 type Catalog struct {
 	State
 	Audit
@@ -62,20 +60,20 @@ type Catalog struct {
 	Offers
 }
 
-// Content is what the function content needs.
+// Content has the needs of the function content.
 type Content struct {
 	Area
 	Media
 	Offers
 }
 
-// Factory is what the function factory needs.
+// Factory has the needs of the function factory.
 type Factory struct {
 	Area
 	Offers
 }
 
-// Studio is what the function studio needs.
+// Studio has the needs of the function studio.
 type Studio struct {
 	Area
 	Media
@@ -83,21 +81,21 @@ type Studio struct {
 	Loopback
 }
 
-// Library is what the functions media and product need.
+// Library has the needs of the functions media and product.
 type Library struct {
 	Area
 	Media
 	Loopback
 }
 
-// Import is what the function import-media needs.
+// Import has the needs of the function import-media.
 type Import struct {
 	State
 	Media
 	Loopback
 }
 
-// Webhook is what the function webhook needs.
+// Webhook has the needs of the function webhook.
 type Webhook struct {
 	Area
 	Loopback
@@ -105,16 +103,16 @@ type Webhook struct {
 	DeliverRole string `env:"DELIVER_ROLE_ARN,notEmpty"`
 }
 
-// Platforms is what functions need that call the platforms of social accounts.
+// Platforms has the needs of functions that call the platforms of social accounts.
 type Platforms struct {
 	Secrets
 	PlatformSecret   string `env:"PLATFORM_SECRET,notEmpty"`
 	PlatformEndpoint string `env:"PLATFORM_ENDPOINT"`
-	// YouTubeDailyUploads is the budget of uploads; 0: the platform's default.
+	// YouTubeDailyUploads is the budget of uploads. 0 means the platform's default.
 	YouTubeDailyUploads int `env:"YOUTUBE_DAILY_UPLOADS"`
 }
 
-// Budgets are the budgets that the operator has set, by platform.
+// Budgets returns the budgets that the operator has set, by platform.
 func (p Platforms) Budgets() map[string]int {
 	if p.YouTubeDailyUploads == 0 {
 		return nil
@@ -122,44 +120,44 @@ func (p Platforms) Budgets() map[string]int {
 	return map[string]int{"youtube": p.YouTubeDailyUploads}
 }
 
-// Social is what the function social needs.
+// Social has the needs of the function social.
 type Social struct {
 	Area
 	Platforms
 }
 
-// Publish is what the function publish needs.
+// Publish has the needs of the function publish.
 type Publish struct {
 	State
 	Media
 	Platforms
 }
 
-// Architect is what the function architect needs.
+// Architect has the needs of the function architect.
 type Architect struct {
 	Area
 	Offers
 	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
 }
 
-// Settle is what the function settle needs.
+// Settle has the needs of the function settle.
 type Settle struct {
 	State
 	Seal
 }
 
-// Relay is what the function relay needs.
+// Relay has the needs of the function relay.
 type Relay struct {
 	Bus string `env:"BUS_NAME,notEmpty"`
 }
 
-// Chain is what the function chain needs.
+// Chain has the needs of the function chain.
 type Chain struct {
 	State
 	Audit
 }
 
-// Generate is what the function generate needs.
+// Generate has the needs of the function generate.
 type Generate struct {
 	State
 	Media
@@ -168,14 +166,13 @@ type Generate struct {
 	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
 }
 
-// Canary is what the function canary needs.
+// Canary has the needs of the function canary.
 type Canary struct {
 	State
 	CanarySecret string `env:"CANARY_SECRET,notEmpty"`
 }
 
-// Compose is what the function compose needs: FFmpeg is the program, and Fonts the folder
-// of the fonts.
+// Compose has the needs of the function compose: FFmpeg is the program, and Fonts the folder of the fonts.
 type Compose struct {
 	State
 	Media
@@ -183,15 +180,14 @@ type Compose struct {
 	Fonts  string `env:"FONTS_PATH,notEmpty"`
 }
 
-// Diagnose is what the function diagnose needs.
+// Diagnose has the needs of the function diagnose.
 type Diagnose struct {
 	State
 	Offers
 	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
 }
 
-// Train is what the function train needs. Role and bucket are empty where nothing can be
-// trained.
+// Train has the needs of the function train. Role and bucket are empty if nothing can be trained.
 type Train struct {
 	State
 	Bucket           string `env:"MEDIA_BUCKET"`
@@ -199,7 +195,7 @@ type Train struct {
 	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
 }
 
-// Deliver is what the functions deliver and deliver-slow need.
+// Deliver has the needs of the functions deliver and deliver-slow.
 type Deliver struct {
 	State
 	Media

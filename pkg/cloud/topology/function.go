@@ -1,7 +1,6 @@
-// Package topology is the table of the service's queues and Lambda functions: what
-// calls each function, how large it is and what it may touch. The stacks are built
-// from it, and everything else that has to know the queues or the functions reads it.
-// A new queue is a constant and an entry in Outbox, its worker an entry in Functions.
+// Package topology is the table of the service's queues and Lambda functions: the trigger of each function, its size
+// and its permissions. The stacks are built from it, and everything else that has to know the queues or the functions
+// reads it. A new queue is a constant and an entry in Outbox, its worker an entry in Functions.
 package topology
 
 import (
@@ -9,7 +8,7 @@ import (
 	"time"
 )
 
-// Access is what a function may do with the bucket.
+// Access is a function's access to the bucket.
 type Access int
 
 // The levels of access. Write includes Read.
@@ -19,10 +18,10 @@ const (
 	Write
 )
 
-// Use is what a function does with the items of a table: an action of DynamoDB.
+// Use is an action of DynamoDB on the items of a table.
 type Use string
 
-// The uses. A transaction is the uses that it is made of.
+// The uses. A transaction needs the uses of its writes.
 const (
 	Get       Use = "GetItem"
 	GetAll    Use = "BatchGetItem"
@@ -31,7 +30,7 @@ const (
 	Update    Use = "UpdateItem"
 	UpdateAll Use = "PartiQLUpdate" // updates of many items in one round trip
 	Delete    Use = "DeleteItem"
-	Check     Use = "ConditionCheckItem" // in transactions: that an item is unchanged
+	Check     Use = "ConditionCheckItem" // a condition on an item in a transaction
 )
 
 // Changes reports whether any of the uses changes items.
@@ -39,112 +38,124 @@ func Changes(uses []Use) bool {
 	return slices.ContainsFunc(uses, func(u Use) bool { return slices.Contains([]Use{Put, Update, UpdateAll, Delete}, u) })
 }
 
-// Trigger is what calls a function.
+// Trigger is the source of a function's calls.
 type Trigger int
 
 // The triggers.
 const (
-	// ByGateway: the HTTP requests of the function's area.
+	// ByGateway is the gateway, with the HTTP requests of the function's area.
 	ByGateway Trigger = iota
-	// AsAuthorizer: the gateway, before it calls the area's function.
+	// AsAuthorizer is the gateway, before it calls the area's function.
 	AsAuthorizer
-	// ByStream: the changes of the state table. A stream has one function that reads it:
-	// with more readers its shards are throttled where the table has a replica.
+	// ByStream is the stream of the state table's changes. A stream has one function that reads it: with more readers
+	// its shards are throttled if the table has a replica.
 	ByStream
-	// ByAuditStream: the changes of the audit table.
+	// ByAuditStream is the stream of the audit table's changes.
 	ByAuditStream
-	// ByQueue: the messages of the queues in Consumes.
+	// ByQueue are the queues in Consumes.
 	ByQueue
-	// BySchedule: a schedule with the period in Every.
+	// BySchedule is a schedule with the period in Every.
 	BySchedule
-	// ByRotation: Secrets Manager, each step of a rotation of the sealing secret, with
-	// the period in Every.
+	// ByRotation is Secrets Manager, with each step of a rotation of the sealing secret, with the period in Every.
 	ByRotation
 )
 
-// Function is one Lambda function: how large it is, what calls it, and all that
-// it may touch. Its environment and its permissions follow from that.
+// Grant is a permission of a function beyond its tables, its files and its queues.
+type Grant string
+
+// The grants. A function without one has no access to the resources that it permits.
+const (
+	// StoreInputs permits putting the files that callers pass to generations into the bucket.
+	StoreInputs Grant = "store inputs"
+	// SignUploads permits signing the uploads of callers into the bucket.
+	SignUploads Grant = "sign uploads"
+	// ManageKeySecrets permits reading and writing the secrets of API keys in the state table. Access to the state table
+	// does not include them.
+	ManageKeySecrets Grant = "manage key secrets"
+	// PublishEvents permits putting events on the customer's bus.
+	PublishEvents Grant = "publish events"
+	// ReachAddresses permits checking and calling addresses that customers set.
+	ReachAddresses Grant = "reach addresses"
+	// AssumeRoles permits assuming the roles that customers have made for webhooks in their own AWS accounts. The
+	// function's own role has a fixed name, because customers trust it by that name.
+	AssumeRoles Grant = "assume roles"
+	// NameDeliverRole permits showing customers the role of the function that has AssumeRoles.
+	NameDeliverRole Grant = "name deliver role"
+	// SealSecrets permits sealing the secrets of customers' webhooks.
+	SealSecrets Grant = "seal secrets"
+	// OpenSecrets permits opening the secrets of customers' webhooks.
+	OpenSecrets Grant = "open secrets"
+	// CallPlatforms permits calling the platforms of social accounts: reading the applications that are registered there,
+	// and sealing and opening the accounts' tokens.
+	CallPlatforms Grant = "call platforms"
+	// OpenClaims permits opening sealed claims, to end the calls that died.
+	OpenClaims Grant = "open claims"
+	// KnowProviders permits reading which providers live keys may use.
+	KnowProviders Grant = "know providers"
+	// CallProviders permits calling all providers.
+	CallProviders Grant = "call providers"
+	// CallTextModels permits calling text models, and no other provider.
+	CallTextModels Grant = "call text models"
+	// ProbeAPI permits reading the secret with the address and the key by which the API is probed.
+	ProbeAPI Grant = "probe the API"
+	// RunFFmpeg adds the layer with FFmpeg and the fonts.
+	RunFFmpeg Grant = "run FFmpeg"
+	// TrainModels permits training models, if the stack can train: putting samples into the bucket, and passing on the
+	// role that reads them there.
+	TrainModels Grant = "train models"
+)
+
+// Function is one Lambda function: its size, its trigger, and everything that it may access. Its environment and its
+// permissions follow from that.
 type Function struct {
 	// Name is the folder under functions that holds its main package.
 	Name    string
 	Trigger Trigger
-	// Memory is in MiB; CPU time grows with it.
+	// Memory is in MiB. CPU time grows with it.
 	Memory  int
 	Timeout time.Duration
-	// Consumes are the queues that call it; Batch is how many messages or records at most.
+	// Consumes are the queues that call the function. Batch is the largest number of messages or records of a call.
 	Consumes []Queue
 	Batch    int
-	// Window is how long records or messages are collected for a batch; 0: not at all. SQS
-	// needs one for batches of more than ten.
+	// Window is the time for which records or messages are collected for a batch, 0 for none. SQS needs a window for
+	// batches of more than ten.
 	Window time.Duration
-	// Holds marks the functions that extend the visibility of their messages while they
-	// work on them: if one dies, its messages are visible again within seconds. So what
-	// fails returns soon, and more often. If it dies before the first extension, they
-	// stay invisible for its time-out, which is short where it can be.
+	// Holds reports whether the function extends the visibility of its messages while it works on them: if it dies, its
+	// messages are visible again within seconds. So a message that fails returns soon, and more often. If the function
+	// dies before the first extension, its messages stay invisible for its timeout, which should therefore be short.
 	Holds bool
-	// Concurrency is how many batches of each of its queues are in work at a time at most:
-	// a backlog leaves room for the other functions of the account.
+	// Concurrency is the largest number of batches of each of its queues that are in work at a time. So a backlog leaves
+	// room for the other functions of the account.
 	Concurrency int
-	// Reserved is the concurrency that the account keeps free for the function, and that
-	// it never exceeds; 0: none.
+	// Reserved is the concurrency that the account reserves for the function, and that the function never exceeds. 0
+	// means none.
 	Reserved int
-	// Storage is the size of /tmp in MiB; 0: what Lambda has by default.
+	// Storage is the size of /tmp in MiB. 0 means Lambda's default.
 	Storage int
-	// Every is the period of its schedule, or of rotations.
+	// Every is the period of the function's schedule, or of rotations.
 	Every time.Duration
-	// State and Audit are what it does with the state table and the audit table.
+	// State and Audit are the function's uses of the state table and the audit table.
 	State, Audit []Use
-	// Media is the bucket.
+	// CredentialsOnly restricts the function's access to the state table to API keys, their secrets and the counts of
+	// calls.
+	CredentialsOnly bool
+	// Media is the function's access to the bucket.
 	Media Access
-	// Files are patterns of the keys of the objects that it puts and removes, where it may
-	// write; none: all.
+	// Files are patterns of the keys of the objects that the function may put and remove if Media is Write. Without
+	// patterns it may put and remove all.
 	Files []string
-	// Decodes marks the functions that read files of callers by complex decoders. They reach
-	// no item that decides who may do what.
-	Decodes bool
-	// Keeps lets it put the files that callers give to work into the bucket.
-	Keeps bool
-	// Uploads lets it sign the uploads of callers into the bucket.
-	Uploads bool
-	// Issues lets it read and write the secrets of API keys, which no function can
-	// otherwise.
-	Issues bool
-	// Counts restricts its access to the state table to API keys, their secrets and the
-	// counts of calls.
-	Counts bool
-	// Sends are the queues that it sends to.
+	// DecodesFiles reports whether the function reads files of callers with complex decoders. Such a function cannot
+	// access the items that decide about permissions.
+	DecodesFiles bool
+	// Sends are the queues to which the function sends.
 	Sends []Queue
-	// Publishes lets it put events on the customer's bus.
-	Publishes bool
-	// Webhooks marks the functions that check or call a customer's addresses.
-	Webhooks bool
-	// Assumes lets it assume the roles that customers have made for webhooks into
-	// their own AWS accounts. Its own role then has a name of its own, which stays:
-	// customers trust it.
-	Assumes bool
-	// Seals lets it seal secrets of customers, and Unseals open them. No other function
-	// can do either.
-	Seals, Unseals bool
-	// Connects marks the functions that call the platforms of social accounts: they read the
-	// applications that are registered there, and seal and open the accounts' tokens. No
-	// other function can.
-	Connects bool
-	// Settles lets it read what claims are sealed with: it ends the calls that died.
-	Settles bool
-	// Introduces lets it name the role of the function that assumes.
-	Introduces bool
-	// Offers marks the functions that need to know which providers live keys may use,
-	// and Generates those that call them.
-	Offers, Generates bool
-	// Writes marks the functions that call text models and no other provider.
-	Writes bool
-	// Probes lets it read the secret with the address and the key that it calls the API by.
-	Probes bool
-	// Composes adds the layer with ffmpeg and the fonts.
-	Composes bool
-	// Trains lets it train models, where the stack can: it puts samples into the bucket, and
-	// passes the role that reads them there.
-	Trains bool
+	// Grants are the function's other permissions.
+	Grants []Grant
+}
+
+// May reports whether the function has any of the grants.
+func (f Function) May(grants ...Grant) bool {
+	return slices.ContainsFunc(grants, func(g Grant) bool { return slices.Contains(f.Grants, g) })
 }
 
 // Follows reports whether the changes of the state table call the function.
@@ -153,7 +164,7 @@ func (f Function) Follows() bool { return f.Trigger == ByStream }
 // FollowsAudit reports whether the changes of the audit table call the function.
 func (f Function) FollowsAudit() bool { return f.Trigger == ByAuditStream }
 
-// Knows returns the queues whose addresses it needs: to send, or to hold messages.
+// Knows returns the queues whose addresses the function needs to send, or to hold messages.
 func (f Function) Knows() []Queue {
 	all := slices.Clone(f.Sends)
 	for _, q := range f.Consumes {
@@ -164,7 +175,7 @@ func (f Function) Knows() []Queue {
 	return all
 }
 
-// Tasks returns the queues of tasks among those that it sends to.
+// Tasks returns the queues of tasks to which the function sends.
 func (f Function) Tasks() (all []Queue) {
 	for _, q := range f.Sends {
 		if slices.Contains(Tasks, q) {
@@ -179,14 +190,14 @@ func (f Function) Loops() bool {
 	return slices.ContainsFunc(f.Consumes, func(q Queue) bool { return slices.Contains(f.Sends, q) })
 }
 
-// Named returns the function of a name. It panics if there is none.
+// Named returns the function with the given name. It panics if there is none.
 func Named(name string) Function {
 	return find(func(f Function) bool { return f.Name == name }, "named "+name)
 }
 
 // Assumer returns the function that assumes the roles of customers.
 func Assumer() Function {
-	return find(func(f Function) bool { return f.Assumes }, "that assumes the roles of customers")
+	return find(func(f Function) bool { return f.May(AssumeRoles) }, "that assumes the roles of customers")
 }
 
 func find(is func(Function) bool, which string) Function {

@@ -12,62 +12,62 @@ func use(others ...Use) []Use { return append(slices.Clone(reads), others...) }
 
 // Functions are all the functions of the service.
 var Functions = []Function{
-	{Name: "authorizer", Trigger: AsAuthorizer, Memory: 512, Timeout: 5 * time.Second, Reserved: 200, State: []Use{Get, Update}, Counts: true},
+	{Name: "authorizer", Trigger: AsAuthorizer, Memory: 512, Timeout: 5 * time.Second, Reserved: 200, State: []Use{Get, Update}, CredentialsOnly: true},
 
 	{Name: "account", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put), Audit: []Use{List, Put}, Media: Read},
-	{Name: "apikey", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Check), Audit: []Use{Put}, Issues: true},
-	{Name: "catalog", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: []Use{List}, Audit: []Use{Put}, Offers: true},
-	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update), Audit: []Use{Put}, Offers: true},
-	{Name: "content", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Offers: true},
-	{Name: "studio", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Keeps: true, Webhooks: true, Offers: true},
+	{Name: "apikey", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Check), Audit: []Use{Put}, Grants: []Grant{ManageKeySecrets}},
+	{Name: "catalog", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: []Use{List}, Audit: []Use{Put}, Grants: []Grant{KnowProviders}},
+	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update), Audit: []Use{Put}, Grants: []Grant{KnowProviders}},
+	{Name: "content", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Grants: []Grant{KnowProviders}},
+	{Name: "studio", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Grants: []Grant{StoreInputs, ReachAddresses, KnowProviders}},
 	// A model writes the replies; the gateway waits 29 seconds for them.
-	{Name: "architect", Trigger: ByGateway, Memory: 512, Timeout: 28 * time.Second, State: use(Put, Update), Audit: []Use{Put}, Offers: true, Writes: true},
-	{Name: "media", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Uploads: true, Webhooks: true},
-	{Name: "product", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Uploads: true, Webhooks: true},
-	{Name: "webhook", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Webhooks: true, Seals: true, Introduces: true},
-	// A platform is asked while a caller or a browser waits.
-	{Name: "social", Trigger: ByGateway, Memory: 512, Timeout: 25 * time.Second, State: use(Put, Check), Audit: []Use{Put}, Connects: true},
+	{Name: "architect", Trigger: ByGateway, Memory: 512, Timeout: 28 * time.Second, State: use(Put, Update), Audit: []Use{Put}, Grants: []Grant{KnowProviders, CallTextModels}},
+	{Name: "media", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Grants: []Grant{SignUploads, ReachAddresses}},
+	{Name: "product", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Media: Read, Grants: []Grant{SignUploads, ReachAddresses}},
+	{Name: "webhook", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete), Audit: []Use{Put}, Grants: []Grant{ReachAddresses, SealSecrets, NameDeliverRole}},
+	// A platform is called while a caller or a browser waits.
+	{Name: "social", Trigger: ByGateway, Memory: 512, Timeout: 25 * time.Second, State: use(Put, Check), Audit: []Use{Put}, Grants: []Grant{CallPlatforms}},
 	{Name: "docs", Trigger: ByGateway, Memory: 256, Timeout: 10 * time.Second},
 
-	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100, Sends: append([]Queue{Rollup}, Outbox...), Publishes: true},
-	// It collects, because one transaction counts many changes of a factory.
+	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100, Sends: append([]Queue{Rollup}, Outbox...), Grants: []Grant{PublishEvents}},
+	// A window collects changes, because one transaction counts many changes of a factory.
 	{Name: "rollup", Trigger: ByQueue, Memory: 256, Timeout: 30 * time.Second, Consumes: []Queue{Rollup}, Batch: 100, Window: 5 * time.Second, Holds: true, Concurrency: 5,
 		State: []Use{GetAll, Put, Update}},
-	// It collects, because each batch makes one link for each account, and writes once for
-	// each operation.
+	// A window collects entries, because each batch makes one link for each account, and writes once for each
+	// operation.
 	{Name: "chain", Trigger: ByAuditStream, Memory: 256, Timeout: time.Minute, Batch: 100, Window: 30 * time.Second, State: []Use{Update}, Audit: []Use{List, Put}},
 	// Each message of a batch may store a file of up to 256 MiB.
 	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Storage: 2048, Consumes: Generation, Batch: 5, Holds: true, Concurrency: 50,
-		State: use(Put, Update, Delete), Media: Write, Sends: append([]Queue{Compose}, Generation...), Offers: true, Generates: true},
-	// Three processors. The longest video takes about ten minutes, and 461 MB of memory;
-	// its parts and what is made of them are in /tmp.
+		State: use(Put, Update, Delete), Media: Write, Sends: append([]Queue{Compose}, Generation...), Grants: []Grant{KnowProviders, CallProviders}},
+	// Three processors. The longest video takes about ten minutes, and 461 MB of memory; its parts and the files made
+	// of them are in /tmp.
 	{Name: "compose", Trigger: ByQueue, Memory: 5308, Timeout: 15 * time.Minute, Storage: 4096, Consumes: []Queue{Compose}, Batch: 1, Holds: true, Concurrency: 20,
-		State: []Use{Get, GetAll, Put, Update}, Media: Write, Files: []string{"media/*/*/cnt_*"}, Decodes: true, Sends: []Queue{Compose}, Composes: true},
+		State: []Use{Get, GetAll, Put, Update}, Media: Write, Files: []string{"media/*/*/cnt_*"}, DecodesFiles: true, Sends: []Queue{Compose}, Grants: []Grant{RunFFmpeg}},
 	// Decoding and turning a large photo takes about a gigabyte.
 	{Name: "import-media", Trigger: ByQueue, Memory: 2048, Timeout: 2 * time.Minute, Storage: 1024, Consumes: []Queue{ImportMedia}, Batch: 1, Holds: true, Concurrency: 20,
-		State: []Use{Get, Put, Update, Delete}, Media: Write, Files: []string{"media/*/*/med_*", "media/*/*/pho_*", "uploads/*"}, Decodes: true, Sends: []Queue{ImportMedia}, Webhooks: true},
+		State: []Use{Get, Put, Update, Delete}, Media: Write, Files: []string{"media/*/*/med_*", "media/*/*/pho_*", "uploads/*"}, DecodesFiles: true, Sends: []Queue{ImportMedia}, Grants: []Grant{ReachAddresses}},
 	// A text model takes up to a minute.
 	{Name: "diagnose", Trigger: ByQueue, Memory: 512, Timeout: 90 * time.Second, Consumes: []Queue{Diagnose}, Batch: 1, Holds: true, Concurrency: 10,
-		State: use(Put), Sends: []Queue{Diagnose}, Offers: true, Writes: true},
+		State: use(Put), Sends: []Queue{Diagnose}, Grants: []Grant{KnowProviders, CallTextModels}},
 	{Name: "settle", Trigger: ByQueue, Memory: 512, Timeout: 30 * time.Second, Consumes: []Queue{Settle}, Batch: 5, Holds: true, Concurrency: 5,
-		State: []Use{Get, GetAll, Put, Update}, Sends: []Queue{Settle}, Settles: true},
+		State: []Use{Get, GetAll, Put, Update}, Sends: []Queue{Settle}, Grants: []Grant{OpenClaims}},
 	{Name: "train", Trigger: ByQueue, Memory: 512, Timeout: time.Minute, Consumes: []Queue{Train}, Batch: 5, Holds: true, Concurrency: 5,
-		State: use(Put, Update), Sends: []Queue{Train}, Trains: true},
+		State: use(Put, Update), Sends: []Queue{Train}, Grants: []Grant{TrainModels}},
 	// A large video is uploaded for minutes.
 	{Name: "publish", Trigger: ByQueue, Memory: 256, Timeout: 15 * time.Minute, Consumes: []Queue{Publish}, Batch: 5, Holds: true, Concurrency: 50,
-		State: use(Put, Update, Delete), Media: Read, Sends: []Queue{Publish}, Connects: true},
+		State: use(Put, Update, Delete), Media: Read, Sends: []Queue{Publish}, Grants: []Grant{CallPlatforms}},
 	{Name: "dispatch", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Second, Consumes: []Queue{Dispatch}, Batch: 10, Holds: true, Concurrency: 20,
 		State: use(Put), Sends: []Queue{Deliver}},
 	{Name: "replay", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{Replay}, Batch: 5, Holds: true, Concurrency: 5,
 		State: use(Put, UpdateAll), Sends: []Queue{Deliver, Replay}},
 	// An attempt takes up to 15 seconds.
 	{Name: "deliver", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{Deliver}, Batch: 10, Holds: true, Concurrency: 50,
-		State: use(Put, Update, UpdateAll, Delete), Media: Read, Sends: []Queue{Deliver, DeliverSlow}, Webhooks: true, Unseals: true, Assumes: true},
+		State: use(Put, Update, UpdateAll, Delete), Media: Read, Sends: []Queue{Deliver, DeliverSlow}, Grants: []Grant{ReachAddresses, OpenSecrets, AssumeRoles}},
 	{Name: "deliver-slow", Trigger: ByQueue, Memory: 512, Timeout: 20 * time.Second, Consumes: []Queue{DeliverSlow}, Batch: 10, Holds: true, Concurrency: 50,
-		State: use(Put, Update, UpdateAll, Delete), Media: Read, Sends: []Queue{DeliverSlow}, Webhooks: true, Unseals: true},
-	// What is scheduled starts within a minute. It ends before it is called again.
+		State: use(Put, Update, UpdateAll, Delete), Media: Read, Sends: []Queue{DeliverSlow}, Grants: []Grant{ReachAddresses, OpenSecrets}},
+	// Scheduled work starts within a minute. A run ends before the next one begins.
 	{Name: "due", Trigger: BySchedule, Memory: 512, Timeout: 55 * time.Second, Every: time.Minute, State: use(Put, Update), Sends: Outbox},
-	// It makes what a customer would, and waits for it.
-	{Name: "canary", Trigger: BySchedule, Memory: 256, Timeout: 2 * time.Minute, Every: 5 * time.Minute, State: []Use{Update}, Probes: true},
+	// The canary creates content like a customer, and waits for it.
+	{Name: "canary", Trigger: BySchedule, Memory: 256, Timeout: 2 * time.Minute, Every: 5 * time.Minute, State: []Use{Update}, Grants: []Grant{ProbeAPI}},
 	{Name: "rotate-seal", Trigger: ByRotation, Memory: 256, Timeout: 30 * time.Second, Every: 30 * 24 * time.Hour},
 }

@@ -9,10 +9,9 @@ import (
 // Queue names a queue of work.
 type Queue string
 
-// The queues. Generation has one for each kind of work, so that slow work does not
-// hold back what is quick.
+// The queues. Generation has one for each kind of work, so that slow work does not delay quick work.
 const (
-	GenerateText  Queue = "generate-text"  // texts, and what is made of texts
+	GenerateText  Queue = "generate-text"  // texts, and content made of texts
 	GenerateImage Queue = "generate-image" // pictures
 	GenerateAudio Queue = "generate-audio" // speech and music
 	GenerateVideo Queue = "generate-video" // clips and avatars
@@ -32,31 +31,28 @@ const (
 // Generation are the queues of generation.
 var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVideo}
 
-// Tasks are the queues whose messages ask for steps of tasks.
+// Tasks are the queues whose messages request steps of tasks.
 var Tasks = append([]Queue{Settle, Replay, ImportMedia, Diagnose, Train, Compose, Publish}, Generation...)
 
 // Outbox are the queues that the relay sends committed work to.
 var Outbox = append([]Queue{Deliver}, Tasks...)
 
-// Queues are all the queues. Those that are not in Outbox receive messages that no
-// transaction has written: from the relay's other work, from the bus, or from other
-// functions.
+// Queues are all queues. Those that are not in Outbox receive messages that no transaction has written: from the
+// relay's other work, from the bus, or from other functions.
 var Queues = append([]Queue{Dispatch, DeliverSlow, Rollup}, Outbox...)
 
-// A message stays invisible for visibilityFactor times its function's time-out: with
-// fewer than six, Lambda's own retries meet the message again. A function that holds
-// its messages extends their visibility itself; the queue's time only counts if the
-// function dies before it has done so, and is then the shortest that Lambda accepts.
-// A message that appears twice does no harm: every consumer is idempotent.
+// A message stays invisible for visibilityFactor times its function's timeout: with fewer than six, Lambda's own
+// retries meet the message again. A function that holds its messages extends their visibility itself. The queue's time
+// then only counts if the function dies before it has done so, and is the shortest that Lambda accepts. A message that
+// appears twice does no harm: every consumer is idempotent.
 const (
 	visibilityFactor     = 6
 	visibilityFactorHeld = 1
 )
 
-// A message is received so many times before it becomes a dead letter. One that its
-// function holds returns within seconds at first, and so more often while a failure
-// lasts. Where Lambda throttles the function each receive counts, too, though nothing was
-// tried: so there are enough of them for leastTime.
+// The numbers of times that a message is received before it becomes a dead letter. A message that its function holds
+// returns within seconds at first, and so more often while a failure lasts. If Lambda throttles the function, each
+// receive counts, too, though nothing was tried. So there are enough receives for leastTime.
 const (
 	receives     = 5
 	receivesHeld = 15
@@ -108,8 +104,8 @@ const EventRule = "event"
 // ImportMedia.
 const UploadRule = "upload"
 
-// DeadLetters returns the sources of dead letters: each queue, the two rules, and
-// each function that a stream or a schedule calls. Each has a queue of its own.
+// DeadLetters returns the sources of dead letters: each queue, the two rules, and each function that a stream or a
+// schedule calls. Each source has a queue of its own.
 func DeadLetters() []string {
 	all := []string{EventRule, UploadRule}
 	for _, q := range Queues {
@@ -123,8 +119,7 @@ func DeadLetters() []string {
 	return all
 }
 
-// DeadLettersOutput returns the name of the stack's output that holds the address of
-// the dead letters of a source.
+// DeadLettersOutput returns the name of the stack's output that holds the address of the dead letters of a source.
 func DeadLettersOutput(source string) string { return Title(source) + "DeadLettersUrl" }
 
 // Title returns a name in the case of a construct's id: GenerateText for generate-text.
