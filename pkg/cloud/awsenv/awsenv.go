@@ -1,7 +1,6 @@
-// Package awsenv builds the AWS configuration of a Lambda function from what
-// Lambda puts into its environment. It stands in for config.LoadDefaultConfig,
-// which also looks for profiles, single sign-on and instance roles: none of them
-// exists in a function, and linking them costs start-up time.
+// Package awsenv builds the AWS configuration of a Lambda function from the environment that Lambda sets. It replaces
+// config.LoadDefaultConfig, which also looks for profiles, single sign-on and instance roles: none of them exists in a
+// function, and linking them costs start-up time.
 package awsenv
 
 import (
@@ -16,16 +15,15 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
-// attemptTimeout bounds one attempt of one call. The services called answer in
-// milliseconds; a connection that takes longer is better tried again.
+// attemptTimeout bounds one attempt of one call. The services answer in milliseconds; a connection that takes longer
+// should be tried again.
 const attemptTimeout = 5 * time.Second
 
 // maxAttempts bounds the attempts of one call, with the SDK's exponential
 // back-off and full jitter between them.
 const maxAttempts = 4
 
-// bufferSize is how much of a call, or of its answer, goes to the connection at a time:
-// most go as a whole.
+// bufferSize is the size of a connection's buffers. Most calls and answers fit into one.
 const bufferSize = 32 << 10
 
 // Config reads AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
@@ -68,7 +66,7 @@ func credentials(context.Context) (aws.Credentials, error) {
 	return c, nil
 }
 
-// Must returns v, or panics: at the start of a function, where nothing can go on.
+// Must returns v, or panics if err is not nil, at the start of a function.
 func Must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

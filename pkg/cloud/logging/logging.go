@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Setup makes the default log write JSON lines, which the log service indexes, at
-// the level that LOG_LEVEL names; info where it names none.
+// Setup makes the default log write JSON lines, which the log service indexes, at the level in LOG_LEVEL, or info if
+// that has none.
 func Setup() {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(os.Getenv("LOG_LEVEL"))); err != nil {

@@ -13,19 +13,19 @@ import (
 	"time"
 )
 
-// Namespace returns where CloudWatch shows the counts of a customer's stage: customers may
-// share an AWS account, but no alarm.
+// Namespace returns the namespace of CloudWatch for the metrics of a customer's stage: customers may share an AWS
+// account, but no alarm.
 func Namespace(customer, stage string) string { return "ContentAutomation/" + customer + "/" + stage }
 
-// out is where counts are written, one after the other: the log of a function is its
-// standard output.
+// out is the destination of metrics, which are written one after the other. The output of
+// a function is its log.
 var (
 	mu  sync.Mutex
 	out io.Writer = os.Stdout
 )
 
-// SetOutput sets where the counts of the process are written, and returns where they were.
-// It may be called while others count.
+// SetOutput sets the destination of metrics, and returns the one before. It may be called
+// while others count.
 func SetOutput(w io.Writer) (before io.Writer) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -33,33 +33,31 @@ func SetOutput(w io.Writer) (before io.Writer) {
 	return before
 }
 
-// Count counts one event. A dimension may have few values only: each combination
-// is a metric that is paid for.
+// Count counts one event. A dimension may have only a few values: each combination is a metric that is paid for.
 func Count(name, dimension, value string) {
 	write(name, map[string]any{name: 1, dimension: value}, []string{dimension})
 }
 
-// Add counts n of something, without a dimension.
+// Add adds n to a metric without a dimension.
 func Add(name string, n int64) { write(name, map[string]any{name: n}, []string{}) }
 
-// Measure notes how much of something there was in one case, with a dimension as Count
-// has it.
+// Measure records a value with a dimension, as in Count.
 func Measure(name, dimension, value string, n int64) {
 	write(name, map[string]any{name: n, dimension: value}, []string{dimension})
 }
 
-// Aside counts the items and records that cannot be decoded. Work goes on without them.
+// Aside is the metric of items and records that cannot be decoded. Work continues without them.
 const Aside = "ItemsPutAside"
 
-// PutAside counts an item or a record that cannot be decoded, and names it in the log by
-// the given attributes, for an operator to look into.
+// PutAside counts an item or a record that cannot be decoded, and logs the given attributes, for an operator to look
+// into.
 func PutAside(attributes ...any) {
 	Add(Aside, 1)
 	slog.Error("put aside", attributes...)
 }
 
-// write writes a line with the members, and how CloudWatch is to read them. The name of a
-// time ends in its unit.
+// write writes a line with the members, and the metadata by which CloudWatch reads them. The name of a duration ends in
+// its unit.
 func write(name string, members map[string]any, dimensions []string) {
 	unit := "Count"
 	if strings.HasSuffix(name, "Milliseconds") {

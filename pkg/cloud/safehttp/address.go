@@ -27,8 +27,7 @@ var (
 	}
 )
 
-// policy decides which addresses may be dialled. It is the last word: it is
-// asked for the very address that a connection is about to be opened to.
+// policy decides which addresses may be dialed. It checks the very address that a connection is about to be opened to.
 type policy struct {
 	loopback bool // the local system: loopback is allowed, over http and on any port
 	ports    []uint16
@@ -47,9 +46,9 @@ func newPolicy(loopback bool, ports []uint16) *policy {
 	}
 }
 
-// check reports whether a connection to the address may be opened; plain says that
-// it would not be encrypted. The address is never named in the error: of a name
-// inside a private network, the caller shall not learn what it resolves to.
+// check reports whether a connection to the address may be opened. The argument plain reports that it would not be
+// encrypted. The error never names the address: a caller must not learn the addresses of names inside a private
+// network.
 func (p *policy) check(plain bool, to netip.AddrPort) error {
 	addr := to.Addr()
 	switch {
@@ -69,7 +68,7 @@ func (p *policy) check(plain bool, to netip.AddrPort) error {
 	return nil
 }
 
-// refusePort says which ports are allowed in place of one that is not.
+// refusePort returns the error for a port that is not allowed, with the allowed ports.
 func (p *policy) refusePort(port uint16) error {
 	allowed := make([]string, len(p.ports))
 	for i, a := range p.ports {
@@ -78,9 +77,8 @@ func (p *policy) refusePort(port uint16) error {
 	return blocked("The port %d is not allowed: use %s.", port, strings.Join(allowed, " or "))
 }
 
-// isISATAP reports whether the interface identifier embeds an IPv4 address in the
-// way of RFC 5214, section 6.1. Such an address can lie in any /64, so no table
-// has it; a host with an ISATAP interface tunnels it to the embedded address.
+// isISATAP reports whether the interface identifier embeds an IPv4 address as in RFC 5214, section 6.1. Such an address
+// can be in any /64, so no table contains it. A host with an ISATAP interface tunnels it to the embedded address.
 func isISATAP(addr netip.Addr) bool {
 	if !addr.Is6() {
 		return false

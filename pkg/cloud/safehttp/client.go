@@ -1,12 +1,10 @@
-// Package safehttp is the HTTP client for every URL from a caller of the API:
-// webhooks, photos to fetch. Such a URL must not lead into the network that the
-// service runs in (server-side request forgery).
+// Package safehttp is the HTTP client for every URL from a caller of the API, such as of webhooks and photos. Such a
+// URL must not lead into the network that the service runs in (server-side request forgery).
 //
-// The rules are applied twice. CheckURL applies them when a URL is saved, so that
-// the caller gets a clear error. The dialer applies them to the address of each
-// connection, which is what protects the network: a name may resolve to another
-// address by then (DNS rebinding). Redirects are not followed, no proxy is taken
-// from the environment, and answers are bounded in size and time.
+// The rules are applied twice. CheckURL applies them when a URL is saved, so that the caller gets a clear error. The
+// dialer applies them to the address of each connection, which protects the network: a name may resolve to another
+// address by then (DNS rebinding). Redirects are not followed, no proxy is taken from the environment, and answers are
+// bounded in size and time.
 package safehttp
 
 import (
@@ -24,11 +22,11 @@ import (
 	"time"
 )
 
-// Bounds of one call that no caller has had a reason to change.
+// The bounds of one call.
 const (
 	lookupTimeout    = 5 * time.Second
 	connectTimeout   = 10 * time.Second
-	idleTimeout      = 60 * time.Second // less than most servers keep a connection
+	idleTimeout      = 60 * time.Second // less than the time that most servers keep a connection
 	pingAfter        = 5 * time.Second  // finds HTTP/2 connections that died while a function was frozen
 	maxHeaderBytes   = 64 << 10
 	maxIdle          = 512
@@ -39,26 +37,23 @@ const (
 // Options configure a Client. The zero value is the strict client of a deployed
 // stack with the system's resolver.
 type Options struct {
-	// AllowLoopback is for the local system only: addresses on loopback are
-	// allowed too, over http as well and on any port. Nothing else changes.
+	// AllowLoopback is for the local system only: it also allows loopback addresses, with http and on any port.
 	AllowLoopback bool
-	// Ports are the ports allowed; 443 alone when empty.
+	// Ports are the allowed ports. If it is empty, only 443 is allowed.
 	Ports []uint16
-	// Resolver looks names up; net.DefaultResolver when nil.
+	// Resolver looks names up. If it is nil, net.DefaultResolver does.
 	Resolver *net.Resolver
-	// Timeout bounds a call from its look-up to the last byte of the answer's
-	// body; 15 seconds when 0.
+	// Timeout bounds a call from its look-up to the last byte of the answer's body. 0 means 15 seconds.
 	Timeout time.Duration
-	// MaxBody is how many bytes of an answer's body can be read; 64 KiB when 0.
+	// MaxBody is the number of bytes of an answer's body that can be read. 0 means 64 KiB.
 	MaxBody int64
-	// UserAgent is sent where a request has none of its own.
+	// UserAgent is sent if a request has none of its own.
 	UserAgent string
-	// RootCAs verify the servers' certificates; the system's when nil.
+	// RootCAs verify the servers' certificates. If it is nil, those of the system do.
 	RootCAs *x509.CertPool
 }
 
-// Client calls URLs that are not to be trusted. It is safe for concurrent use
-// and keeps connections for reuse: make one and keep it.
+// Client calls untrusted URLs. It is safe for concurrent use and keeps connections for reuse: make one and keep it.
 type Client struct {
 	policy    *policy
 	resolver  *net.Resolver
@@ -66,8 +61,8 @@ type Client struct {
 	maxBody   int64
 	userAgent string
 
-	// For https and for http. No http.Client is around them: it would follow redirects,
-	// which nothing here does, and costs a goroutine for the timeout of each call.
+	// The transports for https and for http. They are used without an http.Client, which would follow redirects and
+	// cost a goroutine for the timeout of each call.
 	encrypted, plain *http.Transport
 }
 
@@ -101,8 +96,8 @@ func New(o Options) *Client {
 	return c
 }
 
-// transport makes one of the two transports. They are apart so that the dialer
-// knows whether a connection will be encrypted, which it cannot see.
+// transport makes one of the two transports. They are separate so that the dialer knows whether a connection will be
+// encrypted, which it cannot see.
 func (c *Client) transport(plain bool) *http.Transport {
 	dialer := &net.Dialer{
 		Timeout:  connectTimeout,
@@ -139,9 +134,8 @@ func (c *Client) transport(plain bool) *http.Transport {
 	}
 }
 
-// rooted ends a name with a dot, so that the resolver tries neither the search
-// domains of the network that the service runs in nor the hosts file, which
-// alone knows localhost.
+// rooted ends a name with a dot, so that the resolver tries neither the search domains of the network that the service
+// runs in nor the hosts file, which alone knows localhost.
 func rooted(host string) string {
 	if _, err := netip.ParseAddr(host); err == nil || isLocalhost(host) {
 		return host
@@ -149,7 +143,7 @@ func rooted(host string) string {
 	return host + "."
 }
 
-// Checker checks addresses that callers send.
+// Checker checks addresses from callers.
 type Checker interface {
 	// CheckURL returns a *BlockedError for an address that may not be called, and an error
 	// that wraps ErrLookup if its name could not be looked up.
@@ -158,9 +152,8 @@ type Checker interface {
 
 var _ Checker = (*Client)(nil)
 
-// CheckURL reports whether a URL may be called: its form, and every address that
-// its name resolves to now. The error is a *BlockedError if it may not, and
-// wraps ErrLookup if the name could not be looked up.
+// CheckURL checks a URL before it is called: its form, and every address that its name resolves to now. It returns a
+// *BlockedError if the URL may not be called, and an error that wraps ErrLookup if the name could not be looked up.
 func (c *Client) CheckURL(ctx context.Context, raw string) error {
 	u, err := c.parse(raw)
 	if err != nil {
@@ -192,9 +185,9 @@ func (c *Client) CheckURL(ctx context.Context, raw string) error {
 	return nil
 }
 
-// Do sends a request and returns the answer, whatever its status: a redirect is
-// an answer like any other. The caller closes the body, see ReadBody. For a refused
-// URL or address it returns a *BlockedError; Describe makes a sentence of any error.
+// Do sends a request and returns the answer, whatever its status. It does not follow redirects. The caller closes the
+// body; see ReadBody. For a refused URL or address it returns a *BlockedError. Describe turns any error into a
+// sentence.
 //
 // An idempotent request should have the header Idempotency-Key (with an empty list of
 // values it is not sent): the transport then retries it if a kept-alive connection
@@ -202,7 +195,7 @@ func (c *Client) CheckURL(ctx context.Context, raw string) error {
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if err := c.checkParts(req.URL); err != nil {
 		if req.Body != nil {
-			_ = req.Body.Close() // as the transport does with a request that it cannot send
+			_ = req.Body.Close() // like the transport with a request that it cannot send
 		}
 		return nil, err
 	}
@@ -219,7 +212,7 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	resp, err := transport.RoundTrip(req)
 	if err != nil {
 		cancel()
-		// What is around it names the address that was refused.
+		// The error around it names the refused address.
 		var refused *BlockedError
 		if errors.As(err, &refused) {
 			return nil, refused
@@ -236,8 +229,7 @@ func (c *Client) CloseIdleConnections() {
 	c.plain.CloseIdleConnections()
 }
 
-// cappedBody returns an error once more than `left` bytes are read. Closing it ends
-// the time of the call.
+// cappedBody returns an error if more than `left` bytes are read. Closing it ends the context of the call.
 type cappedBody struct {
 	io.ReadCloser
 	left int64
@@ -267,11 +259,10 @@ func (b *cappedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadBody reads an answer's body to its end, or to MaxBody, keeps the first
-// `keep` bytes of it, and closes it. Reading on is what lets the connection be
-// used again. What was read is returned with an error too: it is
-// ErrBodyTooLarge for more than MaxBody bytes, and that of the network if the
-// server stalls or closes midway.
+// ReadBody reads an answer's body to its end, or to MaxBody, keeps the first `keep` bytes of it, and closes it. The
+// connection can only be reused if the body was read to its end. The bytes that were read are returned even with an
+// error: ErrBodyTooLarge for more than MaxBody bytes, and the error of the network if the server stalls or closes
+// midway.
 func ReadBody(resp *http.Response, keep int64) ([]byte, error) {
 	if resp.ContentLength == 0 {
 		return nil, resp.Body.Close()

@@ -11,11 +11,10 @@ import (
 	"syscall"
 )
 
-// BlockedError is returned when a URL, or the address that its name resolves to, is
-// not allowed. A retry fails until one of them changes.
+// BlockedError is returned if a URL, or the address that its name resolves to, is not allowed. A retry fails until one
+// of them changes.
 type BlockedError struct {
-	// Reason is a sentence for the caller who supplied the URL. It never has the
-	// address that a name resolved to.
+	// Reason is a sentence for the caller who sent the URL. It never contains the address that a name resolved to.
 	Reason string
 }
 
@@ -23,8 +22,8 @@ type BlockedError struct {
 func (e *BlockedError) Error() string { return "safehttp: " + e.Reason }
 
 var (
-	// ErrLookup says that a name could not be looked up now: unlike a name that
-	// does not exist, which is a *BlockedError, it is worth another try.
+	// ErrLookup reports that a name could not be looked up now. Unlike a name that does not exist, which leads to a
+	// *BlockedError, it is worth a retry.
 	ErrLookup = errors.New("safehttp: the name could not be looked up")
 
 	// ErrBodyTooLarge is the error of reading an answer's body past MaxBody.
@@ -37,9 +36,8 @@ func blocked(format string, args ...any) *BlockedError {
 	return &BlockedError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// Describe turns an error of Do, or of reading an answer's body, into a sentence
-// for the caller who supplied the URL. It says what to check, and reveals nothing of
-// the network that the call was made from.
+// Describe turns an error of Do, or of reading an answer's body, into a sentence for the caller who sent the URL. It
+// says how to correct the problem, and reveals nothing about the network of the service.
 func Describe(err error) string {
 	var (
 		refused *BlockedError

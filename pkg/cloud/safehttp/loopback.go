@@ -8,9 +8,8 @@ import (
 // localStage is the stage of the local system.
 const localStage = "local"
 
-// AllowLoopback reads the setting ALLOW_LOOPBACK_WEBHOOKS. It returns an error where
-// a stage other than the local one has it: there, it would open the network that
-// the functions run in to everybody who can make a webhook.
+// AllowLoopback reads the setting ALLOW_LOOPBACK_WEBHOOKS. It returns an error if a stage other than the local one has
+// it, because it would open the network of the functions to everybody who can create a webhook.
 func AllowLoopback(setting, stage string) (bool, error) {
 	if setting == "" {
 		return false, nil

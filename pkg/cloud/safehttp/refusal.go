@@ -6,9 +6,8 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// Refusal makes of an error of CheckURL the answer to the caller whose address it
-// was; param is the JSON pointer of the member that had it. Other errors stay as
-// they are.
+// Refusal returns the answer to the caller whose URL an error of CheckURL refuses. Param is the JSON pointer of the
+// member with the URL. Other errors are returned unchanged.
 func Refusal(err error, param string) error {
 	var blocked *BlockedError
 	switch {

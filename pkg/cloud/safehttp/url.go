@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// maxURL is the longest URL accepted, in bytes: what common servers take.
+// maxURL is the longest accepted URL, in bytes. Common servers accept as much.
 const maxURL = 2048
 
-// privateSuffixes are top-level names that never lead to the public internet,
-// whatever a resolver may say about them.
+// privateSuffixes are top-level names that never lead to the public internet, whatever a resolver returns for them.
 var privateSuffixes = []string{
 	"alt",                        // RFC 9476
 	"arpa",                       // RFC 3172; home.arpa: RFC 8375
@@ -73,14 +72,14 @@ func (c *Client) checkParts(u *url.URL) error {
 	if err := c.checkName(host); err != nil {
 		return err
 	}
-	// Where loopback is allowed, what a name resolves to decides about its port.
+	// If loopback is allowed, the resolved address decides about the port.
 	if !c.policy.loopback && !slices.Contains(c.policy.ports, port) {
 		return c.policy.refusePort(port)
 	}
 	return nil
 }
 
-// portOf returns the port that will be dialled.
+// portOf returns the port that will be dialed.
 func portOf(u *url.URL) (uint16, error) {
 	text := u.Port()
 	switch {
@@ -116,11 +115,10 @@ func (c *Client) checkName(host string) error {
 	return nil
 }
 
-// isLocalhost reports whether the host is the one name of loopback itself.
+// isLocalhost reports whether the host is localhost.
 func isLocalhost(host string) bool { return strings.EqualFold(host, "localhost") }
 
-// notLabel reports whether s is no label of a host name (RFC 1123; the underscore
-// is in use, and does no harm).
+// notLabel reports whether s is no label of a host name (RFC 1123, and underscores, which are in use and harmless).
 func notLabel(s string) bool {
 	if s == "" || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
 		return true
@@ -128,9 +126,8 @@ func notLabel(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_") != ""
 }
 
-// isNumber reports whether a last label makes some resolvers take the host for an
-// IPv4 address in one of the old forms (decimal, octal, hexadecimal, with less
-// than four parts). netip has not taken it, so it is none that we accept.
+// isNumber reports whether some resolvers take a host with this last label for an IPv4 address in one of the old forms
+// (decimal, octal, hexadecimal, with less than four parts). netip has refused the host, so no such address is accepted.
 func isNumber(label string) bool {
 	return strings.Trim(label, "0123456789") == "" || strings.HasPrefix(label, "0x")
 }

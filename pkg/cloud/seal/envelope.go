@@ -12,26 +12,26 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// DataKeys is a key service that makes the keys of envelopes. Only it can open a wrapped
-// key. Its errors are transient, but for those that wrap ErrOpen.
+// DataKeys is a key service that makes the keys of envelopes. Only it can open a wrapped key. Its errors are transient,
+// except those that wrap ErrOpen.
 type DataKeys interface {
 	// Generate returns a new key for data of an account, in clear and wrapped.
 	Generate(ctx context.Context, account string) (key, wrapped []byte, err error)
-	// Unwrap returns a wrapped key in clear. Its error wraps ErrOpen if the key is
-	// damaged, or is not one of that account.
+	// Unwrap returns a wrapped key in clear. Its error wraps ErrOpen if the key is damaged, or belongs to another
+	// account.
 	Unwrap(ctx context.Context, account string, wrapped []byte) ([]byte, error)
 }
 
 const (
-	// keyLifetime is how long a data key is kept in memory, and so the longest time for
-	// which it is used after the key service has refused it.
+	// keyLifetime is the time for which a data key stays in memory, and so the longest time for which it is used after
+	// the key service has refused it.
 	keyLifetime = 5 * time.Minute
 	// mostKeys bounds the data keys in memory.
 	mostKeys = 1000
 )
 
-// envelopeVersion is the first byte of an envelope. The length of the wrapped key, in
-// two bytes, the wrapped key and the sealed data follow.
+// envelopeVersion is the first byte of an envelope. It is followed by the length of the wrapped key, in two bytes, the
+// wrapped key and the sealed data.
 const envelopeVersion = 1
 
 // Envelope seals and opens data with data keys of its account. The wrapped key is stored
@@ -55,7 +55,7 @@ func NewEnvelope(keys DataKeys, now func() time.Time) *Envelope {
 	return &Envelope{keys: keys, now: now, cached: map[string]dataKey{}}
 }
 
-// Seal encrypts data of an account for a context, which Open must be given again.
+// Seal encrypts data of an account for a context. Open needs the same account and context.
 func (e *Envelope) Seal(ctx context.Context, account string, data []byte, context string) ([]byte, error) {
 	k, err := e.key("seal#"+account, func() (key, wrapped []byte, err error) { return e.keys.Generate(ctx, account) })
 	if err != nil {
@@ -86,7 +86,7 @@ func (e *Envelope) Open(ctx context.Context, account string, sealed []byte, cont
 	return k.box.Open(data, context)
 }
 
-// key returns the cached data key of a name, or a fresh one.
+// key returns the cached data key of a name, or a new one.
 func (e *Envelope) key(name string, fresh func() (key, wrapped []byte, err error)) (dataKey, error) {
 	if k, ok := e.get(name); ok {
 		return k, nil

@@ -1,5 +1,5 @@
-// Package seal encrypts values that must not be readable from the table alone: with
-// AES-256-GCM, under keys that HKDF derives from a secret.
+// Package seal encrypts values that must not be readable from the table alone: with AES-256-GCM, under keys that HKDF
+// derives from a secret.
 package seal
 
 import (
@@ -19,9 +19,9 @@ var ErrOpen = errors.New("seal: cannot open sealed data")
 
 const keyBytes = 32 // AES-256
 
-// Secret returns the versions of the system's secret, the current one first. Data is
-// sealed by the first and opened by any of them, so that the secret can be rotated.
-// The zero value has one empty version; it serves to describe operations.
+// Secret returns the versions of the system's secret, the current one first. Data is sealed with the first and opened
+// with any of them, so that the secret can be rotated. The zero value has one empty version, for the description of
+// operations.
 type Secret func(ctx context.Context) ([][]byte, error)
 
 // Fixed returns a secret of one version.
@@ -49,7 +49,7 @@ func (s Secret) Keys(ctx context.Context, salt []byte, purpose string) ([][]byte
 	return keys, nil
 }
 
-// Box seals data by one key, and opens what was sealed by any of its keys.
+// Box seals data with its first key, and opens data that was sealed with any of its keys.
 type Box struct{ gcms []cipher.AEAD }
 
 // Derive derives a key from a secret. A salt, which may be empty, and a purpose lead to
@@ -62,7 +62,7 @@ func Derive(secret, salt []byte, purpose string) ([]byte, error) {
 	return key, nil
 }
 
-// New returns a box with derived keys. It seals by the first of them.
+// New returns a box with derived keys. It seals with the first of them.
 func New(keys ...[]byte) (*Box, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("seal: a box needs a key")
@@ -82,7 +82,7 @@ func New(keys ...[]byte) (*Box, error) {
 	return b, nil
 }
 
-// Seal encrypts data for a context, such as its owner, which Open must be given again.
+// Seal encrypts data for a context, such as its owner. Open needs the same context.
 func (b *Box) Seal(data []byte, context string) []byte {
 	return b.gcms[0].Seal(nil, nil, data, []byte(context))
 }

@@ -1,5 +1,4 @@
-// Package secret reads secrets from AWS Secrets Manager when they are first needed, and
-// keeps them for a few minutes.
+// Package secret reads secrets from AWS Secrets Manager when they are first needed, and caches them for a few minutes.
 package secret
 
 import (
@@ -11,28 +10,24 @@ import (
 )
 
 const (
-	// Lifetime is how long a secret is cached, and so the longest delay until a new
-	// value is used.
+	// Lifetime is the time for which a secret is cached, and so the longest delay until a new value is used.
 	Lifetime = 5 * time.Minute
-	// grace extends the lifetime while the secret cannot be read again: most likely
-	// it is unchanged.
+	// grace extends the lifetime if the secret cannot be read again: most likely it is unchanged.
 	grace = 30 * time.Second
-	// shortest is the age from which a refused value is read again: a wrong one must
-	// not cost a call to the secret store each time.
+	// shortest is the age from which a refused value is read again: a wrong value must not cost a call to the secret
+	// store each time.
 	shortest = 10 * time.Second
 	// readTimeout bounds a read with its retries.
 	readTimeout = 8 * time.Second
 )
 
-// Cache keeps what was parsed from the value of one secret. It is safe for concurrent
-// use.
+// Cache caches the parsed value of one secret. It is safe for concurrent use.
 type Cache[T any] struct {
 	read  func(context.Context) (string, error)
 	parse func(string) (T, error)
 	now   func() time.Time
 
-	// turn is a mutex, for the fields below, that a context can interrupt, since a
-	// read takes time.
+	// turn is a mutex for the fields below. A context can interrupt waiting for it, since a read takes time.
 	turn    chan struct{}
 	value   T
 	has     bool
@@ -46,8 +41,7 @@ func NewCache[T any](read func(context.Context) (string, error), parse func(stri
 	return &Cache[T]{read: read, parse: parse, now: now, turn: make(chan struct{}, 1)}
 }
 
-// Get returns the value. An error means that the secret could not be read; it is
-// transient.
+// Get returns the value. An error means that the secret could not be read. It is transient.
 func (c *Cache[T]) Get(ctx context.Context) (value T, err error) {
 	if err := c.enter(ctx); err != nil {
 		return value, err

@@ -1,5 +1,5 @@
-// Package deflate makes JSON documents of the service small: DEFLATE with a preset
-// dictionary, which has the members that documents have in common.
+// Package deflate compresses JSON documents of the service: DEFLATE with a preset dictionary, which has the members
+// that documents have in common.
 package deflate
 
 import (
@@ -11,17 +11,16 @@ import (
 	"sync"
 )
 
-// dictionary1 is never changed, because data was written by it. Another one is added
-// beside it, with the next number. A release that reads it precedes the release that
-// writes by it.
+// dictionary1 never changes, because stored data depends on it. A new dictionary is added with the next number. A
+// release that reads it must precede the release that writes with it.
 //
 //go:embed dictionary1.txt
 var dictionary1 []byte
 
-// current is the number of the dictionary that data is written by.
+// current is the number of the dictionary for new data.
 const current = 1
 
-// writers and readers are kept, because each takes more memory than most documents.
+// writers and readers are pooled, because each takes more memory than most documents.
 var (
 	writers = sync.Pool{New: func() any {
 		w, err := flate.NewWriterDict(nil, flate.DefaultCompression, dictionary1)

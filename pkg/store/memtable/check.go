@@ -13,7 +13,7 @@ const (
 	maxIn         = 100
 )
 
-// checkCounts checks how many operators and operands a condition has; nil: there is none.
+// checkCounts checks the numbers of operators and operands of a condition, which is nil if there is none.
 func checkCounts(root *node) error {
 	var operators, operands int
 	var count func(*node)
@@ -38,8 +38,8 @@ func checkCounts(root *node) error {
 	return nil
 }
 
-// checkOperands checks the values that a condition compares. DynamoDB refuses a value that
-// no attribute could be compared with so.
+// checkOperands checks the values that a condition compares. DynamoDB refuses a value that no attribute could be
+// compared with in this way.
 func (s scope) checkOperands(n *node) error {
 	for _, kid := range n.kids {
 		if err := s.checkOperands(kid); err != nil {
@@ -78,7 +78,7 @@ func (s scope) checkOperands(n *node) error {
 	return nil
 }
 
-// literal returns the value that an operand is in the call itself; nil for an attribute.
+// literal returns the value of an operand that is a value of the call, or nil for an attribute.
 func (s scope) literal(o *operand) value {
 	if strings.HasPrefix(o.ref, ":") {
 		return s.values[o.ref]
@@ -86,7 +86,7 @@ func (s scope) literal(o *operand) value {
 	return nil
 }
 
-// checkKinds checks the types of those operands that are values of the call.
+// checkKinds checks the types of the operands that are values of the call.
 func (s scope) checkKinds(op string, args []*operand, kinds ...string) error {
 	for _, o := range args {
 		if v := s.literal(o); v != nil && !slices.Contains(kinds, kind(v)) {
@@ -96,7 +96,7 @@ func (s scope) checkKinds(op string, args []*operand, kinds ...string) error {
 	return nil
 }
 
-// checkArithmetic checks that only numbers are added up.
+// checkArithmetic checks that only numbers are added or subtracted.
 func (s scope) checkArithmetic(o *operand) error {
 	if o.op == "+" || o.op == "-" {
 		if err := s.checkKinds(o.op, o.args, "N"); err != nil {

@@ -1,15 +1,13 @@
-// Package memtable is a DynamoDB in memory, for tests and simulations. It knows the
-// calls and expressions that pkg/store makes, and refuses what DynamoDB refuses:
-// the tests of pkg/store run on it and on a real engine, and generated calls are
-// answered as AWS's own engine answers them.
+// Package memtable is a DynamoDB in memory, for tests and simulations. It supports the calls and expressions of
+// pkg/store, and refuses the calls that DynamoDB refuses: the tests of pkg/store run on it and on a real engine, and
+// generated calls get the same answers as from AWS's own engine.
 //
-// An Engine serves calls in two ways: directly, as a store.Client, or as the HTTP
-// client of the AWS SDK, so that the SDK's own repeats and middleware take part.
+// An Engine serves calls in two ways: directly, as a store.Client, or as the HTTP client of the AWS SDK, with the SDK's
+// own retries and middleware.
 //
-// Each call is carried out as a whole before the next one. So transactions never
-// conflict, nothing is throttled, and an index is never behind its table: tests and
-// simulations inject that. Attributes are strings, numbers, booleans and nulls, and
-// expressions name attributes of the item only, no parts of them.
+// Each call is executed as a whole before the next one. So transactions never conflict, nothing is throttled, and an
+// index never lags behind its table: tests and simulations inject such faults. Attributes are strings, numbers,
+// booleans and nulls, and expressions name whole attributes of the item only.
 package memtable
 
 import (
@@ -35,13 +33,12 @@ type Engine struct {
 	tokens tokens
 }
 
-// New returns an engine without tables. By its clock it forgets the request tokens
-// of transactions.
+// New returns an engine without tables. It uses the clock to forget the request tokens of transactions.
 func New(now func() time.Time) *Engine {
 	return &Engine{now: now, tables: map[string]*table{}, tokens: tokens{known: map[string]transaction{}}}
 }
 
-// invalid is the refusal of a call that DynamoDB does not accept.
+// invalid returns the error of a call that DynamoDB does not accept.
 func invalid(format string, args ...any) error {
 	return &smithy.GenericAPIError{Code: "ValidationException", Message: fmt.Sprintf(format, args...), Fault: smithy.FaultClient}
 }
@@ -105,7 +102,7 @@ func (e *Engine) CreateTable(ctx context.Context, in *dynamodb.CreateTableInput,
 	return &dynamodb.CreateTableOutput{TableDescription: t.description()}, nil
 }
 
-// DeleteTable removes a table with all that is in it.
+// DeleteTable removes a table with its items.
 func (e *Engine) DeleteTable(ctx context.Context, in *dynamodb.DeleteTableInput, options ...func(*dynamodb.Options)) (*dynamodb.DeleteTableOutput, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
@@ -142,7 +139,7 @@ type Change struct {
 	Old, New map[string]types.AttributeValue
 }
 
-// Changes returns the changes of a table, in their order, from the given one on.
+// Changes returns the changes of a table, in their order, beginning with the given one.
 func (e *Engine) Changes(table string, from int) []Change {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -9,15 +9,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// scope is what an expression is evaluated on.
+// scope is the input of an evaluation: an item, names and values.
 type scope struct {
-	item   item // nil where there is none
+	item   item // nil if there is none
 	names  map[string]string
 	values item
 }
 
-// newScope checks the values of a call, and that its expressions use the
-// placeholders that it defines.
+// newScope checks the values of a call, and that its expressions use the placeholders that it defines.
 func newScope(names map[string]string, values item, all ...*expression) (scope, error) {
 	if err := checkRefs(names, values, all...); err != nil {
 		return scope{}, err
@@ -44,7 +43,7 @@ func newScope(names map[string]string, values item, all ...*expression) (scope, 
 	return s, nil
 }
 
-// conditionOf parses a condition that may be missing.
+// conditionOf parses a condition, which may be missing.
 func conditionOf(text *string) (*expression, error) {
 	if text == nil {
 		return nil, nil
@@ -55,7 +54,7 @@ func conditionOf(text *string) (*expression, error) {
 	return parseCondition(*text)
 }
 
-// attribute returns the name that a path has in the item.
+// attribute returns the name of the attribute that a path names.
 func (s scope) attribute(path string) string {
 	if strings.HasPrefix(path, "#") {
 		return s.names[path]
@@ -63,7 +62,7 @@ func (s scope) attribute(path string) string {
 	return path
 }
 
-// value returns what an operand of a condition stands for, nil if it is missing.
+// value returns the value of an operand of a condition, or nil if it is missing.
 func (s scope) value(o *operand) value {
 	switch {
 	case o.op == "size":
@@ -78,7 +77,7 @@ func (s scope) value(o *operand) value {
 	}
 }
 
-// holds reports whether a condition is true; one that is missing is.
+// holds reports whether a condition is true. A missing condition is true.
 func (s scope) holds(x *expression) bool { return x == nil || s.isTrue(x.root) }
 
 func (s scope) isTrue(n *node) bool {
@@ -122,8 +121,8 @@ func (s scope) isTrue(n *node) bool {
 	}
 }
 
-// ordered reports whether a comparison of two values holds. Values of different
-// types, or that are missing, compare as nothing.
+// ordered reports whether a comparison of two values holds. No comparison holds if the types differ or a value is
+// missing.
 func ordered(op string, a, b value) bool {
 	order, comparable := compare(a, b)
 	if !comparable {
@@ -163,7 +162,7 @@ func text(v value) string {
 	return s.Value
 }
 
-// checkUpdate checks what an update names: no key, and nothing twice.
+// checkUpdate checks the attributes that an update names: none may be a key, and none may occur twice.
 func (s scope) checkUpdate(t *table, u *update) error {
 	var paths []string
 	for _, a := range slices.Concat(u.set, u.add) {
@@ -181,7 +180,7 @@ func (s scope) checkUpdate(t *table, u *update) error {
 		}
 	}
 	for _, a := range u.set {
-		if a.to == nil { // of a statement, whose values are parameters
+		if a.to == nil { // belongs to a statement, whose values are parameters
 			continue
 		}
 		if err := s.checkArithmetic(a.to); err != nil {
@@ -196,8 +195,7 @@ func (s scope) checkUpdate(t *table, u *update) error {
 	return nil
 }
 
-// updated returns the item as an update leaves it. All that it reads is as it was
-// before.
+// updated returns the item after an update. The update reads the values before it.
 func (s scope) updated(key item, u *update) (item, error) {
 	after := make(item, len(s.item)+len(u.set)+len(u.add))
 	for name, v := range s.item {
@@ -231,7 +229,7 @@ func (s scope) updated(key item, u *update) (item, error) {
 	return after, nil
 }
 
-// result returns what an attribute is set to.
+// result returns the new value of an attribute.
 func (s scope) result(o *operand) (value, error) {
 	switch o.op {
 	case "if_not_exists":
@@ -271,8 +269,8 @@ func add(a, b value, sign int64) (value, error) {
 	return &types.AttributeValueMemberN{Value: n}, err
 }
 
-// isKeyCondition reports whether a condition is one of an index's key: an equal
-// partition and, after an AND, one condition of the sort key.
+// isKeyCondition returns an error unless a condition is a key condition of an index: an equal partition and, after an
+// AND, one condition on the sort key.
 func (x *index) isKeyCondition(s scope, e *expression) error {
 	leaves := []*node{e.root}
 	if e.root.op == "AND" {

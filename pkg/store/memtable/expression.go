@@ -10,12 +10,11 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// expression is an expression that was parsed.
+// expression is a parsed expression.
 type expression struct {
 	root   *node   // of a condition, a filter or a key condition
 	update *update // of an update
-	// refs are the placeholders that it uses, paths the attributes that it names,
-	// itself or by a placeholder.
+	// refs are the placeholders that it uses. paths are the attributes that it names, directly or by a placeholder.
 	refs, paths []string
 }
 
@@ -25,15 +24,15 @@ type node struct {
 	op   string
 	kids []*node
 	args []*operand
-	// enclosed reports that it stands in parentheses.
+	// enclosed reports whether it is in parentheses.
 	enclosed bool
 }
 
-// operand is what a condition compares, or what an update sets.
+// operand is a side of a comparison, or the new value in an update.
 type operand struct {
 	// op is "" for a path or a value, or size, if_not_exists, + or -.
 	op   string
-	ref  string // a path, or a value where it begins with a colon
+	ref  string // a path, or a value if it begins with a colon
 	args []*operand
 }
 
@@ -49,10 +48,10 @@ type assignment struct {
 	to   *operand
 }
 
-// parsed keeps what was parsed, by grammar and text.
+// parsed caches parsed expressions by grammar and text.
 var parsed sync.Map
 
-// parse parses an expression by a grammar, which is named for the cache.
+// parse parses an expression by a grammar. The cache uses the grammar's name.
 func parse(name, text string, grammar func(*parser)) (*expression, error) {
 	if known, ok := parsed.Load(name + text); ok {
 		return known.(*expression), nil
@@ -111,7 +110,7 @@ func (p *parser) fail(token string) {
 	}})
 }
 
-// split splits an expression: names with what marks them, and operators.
+// split splits an expression into operators and names with their prefixes.
 func split(text string) []string {
 	word := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 	var all []string
@@ -150,7 +149,7 @@ func (p *parser) next() string {
 	return token
 }
 
-// keyword takes the next token if it is that word.
+// keyword takes the next token if it is the given word.
 func (p *parser) keyword(word string) bool {
 	if !strings.EqualFold(p.peek(), word) {
 		return false
@@ -230,7 +229,7 @@ func (p *parser) comparison() *node {
 	}
 }
 
-// operands reads what stands between parentheses, of which the first is read.
+// operands reads the operands up to the closing parenthesis. The opening one was read.
 func (p *parser) operands() []*operand {
 	all := []*operand{p.operand()}
 	for p.keyword(",") {
@@ -297,7 +296,7 @@ func (p *parser) clauses() {
 	}
 }
 
-// arithmetic reads what an attribute is set to.
+// arithmetic reads the new value of an attribute.
 func (p *parser) arithmetic() *operand {
 	left := p.settable()
 	if op := p.peek(); op == "+" || op == "-" {
@@ -319,8 +318,7 @@ func (p *parser) settable() *operand {
 	return o
 }
 
-// checkRefs checks that the expressions of a call use the placeholders that it
-// defines, and no others.
+// checkRefs checks that the expressions of a call use exactly the placeholders that it defines.
 func checkRefs(names map[string]string, values map[string]types.AttributeValue, all ...*expression) error {
 	used := map[string]bool{}
 	for _, x := range all {

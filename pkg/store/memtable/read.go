@@ -43,7 +43,7 @@ func (e *Engine) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options
 	return out, nil
 }
 
-// BatchGetItem reads items in no order. Beyond 16 MB it leaves keys unprocessed.
+// BatchGetItem reads items, in any order. Beyond 16 MB it leaves keys unprocessed.
 func (e *Engine) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (e *Engine) Query(ctx context.Context, in *dynamodb.QueryInput, options ...
 	return &dynamodb.QueryOutput{Items: page.items, Count: int32(len(page.items)), ScannedCount: page.scanned, LastEvaluatedKey: page.last}, nil
 }
 
-// query is a query that was checked.
+// query is a checked query.
 type query struct {
 	table       *table
 	index       *index
@@ -189,8 +189,8 @@ func (t *table) query(x *index, in *dynamodb.QueryInput) (*query, error) {
 	return q, nil
 }
 
-// ends reports whether the starting key is the bound at which the query ends. DynamoDB
-// refuses it for a table, and accepts it for an index.
+// ends reports whether the starting key is the bound at which the query ends. DynamoDB refuses that for a table, and
+// accepts it for an index.
 func (q *query) ends(n *node) bool {
 	bound := 0
 	switch {
@@ -221,7 +221,7 @@ func (q *query) missing() (names []string) {
 	return names
 }
 
-// partition names the partition that a key condition asks for.
+// partition returns the name of the partition in a key condition.
 func (s scope) partition(x *index, n *node) string {
 	for _, leaf := range append(n.kids, n) {
 		if leaf.op == "=" && s.attribute(leaf.args[0].ref) == x.hash {
@@ -231,14 +231,14 @@ func (s scope) partition(x *index, n *node) string {
 	return ""
 }
 
-// page is what one read returns.
+// page is the result of one read.
 type page struct {
 	items   []map[string]types.AttributeValue
 	scanned int32
 	last    item
 }
 
-// page reads until it has looked at as many items as are asked for, or at 1 MB.
+// page reads up to limit items, or up to 1 MB.
 func (q *query) page(limit *int32, from item) page {
 	var p page
 	bytes := 0
@@ -273,7 +273,7 @@ func (q *query) page(limit *int32, from item) page {
 	return p
 }
 
-// place is the key that a list goes on behind.
+// place returns the key after which a list continues.
 func (q *query) place(it item) item {
 	key := item{}
 	for _, name := range slices.Concat(q.index.names(), q.table.main.names()) {

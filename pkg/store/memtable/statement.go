@@ -11,17 +11,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// maxStatements is how many statements a call may have.
+// maxStatements is the largest number of statements in a call.
 const maxStatements = 25
 
-// statement is UPDATE "table" SET a=? REMOVE b WHERE c=?, with as many of each as
-// there are. Its parameters stand in the order of the attributes that have one.
+// statement is UPDATE "table" SET a=? REMOVE b WHERE c=?, with any number of each. Its parameters are in the order of
+// the attributes that have one.
 type statement struct {
 	table              string
 	set, remove, where []string
 }
 
-// statements keeps what was parsed, by its text.
+// statements caches parsed statements by their text.
 var statements sync.Map
 
 func parseStatement(text string) (*statement, error) {
@@ -63,7 +63,7 @@ func (s *statement) read(p *parser) {
 	}
 }
 
-// BatchExecuteStatement carries out statements of PartiQL, each for itself.
+// BatchExecuteStatement executes statements of PartiQL independently.
 func (e *Engine) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (e *Engine) execute(in types.BatchStatementRequest) types.BatchStatementRes
 	return types.BatchStatementResponse{TableName: &w.table.name}
 }
 
-// prepared makes the write of a statement.
+// prepared returns the write of a statement.
 func (e *Engine) prepared(in types.BatchStatementRequest) (*write, error) {
 	s, err := parseStatement(aws.ToString(in.Statement))
 	if err != nil {

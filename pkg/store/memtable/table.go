@@ -19,16 +19,16 @@ type table struct {
 	changes []Change
 }
 
-// index lists the items that have its key. The table's own key is one, too.
+// index lists the items that have its key. The table's own key is also an index.
 type index struct {
-	hash, sort string // sort is empty where the key has one attribute
-	table      *index // the table's own key, which orders items that are equal
+	hash, sort string // sort is empty if the key has one attribute
+	table      *index // the table's own key, which orders items with equal keys
 	keysOnly   bool
-	kinds      map[string]string // of the attributes that are keys of the table or an index
+	kinds      map[string]string // of the attributes that are keys of the table or of an index
 	partitions map[string][]*row
 }
 
-// row is an item. It is never changed, only replaced.
+// row is an item. It is replaced, never changed.
 type row struct {
 	item item
 	size int
@@ -95,7 +95,7 @@ func (t *table) description() *types.TableDescription {
 	return d
 }
 
-// names are the attributes of the index's key.
+// names returns the attributes of the index's key.
 func (x *index) names() []string {
 	if x.sort == "" {
 		return []string{x.hash}
@@ -120,7 +120,7 @@ func (x *index) partition(it item) string {
 	}
 }
 
-// order compares the places of two items in a partition.
+// order compares the positions of two items in a partition.
 func (x *index) order(a, b item) int {
 	if x.sort != "" {
 		if order, _ := compare(a[x.sort], b[x.sort]); order != 0 {
@@ -136,7 +136,7 @@ func (x *index) order(a, b item) int {
 	return x.table.order(a, b)
 }
 
-// find returns the place of an item among the rows of its partition.
+// find returns the position of an item among the rows of its partition.
 func (x *index) find(it item) (rows []*row, at int, found bool) {
 	rows = x.partitions[x.partition(it)]
 	at, found = sort.Find(len(rows), func(i int) int { return x.order(it, rows[i].item) })
@@ -169,7 +169,7 @@ func (x *index) remove(r *row) {
 	}
 }
 
-// get returns the item of a key, nil where there is none.
+// get returns the item of a key, or nil if there is none.
 func (t *table) get(key item) *row {
 	if rows, at, found := t.main.find(key); found {
 		return rows[at]
@@ -177,7 +177,7 @@ func (t *table) get(key item) *row {
 	return nil
 }
 
-// replace writes an item in place of another one of the same key; either may be nil.
+// replace replaces one item of a key by another. Either may be nil.
 func (t *table) replace(before, after *row) {
 	all := []*index{t.main}
 	for _, x := range t.indexes {
@@ -213,8 +213,7 @@ func same(a, b item) bool {
 	return true
 }
 
-// checkKey reports whether the attributes are a key of the index, and of the table
-// where it is a secondary one, and no more.
+// checkKey checks that the attributes are exactly a key of the index, and of the table if the index is a secondary one.
 func (t *table) checkKey(x *index, key item) (item, error) {
 	want := x.names()
 	if x != t.main {
@@ -241,8 +240,8 @@ func (t *table) checkKey(x *index, key item) (item, error) {
 	return storedAll(key)
 }
 
-// checkKeys checks the attributes of an item that are keys, of the table or of an
-// index: each of its type, and none empty.
+// checkKeys checks the attributes of an item that are keys, of the table or of an index: each must have its type, and
+// none may be empty.
 func (t *table) checkKeys(it item) error {
 	for name, want := range t.kinds {
 		v := it[name]
@@ -259,7 +258,7 @@ func (t *table) checkKeys(it item) error {
 	return nil
 }
 
-// checkItem checks an item that is to be stored.
+// checkItem checks an item before it is stored.
 func (t *table) checkItem(it item) (*row, error) {
 	for _, name := range t.main.names() {
 		if it[name] == nil {

@@ -16,13 +16,13 @@ type (
 	item  = map[string]types.AttributeValue
 )
 
-// maxDigits is how exact a number is.
+// maxDigits is the precision of a number.
 const maxDigits = 38
 
-// maxScale is how many digits a number may have behind the point.
+// maxScale is the largest number of digits after the decimal point.
 const maxScale = 130 + maxDigits
 
-// Numbers lie below the largest magnitude, and not below the smallest.
+// largest is the bound of the magnitude of numbers, and smallest their least magnitude.
 var (
 	largest  = power(126)
 	smallest = new(big.Rat).Inv(power(130))
@@ -32,11 +32,10 @@ func power(of int64) *big.Rat {
 	return new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(of), nil))
 }
 
-// maxItem is how large an item may be.
+// maxItem is the largest size of an item.
 const maxItem = 400 << 10
 
-// stored returns a value as the table keeps it: numbers lose leading and trailing
-// zeros.
+// stored returns a value as the table stores it: numbers lose leading and trailing zeros.
 func stored(v value) (value, error) {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS, *types.AttributeValueMemberB, *types.AttributeValueMemberBOOL, *types.AttributeValueMemberNULL:
@@ -52,7 +51,7 @@ func stored(v value) (value, error) {
 	}
 }
 
-// storedAll returns a copy of the attributes as the table keeps them.
+// storedAll returns a copy of the attributes as the table stores them.
 func storedAll(from item) (item, error) {
 	to := make(item, len(from))
 	for name, v := range from {
@@ -150,7 +149,7 @@ func compare(a, b value) (order int, comparable bool) {
 		if a.Value == b.Value {
 			return 0, true
 		}
-		return 1, true // only its being unequal counts
+		return 1, true // any order but equal will do
 	case *types.AttributeValueMemberNULL:
 		_, ok := b.(*types.AttributeValueMemberNULL)
 		return 0, ok
@@ -176,7 +175,7 @@ func equal(a, b value) bool {
 	return comparable && order == 0
 }
 
-// size is that of an item as DynamoDB counts it: names and values.
+// size returns the size of an item by DynamoDB's rules: the names and the values.
 func size(it item) int {
 	n := 0
 	for name, v := range it {

@@ -21,7 +21,7 @@ import (
 
 var _ aws.HTTPClient = (*Engine)(nil)
 
-// operation decodes a call, makes it, and returns its answer.
+// operation decodes a call, executes it, and returns its answer.
 type operation func(*Engine, context.Context, []byte) (any, error)
 
 func call[In, Out any](f func(*Engine, context.Context, *In, ...func(*dynamodb.Options)) (*Out, error)) operation {
@@ -94,8 +94,7 @@ func (e *Engine) Do(req *http.Request) (*http.Response, error) {
 
 var valueType = reflect.TypeFor[types.AttributeValue]()
 
-// decode reads JSON into a value of the SDK's types, whose fields have the names of
-// the protocol.
+// decode reads JSON into a value of the SDK's types, whose fields have the names of the protocol.
 func decode(raw json.RawMessage, to reflect.Value) error {
 	switch {
 	case to.Type() == valueType:
@@ -179,8 +178,7 @@ func decodeValue(raw json.RawMessage) (types.AttributeValue, error) {
 	}
 }
 
-// encode turns a value of the SDK's types into what encoding/json writes; what is
-// empty is left out.
+// encode turns a value of the SDK's types into one that encoding/json can write, without empty fields.
 func encode(v reflect.Value) any {
 	if v.IsValid() && v.CanInterface() {
 		if a, ok := v.Interface().(types.AttributeValue); ok {

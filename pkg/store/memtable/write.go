@@ -20,15 +20,14 @@ const (
 	tokenRemembers = 10 * time.Minute
 )
 
-// write is a write that was checked: what it asks of the item, and what it makes
-// of it.
+// write is a checked write: its condition and its effect on the item.
 type write struct {
 	table *table
 	key   item
 	scope scope
 	cond  *expression
-	// after makes the new item of the scope's; nil removes it. Without after, the
-	// write is a check of its condition.
+	// after makes the new item from the scope's, or nil to remove it. Without after, the write only checks its
+	// condition.
 	after func(scope) (item, error)
 	show  bool // whether a failed condition shows the item
 }
@@ -57,7 +56,7 @@ func (w *write) prepare() (before, after *row, err error) {
 	return before, after, err
 }
 
-// shown is the item that a failed condition shows.
+// shown returns the item that a failed condition shows.
 func (w *write) shown(before *row) item {
 	if !w.show || before == nil {
 		return nil
@@ -143,7 +142,7 @@ func (e *Engine) update(in *types.Update) (*write, error) {
 	return w, w.scope.checkUpdate(w.table, change.update)
 }
 
-// check checks what all writes have. The other expressions use its placeholders, too.
+// check checks the parts that all writes have. The other expressions use its placeholders, too.
 func (e *Engine) check(in *types.ConditionCheck, others ...*expression) (*write, error) {
 	t, err := e.table(in.TableName)
 	if err != nil {
@@ -173,7 +172,7 @@ func (e *Engine) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options
 	return &dynamodb.PutItemOutput{Attributes: shown}, err
 }
 
-// UpdateItem changes an item, or makes it.
+// UpdateItem changes an item, or creates it.
 func (e *Engine) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	shown, err := e.one(ctx, options, in.ReturnValues, types.TransactWriteItem{Update: &types.Update{
 		TableName: in.TableName, Key: in.Key, UpdateExpression: in.UpdateExpression, ConditionExpression: in.ConditionExpression,
@@ -196,7 +195,7 @@ func (e *Engine) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o
 	return &dynamodb.DeleteItemOutput{Attributes: shown}, err
 }
 
-// one does one write for itself, and returns what its call shows of the item.
+// one executes a single write, and returns the item that its call shows.
 func (e *Engine) one(ctx context.Context, options []func(*dynamodb.Options), show types.ReturnValue, in types.TransactWriteItem) (item, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
@@ -218,7 +217,7 @@ func (e *Engine) one(ctx context.Context, options []func(*dynamodb.Options), sho
 	return returned(show, before, after)
 }
 
-// returnsOld checks what a call returns that leaves no new item of its making.
+// returnsOld checks ReturnValues of a call that never returns a new item.
 func returnsOld(which types.ReturnValue) error {
 	switch which {
 	case "", types.ReturnValueNone, types.ReturnValueAllOld:
@@ -228,7 +227,7 @@ func returnsOld(which types.ReturnValue) error {
 	}
 }
 
-// returned is what a call returns of the item.
+// returned returns the item that ReturnValues selects.
 func returned(which types.ReturnValue, before, after *row) (item, error) {
 	switch which {
 	case "", types.ReturnValueNone:
@@ -242,7 +241,7 @@ func returned(which types.ReturnValue, before, after *row) (item, error) {
 	}
 }
 
-// tokens are the request tokens of transactions that were carried out.
+// tokens are the request tokens of executed transactions.
 type tokens struct {
 	known map[string]transaction
 	order []string // oldest first
@@ -253,7 +252,7 @@ type transaction struct {
 	at    time.Time
 }
 
-// forget ends what is too old to be known.
+// forget removes the tokens that have expired.
 func (t *tokens) forget(now time.Time) {
 	for len(t.order) > 0 && now.Sub(t.known[t.order[0]].at) >= tokenRemembers {
 		delete(t.known, t.order[0])
@@ -261,7 +260,7 @@ func (t *tokens) forget(now time.Time) {
 	}
 }
 
-// TransactWriteItems carries out all writes or none.
+// TransactWriteItems executes all writes or none.
 func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
@@ -317,7 +316,7 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 	return &dynamodb.TransactWriteItemsOutput{}, nil
 }
 
-// reason is why a write cancels its transaction.
+// reason returns the reason for which a write cancels its transaction.
 func (w *write) reason(before *row, err error) types.CancellationReason {
 	if err == errFailed {
 		return types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Message: errFailed.Message, Item: w.shown(before)}
@@ -329,7 +328,7 @@ func (w *write) reason(before *row, err error) types.CancellationReason {
 	return types.CancellationReason{Code: aws.String("ValidationError"), Message: &message}
 }
 
-// writes checks the writes of a transaction: no two may be of the same item.
+// writes checks the writes of a transaction. No two may be of the same item.
 func (e *Engine) writes(items []types.TransactWriteItem) ([]*write, error) {
 	all := make([]*write, len(items))
 	for i, in := range items {

@@ -9,9 +9,8 @@ import (
 	"sync"
 )
 
-// Contend makes transactions that meet on an item conflict, as in DynamoDB: the one
-// that comes while another is under way is canceled. The engine carries each out
-// before it looks at the next, and never cancels one for that.
+// Contend makes transactions conflict if they meet on an item, as in DynamoDB: a transaction that arrives while another
+// one is running is canceled. The engine executes them one after another, and cancels none for that.
 func (f *Faults) Contend() {
 	var mu sync.Mutex
 	held := map[string]bool{}
@@ -50,7 +49,7 @@ func (f *Faults) Contend() {
 	})
 }
 
-// keysOf returns the keys of a transaction's items, and leaves the request as it is.
+// keysOf returns the keys of a transaction's items, and leaves the request unchanged.
 func keysOf(req *http.Request) ([]string, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -66,7 +65,7 @@ func keysOf(req *http.Request) ([]string, error) {
 	}
 	var keys []string
 	for _, item := range sent.TransactItems {
-		for _, write := range item { // the one kind that it is
+		for _, write := range item { // each entry has one kind of write
 			at := write.Key
 			if at == nil {
 				at = write.Item

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// startTimeout bounds the start of the engine and the making of a table. A start
-// takes half a second; machines that build at the same time take longer.
+// startTimeout bounds the start of the engine and the creation of a table. A start takes half a second; on machines
+// that build at the same time it takes longer.
 const startTimeout = 60 * time.Second
 
 // started starts the engine at most once.
@@ -37,7 +37,7 @@ func start() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Between choosing a free port and taking it another program may be quicker.
+	// Another program may take the free port first.
 	const tries = 3
 	for try := 1; ; try++ {
 		address, err := run(command)
@@ -47,20 +47,18 @@ func start() (string, error) {
 	}
 }
 
-// launch starts the local AWS as its own command does, but lets a connection
-// live on after its thousandth request: where the server ends one, the last answer
-// on it may be cut off, and a test would fail for it.
+// launch starts the local AWS as its own command does, but keeps a connection open after its thousandth request: if the
+// server ends one, its last answer may be cut off, and a test would fail.
 const launch = `from hypercorn.config import Config
 Config.keep_alive_max_requests = 10**9
 from ministack.app import main
 main()`
 
-// emulator returns the command line of the local AWS: as installed in the
-// checkout, or beside the command that is found in PATH.
+// emulator returns the command line of the local AWS, as it is installed in the checkout, or by the command in PATH.
 func emulator() ([]string, error) {
 	if root, err := checkout(); err == nil {
 		tools := filepath.Join(root, ".tools", "python")
-		// The stamp is there once they are installed whole.
+		// The stamp exists once the tools are installed completely.
 		if _, err := os.Stat(filepath.Join(tools, ".stamp")); err == nil {
 			return []string{filepath.Join(tools, "bin", "python"), "-c", launch}, nil
 		}
@@ -71,7 +69,7 @@ func emulator() ([]string, error) {
 	return nil, errors.New("there is no DynamoDB engine: run `make tools`, or set AWS_ENDPOINT_URL_DYNAMODB to one")
 }
 
-// checkout finds the folder of go.mod above the test's own.
+// checkout returns the folder of go.mod above the test's own folder.
 func checkout() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -106,7 +104,7 @@ func run(command []string) (string, error) {
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // why it ended is in its log
+		_ = cmd.Wait() // the reason is in the log
 		close(ended)
 	}()
 	if err := endWithUs(cmd.Process.Pid); err != nil {
@@ -122,8 +120,8 @@ func run(command []string) (string, error) {
 	return address, nil
 }
 
-// endWithUs makes a process end when this one does, in whatever way: a shell
-// waits for the end of a pipe, which closes when this process ends.
+// endWithUs makes a process end when this one does, for whatever reason: a shell waits for the end of a pipe, which
+// closes when this process ends.
 func endWithUs(pid int) error {
 	guard := exec.Command("sh", "-c", `cat >/dev/null; kill "$1"`, "guard", strconv.Itoa(pid))
 	pipe, err := guard.StdinPipe()
@@ -134,8 +132,8 @@ func endWithUs(pid int) error {
 	return guard.Start()
 }
 
-// lifelines are the pipes that the guards wait at, one of each try. They are kept
-// reachable, because the garbage collector closes files that are not.
+// lifelines are the pipes that the guards read, one for each try. They are kept reachable, because the garbage
+// collector closes unreachable files.
 var lifelines []io.Closer
 
 // await waits until the engine answers.

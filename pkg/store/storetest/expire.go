@@ -11,8 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Expire removes the items that have expired, as DynamoDB does some time later, and returns
-// their number.
+// Expire removes the expired items, as DynamoDB does some time later, and returns their number.
 func Expire(t testing.TB, db *store.DB, now time.Time) (removed int) {
 	t.Helper()
 	client, table := Raw(t, db)

@@ -19,12 +19,10 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
-// Faults is an HTTP client between the SDK and the engine: it counts the round trips
-// and injects faults. It lies below the SDK's retries, so that a test includes them.
-// Pass its Attach to Open. The zero value injects nothing.
+// Faults is an HTTP client between the SDK and the engine. It counts the round trips and injects faults. It is below
+// the SDK's retries, so that a test includes them. Pass its Attach to Open. The zero value injects nothing.
 type Faults struct {
-	// After, when set, is called after each round trip. Its error replaces the
-	// answer, which is lost.
+	// After, if it is set, is called after each round trip. Its error replaces the answer, which is lost.
 	After func(Call) error
 
 	next aws.HTTPClient
@@ -40,15 +38,14 @@ type Call struct {
 	Body      []byte
 }
 
-// plan is what is to happen to the next calls of an operation.
+// plan is a fault for the next calls of an operation.
 type plan struct {
 	operation string
 	left      int
 	act       func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error)
 }
 
-// Attach puts the faults into a configuration, and makes the SDK repeat as often
-// as in a function, but without its pauses.
+// Attach adds the faults to a configuration, and makes the SDK retry as often as in a function, but without its pauses.
 func (f *Faults) Attach(cfg *aws.Config) {
 	f.next = cfg.HTTPClient
 	if f.next == nil {
@@ -63,7 +60,7 @@ func (f *Faults) Attach(cfg *aws.Config) {
 	}
 }
 
-// Attempts is how often the SDK tries a call, as in a function.
+// Attempts is the number of times that the SDK tries a call, as in a function.
 const Attempts = 4
 
 type client func(*http.Request) (*http.Response, error)
@@ -93,7 +90,7 @@ func (f *Faults) do(req *http.Request) (*http.Response, error) {
 	return send()
 }
 
-// count notes a call and takes what is planned for it.
+// count notes a call and takes the next plan for it.
 func (f *Faults) count(c Call) *plan {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,40 +133,37 @@ func (f *Faults) plan(operation string, times int, act func(*http.Request, func(
 	f.plans = append(f.plans, &plan{operation, times, act})
 }
 
-// Refuse makes the next calls of an operation be answered with an error of the
-// given code; they do not reach the engine.
+// Refuse answers the next calls of an operation with an error of the given code. They do not reach the engine.
 func (f *Faults) Refuse(operation, code string, times int) {
 	f.plan(operation, times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
 		return refusal(req, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#" + code, "message": "injected"}), nil
 	})
 }
 
-// Break makes the next calls of an operation be answered with an HTTP status alone, as a
-// service does that fails; they do not reach the engine.
+// Break answers the next calls of an operation with only an HTTP status, like a failing service. They do not reach the
+// engine.
 func (f *Faults) Break(operation string, status, times int) {
 	f.plan(operation, times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
 		return answer(req, status, struct{}{}), nil
 	})
 }
 
-// Disconnect lets the next calls of an operation find no connection.
+// Disconnect makes the next calls of an operation find no connection.
 func (f *Faults) Disconnect(operation string, times int) {
 	f.plan(operation, times, func(*http.Request, func() (*http.Response, error)) (*http.Response, error) {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	})
 }
 
-// Cancel makes the next transactions be canceled for the given reasons, one for
-// each of their writes.
+// Cancel cancels the next transactions for the given reasons, one for each of their writes.
 func (f *Faults) Cancel(times int, reasons ...string) {
 	f.plan("TransactWriteItems", times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
 		return canceled(req, reasons), nil
 	})
 }
 
-// Fail makes the next transactions be canceled because the condition of one of
-// their writes does not hold: the first one that asked to be shown its item, which
-// is shown as given, in the attributes of DynamoDB.
+// Fail cancels the next transactions because the condition of one of their writes fails: the first one that requests
+// its item in that case. The answer shows the given item, in the attributes of DynamoDB.
 func (f *Faults) Fail(times int, item json.RawMessage) {
 	f.plan("TransactWriteItems", times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
 		var sent struct {
@@ -208,7 +202,7 @@ func canceled(req *http.Request, reasons []string) *http.Response {
 	})
 }
 
-// Postpone answers the next reads of many items that none of them was read yet.
+// Postpone answers the next reads of many items as if none of them was processed.
 func (f *Faults) Postpone(times int) {
 	f.plan("BatchGetItem", times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
 		var asked struct{ RequestItems json.RawMessage }
@@ -235,8 +229,8 @@ func answer(req *http.Request, status int, body any) *http.Response {
 	}
 }
 
-// Lose carries the next calls of an operation out but loses their answers, as a
-// connection does that ends at the wrong time.
+// Lose executes the next calls of an operation but loses their answers, like a connection that breaks at the wrong
+// time.
 func (f *Faults) Lose(operation string, times int) {
 	f.plan(operation, times, func(_ *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 		resp, err := send()
@@ -248,8 +242,7 @@ func (f *Faults) Lose(operation string, times int) {
 	})
 }
 
-// Hang keeps the next calls of an operation waiting until their context ends;
-// they do not reach the engine.
+// Hang makes the next calls of an operation wait until their context ends. They do not reach the engine.
 func (f *Faults) Hang(operation string, times int) {
 	f.plan(operation, times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
 		<-req.Context().Done()
@@ -257,8 +250,7 @@ func (f *Faults) Hang(operation string, times int) {
 	})
 }
 
-// Before does something before the next call of an operation goes out: what
-// another caller does at that very moment.
+// Before calls do just before the next call of an operation is sent, to simulate another caller at that moment.
 func (f *Faults) Before(operation string, do func()) {
 	f.plan(operation, 1, func(_ *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 		do()

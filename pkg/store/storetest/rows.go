@@ -13,13 +13,13 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// raw is what a table is read by past pkg/store.
+// raw is the access to a table without pkg/store.
 type raw struct {
 	client *dynamodb.Client
 	name   string
 }
 
-// opened has the raw side of each open table.
+// opened maps each open table to its raw access.
 var opened sync.Map // *store.DB to raw
 
 // Raw returns a client of the table's engine, and the name of the table.
@@ -32,11 +32,10 @@ func Raw(t testing.TB, db *store.DB) (client *dynamodb.Client, name string) {
 	return v.(raw).client, v.(raw).name
 }
 
-// Row is an item as it lies in the table, but with its document readable: each attribute
-// as text.
+// Row is an item as it is stored, but with a readable document: each attribute as text.
 type Row map[string]string
 
-// Rows reads the whole table, what pkg/store would hide included.
+// Rows reads the whole table, including the items that pkg/store would hide.
 func Rows(t testing.TB, db *store.DB) []Row {
 	t.Helper()
 	client, name := Raw(t, db)
@@ -63,8 +62,8 @@ func Rows(t testing.TB, db *store.DB) []Row {
 	return rows
 }
 
-// Snapshot returns the table as one text that is the same while nothing changes.
-// Items of the kinds in without are left out.
+// Snapshot returns the table as a text that stays the same while nothing changes. It omits items of the kinds in
+// without.
 func Snapshot(t testing.TB, db *store.DB, without ...string) string {
 	t.Helper()
 	byKey := map[string]Row{}

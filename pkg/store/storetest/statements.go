@@ -9,10 +9,9 @@ import (
 	"slices"
 )
 
-// RefuseStatements makes the next calls that carry out statements refuse some of
-// them with the given code, as DynamoDB does that is short of capacity for an item;
-// the others are carried out. Which are counted from 0, a call of fewer has less
-// refused.
+// RefuseStatements makes the next calls that execute statements refuse some of them with the given code, like DynamoDB
+// when it lacks capacity for an item. The others are executed. The statements are counted from 0. A call with fewer
+// statements refuses fewer.
 func (f *Faults) RefuseStatements(times int, code string, which ...int) {
 	const operation = "BatchExecuteStatement"
 	f.plan(operation, times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
@@ -44,8 +43,7 @@ func (f *Faults) RefuseStatements(times int, code string, which ...int) {
 	})
 }
 
-// forward sends another body in place of the request's own. The engine checks no
-// signatures.
+// forward sends another body in place of the request's own. The engine checks no signatures.
 func (f *Faults) forward(req *http.Request, body, into any) error {
 	b, err := json.Marshal(body)
 	if err != nil {

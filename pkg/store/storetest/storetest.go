@@ -20,9 +20,9 @@ import (
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 
-// Open makes an empty table and returns it, read with the given clock. It has the
-// indexes of all our tables, so that it serves as any of them. Each of with may
-// change the configuration of the client, to count calls or to make some fail.
+// Open makes an empty table and returns it with the given clock. The table has the indexes of all tables of the
+// service, so that it can serve as any of them. Each of with may change the configuration of the client, to count calls
+// or to make some fail.
 func Open(t testing.TB, now func() time.Time, with ...func(*aws.Config)) *store.DB {
 	t.Helper()
 	db, drop, err := Make(context.Background(), now, with...)
@@ -37,7 +37,7 @@ func Open(t testing.TB, now func() time.Time, with ...func(*aws.Config)) *store.
 	return db
 }
 
-// Make is Open for programs that are no tests: drop removes the table.
+// Make is Open for programs other than tests. The returned function drop removes the table.
 func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) (db *store.DB, drop func(context.Context) error, err error) {
 	cfg, err := engine(now)
 	if err != nil {
@@ -64,23 +64,23 @@ func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) 
 	return db, drop, nil
 }
 
-// onEngine makes tables lie in a real engine, not in memory. Programs that measure
-// themselves want one, which takes no time of their own.
+// onEngine places tables in a real engine instead of memory. Programs that measure themselves need one, because it
+// takes none of their CPU time.
 var onEngine = os.Getenv("AWS_ENDPOINT_URL_DYNAMODB") != "" || !testing.Testing()
 
-// UseEngine makes all tables lie in a real engine from now on: by default the local
-// AWS that `make tools` installs, which is started once and ends with the program.
+// UseEngine places all tables in a real engine from now on: by default the local AWS that `make tools` installs, which
+// is started once and ends with the program.
 func UseEngine() { onEngine = true }
 
-// InMemory makes the tables of one test lie in memory, whatever engine is used. The clock of
-// a synctest bubble stands still while a call is on the network.
+// InMemory places the tables of one test in memory, whatever engine is used. The clock of a synctest bubble stops while
+// a call is on the network.
 func InMemory(t testing.TB) {
 	was := onEngine
 	onEngine = false
 	t.Cleanup(func() { onEngine = was })
 }
 
-// UseMemory makes all tables lie in memory from now on.
+// UseMemory places all tables in memory from now on.
 func UseMemory() { onEngine = false }
 
 // Run runs the tests of a package twice: with tables in memory and in a real engine.
@@ -107,7 +107,7 @@ func engine(now func() time.Time) (aws.Config, error) {
 	return config(address), err
 }
 
-// Local returns the configuration of the local AWS itself, which has queues, too.
+// Local returns the configuration of the local AWS itself, which also has queues.
 func Local(t testing.TB) aws.Config {
 	t.Helper()
 	address, err := started()
@@ -117,8 +117,8 @@ func Local(t testing.TB) aws.Config {
 	return config(address)
 }
 
-// accessKey is of this process alone. DynamoDB Local keeps a database for each key, and
-// becomes slower with each table that was ever made in a database.
+// accessKey belongs to this process alone. DynamoDB Local keeps a database for each key, and becomes slower with each
+// table that was ever made in a database.
 var accessKey = rand.Text()
 
 func config(address string) aws.Config {
@@ -131,8 +131,7 @@ func config(address string) aws.Config {
 	}
 }
 
-// CreateTable makes a table with the schema that pkg/store works on, and waits until it
-// is active.
+// CreateTable makes a table with the schema of pkg/store, and waits until it is active.
 func CreateTable(ctx context.Context, client *dynamodb.Client, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -140,8 +139,7 @@ func CreateTable(ctx context.Context, client *dynamodb.Client, name string) erro
 		TableName: &name, BillingMode: types.BillingModePayPerRequest,
 		AttributeDefinitions: definitions(), KeySchema: keys(store.Table), GlobalSecondaryIndexes: secondary(),
 	})
-	// Nobody else knows the name: where the table is there already, the answer was
-	// lost and the SDK has asked again.
+	// Only this process knows the name: if the table exists already, the answer was lost and the SDK has retried.
 	var ours *types.ResourceInUseException
 	if err != nil && !errors.As(err, &ours) {
 		return fmt.Errorf("create table: %w", err)
@@ -155,10 +153,10 @@ func CreateTable(ctx context.Context, client *dynamodb.Client, name string) erro
 	return nil
 }
 
-// indexes are those of all our tables.
+// indexes are the indexes of all tables of the service.
 var indexes = slices.Concat(store.StateIndexes, store.AuditIndexes)
 
-// definitions defines the attributes that the table and its indexes are keyed by.
+// definitions defines the attributes that form the keys of the table and its indexes.
 func definitions() (all []types.AttributeDefinition) {
 	var names []string
 	for _, x := range slices.Concat(indexes, []store.Index{store.Table}) {

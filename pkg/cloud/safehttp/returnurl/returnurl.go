@@ -1,5 +1,4 @@
-// Package returnurl decides to which pages of a customer the browser of an account's owner
-// is sent back.
+// Package returnurl decides to which pages of a customer a browser may be redirected.
 package returnurl
 
 import (
@@ -17,8 +16,8 @@ const (
 	maxLength = 500
 )
 
-// Check refuses a list that is to be stored; param is what its entries are called. An
-// entry is the address of a page, and permits what lies below it, too.
+// Check refuses a list that cannot be stored. Param is the JSON pointer of the list. An entry is the address of a page,
+// and also permits the pages below it.
 func Check(list []string, param string) error {
 	if len(list) > MaxListed {
 		return errs.Invalid(param, "must have at most %d entries", MaxListed)
@@ -31,8 +30,8 @@ func Check(list []string, param string) error {
 	return nil
 }
 
-// Allows reports whether a list permits an address: it has the scheme and host of an
-// entry, and its path or one below it.
+// Allows reports whether a list permits an address: it must have the scheme and host of an entry, and its path or one
+// below it.
 func Allows(list []string, address string) bool {
 	u := parse(address)
 	if u == nil {
@@ -51,14 +50,14 @@ func Allows(list []string, address string) bool {
 	return false
 }
 
-// parse returns an address that a browser understands in one way only; nil for others.
+// parse returns an address that all browsers understand in the same way, or nil for any other.
 func parse(address string) *url.URL {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Opaque != "" || strings.ContainsAny(address, "\\ \t\r\n") || strings.HasSuffix(address, "#") {
 		return nil
 	}
 	u.Host = strings.ToLower(u.Host)
-	// A path with such parts may mean another one.
+	// A path with such parts may mean a different path.
 	if strings.Contains(u.EscapedPath(), "..") || strings.Contains(strings.ToLower(u.EscapedPath()), "%2e") || strings.Contains(strings.ToLower(u.EscapedPath()), "%2f") || strings.Contains(strings.ToLower(u.EscapedPath()), "%5c") {
 		return nil
 	}

@@ -1,5 +1,5 @@
-// Package kmsseal makes data keys with AWS KMS. It is apart from pkg/cloud/seal so that only
-// functions that use it link the client.
+// Package kmsseal makes data keys with AWS KMS. It is separate from pkg/cloud/seal so that only functions that use it
+// link the client.
 package kmsseal
 
 import (
@@ -19,8 +19,8 @@ import (
 // callTimeout bounds a call with its retries.
 const callTimeout = 8 * time.Second
 
-// Keys makes data keys under one key of KMS for one purpose. KMS refuses to unwrap a
-// data key for another account or purpose, and policies can permit purposes apart.
+// Keys makes data keys under one key of KMS for one purpose. KMS refuses to unwrap a data key for another account or
+// purpose, and policies can permit single purposes.
 type Keys struct {
 	client       func() *kms.Client
 	key, purpose string
@@ -68,7 +68,7 @@ func (k *Keys) Unwrap(ctx context.Context, account string, wrapped []byte) ([]by
 	return out.Plaintext, nil
 }
 
-// context is authenticated, and CloudTrail logs it in clear.
+// context returns the encryption context, which KMS authenticates and CloudTrail logs in clear.
 func (k *Keys) context(account string) map[string]string {
 	return map[string]string{"account": account, "purpose": k.purpose}
 }

@@ -1,5 +1,4 @@
-// Package rotate rotates the system's sealing secret, as AWS Secrets Manager asks for in
-// four steps.
+// Package rotate rotates the system's sealing secret, in the four steps of AWS Secrets Manager.
 package rotate
 
 import (
@@ -24,12 +23,12 @@ const (
 	pending = "AWSPENDING"
 )
 
-// Request is what Secrets Manager calls the function with.
+// Request is the argument with which Secrets Manager calls the function.
 type Request struct {
 	Step string
 	// SecretID is the ARN of the secret.
 	SecretID string `json:"SecretId"`
-	// Token is the id of the new version. A repeated step has the same.
+	// Token is the id of the new version. A repeated step has the same token.
 	Token string `json:"ClientRequestToken"`
 }
 
@@ -99,10 +98,9 @@ func (r *Rotator) create(ctx context.Context, q Request) error {
 	return err
 }
 
-// test checks that the new value opens what is sealed, and that every function will have
-// read it before data is sealed by it. Secrets Manager also takes this step alone, to see
-// whether it can call the function when the schedule changes: the version is then empty or
-// equal to the current one, and Secrets Manager removes it.
+// test checks that the new value opens sealed data, and that every function will have read it before data is sealed
+// with it. Secrets Manager also takes this step alone, when the schedule changes, to see whether it can call the
+// function: the version is then empty or equal to the current one, and Secrets Manager removes it.
 func (r *Rotator) test(ctx context.Context, q Request) error {
 	now, err := r.read(ctx, "", current)
 	if err != nil {
@@ -138,7 +136,7 @@ func (r *Rotator) finish(ctx context.Context, q Request) error {
 	if in.RemoveFromVersionId != nil && *in.RemoveFromVersionId == q.Token {
 		return nil // an earlier call has finished
 	}
-	// Without its value, nothing could be opened.
+	// Without its value, no data could be opened.
 	if _, err := r.read(ctx, q.Token, pending); err != nil {
 		return err
 	}

@@ -1,6 +1,5 @@
-// Package stored is the system's sealing secret as AWS Secrets Manager stores it. Its
-// value holds the earlier versions too, for as long as something may be kept that they
-// have sealed, however often the secret is rotated meanwhile.
+// Package stored is the system's sealing secret as AWS Secrets Manager stores it. Its value also has the earlier
+// versions, for as long as data may exist that they have sealed, however often the secret is rotated.
 package stored
 
 import (
@@ -18,21 +17,20 @@ import (
 )
 
 const (
-	// Delay is how long a new version is known before data is sealed by it, so that
-	// every function can open that data: functions cache the value for secret.Lifetime.
+	// Delay is the time for which a new version is known before data is sealed with it, so that every function can open
+	// that data: functions cache the value for secret.Lifetime.
 	Delay = time.Hour
-	// kept is how long a version opens data after it has sealed the last. Answers are
-	// remembered for 24 hours.
+	// kept is the time for which a version opens data after it has last sealed data. Answers are remembered for 24
+	// hours.
 	kept = 25 * time.Hour
 )
 
 // Value is the value of the secret.
 type Value struct {
 	Secret string `json:"secret"`
-	// From is when data is sealed by it; until then the first of Earlier seals. Nil:
-	// always.
+	// From is the time from which data is sealed with Secret. Until then the first of Earlier seals. Nil means always.
 	From *time.Time `json:"from,omitempty"`
-	// Earlier are the versions before it, the latest first.
+	// Earlier has the versions before it, the latest first.
 	Earlier []Version `json:"earlier,omitempty"`
 }
 
@@ -42,8 +40,7 @@ type Version struct {
 	Until  time.Time `json:"until"`
 }
 
-// Parse reads a value. One that was never rotated is the secret itself, as CloudFormation
-// has generated it.
+// Parse reads a value. A value that was never rotated is the secret itself, as CloudFormation has generated it.
 func Parse(text string) (Value, error) {
 	if text == "" {
 		return Value{}, errors.New("stored: the sealing secret is empty")
@@ -55,8 +52,8 @@ func Parse(text string) (Value, error) {
 	return v, nil
 }
 
-// Rotate returns the value with a new secret, by which data is sealed from now+Delay. It
-// returns an error while data is not yet sealed by the current one.
+// Rotate returns the value with a new secret, with which data is sealed from now+Delay. It returns an error if data is
+// not yet sealed with the current one.
 func (v Value) Rotate(secret string, now time.Time) (Value, error) {
 	if v.pending(now) {
 		return Value{}, errors.New("stored: the last rotation is not complete before " + v.From.Format(time.RFC3339) + ": rotate again after that")
@@ -85,7 +82,7 @@ func (v Value) living(now time.Time) []Version {
 	return slices.DeleteFunc(slices.Clone(v.Earlier), func(e Version) bool { return !now.Before(e.Until) })
 }
 
-// Secret returns the secret of that ARN. It is read when it is first needed, and cached.
+// Secret returns the secret with that ARN. It is read when it is first needed, and cached.
 func Secret(cfg aws.Config, arn string, now func() time.Time) seal.Secret {
 	return cached(secret.Manager(cfg, arn), now)
 }

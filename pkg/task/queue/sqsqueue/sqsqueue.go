@@ -14,7 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// Client is what is used of *sqs.Client.
+// Client has the methods of *sqs.Client that this package uses.
 type Client interface {
 	SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, options ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
 	ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput, options ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error)
@@ -35,8 +35,7 @@ type Queue struct {
 // New makes a queue of the given address.
 func New(client Client, url string) *Queue { return &Queue{client, url} }
 
-// Send sends messages, and returns at the place of each the error that kept it
-// from being taken, or nil.
+// Send sends messages, and returns the error of each, in their order, or nil.
 func (q *Queue) Send(ctx context.Context, messages ...queue.Message) []error {
 	return queue.InBatches(ctx, len(messages), func(ctx context.Context, batch []int) ([]error, error) {
 		in := &sqs.SendMessageBatchInput{QueueUrl: &q.url, Entries: make([]types.SendMessageBatchRequestEntry, len(batch))}
@@ -68,7 +67,7 @@ func (q *Queue) ExtendVisibility(ctx context.Context, d time.Duration, receipts 
 	})
 }
 
-// refused puts what was refused of a batch at its place.
+// refused returns the errors of a batch, in the order of its entries.
 func refused(n int, entries []types.BatchResultErrorEntry) []error {
 	failed := make([]error, n)
 	for _, f := range entries {
@@ -79,8 +78,7 @@ func refused(n int, entries []types.BatchResultErrorEntry) []error {
 	return failed
 }
 
-// seconds rounds up: never early, since what waits for a time would have to wait
-// once more.
+// seconds rounds up: a message that arrives early would have to wait again.
 func seconds(d time.Duration) int32 { return int32((d + time.Second - 1) / time.Second) }
 
 func entry(i int, m queue.Message) types.SendMessageBatchRequestEntry {
