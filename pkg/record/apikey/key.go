@@ -1,5 +1,5 @@
-// Package apikey holds API keys as they are stored and shown. It is apart from their
-// operations because the warnings of expiry need the keys, and no HTTP framework.
+// Package apikey holds API keys as they are stored and shown. It is separate from their operations because the warnings
+// of expiry need the keys, but no HTTP framework.
 package apikey
 
 import (
@@ -30,7 +30,7 @@ type Key struct {
 	IPAllowList []string       `json:"ip_allow_list" nullable:"false" doc:"Address ranges that may use the key. Empty: all"`
 	State       string         `json:"state" enum:"active,revoked,expired" doc:"State of the key. A request with a revoked or expired key fails with 401"`
 	ExpiresAt   *resource.Time `json:"expires_at" doc:"Time at which the key expires. Null: never"`
-	// SpendLimit is enforced by what reserves credits.
+	// SpendLimit is enforced when credits are reserved.
 	SpendLimit *int64         `json:"spend_limit_credits" doc:"Credits that the key may spend in a calendar month (UTC). Null: no limit of its own"`
 	OldSecrets []OldSecret    `json:"old_secrets" nullable:"false" doc:"Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys"`
 	LastUsedAt *resource.Time `json:"last_used_at" doc:"Time of the last request, to the minute. Null: never used"`
@@ -44,8 +44,8 @@ func (Key) SchemaName() string { return "ApiKey" }
 // Record is the stored document of a key.
 type Record struct {
 	Key
-	// Old are the secrets that rotations have replaced and that still work. What is
-	// shown of them is not kept: this member takes the place of Key.OldSecrets.
+	// Old has the replaced secrets that still work. It takes the place of Key.OldSecrets, which is derived from it and
+	// not stored.
 	Old []Replaced `json:"old_secrets,omitempty"`
 	// WarnAt is the time to warn the account that the key expires. It is nil if no
 	// warning is planned.
@@ -61,7 +61,7 @@ const Most = 80
 // CountKey is the key of the count of an account's keys that are not revoked.
 func CountKey(account tenant.Account) store.Key { return store.IDKey("keycount#" + string(account)) }
 
-// OldSecret is what is shown of a secret that a rotation has replaced.
+// OldSecret is the public form of a secret that a rotation has replaced.
 type OldSecret struct {
 	Last4 string        `json:"last4" doc:"The last 4 characters of the secret" example:"x8Zr"`
 	Until resource.Time `json:"until" doc:"Time at which it ends"`
@@ -76,7 +76,7 @@ type Replaced struct {
 	OldSecret
 }
 
-// Show sets what is shown of the old secrets that still work.
+// Show sets OldSecrets to the old secrets that still work.
 func (r *Record) Show(now time.Time) {
 	r.OldSecrets = []OldSecret{}
 	for _, o := range r.Old {
@@ -86,8 +86,8 @@ func (r *Record) Show(now time.Time) {
 	}
 }
 
-// Read returns the record of an item, with what is not in its document: its last
-// use, and whether it has expired.
+// Read returns the record of an item. It adds the values that are not in the document: the last use, and whether the
+// key has expired.
 func Read(it *store.Item, now time.Time) (Record, error) {
 	var r Record
 	if err := it.Decode(&r); err != nil {

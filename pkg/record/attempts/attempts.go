@@ -1,6 +1,6 @@
-// Package attempts limits how often something may be tried in a time. An attempt is counted
-// before it is made, in an item of its own: it counts although the call that makes it is
-// refused, and calls side by side do not exceed the limit.
+// Package attempts limits how often something may be tried in a period. Each attempt is counted before it is made, in
+// an item of its own: it counts even if the call that makes it is refused, and concurrent calls do not exceed the
+// limit.
 package attempts
 
 import (
@@ -22,10 +22,10 @@ import (
 // kind is the kind of the item that counts attempts.
 const kind = "attempts"
 
-// maxTries bounds the tries to count an attempt while others are counted.
+// maxTries bounds the tries to count an attempt while other calls count theirs.
 const maxTries = 20
 
-// Limit is how many attempts there may be in any time of a length.
+// Limit is the largest number of attempts in a period.
 type Limit struct {
 	Name   string
 	Most   int
@@ -34,7 +34,7 @@ type Limit struct {
 	Message string
 }
 
-// Attempt is one that was counted.
+// Attempt is a counted attempt.
 type Attempt struct {
 	db    *store.DB
 	limit Limit
@@ -43,20 +43,20 @@ type Attempt struct {
 	one
 }
 
-// made is the document of the item: the attempts that count, oldest first.
+// made is the document of the item. It has the attempts that count, oldest first.
 type made struct {
 	Attempts []one `json:"attempts"`
 }
 
-// one is an attempt. Its id makes each writing of the document unlike all others: the table
-// takes two equal ones for one whose response was lost.
+// one is an attempt. Its id makes each version of the document unique: the table takes two equal writes for one whose
+// response was lost.
 type one struct {
 	ID string    `json:"id"`
 	At time.Time `json:"at"`
 }
 
-// Begin counts an attempt of an owner at a subject, or returns rate_limited with the time
-// after which there may be another one.
+// Begin counts an attempt of an owner at a subject, or returns rate_limited with the time after which the next attempt
+// is permitted.
 func (l Limit) Begin(ctx context.Context, db *store.DB, now time.Time, o tenant.Owner, subject string) (*Attempt, error) {
 	sum := sha256.Sum256([]byte(subject))
 	a := &Attempt{db, l, o, store.IDKey(fmt.Sprintf("attempts#%s#%s#%s", l.Name, o, base64.RawURLEncoding.EncodeToString(sum[:]))), one{rand.Text(), now.UTC()}}
@@ -71,7 +71,7 @@ func (l Limit) Begin(ctx context.Context, db *store.DB, now time.Time, o tenant.
 	})
 }
 
-// Forget has the attempt count no more.
+// Forget removes the attempt from the count.
 func (a *Attempt) Forget(ctx context.Context) error {
 	return a.change(ctx, func(m *made) error {
 		m.Attempts = slices.DeleteFunc(m.Attempts, func(o one) bool { return o.ID == a.ID })

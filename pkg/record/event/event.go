@@ -20,7 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Type names what happened.
+// Type is the type of an event.
 type Type string
 
 // The types.
@@ -48,8 +48,8 @@ const (
 	APIKeyRevoked               Type = "api_key.revoked"
 )
 
-// Types lists all types in the order of the documents, with a summary of each and the
-// scope that reads what it is about: an event reaches only those that have it.
+// Types lists all types in the order of the documents, each with a summary and the scope that may read the resource of
+// its events. Callers and webhooks without that scope do not receive the event.
 var Types = []struct {
 	Type    Type
 	Scope   auth.Scope
@@ -78,8 +78,7 @@ var Types = []struct {
 	{APIKeyRevoked, auth.AccountManage, "An API key was revoked"},
 }
 
-// Scope returns the scope that reads what events of the type are about; it is empty for
-// an unknown type.
+// Scope returns the scope that may read the resource of the type's events, or an empty scope for an unknown type.
 func (t Type) Scope() auth.Scope {
 	for _, known := range Types {
 		if known.Type == t {
@@ -95,10 +94,10 @@ func (t Type) Readable(scopes []auth.Scope) bool {
 	return needed != "" && slices.Contains(scopes, needed)
 }
 
-// Kind is the kind of an event's item; the relay acts on it.
+// Kind is the kind of an event's item, by which the relay recognizes it.
 const Kind = "event"
 
-// keep is how long an event can be read.
+// keep is the time for which an event can be read.
 const keep = 30 * 24 * time.Hour
 
 // apiVersion is the version of the payloads.
@@ -126,16 +125,14 @@ type Data struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Data) SchemaName() string { return "EventData" }
 
-// filesValue names the value beside an event's document that has its object's media.
-// Their addresses live for an hour, so they are signed whenever the event is read or
-// sent. The document is the event as it is sent, but for them: most have none, and are
-// sent as they are stored.
+// filesValue names the value outside an event's document that lists its object's media. Their URLs are valid for an
+// hour, so they are signed each time that the event is read or sent. Apart from them the document is the event as it is
+// sent. Most events have no media and are sent as they are stored.
 const filesValue = "files"
 
-// New makes the item of an event; the transaction of the change creates it.
-// Object is the resource as its GET answers it, but for media: files are put in
-// their place whenever the event is read. Events are listed by the id of the object,
-// and are those of the factory that it names as its factory_id, where it has that member.
+// New makes the item of an event, which the transaction of the change creates. The object is the resource as its GET
+// returns it, except that the URLs of files are set each time that the event is read. Events are listed by the id of
+// the object. They belong to the factory in the object's member factory_id, if it has one.
 func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) (store.Item, error) {
 	doc, err := json.Marshal(object)
 	if err != nil {
@@ -176,12 +173,12 @@ func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) 
 	return it, nil
 }
 
-// Shards is how many partitions of store.ByDue the events of all accounts are spread
-// over: each takes 1,000 writes a second. To change it, see docs/scale.md.
+// Shards is the number of partitions of store.ByDue over which the events of all accounts are spread: each takes 1,000
+// writes a second. To change it, see docs/scale.md.
 const Shards = 16
 
-// Partitions are the partitions of store.ByDue that list the events of all accounts by
-// id, so by time: the search for lost deliveries covers every account.
+// Partitions returns the partitions of store.ByDue that list the events of all accounts by id, and so by time: the
+// search for lost deliveries covers every account.
 func Partitions() []string {
 	all := make([]string, Shards)
 	for shard := range all {
@@ -199,15 +196,15 @@ func shardOf(eventID string) int {
 	return int(h.Sum32() % Shards)
 }
 
-// Ref is what travels through the bus and the queues in place of an event, whose
-// payload may be larger than they permit.
+// Ref is the reference that the bus and the queues carry in place of an event, whose payload may be larger than they
+// permit.
 type Ref struct {
 	ID   string `json:"id"`
 	Type Type   `json:"type"`
 	tenant.Owner
-	// Factory is the factory that the event is about; empty: none.
+	// Factory is the factory of the event's resource, empty if there is none.
 	Factory string `json:"factory,omitempty"`
-	// Request is the request that the event follows from; empty: none.
+	// Request is the id of the API request that caused the event, empty if there is none.
 	Request string `json:"request_id,omitempty"`
 }
 

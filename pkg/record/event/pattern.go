@@ -7,10 +7,10 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 )
 
-// everything is the pattern that every event matches.
+// everything is the pattern that matches every event.
 const everything = "*"
 
-// Pattern chooses events: by their type, by their area (content.*), or all (*).
+// Pattern chooses events: by type, by area (content.*), or all (*).
 type Pattern string
 
 // Patterns returns all patterns: everything, the areas and the types.
@@ -38,8 +38,8 @@ func (p Pattern) Matches(t Type) bool {
 	return p == everything || p == Pattern(t) || string(p) == areaPattern(t)
 }
 
-// Readable returns the types that the patterns choose and the scopes permit reading, and
-// reports whether these are all that they choose. No pattern chooses all types.
+// Readable returns the types that the patterns choose and the scopes permit reading. It reports whether these are all
+// that the patterns choose. An empty list of patterns chooses all types.
 func Readable(patterns []Pattern, scopes []auth.Scope) (readable []Type, all bool) {
 	all = true
 	for _, known := range Types {
@@ -55,9 +55,8 @@ func Readable(patterns []Pattern, scopes []auth.Scope) (readable []Type, all boo
 	return readable, all
 }
 
-// Prefixes returns what the types begin with that the patterns choose, in alphabetical
-// order; nil where they choose all. That of a type is the whole of it: no type begins
-// with another.
+// Prefixes returns prefixes of the types that the patterns choose, in alphabetical order, or nil if they choose all.
+// The prefix of a single type is the type itself: no type begins with another.
 func Prefixes(patterns []Pattern) []string {
 	if slices.Contains(patterns, everything) {
 		return nil

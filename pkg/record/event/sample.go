@@ -36,11 +36,11 @@ func Sample(t Type, o tenant.Owner, at time.Time) Event {
 	}
 }
 
-// sampleKind is the kind of a sample's item: none that the relay acts on.
+// sampleKind is the kind of a sample's item. The relay ignores it.
 const sampleKind = "sample_event"
 
-// NewSample makes the item of an example that is sent to one webhook. It is read
-// like any event, but is not listed and goes nowhere by itself.
+// NewSample makes the item of an example that is sent to one webhook. It is read like any event, but it is neither
+// listed nor delivered by itself.
 func NewSample(now time.Time, o tenant.Owner, t Type) (store.Item, error) {
 	it, err := New(now, o, t, SampleObject(t), nil)
 	it.Kind, it.Listed, it.Parent = sampleKind, store.Key{}, store.Key{}

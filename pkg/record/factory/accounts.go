@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// document is what of a factory's document changes with its social accounts.
+// document has the members of a factory's document that change with its social accounts.
 type document struct {
 	resource.Resource
 	Accounts []string `json:"social_account_ids"`

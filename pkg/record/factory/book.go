@@ -12,9 +12,8 @@ import (
 // BookKind is the kind of a factory's book of plans.
 const BookKind = "content_plan_book"
 
-// Book is which days of a factory are planned. Everything that makes or ends plans writes
-// it, so that no plan begins on days that another one has taken, or once the factory was
-// deleted.
+// Book has the planned days of a factory. Every transaction that creates or ends plans writes it, so that no plan
+// begins on days that another plan has taken, or after the factory was deleted.
 type Book struct {
 	Plans []Booked `json:"plans"`
 	// Deleted reports that the factory was deleted.
@@ -30,11 +29,11 @@ type Booked struct {
 	Canceled bool `json:"canceled,omitempty"`
 }
 
-// PlansPartition returns the partition of the table with the plans of a factory: each plan
-// by its id, its counts right behind it, and the factory's book of plans behind all of them.
+// PlansPartition returns the partition of the table with the plans of a factory: each plan by its id, its counts
+// directly after it, and the factory's book of plans at the end.
 func PlansPartition(factoryID string) string { return "content_plans#" + factoryID }
 
-// keepBook is how long the book of a deleted factory stays.
+// keepBook is the time for which the book of a deleted factory stays.
 const keepBook = 90 * 24 * time.Hour
 
 // BookKey returns the key of the book of a factory.
@@ -42,8 +41,7 @@ func BookKey(factoryID string) store.Key {
 	return store.Key{PK: PlansPartition(factoryID), SK: "~book"}
 }
 
-// BookOf returns the book of an item that was read by BookKey; one that is not there is
-// empty.
+// BookOf returns the book of an item that was read by BookKey, or an empty book for the zero item.
 func BookOf(it store.Item) (b Book, err error) {
 	if it.Kind != "" {
 		err = it.Decode(&b)
@@ -51,7 +49,7 @@ func BookOf(it store.Item) (b Book, err error) {
 	return b, err
 }
 
-// Write adds the book to the transaction. It was read as the item. That of a deleted factory
+// Write adds the book to the transaction. The argument read is the item that was read. The book of a deleted factory
 // expires.
 func (b Book) Write(tx *store.Tx, now time.Time, o tenant.Owner, factoryID string, read store.Item) error {
 	it := read
@@ -72,7 +70,7 @@ func (b Book) Write(tx *store.Tx, now time.Time, o tenant.Owner, factoryID strin
 	return nil
 }
 
-// Overlapping returns the plans that have days of another one, canceled ones left out.
+// Overlapping returns the plans that share days with another one, without the canceled ones.
 func (b *Book) Overlapping(other Booked) (found []Booked) {
 	for _, p := range b.Plans {
 		if !p.Canceled && p.First <= other.Last && other.First <= p.Last {
@@ -82,7 +80,7 @@ func (b *Book) Overlapping(other Booked) (found []Booked) {
 	return found
 }
 
-// Add adds a plan, cancels those with the ids, and forgets what ended before a day.
+// Add adds a plan, cancels those with the ids, and removes those that ended before a day.
 func (b *Book) Add(p Booked, canceled []string, before time.Time) {
 	day := before.Format(time.DateOnly)
 	b.Plans = slices.DeleteFunc(b.Plans, func(p Booked) bool { return p.Last < day })
@@ -92,12 +90,12 @@ func (b *Book) Add(p Booked, canceled []string, before time.Time) {
 	b.Plans = append(b.Plans, p)
 }
 
-// Ended reports whether a plan is to end.
+// Ended reports whether a plan must end.
 func (b *Book) Ended(planID string) bool {
 	return b.Deleted || slices.ContainsFunc(b.Plans, func(p Booked) bool { return p.ID == planID && p.Canceled })
 }
 
-// RemoveBook adds to the transaction that the book of a factory is removed.
+// RemoveBook adds the removal of a factory's book to the transaction.
 func RemoveBook(ctx context.Context, tx *store.Tx, db *store.DB, factoryID string) error {
 	items, err := db.GetAll(ctx, BookKey(factoryID))
 	if err == nil && items[0].PK != "" {

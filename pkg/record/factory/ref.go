@@ -1,6 +1,5 @@
-// Package factory is what other areas need to know of factories that are named to
-// them. It is apart from all that a factory is made of, languages and time zones
-// among it, so that functions that only check a name start faster.
+// Package factory has the parts of factories that other areas need. It does not import the rest of a factory, such as
+// languages and time zones, so that functions that only check a factory start faster.
 package factory
 
 import (
@@ -12,21 +11,19 @@ import (
 // Kind is the kind of a factory's item.
 const Kind = "factory"
 
-// The states of a factory in which it makes nothing new.
+// The states of a factory in which it creates nothing new.
 const (
 	StatePaused  = "paused"
 	StateDeleted = "deleted"
 )
 
-// State returns the state of a factory that was read by Key; empty where there is none.
+// State returns the state of a factory that was read by Key, or an empty text if there is none.
 func State(it store.Item) string { return it.Filters["state"] }
 
-// Key is the key of a factory's item, for areas that read factories together with
-// items of their own.
+// Key returns the key of a factory's item, for areas that read factories together with items of their own.
 func Key(factoryID string) store.Key { return store.IDKey(factoryID) }
 
-// Usable reports whether what was read by Key is a factory of the owner that was
-// not deleted.
+// Usable reports whether an item that was read by Key is a factory of the owner that was not deleted.
 func Usable(it store.Item, o tenant.Owner) bool {
 	return it.Kind == Kind && it.Owner == o && it.Filters["state"] != StateDeleted
 }
@@ -34,8 +31,8 @@ func Usable(it store.Item, o tenant.Owner) bool {
 // seller is the type of the factories that have products and promotions.
 const seller = "seller"
 
-// Refusal returns the error of a factory that a body names and that was not found, or
-// could not be read for the reason of err.
+// Refusal returns the error for a factory that a body names and that was not found, or that could not be read because
+// of err.
 func Refusal(err error, factoryID string) error {
 	if err != nil && errs.CodeOf(err) != errs.NotFound {
 		return err

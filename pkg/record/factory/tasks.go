@@ -12,18 +12,17 @@ import (
 
 // The kinds of tasks that follow a change of a factory's state.
 const (
-	End    task.Kind = "factory.end"    // ends what a deleted factory has under way
-	Resume task.Kind = "factory.resume" // wakes what waited for a paused factory
+	End    task.Kind = "factory.end"    // ends the running work of a deleted factory
+	Resume task.Kind = "factory.resume" // wakes the work that waited for a paused factory
 )
 
-// StartEnd adds to the transaction that deletes a factory the task that ends what it has
-// under way.
+// StartEnd adds the task that ends the running work of a factory to the transaction that deletes the factory.
 func StartEnd(tx *store.Tx, now time.Time, o tenant.Owner, factoryID string) error {
 	return task.Create(tx, now, message(End, o, factoryID, task.ID(End, factoryID, 1)), struct{}{})
 }
 
-// StartResume adds to the transaction that resumes a factory the task that wakes what
-// waits. Its id is new each time.
+// StartResume adds the task that wakes the waiting work of a factory to the transaction that resumes the factory. Its
+// id is new each time.
 func StartResume(tx *store.Tx, now time.Time, o tenant.Owner, factoryID string) error {
 	return task.Create(tx, now, message(Resume, o, factoryID, task.ID(Resume, id.New("resume", now), 1)), struct{}{})
 }

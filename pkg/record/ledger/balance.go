@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// MaxCredits bounds a balance, far below where integers of JSON clients end (2^53).
+// MaxCredits bounds a balance, far below the limit of integers in JSON clients (2^53).
 const MaxCredits = 1_000_000_000_000
 
 // balanceKind is the kind of a balance's item.
@@ -19,24 +19,23 @@ const balanceKind = "balance"
 // Balance is an account's balance as it was read. Operations read it with BalanceKey
 // together with their other items, and pass it to the functions that take credits.
 type Balance struct {
-	// Credits is what can be spent: reservations are already deducted.
+	// Credits can be spent: reservations are already deducted.
 	Credits int64
 	// Above is the credits less the account's low threshold.
 	Above int64
 	// Low reports whether the credits are below the threshold and the account was
 	// notified of it.
 	Low bool
-	// Lost is what providers were paid today for work that was not charged, and
-	// LostLimit what the account may lose a day.
+	// Lost is the amount that providers were paid today for work that was not charged. LostLimit bounds it.
 	Lost, LostLimit int64
 	// account is the account in the event balance.low, without its balance.
 	account json.RawMessage
 }
 
-// BalanceKey is the key of an account's balance.
+// BalanceKey returns the key of an account's balance.
 func BalanceKey(account tenant.Account) store.Key { return store.IDKey("balance#" + string(account)) }
 
-// BalanceOf returns the balance of its item; the zero item has none.
+// BalanceOf returns the balance of its item. The zero item has the zero balance.
 func BalanceOf(it store.Item) Balance {
 	b := Balance{Credits: it.Numbers[creditsNumber], Above: it.Numbers[aboveNumber], LostLimit: DefaultLostLimit, account: it.Doc}
 	if limit, ok := it.Numbers[lostLimitNumber]; ok {
@@ -47,8 +46,7 @@ func BalanceOf(it store.Item) Balance {
 	return b
 }
 
-// Open creates the balance of a new account. Shown is the account in its events,
-// without its balance.
+// Open creates the balance of a new account. The argument shown is the account in its events, without its balance.
 func Open(tx *store.Tx, account tenant.Account, threshold, lostLimit int64, shown any) error {
 	doc, err := json.Marshal(shown)
 	if err != nil {
@@ -61,11 +59,9 @@ func Open(tx *store.Tx, account tenant.Account, threshold, lostLimit int64, show
 	return nil
 }
 
-// Change sets the low threshold of an account, what it may lose a day, and the
-// account in its events, shown.
-// If the new threshold makes the balance low, it adds the event balance.low. The
-// commit returns store.ErrConflict if the balance has changed so that this decision
-// no longer holds.
+// Change sets the low threshold of an account, the limit of its daily losses, and the account in its events, shown. If
+// the new threshold makes the balance low, it adds the event balance.low. The commit returns store.ErrConflict if the
+// balance has changed so that this decision no longer holds.
 func Change(tx *store.Tx, now time.Time, account tenant.Account, b Balance, threshold, lostLimit int64, shown any) error {
 	doc, err := json.Marshal(shown)
 	if err != nil {

@@ -8,15 +8,14 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// A balance is an item with two numbers that change together: the credits that can
-// be spent, and how far these lie above the account's low threshold. The second is
-// kept because a condition can compare an attribute with a value, but not the sum
-// of two attributes.
+// A balance is an item with two numbers that change together: the credits, and their distance above the account's low
+// threshold. The second is stored because a condition can compare an attribute with a value, but not with the sum of
+// two attributes.
 const (
 	creditsNumber = "credits"
 	aboveNumber   = "above"
-	// lowAttribute is there once the account was notified that it is low. It stays
-	// when the credits rise again: whether it counts follows from aboveNumber.
+	// lowAttribute exists once the account was notified of a low balance. It stays when the credits rise again:
+	// aboveNumber decides whether it counts.
 	lowAttribute = "low"
 )
 
@@ -28,16 +27,15 @@ var (
 
 func value(n int64) expression.ValueBuilder { return expression.Value(n) }
 
-// notified adds to an update that the account is notified of its low balance.
+// notified adds the notice of a low balance to an update.
 func notified(u expression.UpdateBuilder) expression.UpdateBuilder {
 	return u.Set(low, expression.Value("true"))
 }
 
-// setThreshold moves the low threshold of a balance, and replaces the limit of what may
-// be lost and the document that are kept beside it. With notify, the account is notified in the same transaction
-// that the move makes its balance low: the commit returns store.ErrConflict unless
-// the move does that and the credits are those that were read. Without notify, it
-// returns store.ErrConflict if the move does it.
+// setThreshold sets the low threshold of a balance, the limit of its losses and its document. With notify, the account
+// is notified in the transaction that makes its balance low: the commit returns store.ErrConflict unless the threshold
+// makes it low and the credits are those that were read. Without notify, it returns store.ErrConflict if the threshold
+// makes it low.
 func setThreshold(tx *store.Tx, key store.Key, threshold, lostLimit int64, doc json.RawMessage, notify bool, read int64) {
 	u := store.SetDocument(expression.Set(above, expression.Minus(credits.IfNotExists(value(0)), value(threshold))).
 		Set(store.Number(lostLimitNumber), value(lostLimit)), doc)
@@ -56,12 +54,11 @@ func addCredits(tx *store.Tx, key store.Key, n, most int64, failed error) {
 		expression.Or(credits.AttributeNotExists(), credits.LessThanEqual(value(most-n))), func(store.Item) error { return failed })
 }
 
-// takeCredits debits a balance, failing if it is insufficient. With notify, the
-// account is notified in the same transaction that this makes its balance low: the
-// condition is that it does, that no other transaction has done so since it was
-// last not low, and that the balance is as it was read. Without notify, the
-// condition is that the account need not be notified. If the condition fails, the
-// commit returns failed of the current item.
+// takeCredits debits a balance, and fails if it is insufficient. With notify, the account is notified in the
+// transaction that makes its balance low: the condition is that it does, that no other transaction has notified the
+// account since its balance was last not low, and that the balance is as it was read. Without notify, the condition is
+// that the account need not be notified. If the condition fails, the commit returns the error of failed for the current
+// item.
 func takeCredits(tx *store.Tx, key store.Key, n int64, notify bool, read Balance, failed func(store.Item) error) {
 	u := expression.Add(credits, value(-n)).Add(above, value(-n))
 	enough := credits.GreaterThanEqual(value(n))

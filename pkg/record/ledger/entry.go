@@ -33,7 +33,7 @@ type Entry struct {
 	resource.Resource
 	Kind    string `json:"kind" enum:"top_up,reserve,release,adjust" doc:"Reason of the change. top_up: credits were bought. reserve: credits were reserved for accepted work, or charged for a result that cost more. release: reserved credits were returned, because the work failed or was canceled. adjust: the operator corrected the balance" example:"reserve"`
 	Credits int64  `json:"credits" doc:"Change of the balance in credits. Negative if credits were taken" example:"-12"`
-	// FactoryID and the metadata are those of the subject when the work was accepted.
+	// FactoryID and the metadata are those of the subject at the time when the work was accepted.
 	FactoryID *string `json:"factory_id" doc:"Factory of the resource that was paid for; metadata is that of the resource, as it was when the credits were reserved. Null: none, as for the studio and chats, or several, as for a batch of several factories"`
 	Subject   string  `json:"subject" doc:"Id of the resource that was paid for, or of the account" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 	State     *string `json:"state" enum:"held,charged,released" doc:"State of a reserve. held: the work is running. charged: it has succeeded, or was canceled or failed for what you gave when a part was completed; then a release returns the rest. released: the credits were returned. Null for other kinds"`
@@ -46,15 +46,15 @@ func (Entry) SchemaName() string { return "BalanceEntry" }
 // update can settle it without a read.
 const (
 	attrState = "state"
-	// attrHeld is the number of credits that it still holds.
+	// attrHeld is the number of credits that the reservation still holds.
 	attrHeld = "held"
 	// attrSettled is the time of its last change.
 	attrSettled = "settled_at"
-	// attrReason is why an operator adjusted the balance.
+	// attrReason is the operator's reason for an adjustment of the balance.
 	attrReason = "reason"
 )
 
-// About is what entries show of the resource that was paid for.
+// About is the part of the paid resource that its entries show.
 type About struct {
 	FactoryID string            `json:"factory_id,omitempty"`
 	Metadata  resource.Metadata `json:"metadata,omitempty"`
@@ -77,8 +77,7 @@ func newEntry(now time.Time, account tenant.Account, kind, subject string, about
 	return e, it, err
 }
 
-// SubjectPartition is the partition of store.ByParent that lists the entries of
-// one subject.
+// SubjectPartition returns the partition of store.ByParent that lists the entries of one subject.
 func SubjectPartition(o tenant.Owner, subject string) string {
 	return "entries#" + o.String() + "#" + subject
 }

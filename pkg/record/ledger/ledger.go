@@ -22,8 +22,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// TopUp adds credits to a balance. It refuses amounts that are not positive; the
-// commit fails if the balance would exceed MaxCredits.
+// TopUp adds credits to a balance. It refuses amounts that are not positive. The commit fails if the balance would
+// exceed MaxCredits.
 func TopUp(tx *store.Tx, now time.Time, account tenant.Account, credits int64) (Entry, error) {
 	if credits <= 0 || credits > MaxCredits {
 		return Entry{}, errs.Invalid("/credits", "must be between 1 and %d", int64(MaxCredits))
@@ -36,7 +36,7 @@ func TopUp(tx *store.Tx, now time.Time, account tenant.Account, credits int64) (
 	return e, nil
 }
 
-// add writes an entry that adds credits from outside to a balance.
+// add writes an entry of credits that were added to a balance from outside.
 func add(tx *store.Tx, it store.Item, credits int64) {
 	addCredits(tx, BalanceKey(it.Account), credits, MaxCredits, errs.Invalid("/credits", "would raise the balance above %d", int64(MaxCredits)))
 	tx.Create(it, nil)
@@ -83,12 +83,11 @@ type Hold struct {
 	Payer   Payer  `json:"payer,omitzero"`
 }
 
-// Reserve takes the price of work from a balance and holds it. If the balance is
-// insufficient, the commit returns insufficient_balance, and if the payer's limit would
-// be exceeded, spend_limit_reached. If the balance has changed since it was read, so
-// that a notice of a low balance became due or is no longer due, the commit returns
-// store.ErrConflict: read the balance again and retry. Reserve returns rate_limited if
-// the account has lost more today than it may. Work that costs nothing has no entry.
+// Reserve takes the price of work from a balance and holds it. The commit returns insufficient_balance if the balance
+// is insufficient, and spend_limit_reached if the payer's limit would be exceeded. If the balance has changed since it
+// was read, so that a notice of a low balance became due or is no longer due, the commit returns store.ErrConflict:
+// read the balance again and retry. Reserve returns rate_limited if the account's losses of today exceed their limit.
+// Free work has no entry.
 func Reserve(tx *store.Tx, now time.Time, r Reservation, b Balance) (Hold, error) {
 	if r.Credits == 0 {
 		return Hold{}, nil
@@ -130,9 +129,9 @@ func Charge(tx *store.Tx, now time.Time, account tenant.Account, h Hold) {
 	}
 }
 
-// Release settles the reservation of work that failed or was canceled. It charges the
-// given part of it, for what was completed, and returns the rest to the balance. The
-// commit returns store.ErrConflict if it is already settled.
+// Release settles the reservation of work that failed or was canceled. It charges the given part of it, for the completed
+// parts of the work, and returns the rest to the balance. The commit returns store.ErrConflict if the reservation is
+// already settled.
 func Release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, charged int64) error {
 	switch {
 	case charged < 0 || charged > h.Credits:
@@ -150,9 +149,9 @@ func Release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, charge
 	return release(tx, now, account, h, rest, rest)
 }
 
-// ChargeMore charges what work has cost beyond its reservation, which the same
-// transaction charges. The commit returns store.ErrConflict if the balance or the
-// payer's limit does not cover it, or if the balance has changed since it was read.
+// ChargeMore charges the cost of work beyond its reservation, which the same transaction charges. The commit returns
+// store.ErrConflict if the balance or the payer's limit does not cover it, or if the balance has changed since it was
+// read.
 func ChargeMore(tx *store.Tx, now time.Time, account tenant.Account, h Hold, credits int64, b Balance) error {
 	_, it, err := newEntry(now, account, kindReserve, h.Subject, h.About, -credits)
 	if err != nil {
@@ -164,8 +163,7 @@ func ChargeMore(tx *store.Tx, now time.Time, account tenant.Account, h Hold, cre
 	return take(tx, now, account, b, credits, func(int64) error { return store.ErrConflict })
 }
 
-// release writes an entry of released credits, and adds those that are not reserved
-// again, free, to the balance.
+// release writes an entry of released credits. It adds those that are not reserved again, free, to the balance.
 func release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, credits, free int64) error {
 	_, it, err := newEntry(now, account, kindRelease, h.Subject, h.About, credits)
 	if err != nil {
@@ -195,18 +193,17 @@ type Part struct {
 	Subject string
 	About   About
 	Credits int64
-	// Free says that the credits of the part are released instead of held.
+	// Free reports that the credits of the part are released instead of held.
 	Free bool
 }
 
-// MaxParts bounds the parts of one split. A split takes four writes more than it has
-// parts, of the 100 writes of a transaction; the rest is left for the caller.
+// MaxParts bounds the parts of one split. A split takes four writes more than it has parts, of the 100 writes of a
+// transaction. The rest is left for the caller.
 const MaxParts = 45
 
-// Split divides the reservation of a batch among its parts. Holds has the reservation
-// of each part, in order; it is empty for parts that cost nothing or are free. Rest
-// is what the batch still holds. The commit returns store.ErrConflict if the batch
-// does not hold the given amount, as after an earlier split.
+// Split divides the reservation of a batch among its parts. Holds has the reservation of each part, in order. It is the
+// zero Hold for parts that cost nothing or are free. Rest is the amount that the batch still holds. The commit returns
+// store.ErrConflict if the batch does not hold the given amount, as after an earlier split.
 func Split(tx *store.Tx, now time.Time, account tenant.Account, batch Hold, parts []Part) (rest Hold, holds []Hold, err error) {
 	var all, free int64
 	for _, p := range parts {
@@ -230,8 +227,7 @@ func Split(tx *store.Tx, now time.Time, account tenant.Account, batch Hold, part
 		rest, state = Hold{}, stateReleased
 	}
 	settle(tx, now, account, batch, state, rest.Credits)
-	// The same transaction reserves the released credits again, so that the balance
-	// changes by the free ones only.
+	// The same transaction reserves the released credits again, so that only the free ones change the balance.
 	if err := release(tx, now, account, batch, all, free); err != nil {
 		return Hold{}, nil, err
 	}

@@ -11,22 +11,20 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// DefaultLostLimit is how many credits an account may lose a day that was given no
-// other limit.
+// DefaultLostLimit bounds the daily losses of an account without a limit of its own, in credits.
 const DefaultLostLimit = 5000
 
-// lostLimitNumber is the limit, beside the balance: both are read together.
+// lostLimitNumber is the limit. It is stored with the balance because both are read together.
 const lostLimitNumber = "lost_limit"
 
-// keepLost is how long the count of a day is kept.
+// keepLost is the time for which the count of a day is kept.
 const keepLost = 90 * 24 * time.Hour
 
-// LostSpend is the metric of credits that providers were paid for work that was not
-// charged.
+// LostSpend is the metric of credits that providers were paid for work that was not charged.
 const LostSpend = "LostSpendCredits"
 
-// LostKey is the key of the counter of what an account has lost on a day (UTC):
-// what providers were paid for work that failed or was canceled and was not charged.
+// LostKey returns the key of the counter of an account's losses on a day (UTC): the amount that providers were paid for
+// work that failed or was canceled and was not charged.
 func LostKey(account tenant.Account, at time.Time) store.Key {
 	return store.IDKey("lost#" + string(account) + "#" + at.UTC().Format(time.DateOnly))
 }
@@ -43,27 +41,24 @@ func Lose(tx *store.Tx, now time.Time, account tenant.Account, credits int64) {
 	metric.Add(LostSpend, credits)
 }
 
-// FundsKeys are the keys of the items that decide whether an account can pay for new
-// work; see FundsOf.
+// FundsKeys returns the keys of the items that decide whether an account can pay for new work; see FundsOf.
 func FundsKeys(account tenant.Account, now time.Time) []store.Key {
 	return []store.Key{BalanceKey(account), LostKey(account, now)}
 }
 
-// FundsOf returns the balance of the items of FundsKeys, with what was lost today.
+// FundsOf returns the balance of the items of FundsKeys, with today's losses.
 func FundsOf(items []store.Item) Balance {
 	b := BalanceOf(items[0])
 	b.Lost = items[1].Count()
 	return b
 }
 
-// leastWeight is the share of the work in flight, in percent, that counts as long as
-// nothing was lost.
+// leastWeight is the share of the work in flight, in percent, that counts as long as nothing was lost.
 const leastWeight = 10
 
-// MayRisk returns how many credits the work in flight may cost together: what is left of
-// the limit of the day, since all of it may be lost. As long as little was lost, only a
-// tenth of the work counts, so that an account whose work succeeds can have much of it in
-// flight. The share grows with what was lost; from half of the limit on, all of it counts.
+// MayRisk returns the number of credits that all work in flight may cost: the rest of the daily limit, since all of it
+// may be lost. As long as little was lost, only a tenth of the work counts, so that an account whose work succeeds can
+// have much of it in flight. The share grows with the losses. From half of the limit on, all of it counts.
 func (b Balance) MayRisk() int64 {
 	left := b.LostLimit - b.Lost
 	if left <= 0 {
@@ -72,20 +67,20 @@ func (b Balance) MayRisk() int64 {
 	return left * 100 / min(max(200*b.Lost/b.LostLimit, leastWeight), 100)
 }
 
-// Fence makes the commit return store.ErrConflict if the account has lost more today than
-// when the balance was read.
+// Fence makes the commit return store.ErrConflict if the account's losses of today have grown since the balance was
+// read.
 func Fence(tx *store.Tx, now time.Time, account tenant.Account, b Balance) {
 	if b.Lost == 0 {
-		return // what is lost for the first time today leaves most of the limit
+		return // the first loss of the day leaves most of the limit
 	}
 	n := store.CountValue
 	tx.Update(LostKey(account, now), expression.Add(n, value(0)), n.LessThanEqual(value(b.Lost)), store.Conflict)
 }
 
-// retryRisk is when a caller with too much work in flight should try again.
+// retryRisk is the time after which a caller with too much work in flight should retry.
 const retryRisk = 30 * time.Second
 
-// ErrRisk refuses new work beside which too much is in flight.
+// ErrRisk refuses new work because too much work is in flight.
 func ErrRisk(now time.Time, credits int64, b Balance) error {
 	e := errs.New(errs.RateLimited, "Work of this account that failed or was canceled has cost %d credits today without being charged, and the limit is %d. So work in flight may cost at most %d credits together, and this costs %d. Wait until other work has ended, or request less at a time. To have the limit raised, contact support.", b.Lost, b.LostLimit, b.MayRisk(), credits)
 	e.RetryAfter = retryRisk

@@ -13,21 +13,20 @@ import (
 // month is the layout of a calendar month in UTC.
 const month = "2006-01"
 
-// keepSpending is for how many months the spending of a key is kept.
+// keepSpending is the number of months for which the spending of a key is kept.
 const keepSpending = 13
 
-// Payer is the API key that work is paid for with, and the month in which it was
-// accepted. The zero value is a person: what persons spend is not counted.
+// Payer is the API key that pays for work, and the month in which the work was accepted. The zero value is a person,
+// whose spending is not counted.
 type Payer struct {
 	Key   string `json:"key,omitempty"`
 	Month string `json:"month,omitempty"`
-	// Limit is how many credits the key may spend in a month, as it was when the work
-	// was accepted; nil: as many as there are.
+	// Limit is the number of credits that the key may spend in a month, as it was when the work was accepted. Nil means
+	// no limit.
 	Limit *int64 `json:"limit,omitempty"`
 }
 
-// PayerOf returns the payer of work that is accepted now for a key, which is empty for
-// a person.
+// PayerOf returns the payer of work that is accepted now for a key. The key of a person is empty.
 func PayerOf(now time.Time, keyID string, limit *int64) Payer {
 	if keyID == "" {
 		return Payer{}
@@ -35,8 +34,8 @@ func PayerOf(now time.Time, keyID string, limit *int64) Payer {
 	return Payer{Key: keyID, Month: now.UTC().Format(month), Limit: limit}
 }
 
-// SpendKey is the key of the counter of what an API key has spent in a month, in which
-// the time lies: Item.Count is the number of credits.
+// SpendKey returns the key of the counter of an API key's spending in the month of the given time. Item.Count is the
+// number of credits.
 func SpendKey(account tenant.Account, keyID string, at time.Time) store.Key {
 	return spendKey(account, keyID, at.UTC().Format(month))
 }
@@ -45,8 +44,8 @@ func spendKey(account tenant.Account, keyID, of string) store.Key {
 	return store.IDKey("spend#" + string(account) + "#" + keyID + "#" + of)
 }
 
-// Covers reports whether a balance and the payer's limit cover more credits; spent is
-// the payer's counter.
+// Covers returns an error unless a balance and the payer's limit cover the given credits. The argument spent is the
+// payer's counter.
 func (p Payer) Covers(b Balance, spent store.Item, credits int64) error {
 	switch {
 	case b.Credits < credits:
@@ -57,11 +56,11 @@ func (p Payer) Covers(b Balance, spent store.Item, credits int64) error {
 	return nil
 }
 
-// Counter returns the key of the payer's counter; that of a person counts nothing.
+// Counter returns the key of the payer's counter. The counter of a person never exists.
 func (p Payer) Counter(account tenant.Account) store.Key { return spendKey(account, p.Key, p.Month) }
 
-// spend counts what a payer spends, or gets back if it is negative. If the limit would
-// be exceeded, the commit returns failed of the counter.
+// spend counts the credits that a payer spends, or gets back if they are negative. If the limit would be exceeded, the
+// commit returns the error of failed for the counter.
 func spend(tx *store.Tx, account tenant.Account, p Payer, credits int64, failed func(store.Item) error) {
 	if p.Key == "" || credits == 0 {
 		return

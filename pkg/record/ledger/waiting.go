@@ -8,19 +8,17 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// riskNumber is, beside the count of waiting work, what that work costs: all of it may be
-// lost.
+// riskNumber is the cost of the waiting work, in the item of its count: all of it may be lost.
 const riskNumber = "risk"
 
 // Anything is a limit of credits that nothing exceeds.
 const Anything = int64(math.MaxInt64)
 
-// RiskOf returns what the work that an item counts costs.
+// RiskOf returns the cost of the work that an item counts.
 func RiskOf(it store.Item) int64 { return it.Numbers[riskNumber] }
 
-// Wait adds work that waits, and what it costs, to a counter. The commit returns failed of
-// the counter if there would be more work than most, or if the work before costs more than
-// room.
+// Wait adds waiting work and its cost to a counter. The commit returns the error of failed for the counter if there
+// would be more work than most, or if the counted work costs more than room.
 func Wait(tx *store.Tx, counter store.Key, n, most, credits, room int64, failed func(store.Item) error) {
 	count, risk := store.CountValue, store.Number(riskNumber)
 	within := count.AttributeNotExists().Or(count.LessThanEqual(value(most - n)))
@@ -30,13 +28,13 @@ func Wait(tx *store.Tx, counter store.Key, n, most, credits, room int64, failed 
 	tx.Update(counter, waited(n, credits), within, failed)
 }
 
-// Leave takes work that has ended, and what of its cost was counted, off a counter. The
-// commit returns failed if so much work is not counted.
+// Leave subtracts ended work and its counted cost from a counter. The commit returns failed if the counter is too
+// small.
 func Leave(tx *store.Tx, counter store.Key, n, credits int64, failed error) {
 	tx.Update(counter, waited(-n, -credits), store.CountValue.GreaterThanEqual(value(n)), func(store.Item) error { return failed })
 }
 
-// waited adds to the counts of waiting work.
+// waited changes the counts of waiting work.
 func waited(n, credits int64) expression.UpdateBuilder {
 	u := expression.Add(store.CountValue, value(n))
 	if credits != 0 {

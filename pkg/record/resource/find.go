@@ -30,9 +30,8 @@ func owns(p *auth.Principal, it store.Item) bool {
 	return it.Owner == p.Owner
 }
 
-// FindAll reads several resources of the caller's account and mode by their ids,
-// and other items beside them, in one round trip. What Find would not find is not
-// among the found. Beside are the other items in the order of their keys.
+// FindAll reads several resources of the caller's account and mode by their ids, and other items, in one round trip.
+// Found has the resources that Find would find, and beside has the other items in the order of their keys.
 func FindAll(ctx context.Context, db *store.DB, prefix string, ids []string, others ...store.Key) (found map[string]store.Item, beside []store.Item, err error) {
 	var known []string
 	for _, resourceID := range ids {

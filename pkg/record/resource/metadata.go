@@ -1,6 +1,6 @@
 package resource
 
-// The bounds of metadata: how many pairs there are, and how long names and values are.
+// The bounds of metadata: the number of pairs, and the lengths of names and values.
 const (
 	MaxPairs      = 20
 	MaxPairName   = 40
@@ -13,7 +13,7 @@ type Metadata map[string]string
 // MetadataPatch is metadata in a merge patch: null removes a pair.
 type MetadataPatch map[string]*string
 
-// OrEmpty returns the pairs, or an empty map where there are none.
+// OrEmpty returns the pairs, or an empty map if there are none.
 func (m Metadata) OrEmpty() Metadata {
 	if m == nil {
 		return Metadata{}

@@ -1,5 +1,5 @@
-// Package resource holds what every resource of the API has: its id, times, version
-// and metadata, and how one is found for the caller that owns it.
+// Package resource has the common parts of the API's resources: id, times, version and metadata, and the search for a
+// resource of the caller.
 package resource
 
 import "time"
@@ -19,7 +19,7 @@ func New(id string, now time.Time, metadata Metadata) Resource {
 	return Resource{ID: id, CreatedAt: at, UpdatedAt: at, Version: 1, Metadata: metadata.OrEmpty()}
 }
 
-// ResourceVersion returns the version that the ETag is made of.
+// ResourceVersion returns the version that forms the ETag.
 func (r Resource) ResourceVersion() int64 { return r.Version }
 
 // Touch records a change made at the given time.
@@ -28,8 +28,7 @@ func (r *Resource) Touch(now time.Time) {
 	r.Version++
 }
 
-// MadeAt returns the query of a list that selects what was created in the millisecond
-// of a time.
+// MadeAt returns the query of a list that selects the resources created in the millisecond of a time.
 func MadeAt(at time.Time) string {
 	at = Instant(at).Time
 	return "from=" + at.Format(TimeLayout) + "&to=" + at.Add(time.Millisecond).Format(TimeLayout)

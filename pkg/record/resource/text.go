@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// IsBlank reports whether nothing of a text can be seen.
+// IsBlank reports whether a text has no visible character.
 func IsBlank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
 }
