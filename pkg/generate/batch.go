@@ -12,27 +12,25 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// batch is the payload of a Start task, which starts the work of many resources that
-// were accepted together: one transaction has no room for all of them with their
-// tasks.
+// batch is the payload of a Start task, which starts the work of many resources that were accepted together: one
+// transaction has no room for all of them and their tasks.
 type batch struct {
-	// Hold is what is reserved for those that have not been started.
+	// Hold is the reservation for the resources that have not been started.
 	Hold ledger.Hold `json:"hold,omitzero"`
-	// Orders are the pieces of work, and Started is how many of them were started.
+	// Orders are the pieces of work. Started is the number of those that were started.
 	Orders  []Order `json:"orders"`
 	Started int     `json:"started"`
 }
 
-// startAtOnce is how many pieces of work one step starts: each writes its resource,
-// its task and its reservation, and a transaction takes 100 writes.
+// startAtOnce is the number of pieces of work that one step starts. Each writes its resource, its task and its
+// reservation, and a transaction takes 100 writes.
 const startAtOnce = 20
 
-// AcceptBatch is Accept for several resources of one owner, all or none. One
-// reservation pays for all; the ticket that each gets names the task that starts
-// them. There is at least one.
+// AcceptBatch is Accept for several resources of one owner, all or none. One reservation pays for all. The ticket of
+// each names the task that starts them. There must be at least one order.
 func AcceptBatch(tx *store.Tx, now time.Time, orders []Order, payer ledger.Payer, b ledger.Balance) (Ticket, error) {
 	first := orders[0]
-	first.About.Metadata = nil // it is of one resource alone
+	first.About.Metadata = nil // metadata belongs to a single resource
 	var credits int64
 	for i, o := range orders {
 		orders[i].Risk = o.price()
@@ -54,10 +52,9 @@ func AcceptBatch(tx *store.Tx, now time.Time, orders []Order, payer ledger.Payer
 	return Ticket{Batch: m.ID}, task.Create(tx, now, task.Task{Message: m}, batch{Hold: hold, Orders: orders})
 }
 
-// Begin adds the work of new resources of one owner to the transaction. The reservation of
-// what they are part of pays for them; rest is what it still holds. Tickets are those of
-// the resources, in order. The credits of what is dropped are released. The commit returns
-// queue_full where there is no Room.
+// Begin adds the work of new resources of one owner to the transaction. The given reservation pays for them, and rest
+// is its remainder. Tickets are those of the resources, in order. The credits of dropped work are released. The commit
+// returns queue_full if there is no Room.
 func Begin(tx *store.Tx, now time.Time, o tenant.Owner, hold ledger.Hold, orders []Order, dropped int64) (rest ledger.Hold, tickets []Ticket, err error) {
 	parts := make([]ledger.Part, len(orders), len(orders)+1)
 	var credits int64
@@ -104,8 +101,8 @@ func (w starter) Step(_ context.Context, s *task.Step) (o task.Outcome, err erro
 	return o, nil
 }
 
-// start adds the next pieces to the transaction. One whose resource was canceled or
-// deleted meanwhile has its money released.
+// start adds the next pieces to the transaction. It releases the money of a resource that was canceled or deleted since
+// it was accepted.
 func (w starter) start(ctx context.Context, tx *store.Tx, b *batch) error {
 	some := b.Orders[b.Started:min(b.Started+startAtOnce, len(b.Orders))]
 	keys := make([]store.Key, len(some))
@@ -146,7 +143,7 @@ func (w starter) start(ctx context.Context, tx *store.Tx, b *batch) error {
 			return err
 		}
 		tx.Replace(changed)
-		o.About = wanted[i].About() // the payload of the task leaves it out
+		o.About = wanted[i].About() // the payload of the task does not have it
 		if err := begin(tx, now, o); err != nil {
 			return err
 		}
@@ -155,9 +152,8 @@ func (w starter) start(ctx context.Context, tx *store.Tx, b *batch) error {
 	return nil
 }
 
-// errNotStarted reports a batch that could not be started, which only a defect of
-// ours can cause: its resources still wait, and its money stays held for a person to
-// look at.
+// errNotStarted reports a batch that could not be started, which only a defect of this service can cause. Its resources
+// still wait, and its money stays held until a person looks at it.
 var errNotStarted = errors.New("generate: a batch could not be started")
 
 // Fail keeps the task in the dead letters.

@@ -9,18 +9,17 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// How often a step may fail in a row that a provider refuses for its quota, and how
-// many answers to submissions of a part may be lost: each may have made a generation
-// that we pay for. The deadline bounds both, too.
+// The number of times in a row that a step may fail because a provider refuses it for its quota, and the number of lost
+// answers to submissions of a part: each may have started a generation that we pay for. The deadline bounds both, too.
 const (
 	maxQuota = 12
 	maxLost  = 3
 )
 
-// longestRetryAfter bounds what a provider may ask us to wait.
+// longestRetryAfter bounds the wait that a provider may request.
 const longestRetryAfter = 10 * time.Minute
 
-// failed is the error of a step that the work fails with.
+// failed is the error of a step that makes the work fail.
 type failed struct {
 	Failure
 	cause error
@@ -54,7 +53,7 @@ func unknownModel(cause error) bool {
 	return errors.As(cause, &e) && e.Kind == provider.BadInput && provider.FailureCode(e.Code) == provider.FailedModel
 }
 
-// failureOf returns why the work fails, by the error that ends its task.
+// failureOf returns the failure of the work for the error that ends its task.
 func failureOf(cause error) Failure {
 	var f *failed
 	switch {
@@ -67,8 +66,8 @@ func failureOf(cause error) Failure {
 	}
 }
 
-// classify turns the error of a step of part n into one that says what follows:
-// another attempt after a wait, or the failure that the work ends with.
+// classify turns the error of a step of part n into one that decides how to continue: by another attempt after a wait,
+// or by failing the work.
 func classify(r *run, n int, cause error) error {
 	final := func(f Failure) error { return task.Permanent(&failed{f, cause}) }
 	if p := r.Parts[n]; p.Kind == provider.KindCompose {

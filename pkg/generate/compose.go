@@ -17,25 +17,25 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Composed is the Provider of the parts that the service itself composes of the parts
-// before them. It is the last part of its work.
+// Composed is the Provider of the parts that the service itself composes of the parts before them. Such a part is the
+// last of its work.
 const Composed = "compose"
 
 // Composing is work with parts of the kind compose.
 type Composing interface {
 	Work
-	// Composition returns what part n composes of what the parts before it have made.
+	// Composition returns the composition of part n, of the results of the parts before it.
 	Composition(n int, made []Made) (composition.Composition, error)
-	// Gave reports whether the caller has given what an error of a composition is about.
-	// Work that fails for that is charged as far as it was completed.
+	// Gave reports whether an error of a composition is caused by input of the caller. Work that fails for that reason
+	// is charged as far as it was completed.
 	Gave(e *provider.Error) bool
 }
 
-// Looking is Composing whose composition depends on other resources as they are when its
-// parts are ready. The function generate reads them, since the function compose may not.
+// Looking is Composing whose composition depends on the state of other resources at the time when its parts are ready.
+// The function generate reads them, since the function compose may not.
 type Looking interface {
 	Composing
-	// Look reads them, and reports whether the composition is to show no brand.
+	// Look reads the other resources, and reports whether the composition must not show a brand.
 	Look(ctx context.Context, db *store.DB) (plain bool, err error)
 	// Plain leaves the brand out of the composition.
 	Plain()
@@ -43,37 +43,36 @@ type Looking interface {
 
 // Composer composes media. Only the function compose has one.
 type Composer interface {
-	// Compose composes media of stored files, and passes each file with its role to save.
-	// A draft is made in a fraction of the time. Meanwhile progress receives the percentage
-	// that is done. An error of type *provider.Error is final unless it is Transient; it
-	// has a code of provider.FailureCodes and a message that says what to do.
+	// Compose composes media of stored files, and passes each file with its role to save. A draft takes a fraction of
+	// the time. During the composition progress receives the completed percentage. An error of type *provider.Error is
+	// final unless it is Transient. It has a code of provider.FailureCodes and a message that says how to correct the
+	// problem.
 	Compose(ctx context.Context, c composition.Composition, draft bool, progress func(percent int), save Save) error
 }
 
-// Save stores a file that was composed.
+// Save stores a composed file.
 type Save func(role media.Role, body io.Reader) error
 
-// How often a composition may fail in a row, and how often a function may die of it:
-// what it dies of would end every attempt.
+// The number of times in a row that a composition may fail, and the number of times that a function may die of it: its
+// cause would end every attempt.
 const (
 	maxCompositions = 3
 	maxCrashes      = 3
 )
 
-// compositionProgress is the least progress of a composition, in percent, at which the
-// resource is looked at.
+// compositionProgress is the least progress of a composition, in percent, at which the resource is read and updated.
 const compositionProgress = 10
 
-// reportTimeout bounds a look at the resource: the composition waits for it.
+// reportTimeout bounds such an update: the composition waits for it.
 const reportTimeout = 900 * time.Millisecond
 
-// compose makes a part of those before it, under a lease: a message that arrives twice
-// composes once. Where the function dies, the part begins anew, and replaces what was
-// stored of it. It ends early where the task was canceled.
+// compose makes a part of those before it, under a lease, so that a message that arrives twice composes once. If the
+// function dies, the part is composed again, and replaces the files that were stored. The composition ends early if the
+// task was canceled.
 func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err error) {
 	part := &a.Parts[a.n]
 	if w.Composer == nil && part.Looked {
-		return o, nil // the next step is on the queue of the function that has one
+		return o, nil // the next step is on the queue of the function that composes
 	}
 	work, err := w.work(ctx, a.Step, a.Attempt)
 	if err != nil {
@@ -140,14 +139,13 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	return o, nil
 }
 
-// given is the error of a composition of what the caller has given.
+// given is the error of a composition that was caused by input of the caller.
 type given struct{ err *provider.Error }
 
 func (g *given) Error() string { return g.err.Error() }
 func (g *given) Unwrap() error { return g.err }
 
-// blamed returns the error of a composition, as given where the caller has given what it is
-// about.
+// blamed returns the error of a composition, as given if input of the caller caused it.
 func blamed(w Composing, err error) error {
 	var e *provider.Error
 	if errors.As(err, &e) && w.Gave(e) {
@@ -156,14 +154,14 @@ func blamed(w Composing, err error) error {
 	return err
 }
 
-// ofCaller reports whether a composition has failed for what the caller has given.
+// ofCaller reports whether a composition has failed because of input of the caller.
 func ofCaller(cause error) bool {
 	var g *given
 	return errors.As(cause, &g)
 }
 
-// report lets the resource show how far a composition is, and ends it where the resource no
-// longer waits for it. What fails here is shown later.
+// report updates the progress of a composition in the resource. It ends the composition if the resource no longer waits
+// for it. After a failure, a later report shows the progress.
 func (w *Worker) report(ctx context.Context, a *attempt, percent int, end context.CancelCauseFunc) {
 	a.Parts[a.n].Progress = percent
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
@@ -193,7 +191,7 @@ func classifyComposition(crashes int, cause error) error {
 	if errors.As(cause, &e) && (e.Kind == provider.BadInput || e.Kind == provider.Rejected) {
 		message := e.Message + " Nothing was charged."
 		if ofCaller(cause) {
-			message = e.Message // what it costs follows
+			message = e.Message // the cost is appended later
 		}
 		return task.Permanent(&failed{Failure{Code: provider.FailureCode(e.Code), Message: message, Retryable: e.Kind == provider.Rejected}, cause})
 	}

@@ -14,12 +14,12 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// pausedWait is how long work of a paused factory waits for its next look: resuming the
-// factory wakes it before.
+// pausedWait is the time after which work of a paused factory checks the factory again. Resuming the factory wakes it
+// earlier.
 const pausedWait = time.Hour
 
-// begins reads the resource that a part is submitted for, as work does, and before the
-// first part the state of its factory, in the same round trip.
+// begins reads the resource that a part is submitted for, as work does. Before the first part it also reads the state
+// of the factory, in the same round trip.
 func (w *Worker) begins(ctx context.Context, a *attempt) (_ Work, factory string, err error) {
 	if a.n > 0 || a.Factory == "" {
 		work, err := w.work(ctx, a.Step, a.Attempt)
@@ -33,12 +33,12 @@ func (w *Worker) begins(ctx context.Context, a *attempt) (_ Work, factory string
 	return work, factoryrecord.State(items[1]), err
 }
 
-// wait puts off work, and its deadline with it.
+// wait postpones work, and its deadline with it.
 func (w *Worker) wait(a *attempt) task.Outcome {
 	return task.Outcome{Wait: pausedWait, Deadline: w.Now().Add(pausedWait + a.longest())}
 }
 
-// longest is how long the parts may take.
+// longest returns the longest time that the parts may take.
 func (r *run) longest() time.Duration {
 	o := Order{Delay: time.Minute} // the longest that a rehearsal takes
 	for _, p := range r.Parts {
@@ -47,8 +47,8 @@ func (r *run) longest() time.Duration {
 	return o.longest()
 }
 
-// end cancels work of a factory that was deleted before the work began: it was accepted
-// just then. All other work of the factory is canceled by its own task.
+// end cancels work of a factory that was deleted before the work began, if it was accepted at that moment. All other
+// work of the factory is canceled by a task of its own.
 func (w *Worker) end(a *attempt) task.Outcome {
 	return task.Outcome{Done: true, Join: w.join(a.Step, a.Attempt, func(tx *store.Tx, work Work) error {
 		leave(tx, a.Owner, a.Risk)
@@ -60,8 +60,8 @@ func (w *Worker) end(a *attempt) task.Outcome {
 	})}
 }
 
-// Wake adds to the transaction that the work of a resource, if it waits for its paused
-// factory, looks again now.
+// Wake adds a message to the transaction that has the work of a resource check its paused factory now, if it waits for
+// it.
 func Wake(tx *store.Tx, now time.Time, o tenant.Owner, subject string, attempt int) error {
 	return task.Wake(tx, now, task.Message{ID: task.ID(Generate, subject, attempt), Kind: Generate, Queue: topology.GenerateText, Subject: subject, Owner: o})
 }
@@ -74,10 +74,10 @@ type Canceler struct {
 	Now     func() time.Time
 }
 
-// cancelTries is how often the cancellation of work that keeps moving on is tried.
+// cancelTries bounds the attempts to cancel work that keeps moving on.
 const cancelTries = 5
 
-// Cancel cancels the work of a resource. It does nothing where none runs.
+// Cancel cancels the work of a resource. It does nothing if no work runs.
 func (c *Canceler) Cancel(ctx context.Context, key store.Key) error {
 	for range cancelTries {
 		err := c.cancel(ctx, key)

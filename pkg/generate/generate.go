@@ -1,10 +1,9 @@
-// Package generate is generation work: a task whose parts are one generation of one
-// provider each (a text, a picture, a voice). Every part is submitted, polled and
-// stored, one step each; the last step of all finishes the resource, its event, its
-// money and its place in the account's waiting work in one transaction.
+// Package generate does generation work: a task whose parts are each one generation by one provider (a text, a picture,
+// a voice). Every part is submitted, polled and stored, in one step each. The last step finishes the resource, its
+// event, its money and its place in the account's waiting work in one transaction.
 //
-// The areas (content items, generations of the studio) say what their work is made
-// of by the interface Work; everything that is the same for all of them is here.
+// The areas (content items, generations of the studio) implement the interface Work. Everything that they share is
+// here.
 package generate
 
 import (
@@ -22,25 +21,23 @@ import (
 // Part is one generation that work is made of.
 type Part struct {
 	Kind provider.Kind `json:"kind"`
-	// Model is the id of the model in the catalog; empty for what the service
-	// makes itself.
+	// Model is the id of the model in the catalog, empty for a part that the service makes itself.
 	Model string `json:"model,omitempty"`
-	// Endpoint is the provider's own id of a model that was trained from Model, and that
-	// is called in its place.
+	// Endpoint is the provider's own id of a model that was trained from Model and is called in its place.
 	Endpoint string `json:"endpoint,omitempty"`
 	// Provider is the name of the provider that makes it for live keys.
 	Provider string `json:"provider"`
-	// Credits is its price; 0 with a test key.
+	// Credits is the price of the part, 0 with a test key.
 	Credits int64 `json:"credits,omitempty"`
 }
 
-// Made is what a part has made.
+// Made is the result of a part.
 type Made struct {
 	Text  *provider.Text `json:"text,omitempty"`
 	Files []media.File   `json:"files,omitempty"`
-	// Marks say when the words of a voice are spoken, where that is known.
+	// Marks are the times of the words in speech, if they are known.
 	Marks []provider.Mark `json:"marks,omitempty"`
-	// Branded reports that finished media show the logo or the name of a brand.
+	// Branded reports whether finished media show the logo or the name of a brand.
 	Branded bool `json:"branded,omitempty"`
 }
 
@@ -53,27 +50,25 @@ const (
 	StageCompose  Stage = "compose"  // finished media of the parts
 )
 
-// Failure is why work failed, as callers see it.
+// Failure is the reason for which work failed, as callers see it.
 type Failure struct {
 	Stage Stage
 	Code  provider.FailureCode
-	// Message says what happened and what to do, without secrets.
+	// Message describes the problem and its solution, without secrets.
 	Message string
 	// Retryable reports whether the same work may succeed when it is tried again.
 	Retryable bool
-	// Cost is what was charged for the completed parts, because the work fails for what its
-	// caller has given.
+	// Cost is the charge for the completed parts, if the work fails because of the caller's input.
 	Cost int64
 }
 
-// Ticket is what a resource keeps of its accepted work: it is part of the resource's
-// document, so that the work can be canceled after one read.
+// Ticket is the part of a resource's document that describes its accepted work, so that the work can be canceled after
+// one read.
 type Ticket struct {
-	// Hold is the reservation that pays for the work; the zero value where nothing is
-	// to be paid.
+	// Hold is the reservation that pays for the work. It is the zero value if the work is free.
 	Hold ledger.Hold `json:"hold,omitzero"`
-	// Batch is the id of the task that has yet to start the work, of a resource that
-	// was accepted with others; empty once it has.
+	// Batch is the id of the task that starts the work of a resource that was accepted with others. It is empty once
+	// the work was started.
 	Batch string `json:"batch,omitempty"`
 }
 
@@ -83,32 +78,32 @@ type Loader interface {
 	Open(it store.Item) (Work, error)
 }
 
-// Work is a resource that something is generated for. Its methods change what was
-// read; the handler writes it.
+// Work is a resource for which media are generated. Its methods change the resource that was read. The handler writes
+// it.
 type Work interface {
-	// Waits returns the attempt whose end the resource waits for; 0 where it waits for
-	// none, because it has ended, was canceled, or was never accepted.
+	// Waits returns the attempt whose end the resource waits for. It is 0 if the resource waits for none, because it
+	// has ended, was canceled, or was never accepted.
 	Waits() (attempt int)
 	// Ticket returns the work's ticket, to be read and changed.
 	Ticket() *Ticket
-	// About returns what the entries of its money show.
+	// About returns the part of the resource that the entries of its money show.
 	About() ledger.About
-	// Request returns what part n (from 0) asks its provider for, as far as the resource
-	// decides it: model, options and client token are the handler's. made is what the
-	// parts before it have made. It is not called for parts of the kind compose.
+	// Request returns the request of part n (from 0) to its provider, as far as the resource decides it. The handler
+	// adds model, options and client token. The argument made has the results of the parts before it. Request is not
+	// called for parts of the kind compose.
 	Request(n int, made []Made) (provider.Request, error)
 	// Start notes that the first part has begun.
 	Start(now time.Time)
-	// Progress notes how far the work is, in percent, and reports whether the resource
-	// shows it, so that it is worth a write.
+	// Progress notes the progress of the work in percent, and reports whether the resource shows the difference, so
+	// that a write is worthwhile.
 	Progress(now time.Time, percent int) bool
-	// Succeed puts the parts together, and adds its events, and what else changes with
-	// it, to the transaction. cost is what is charged for it.
+	// Succeed combines the parts, and adds the resource's events and other changes to the transaction. The argument
+	// cost is the charge.
 	Succeed(tx *store.Tx, now time.Time, made []Made, cost int64) error
-	// Fail ends the work, and adds to the transaction as Succeed does.
+	// Fail ends the work without success, and adds to the transaction like Succeed.
 	Fail(tx *store.Tx, now time.Time, f Failure) error
-	// Cancel ends the work before its end, and adds to the transaction as Succeed does.
-	// charged is what its completed parts have cost.
+	// Cancel ends the work early, and adds to the transaction like Succeed. The argument charged is the cost of the
+	// completed parts.
 	Cancel(tx *store.Tx, now time.Time, charged int64) error
 	// Item returns the item to write: the one that was read, with the changes.
 	Item() (store.Item, error)
@@ -116,18 +111,15 @@ type Work interface {
 
 // Providers finds providers.
 type Providers interface {
-	// For returns the provider of a name for work in a mode. Its error is final: the
-	// stack does not offer that provider.
+	// For returns the provider of a name for work in a mode. Its error is final: the stack does not offer the provider.
 	For(name string, mode tenant.Mode) (provider.Provider, error)
 }
 
 // Objects stores files.
 type Objects interface {
-	// Save stores the n-th file of a place and describes it as it was read. The same
-	// place and number replace the same object. It returns unsupported_media for what
-	// is no file that is served.
+	// Save stores the n-th file of a place and describes it. A file of the same place and number replaces the object.
+	// Save returns unsupported_media for a file of a type that is not served.
 	Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error)
-	// Remove removes all files of an attempt, unknown ones included. It succeeds where
-	// there are none.
+	// Remove removes all files of an attempt, including unknown ones. It succeeds if there are none.
 	Remove(ctx context.Context, place media.Place) error
 }

@@ -18,10 +18,10 @@ type Worker struct {
 	DB *store.DB
 	// Loaders are found by the kind of their items.
 	Loaders map[string]Loader
-	// Providers make the other parts; nil in the function compose.
+	// Providers generates the parts that are not composed. It is nil in the function compose.
 	Providers Providers
 	Objects   Objects
-	// Composer composes; nil in all functions but compose.
+	// Composer composes. It is nil in all functions but compose.
 	Composer Composer
 	Now      func() time.Time
 }
@@ -34,7 +34,7 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 // handler is the handler of Generate.
 type handler struct{ *Worker }
 
-// attempt is a step in the hands of the handler.
+// attempt is a step that the handler takes.
 type attempt struct {
 	*task.Step
 	run
@@ -67,7 +67,7 @@ func (w handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if errors.Is(err, task.ErrMoved) || errors.Is(err, task.ErrOrphaned) || ctx.Err() != nil {
 		return o, err
 	}
-	// Of a step that failed nothing is kept but what was lost by it.
+	// Keep nothing of a failed step but its losses.
 	var kept run
 	if err := s.Decode(&kept); err != nil {
 		return o, err
@@ -77,9 +77,8 @@ func (w handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	return task.Outcome{Payload: kept}, err
 }
 
-// finish ends the work well: the resource, its events, its charge and its place
-// among the waiting work. If the result has cost more than was reserved, that is
-// charged, too, or the work fails.
+// finish ends the work with success: the resource, its events, its charge and its place among the waiting work. If the
+// result has cost more than was reserved, the difference is charged, too, or the work fails.
 func (w handler) finish(ctx context.Context, a attempt) (o task.Outcome, err error) {
 	made, extra := a.made(), a.extra()
 	if extra > 0 {
@@ -106,8 +105,7 @@ func (w handler) finish(ctx context.Context, a attempt) (o task.Outcome, err err
 	return o, nil
 }
 
-// covered returns the failure of work whose result has cost more than the balance or
-// the limit of the API key covers.
+// covered returns the failure of work whose result has cost more than the balance or the limit of the API key covers.
 func (w handler) covered(ctx context.Context, a attempt, extra int64) error {
 	work, err := w.work(ctx, a.Step, a.Attempt)
 	if err != nil || work == nil {
@@ -128,7 +126,7 @@ func (w handler) covered(ctx context.Context, a attempt, extra int64) error {
 	return nil
 }
 
-// Fail ends the work badly, and releases its money.
+// Fail ends the work without success, and releases its money.
 func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Outcome, err error) {
 	a := attempt{Step: s}
 	if err := s.Decode(&a.run); err != nil {
@@ -146,7 +144,7 @@ func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 		case unanswered(cause):
 			lost += a.Parts[n].Credits
 		case refused(cause) && a.Parts[n].Handle != "" && !a.Parts[n].Ready:
-			lost -= a.Parts[n].Credits + a.Parts[n].Extra // providers do not bill what they refuse
+			lost -= a.Parts[n].Credits + a.Parts[n].Extra // providers do not bill generations that they refuse
 		}
 	}
 	o.Join = w.join(s, a.Attempt, func(tx *store.Tx, work Work) error {
@@ -165,7 +163,7 @@ func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 	return o, nil
 }
 
-// Cancel stops the provider, as far as it can be stopped, and removes the files.
+// Cancel stops the provider, if it can be stopped, and removes the files.
 func (w handler) Cancel(ctx context.Context, s *task.Step) error {
 	a := attempt{Step: s}
 	if err := s.Decode(&a.run); err != nil {
@@ -176,8 +174,7 @@ func (w handler) Cancel(ctx context.Context, s *task.Step) error {
 	return nil
 }
 
-// work reads the resource that a task is for; nil where it does not wait for this
-// attempt.
+// work reads the resource of a task. It returns nil if the resource does not wait for this attempt.
 func (w *Worker) work(ctx context.Context, s *task.Step, attempt int) (Work, error) {
 	it, err := w.DB.Get(ctx, store.IDKey(s.Subject))
 	if errors.Is(err, store.ErrNotFound) {
@@ -201,9 +198,8 @@ func (w *Worker) open(it store.Item, attempt int) (Work, error) {
 	return work, nil
 }
 
-// join returns an Outcome.Join that changes the resource. Where the resource does
-// not wait for the attempt, its task was canceled in the same transaction: that is a
-// race which reading the task again ends.
+// join returns an Outcome.Join that changes the resource. If the resource does not wait for the attempt, its task was
+// canceled in the same transaction. Reading the task again resolves this race.
 func (w *Worker) join(s *task.Step, attempt int, change func(*store.Tx, Work) error) func(context.Context, *store.Tx) error {
 	return func(ctx context.Context, tx *store.Tx) error {
 		work, err := w.work(ctx, s, attempt)
@@ -225,8 +221,7 @@ func (w *Worker) join(s *task.Step, attempt int, change func(*store.Tx, Work) er
 	}
 }
 
-// shows is the Outcome.Join that lets the resource show how far the work is; nil
-// where there is nothing to write.
+// shows returns the Outcome.Join that updates the progress in the resource, or nil if nothing has changed.
 func (w *Worker) shows(a *attempt, work Work, first bool) func(context.Context, *store.Tx) error {
 	percent := a.percent()
 	if !first && (work == nil || !work.Progress(w.Now(), percent)) {

@@ -17,19 +17,17 @@ const (
 	Expire   task.Kind = "generate.expire" // deletes a resource of a sandbox whose time is over
 )
 
-// work is how a kind of generation is treated.
+// work is the treatment of a kind of generation.
 type work struct {
-	// queue is where its steps wait. Kinds that take long have queues of their own, so
-	// that they do not hold back the quick ones.
+	// queue is the queue of its steps. Slow kinds have queues of their own, so that they do not delay the quick ones.
 	queue topology.Queue
-	// deadline is the most that a part of this kind may take, its waiting in the queue
-	// included.
+	// deadline is the longest time that a part of this kind may take, with its wait in the queue.
 	deadline time.Duration
-	// poll is how long to wait between two polls where the provider does not say.
+	// poll is the wait between two polls if the provider does not name one.
 	poll time.Duration
-	// file is what its files must be; empty: it makes none.
+	// file is the type of the files that the kind makes, empty if it makes none.
 	file media.Type
-	// usual is how long a part of this kind takes as a rule, its waiting included.
+	// usual is the usual duration of a part of this kind, with its wait in the queue.
 	usual time.Duration
 }
 

@@ -11,26 +11,25 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Order is work to accept for a resource that the same transaction creates or sets
-// back to its beginning.
+// Order is work for a resource that the same transaction creates or sets back to its beginning.
 type Order struct {
 	tenant.Owner
-	// Subject is the id of the resource, and Attempt the number of this try.
+	// Subject is the id of the resource. Attempt is the number of this try.
 	Subject string `json:"subject"`
 	Attempt int    `json:"attempt"`
-	// About is what the entries of its money show.
+	// About is the part of the resource that the entries of its money show.
 	About ledger.About `json:"-"`
-	// Parts are what is to be made, in order; at least one.
+	// Parts are the parts to generate, in order. There is at least one.
 	Parts []Part `json:"parts"`
-	// Makes is what the caller asked for, such as content_item.post.
+	// Makes names the requested result, such as content_item.post.
 	Makes string `json:"makes,omitempty"`
-	// Risk is what of the price is counted as in flight.
+	// Risk is the part of the price that counts as in flight.
 	Risk int64 `json:"risk,omitempty"`
-	// Delay is how much longer than usual the work may take: a rehearsed wait.
+	// Delay is the time that is added to the usual duration, to rehearse waiting.
 	Delay time.Duration `json:"delay,omitempty"`
 }
 
-// longest is how long the work may take.
+// longest returns the longest time that the work may take.
 func (o Order) longest() time.Duration {
 	d := o.Delay
 	for _, p := range o.Parts {
@@ -39,14 +38,13 @@ func (o Order) longest() time.Duration {
 	return d
 }
 
-// usualSandbox is how long a rehearsal takes beyond its delay, and usualDraft how much
-// longer where it composes.
+// usualSandbox is the duration of a rehearsal beyond its delay. usualDraft is added if it composes.
 const (
 	usualSandbox = 2 * time.Second
 	usualDraft   = 4 * time.Second
 )
 
-// Usual is how long the work takes as a rule.
+// Usual returns the usual duration of the work.
 func (o Order) Usual() time.Duration {
 	if o.Mode == tenant.Test {
 		d := o.Delay + usualSandbox
@@ -62,7 +60,7 @@ func (o Order) Usual() time.Duration {
 	return d
 }
 
-// price is that of all parts together.
+// price returns the price of all parts together.
 func (o Order) price() (credits int64) {
 	for _, p := range o.Parts {
 		credits += p.Credits
@@ -70,11 +68,10 @@ func (o Order) price() (credits int64) {
 	return credits
 }
 
-// Accept adds to the transaction what begins the work of one resource: its task, the
-// reservation of its price, and its place among the account's waiting work. The
-// ticket is to be kept in the resource's document. b is what ledger.FundsOf returned,
-// and the zero value with a test key. The commit refuses with insufficient_balance,
-// spend_limit_reached, queue_full and rate_limited.
+// Accept adds the start of the work of one resource to the transaction: its task, the reservation of its price, and its
+// place among the account's waiting work. The ticket must be stored in the resource's document. The argument b is the
+// result of ledger.FundsOf, or the zero value with a test key. The commit returns insufficient_balance,
+// spend_limit_reached, queue_full or rate_limited if it refuses the work.
 func Accept(tx *store.Tx, now time.Time, o Order, payer ledger.Payer, b ledger.Balance) (Ticket, error) {
 	hold, err := reserve(tx, now, o, o.price(), payer, b)
 	if err != nil {
@@ -91,22 +88,19 @@ func reserve(tx *store.Tx, now time.Time, o Order, credits int64, payer ledger.P
 	return ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Subject: o.Subject, About: o.About, Credits: credits, Payer: payer}, b)
 }
 
-// TaskKey is the key of the task that carries out an attempt at a resource, which
-// Cancel needs.
+// TaskKey returns the key of the task of an attempt at a resource, which Cancel needs.
 func TaskKey(subject string, attempt int) store.Key {
 	return store.IDKey(task.ID(Generate, subject, attempt))
 }
 
-// Cancel adds to the transaction the cancellation of the work of a resource, whose
-// task was read. It charges the parts that were completed, returns what these cost,
-// and releases the rest of the work's credits; the provider is asked to stop in the
-// background. The caller writes the resource itself, on the condition that it is
-// unchanged. If the work has just ended or moved on, Cancel or the commit returns
-// store.ErrConflict.
+// Cancel adds the cancellation of the work of a resource, whose task was read, to the transaction. It charges the
+// completed parts, returns their cost, and releases the rest of the work's credits. The provider is stopped in the
+// background. The caller writes the resource itself, on the condition that it is unchanged. If the work has just ended
+// or moved on, Cancel or the commit returns store.ErrConflict.
 func Cancel(tx *store.Tx, now time.Time, o tenant.Owner, t *Ticket, read store.Item) (charged int64, err error) {
 	if t.Batch != "" {
 		leave(tx, o, 0)
-		return 0, nil // nothing was begun: the task of the batch finds it canceled, and releases its money
+		return 0, nil // nothing was begun: the task of the batch finds the work canceled, and releases its money
 	}
 	if err := task.Cancel(tx, read); err != nil {
 		return 0, err

@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Outcomes that a test key can ask for, beside the states of a resource.
+// Outcomes that a test key can request, in addition to the states of a resource.
 const (
 	OutcomeFailed  = "failed"
 	OutcomeBalance = string(errs.InsufficientBalance)
@@ -20,8 +20,7 @@ const (
 	OutcomeRate    = string(errs.RateLimited)
 )
 
-// Rehearsal is what a test key asks for beside the outcome. The areas embed it, because
-// their outcomes differ.
+// Rehearsal is the part of a test key's request that does not depend on the outcomes of an area. The areas embed it.
 type Rehearsal struct {
 	FailureCode  provider.FailureCode `json:"failure_code,omitempty" maxLength:"64" doc:"Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent: generation_failed" example:"content_policy"`
 	DelaySeconds int                  `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds until the result"`
@@ -53,14 +52,13 @@ func codes() []string {
 // Delay returns how long the work takes.
 func (r Rehearsal) Delay() time.Duration { return time.Duration(r.DelaySeconds) * time.Second }
 
-// Request returns what the sandbox is asked for by work that was accepted at the start.
+// Request returns the rehearsal that the sandbox performs for work that was accepted at the start.
 func (r Rehearsal) Request(outcome string, start time.Time) provider.Rehearsal {
 	return provider.Rehearsal{Fail: outcome == OutcomeFailed, Code: r.FailureCode, Start: start, Delay: r.Delay()}
 }
 
-// Refuse returns the refusal that a test key asks for as the outcome of work that costs
-// credits with a live key, or nil if it asks for none. Of a model without a price it is
-// one credit.
+// Refuse returns the refusal that a test key requests as the outcome of work that costs credits with a live key, or nil
+// if it requests none. Work of a model without a price counts as one credit.
 func Refuse(outcome string, credits int64, p *auth.Principal) error {
 	credits = max(credits, 1)
 	switch outcome {

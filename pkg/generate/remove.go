@@ -16,19 +16,18 @@ type removal struct {
 	Attempts int `json:"attempts"`
 }
 
-// RemoveFiles adds to the transaction that deletes a resource the task that removes
-// the files of all its attempts, of which attempts is the last.
+// RemoveFiles adds the task that removes the files of all attempts of a resource to the transaction that deletes the
+// resource. The argument attempts is the number of the last attempt.
 func RemoveFiles(tx *store.Tx, now time.Time, o tenant.Owner, subject string, attempts int) error {
 	return task.Create(tx, now, task.Task{Message: task.Message{
 		ID: task.ID(Remove, subject, 1), Kind: Remove, Queue: topology.GenerateText, Subject: subject, Owner: o,
 	}}, removal{attempts})
 }
 
-// remover is the handler of Remove. It tries without end: what a customer has deleted
-// must not stay.
+// remover is the handler of Remove. It tries without end: files that a customer has deleted must not stay.
 type remover struct{ *Worker }
 
-// Step removes the files. Done again it finds none.
+// Step removes the files. A repeated step finds none.
 func (w remover) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var r removal
 	if err := s.Decode(&r); err != nil {

@@ -17,44 +17,42 @@ import (
 // run is the payload of a Generate task: one attempt at the work of a resource.
 type run struct {
 	Attempt int `json:"attempt"`
-	// Factory is the factory that the resource belongs to; empty: none. While it is
-	// paused, work that has not begun waits.
+	// Factory is the factory of the resource, empty if there is none. While it is paused, work that has not begun
+	// waits.
 	Factory string `json:"factory,omitempty"`
-	// Risk is what of the price is counted as in flight.
+	// Risk is the part of the price that counts as in flight.
 	Risk int64 `json:"risk,omitempty"`
-	// Parts are what is to be made, and how far each is.
+	// Parts are the parts to generate, with their progress.
 	Parts []part `json:"parts"`
 }
 
-// part is one part and how far it is.
+// part is a part with its progress.
 type part struct {
 	Part
 	Handle provider.Handle `json:"handle,omitempty"`
-	// Bills reports that the provider is paid for a generation once it has accepted it:
-	// it cannot be stopped.
+	// Bills reports whether the provider is paid for a generation once it has accepted it: it cannot be stopped.
 	Bills bool `json:"bills,omitempty"`
-	// Extra is what the part costs beyond its price.
+	// Extra is the cost of the part beyond its price.
 	Extra int64 `json:"extra,omitempty"`
-	// Lost counts the submissions whose answer was lost, so that a generation may run
-	// of which there is no handle.
+	// Lost counts the submissions whose answer was lost, so that a generation without a known handle may run.
 	Lost int `json:"lost,omitempty"`
-	// Looked reports that the function generate has looked at what a composition depends on:
-	// the function compose may not read it. Plain reports what it found: no brand is shown.
+	// Looked reports whether the function generate has read the resources that a composition depends on: the function
+	// compose may not read them. Plain is the result: the composition shows no brand.
 	Looked bool `json:"looked,omitempty"`
 	Plain  bool `json:"plain,omitempty"`
-	// Crashes counts the functions that have died while they composed it.
+	// Crashes counts the functions that have died while they composed the part.
 	Crashes  int `json:"crashes,omitempty"`
 	Progress int `json:"progress,omitempty"`
-	// Ready reports that the provider has made it, Done that it is stored.
+	// Ready reports whether the provider has finished the part, and Done whether it is stored.
 	Ready bool `json:"ready,omitempty"`
 	Done  bool `json:"done,omitempty"`
 	Made  Made `json:"made,omitzero"`
 }
 
-// SandboxLife is how long the resources of a sandbox are kept for which something was made.
+// SandboxLife is the time for which generated resources of a sandbox are kept.
 const SandboxLife = 30 * 24 * time.Hour
 
-// ExpiresAt returns when a resource is deleted that was created at a time; nil: never.
+// ExpiresAt returns the time at which a resource is deleted that was created at a time, or nil if it is kept.
 func ExpiresAt(o tenant.Owner, created resource.Time) *resource.Time {
 	if o.Mode != tenant.Test {
 		return nil
@@ -63,8 +61,7 @@ func ExpiresAt(o tenant.Owner, created resource.Time) *resource.Time {
 	return &at
 }
 
-// expire adds to the transaction the task that deletes a resource of a sandbox. The package
-// reset has its handler.
+// expire adds the task that deletes a resource of a sandbox to the transaction. The package reset has its handler.
 func expire(tx *store.Tx, now time.Time, o Order) error {
 	if o.Mode != tenant.Test || o.Attempt > 1 {
 		return nil
@@ -90,7 +87,7 @@ func begin(tx *store.Tx, now time.Time, o Order) error {
 	}, r)
 }
 
-// current is the number of the part that is not done; len(Parts) where all are.
+// current returns the number of the first part that is not done, or len(Parts) if all are done.
 func (r *run) current() int {
 	for n, p := range r.Parts {
 		if !p.Done {
@@ -100,8 +97,8 @@ func (r *run) current() int {
 	return len(r.Parts)
 }
 
-// queue is the queue of the next step; empty for that of the step before, if none but the
-// end is left, or if a composition is to be looked at first.
+// queue returns the queue of the next step. It is empty, for the queue of the step before, if only the end is left, or
+// if the resources of a composition must be read first.
 func (r *run) queue() topology.Queue {
 	if n := r.current(); n < len(r.Parts) && (r.Parts[n].Kind != provider.KindCompose || r.Parts[n].Looked) {
 		return kinds[r.Parts[n].Kind].queue
@@ -109,7 +106,7 @@ func (r *run) queue() topology.Queue {
 	return ""
 }
 
-// made is what the parts that are done have made.
+// made returns the results of the parts that are done.
 func (r *run) made() []Made {
 	var made []Made
 	for _, p := range r.Parts[:r.current()] {
@@ -118,7 +115,7 @@ func (r *run) made() []Made {
 	return made
 }
 
-// percent is how far the run is, by how long its parts usually take.
+// percent returns the progress of the run, measured by the usual durations of its parts.
 func (r *run) percent() int {
 	var whole, done time.Duration
 	for n, p := range r.Parts {
@@ -134,8 +131,8 @@ func (r *run) percent() int {
 	return int(100 * done / whole)
 }
 
-// stage is the stage at which the run has failed with a code: some codes only come of
-// composing, also where a test key asks for them.
+// stage returns the stage at which the run has failed with a code: some codes only come of composing, even if a test
+// key requests them.
 func (r *run) stage(code provider.FailureCode) Stage {
 	if n := r.current(); n < len(r.Parts) && r.Parts[n].Kind == provider.KindCompose || code.Composing() {
 		return StageCompose
@@ -143,8 +140,7 @@ func (r *run) stage(code provider.FailureCode) Stage {
 	return StageGenerate
 }
 
-// completed is the price of the parts that the provider has made, or is paid for in any
-// case.
+// completed returns the price of the parts that the provider has finished, or is paid for in any case.
 func (r *run) completed() (credits int64) {
 	for _, p := range r.Parts {
 		if p.Done || p.Ready || p.Handle != "" && p.Bills {
@@ -154,7 +150,7 @@ func (r *run) completed() (credits int64) {
 	return credits
 }
 
-// extra is what the parts cost beyond their price.
+// extra returns the cost of the parts beyond their price.
 func (r *run) extra() (credits int64) {
 	for _, p := range r.Parts {
 		credits += p.Extra
@@ -162,8 +158,8 @@ func (r *run) extra() (credits int64) {
 	return credits
 }
 
-// paid is the most that providers may have been paid for the run. Submitting reports
-// that a submission may be on its way.
+// paid returns the most that providers may have been paid for the run. The argument submitting reports that a
+// submission may be on its way.
 func (r *run) paid(submitting bool) (credits int64) {
 	for n, p := range r.Parts {
 		if p.Kind == provider.KindCompose {
@@ -177,8 +173,8 @@ func (r *run) paid(submitting bool) (credits int64) {
 	return credits
 }
 
-// firstFile is the number of the first file of part n: files of a run are numbered
-// through, in the order of its parts.
+// firstFile returns the number of the first file of part n: the files of a run are numbered consecutively, in the order
+// of its parts.
 func (r *run) firstFile(n int) int {
 	first := 1
 	for _, p := range r.Parts[:n] {
@@ -193,8 +189,7 @@ func (r *run) lost(n int) {
 	metric.Count("LostSubmissions", "provider", r.Parts[n].Provider)
 }
 
-// token names one submission: it is the same whenever the same part of the same
-// attempt is submitted.
+// token names one submission. It is the same whenever the same part of the same attempt is submitted.
 func token(subject string, attempt, n int) string {
 	return fmt.Sprintf("%s-%d-%d", subject, attempt, n)
 }

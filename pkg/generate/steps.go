@@ -28,10 +28,9 @@ func (w *Worker) provider(a *attempt) (provider.Provider, error) {
 	return p, nil
 }
 
-// submit starts a part. A provider that takes no client token is asked under a
-// lease, so that a message that arrives twice submits once; where a function dies
-// with the lease, the part is submitted again once that has ended. That may make a
-// second generation, which costs us and is counted, never the customer.
+// submit starts a part. If the provider takes no client token, the step takes a lease first, so that a message that
+// arrives twice submits once. If a function dies with the lease, the part is submitted again once the lease has ended.
+// That may start a second generation, which the service pays for and counts, never the customer.
 func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err error) {
 	p, err := w.provider(a)
 	if err != nil {
@@ -93,7 +92,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 	return o, nil
 }
 
-// request is what the current part asks for.
+// request returns the request of the current part.
 func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 	req, err := work.Request(a.n, a.made())
 	if err != nil {
@@ -107,7 +106,7 @@ func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 		}
 		req.Model, req.Options, req.Resolution = cmp.Or(a.Parts[a.n].Endpoint, m.ProviderModel), m.ProviderOptions, m.Capabilities.Resolution
 		if m.Kind == provider.KindVideo || m.Kind == provider.KindMusic {
-			req.Seconds = m.Length(req.Seconds) // what the price is for
+			req.Seconds = m.Length(req.Seconds) // the length that the price is for
 		}
 		if part := &a.Parts[a.n]; part.Credits > 0 {
 			asked, err := m.PriceOf(req)
@@ -120,14 +119,14 @@ func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 	return req, nil
 }
 
-// disown cancels a generation that the task does not know: it was canceled, or taken
-// over, while the generation was submitted.
+// disown cancels a generation that the task does not know: the task was canceled, or taken over, while the generation
+// was submitted.
 func (w *Worker) disown(ctx context.Context, p provider.Provider, a *attempt, h provider.Handle, now *task.Task) {
 	if now != nil {
 		known := task.Step{Task: *now}
 		var r run
 		if known.Decode(&r) == nil && a.n < len(r.Parts) && r.Parts[a.n].Handle == h {
-			return // only the answer to its write was lost
+			return // only the answer to the task's write was lost
 		}
 	}
 	metric.Count("DisownedGenerations", "provider", p.Name())
@@ -136,7 +135,7 @@ func (w *Worker) disown(ctx context.Context, p provider.Provider, a *attempt, h 
 	}
 }
 
-// poll asks how far a part is.
+// poll reads the progress of a part from its provider.
 func (w *Worker) poll(ctx context.Context, a *attempt) (o task.Outcome, err error) {
 	p, err := w.provider(a)
 	if err != nil {
@@ -162,7 +161,7 @@ func (w *Worker) poll(ctx context.Context, a *attempt) (o task.Outcome, err erro
 		}
 	}
 	if a.percent() == before {
-		return o, nil // nothing to show: the resource need not be read
+		return o, nil // no progress to show: the resource need not be read
 	}
 	work, err := w.work(ctx, a.Step, a.Attempt)
 	if err != nil {
@@ -172,7 +171,7 @@ func (w *Worker) poll(ctx context.Context, a *attempt) (o task.Outcome, err erro
 	return o, nil
 }
 
-// store fetches what a part has made, and keeps it.
+// store fetches the result of a part, and stores it.
 func (w *Worker) store(ctx context.Context, a *attempt) (o task.Outcome, err error) {
 	p, err := w.provider(a)
 	if err != nil {
@@ -185,7 +184,7 @@ func (w *Worker) store(ctx context.Context, a *attempt) (o task.Outcome, err err
 	return o, w.keep(ctx, a, result)
 }
 
-// keep stores a part's files. Stored again they replace themselves.
+// keep stores a part's files. If they were stored before, they are replaced.
 func (w *Worker) keep(ctx context.Context, a *attempt, result provider.Result) error {
 	part := &a.Parts[a.n]
 	made := Made{Text: result.Text, Marks: result.Marks}
@@ -211,8 +210,8 @@ func (w *Worker) keep(ctx context.Context, a *attempt, result provider.Result) e
 	return nil
 }
 
-// measure notes what a part costs beyond its price, by what it has made. The sizes of
-// pictures do not matter: the adapters choose them.
+// measure notes the cost of a part beyond its price, from its result. The sizes of pictures do not matter: the adapters
+// choose them.
 func (p *part) measure(made Made, characters int) error {
 	m, ok := catalog.Find(p.Model)
 	if !ok || p.Credits == 0 || made.Text != nil {
@@ -239,7 +238,7 @@ func (w *Worker) saveFile(ctx context.Context, place media.Place, n int, f provi
 	return w.Objects.Save(ctx, place, n, body)
 }
 
-// accepted refuses a file that was read well, but is not what was asked for.
+// accepted refuses a file that was read without error, but is not of the requested type.
 func accepted(kind provider.Kind, f media.File) error {
 	want := kinds[kind].file
 	visible, lasting := want == media.Image || want == media.Video, want == media.Video || want == media.Audio
@@ -249,8 +248,8 @@ func accepted(kind provider.Kind, f media.File) error {
 	return nil
 }
 
-// stop asks the provider of the current part to stop. That it does not costs us, not
-// the customer, so it is tried once.
+// stop asks the provider of the current part to stop. A failure costs the service, not the customer, so it is tried
+// once.
 func (w *Worker) stop(ctx context.Context, a *attempt) {
 	if a.n = a.current(); a.n == len(a.Parts) || a.Parts[a.n].Handle == "" || a.Parts[a.n].Ready {
 		return
@@ -264,8 +263,8 @@ func (w *Worker) stop(ctx context.Context, a *attempt) {
 	}
 }
 
-// clear removes what an attempt has stored that ended without a result. No caller can
-// reach it any more, so that failing to is only waste.
+// clear removes the files of an attempt that ended without a result. No caller can reach them any more, so a failure
+// only leaves waste.
 func (w *Worker) clear(ctx context.Context, a *attempt) {
 	for _, p := range a.Parts {
 		if kinds[p.Kind].file == "" || !p.Ready && len(p.Made.Files) == 0 {

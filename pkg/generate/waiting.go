@@ -10,14 +10,13 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// MaxWaiting is how much work of one account may wait for its end, and MaxWaitingTests how
-// much work of its sandbox.
+// MaxWaiting bounds the waiting work of an account, and MaxWaitingTests that of its sandbox.
 const (
 	MaxWaiting      = 1000
 	MaxWaitingTests = 100
 )
 
-// mostWaiting is how much work of an owner may wait.
+// mostWaiting returns the bound of an owner's waiting work.
 func mostWaiting(o tenant.Owner) int64 {
 	if o.Mode == tenant.Test {
 		return MaxWaitingTests
@@ -25,18 +24,18 @@ func mostWaiting(o tenant.Owner) int64 {
 	return MaxWaiting
 }
 
-// retryQueueFull is when a caller whose queue is full should try again.
+// retryQueueFull is the time after which a caller whose queue is full should retry.
 const retryQueueFull = 30 * time.Second
 
-// WaitingKey is the key of the count of an owner's waiting work, for Room.
+// WaitingKey returns the key of the count of an owner's waiting work, for Room.
 func WaitingKey(o tenant.Owner) store.Key { return store.IDKey("waiting#" + o.String()) }
 
-// RoomKeys are the keys of the items that Room reads.
+// RoomKeys returns the keys of the items that Room reads.
 func RoomKeys(o tenant.Owner, now time.Time) []store.Key {
 	return append(ledger.FundsKeys(o.Account, now), WaitingKey(o))
 }
 
-// Room returns how much more work of an owner may wait, by the items of RoomKeys.
+// Room returns the number of further pieces of work that may wait for an owner, by the items of RoomKeys.
 func Room(o tenant.Owner, items []store.Item) int {
 	funds, waiting := ledger.FundsOf(items), items[len(items)-1]
 	if risk := ledger.RiskOf(waiting); risk > 0 && risk >= funds.MayRisk() || funds.Lost > funds.LostLimit && o.Mode == tenant.Live {
@@ -45,8 +44,8 @@ func Room(o tenant.Owner, items []store.Item) int {
 	return int(mostWaiting(o) - waiting.Count())
 }
 
-// enter counts work that waits, and what it costs. The commit returns queue_full where
-// there is too much work, and rate_limited where it would cost more than may be lost.
+// enter counts waiting work and its cost. The commit returns queue_full if there is too much work, and rate_limited if
+// it would cost more than may be lost.
 func enter(tx *store.Tx, now time.Time, o Order, n, credits int64, b ledger.Balance) error {
 	most, may := mostWaiting(o.Owner), b.MayRisk()
 	if credits > may && b.Lost > 0 {
@@ -76,20 +75,20 @@ func queueFull(most int64) error {
 	return full
 }
 
-// enterAnyway is enter for work that was paid for before, and for which there was Room.
+// enterAnyway is enter for work that was already paid for and for which there was Room.
 func enterAnyway(tx *store.Tx, o tenant.Owner, n, credits int64) {
 	most := mostWaiting(o)
 	ledger.Wait(tx, WaitingKey(o), n, most, credits, ledger.Anything, func(store.Item) error { return queueFull(most) })
 }
 
-// leave counts off work that has ended, and what of its price was counted. That the count
-// is there follows from the task that ends: only a defect of ours could make this fail.
+// leave subtracts ended work, and the part of its price that was counted. Since the task that ends was counted, only a
+// defect of this service could make this fail.
 func leave(tx *store.Tx, o tenant.Owner, credits int64) {
 	missing := fmt.Errorf("generate: the waiting work of %s is miscounted", o)
 	ledger.Leave(tx, WaitingKey(o), 1, credits, missing)
 }
 
-// unrisk counts off what of the price of work was counted that was canceled before it began.
+// unrisk subtracts the counted price of work that was canceled before it began.
 func unrisk(tx *store.Tx, o tenant.Owner, credits int64) {
 	if credits > 0 {
 		ledger.Leave(tx, WaitingKey(o), 0, credits, store.ErrConflict)

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Avatar is a person of a provider who speaks.
+// Avatar is a speaking person of a provider.
 type Avatar struct {
 	ID         string   `json:"id" doc:"Id of the avatar, to be sent as avatar" example:"emily_vertical_primary"`
 	Name       string   `json:"name" doc:"Display name" example:"Emily vertical primary"`
@@ -33,7 +33,7 @@ var avatars = sync.OnceValue(func() []Avatar {
 	return all
 })
 
-// Avatars returns the avatars of a model, in a fixed order; all if it is empty.
+// Avatars returns the avatars of a model, in a fixed order. An empty model chooses all.
 func Avatars(model string) []Avatar {
 	var chosen []Avatar
 	for _, a := range avatars() {
@@ -44,8 +44,7 @@ func Avatars(model string) []Avatar {
 	return chosen
 }
 
-// DefaultAvatar returns the id of the avatar that the model uses where none is named;
-// empty if it has none.
+// DefaultAvatar returns the id of the avatar that the model uses if none is named, or an empty id if it has none.
 func (m Model) DefaultAvatar() string {
 	for _, a := range Avatars(m.ID) {
 		if slices.Contains(a.Default, m.ID) {

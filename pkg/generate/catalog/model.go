@@ -1,11 +1,9 @@
-// Package catalog holds what the service offers: the generation models with
-// their prices and life cycle, and the subscription plans. Both are tables in
-// files beside this one, so that a price or a model changes without code.
+// Package catalog has the offers of the service: the generation models with their prices and life cycle, and the
+// subscription plans. Both are tables in files of this folder, so that a price or a model changes without code.
 //
-// The ids of models are the service's own. They name the model and its version,
-// not the provider or its endpoint (flux-pro-1.1, not fal-ai/flux-pro/v1.1), so
-// that a model keeps its id when it moves to another provider. An id is never
-// given to another model; one that ends is retired, and names its successor.
+// The ids of models are the service's own. They name the model and its version, not the provider or its endpoint
+// (flux-pro-1.1, not fal-ai/flux-pro/v1.1), so that a model keeps its id when it moves to another provider. An id is
+// never given to another model. A model that ends is retired, and names its successor.
 package catalog
 
 import (
@@ -21,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// State is where a model is in its life.
+// State is the state of a model in its life cycle.
 type State string
 
 // The states of a model.
@@ -30,12 +28,12 @@ const (
 	Preview   State = "preview"   // listed and in the sandbox, not yet for live work
 	Retired   State = "retired"   // ended; Successor takes its place
 
-	// Unavailable is not in the table: a live key sees it where the stack has not
-	// configured the model's provider, or the provider lacks the model in its region.
+	// Unavailable is not in the table. Live keys see it if the stack has not configured the model's provider, or the
+	// provider lacks the model in its region.
 	Unavailable State = "unavailable"
 )
 
-// Input is something that a model cannot do without, beside the prompt.
+// Input is an input besides the prompt without which a model cannot work.
 type Input string
 
 // The inputs that models need.
@@ -48,7 +46,7 @@ const (
 	InputDialogue Input = "dialogue"
 )
 
-// Capabilities is what a model can be asked for.
+// Capabilities are the requests that a model can carry out.
 type Capabilities struct {
 	AspectRatios []string `json:"aspect_ratios,omitempty" doc:"Supported aspect ratios. Absent if the input image sets it, or the output has none" example:"[\"9:16\",\"16:9\"]"`
 	MaxImages    int      `json:"max_images,omitempty" doc:"Maximum number of images per request. Absent: one" example:"4"`
@@ -56,7 +54,7 @@ type Capabilities struct {
 	Seconds      []int    `json:"seconds,omitempty" doc:"Supported lengths in seconds, if only certain ones are supported" example:"[5,10]"`
 	MinSeconds   int      `json:"min_seconds,omitempty" doc:"Minimum length in seconds. Absent: 1" example:"5"`
 	MaxSeconds   int      `json:"max_seconds,omitempty" doc:"Maximum length in seconds" example:"10"`
-	// A fewest and a most each.
+	// PromptCharacters and LyricsCharacters have a minimum and a maximum each.
 	PromptCharacters []int    `json:"prompt_characters,omitempty" doc:"Minimum and maximum length of the prompt in characters, if there is a limit" example:"[10,300]"`
 	LyricsCharacters []int    `json:"lyrics_characters,omitempty" doc:"Minimum and maximum length of the lyrics in characters, if there is a limit" example:"[10,3000]"`
 	MaxCharacters    int      `json:"max_characters,omitempty" doc:"Maximum length of the text in characters" example:"100000"`
@@ -88,15 +86,14 @@ type Model struct {
 	Regions []string `json:"regions" nullable:"false" doc:"AWS regions that have it. Empty if its provider is not AWS, or reaches it through an inference profile" example:"[\"us-east-1\"]"`
 	Source  string   `json:"source" format:"uri" doc:"URL where the provider publishes price and capabilities" example:"https://fal.ai/models/fal-ai/flux-pro/v1.1"`
 
-	// ProviderModel is the id that the provider knows, and ProviderOptions the
-	// settings that make it this model. Neither is shown.
+	// ProviderModel is the provider's id of the model. ProviderOptions are the provider's settings of this model.
+	// Neither is shown.
 	ProviderModel   string            `json:"-"`
 	ProviderOptions map[string]string `json:"-"`
 }
 
-// In reports whether the model can be called from an AWS region, and by the global
-// inference profile if that is permitted. Models of providers outside AWS can be called
-// from all.
+// In reports whether the model can be called from an AWS region, by the global inference profile if that is permitted.
+// Models of providers outside AWS can be called from everywhere.
 func (m Model) In(region string, everywhere bool) bool {
 	if len(m.Regions) > 0 && !slices.Contains(m.Regions, region) {
 		return false
@@ -110,15 +107,14 @@ func (Model) SchemaName() string { return "Model" }
 //go:embed models.json
 var modelsJSON []byte
 
-// row is a model as models.json has it.
+// row is a model in models.json.
 type row struct {
 	Model
 	ProviderModel   string            `json:"provider_model"`
 	ProviderOptions map[string]string `json:"provider_options"`
-	// RegionsSource is where AWS publishes the regions.
+	// RegionsSource is the URL of AWS's list of the regions.
 	RegionsSource string `json:"regions_source"`
-	// Cost is what the provider charges, in US dollars: what the price was made
-	// from, at one credit for a cent.
+	// Cost is the provider's price in US dollars, from which the price was calculated at one credit for a cent.
 	Cost     *cost        `json:"cost"`
 	Training *trainingRow `json:"training"`
 }
@@ -135,8 +131,7 @@ type table struct {
 	Models   []row                    `json:"models"`
 }
 
-// models reads the table when it is first needed: a function that asks for no
-// model does not pay for it at its start.
+// models reads the table when it is first needed, so that a function without models does not pay for it at its start.
 var models = sync.OnceValue(func() table {
 	t, err := parse(modelsJSON)
 	if err != nil {
@@ -172,8 +167,8 @@ type Filter struct {
 	Provider string
 }
 
-// Models returns the chosen models in the order of the table: by kind, and the
-// retired ones too. The caller owns the slice, not what it points to.
+// Models returns the chosen models in the order of the table: by kind, including the retired ones. The caller owns the
+// slice, but not the values that its elements point to.
 func Models(f Filter) []Model {
 	var chosen []Model
 	for _, r := range models().Models {
@@ -205,7 +200,7 @@ func Find(id string) (Model, bool) {
 	return Model{}, false
 }
 
-// Default is the model of a kind that is used where none is named.
+// Default returns the model of a kind that is used if none is named.
 func Default(kind provider.Kind) Model {
 	m, ok := Find(models().Defaults[kind])
 	if !ok {
@@ -214,9 +209,8 @@ func Default(kind provider.Kind) Model {
 	return m
 }
 
-// Usable refuses a model that cannot make things of the kind: one that does not
-// exist, is retired, or makes something else (unsupported_model), and kinds that
-// there are none of (validation_failed). param names the member that is to blame.
+// Usable refuses a model that cannot make media of the kind: one that does not exist, is retired, or makes other media
+// (unsupported_model), and unknown kinds (validation_failed). The argument param names the member at fault.
 func Usable(kind, id, param string) error {
 	_, err := choose(kind, id, param)
 	return err
@@ -238,7 +232,7 @@ func choose(kind, id, param string) (Model, error) {
 	return m, nil
 }
 
-// shorten keeps what a caller sent from filling a message.
+// shorten prevents a caller's text from filling a message.
 func shorten(id string) string {
 	const longest = 64
 	if len(id) > longest {

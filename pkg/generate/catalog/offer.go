@@ -9,16 +9,16 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// Offer is what one stack offers of the catalog: live work needs a provider that
-// the stack has configured and that has the model in the stack's region, while the
-// sandbox stands in for all of them. Its zero value offers nothing for live work.
+// Offer is the part of the catalog that one stack offers. Live work needs a provider that the stack has configured and
+// that has the model in the stack's region. The sandbox replaces all providers. The zero value offers nothing for live
+// work.
 type Offer struct {
 	configured provider.Configured
 	region     string
 }
 
-// NewOffer makes the offer of a stack in an AWS region with the providers of a list,
-// which provider.ParseConfigured reads.
+// NewOffer returns the offer of a stack in an AWS region with the providers of a list, in the form of
+// provider.ParseConfigured.
 func NewOffer(providers, region string) Offer {
 	return Offer{provider.ParseConfigured(providers), region}
 }
@@ -29,9 +29,8 @@ func (o Offer) has(m Model) bool { return o.configured.Has(m.Provider) && o.reac
 // reaches reports whether the model can be called from the stack's region.
 func (o Offer) reaches(m Model) bool { return m.In(o.region, o.configured.Has(profile.Everywhere)) }
 
-// Models returns the chosen models as keys of a mode see them: to live keys, those
-// that live work cannot reach are unavailable. They stay in the list, so that a caller
-// can look up any id that a factory or an old content item names.
+// Models returns the chosen models as keys of a mode see them: for live keys, models that live work cannot reach are
+// unavailable. They stay in the list, so that a caller can look up any id that a factory or an old content item names.
 func (o Offer) Models(f Filter, live bool) []Model {
 	chosen := Models(f)
 	for i, m := range chosen {
@@ -44,9 +43,8 @@ func (o Offer) Models(f Filter, live bool) []Model {
 	return chosen
 }
 
-// Choose returns the id of the model for a piece of work: the one that the caller
-// asked for, else the fallback, else the kind's default here. It refuses like
-// Usable, and for live work also a model in preview and one that is unavailable.
+// Choose returns the id of the model for a piece of work: the one that the caller named, else the fallback, else the
+// kind's default. It refuses like Usable, and for live work also a model that is in preview or unavailable.
 func (o Offer) Choose(kind, asked, fallback string, live bool) (string, error) {
 	const param = "/model"
 	id := cmp.Or(asked, fallback)
@@ -69,9 +67,9 @@ func (o Offer) Choose(kind, asked, fallback string, live bool) (string, error) {
 	return id, nil
 }
 
-// ChooseFor is Choose for a request: where no model is named, and the usual one lacks an
-// input that it needs or does not take one that is given, it is the first one that can
-// carry out the request. A talking avatar without a picture is an example.
+// ChooseFor is Choose for a request. If no model is named, and the default one lacks an input that it needs or does not
+// take one that is given, it returns the first model that can carry out the request. A talking avatar without a picture
+// is an example.
 func (o Offer) ChooseFor(req provider.Request, asked string, live bool) (string, error) {
 	id, err := o.Choose(string(req.Kind), asked, "", live)
 	if err != nil || asked != "" {
@@ -88,7 +86,7 @@ func (o Offer) ChooseFor(req provider.Request, asked string, live bool) (string,
 	return id, nil
 }
 
-// instead is the refusal of a model that ends with one to use in its place.
+// instead returns the refusal of a model, with a message that ends with the name of one to use in its place.
 func (o Offer) instead(kind provider.Kind, param, format string, args ...any) error {
 	other, err := o.Default(kind, true)
 	if err != nil {
@@ -97,15 +95,14 @@ func (o Offer) instead(kind provider.Kind, param, format string, args ...any) er
 	return unsupported(param, format+" Use %s, for example.", append(args, other.ID)...)
 }
 
-// shapes are the aspect ratios that content items come in.
+// shapes are the aspect ratios of content items.
 var shapes = map[provider.Kind][]string{
 	provider.KindImage: {"4:5", "1:1", "9:16"},
 	provider.KindVideo: {"9:16", "16:9"},
 }
 
-// Default is the model of a kind that is used where none is named: the catalog's,
-// or where that is unavailable to live work, the first other one that can do what
-// content items need. It returns unsupported_model where there is none.
+// Default returns the model of a kind that is used if none is named: the catalog's default, or, if that is unavailable
+// to live work, the first other model that can make content items. It returns unsupported_model if there is none.
 func (o Offer) Default(kind provider.Kind, live bool) (Model, error) {
 	usual := Default(kind)
 	if !live || o.has(usual) {
@@ -121,7 +118,7 @@ func (o Offer) Default(kind provider.Kind, live bool) (Model, error) {
 	return Model{}, unsupported("", "No provider that makes %s is set up here for live keys. Use a test key. Nothing was created or spent.", kind)
 }
 
-// within reports whether all of some are among others.
+// within reports whether all elements of some are among others.
 func within[T comparable](some, others []T) bool {
 	return !slices.ContainsFunc(some, func(x T) bool { return !slices.Contains(others, x) })
 }

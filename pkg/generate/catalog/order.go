@@ -14,7 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// The lengths that are asked for where none is given and the model has no list.
+// The lengths that are requested if none is given and the model has no list.
 const (
 	usualVideo = 5
 	usualMusic = 30
@@ -22,9 +22,8 @@ const (
 	maxSpokenSeconds = 300
 )
 
-// PriceOf returns the price of a request in credits, or ErrNoPrice if the model has
-// none. It depends on the request alone, so that the estimate and the reservation are
-// equal.
+// PriceOf returns the price of a request in credits, or ErrNoPrice if the model has none. It depends only on the
+// request, so that the estimate and the reservation are equal.
 func (m Model) PriceOf(req provider.Request) (int64, error) {
 	if m.Kind == provider.KindAvatar && req.AudioURL != "" && req.Spoken <= 0 {
 		return 0, fmt.Errorf("catalog: a recording for %s was not measured", m.ID)
@@ -56,9 +55,8 @@ func (m Model) quantity(req provider.Request) Quantity {
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
-// Length is the length in seconds that a model makes where asked is wanted: itself
-// where the model can, else the shortest that is longer, else the longest; 0 asks
-// for the usual one. It is 0 where the model alone decides.
+// Length returns the length in seconds of the result for a requested length: the same if the model can make it, else
+// the shortest longer one, else the longest. 0 requests the usual length. Length returns 0 if the model alone decides.
 func (m Model) Length(asked int) int {
 	c := m.Capabilities
 	if m.decidesLength() {
@@ -84,9 +82,8 @@ func (m Model) Length(asked int) int {
 	return asked
 }
 
-// DefaultRatio returns the aspect ratio that is made where none is asked for: that of
-// phones for clips, and a square for pictures, if the model has it; empty if its
-// pictures have no ratio, or the picture that they start from decides.
+// DefaultRatio returns the aspect ratio that is used if none is requested: that of phones for clips, and a square for
+// pictures, if the model has it. It is empty if its pictures have no ratio, or if the input picture decides.
 func (m Model) DefaultRatio() string {
 	all, usual := m.Capabilities.AspectRatios, "9:16"
 	if m.Kind == provider.KindImage {
@@ -101,8 +98,7 @@ func (m Model) DefaultRatio() string {
 	return all[0]
 }
 
-// decidesLength reports whether the model determines the length of its result: a song
-// is as long as its lyrics.
+// decidesLength reports whether the model determines the length of its result: a song is as long as its lyrics.
 func (m Model) decidesLength() bool {
 	c := m.Capabilities
 	return m.Kind == provider.KindMusic && len(c.Seconds) == 0 && c.MaxSeconds == 0
@@ -206,12 +202,11 @@ func (m Model) inputs(req provider.Request, prefix string) error {
 	return nil
 }
 
-// alike are languages that speak as another one does: what is written in Bokmål or
-// Nynorsk is spoken as Norwegian, and who says Chinese or Arabic means the standard.
+// alike maps languages to those that they are spoken as: texts in Bokmål or Nynorsk are spoken as Norwegian, and
+// Chinese and Arabic mean the standard languages.
 var alike = map[string]string{"nb": "no", "nn": "no", "cmn": "zh", "arb": "ar"}
 
-// Speaks reports whether the model speaks a language (BCP 47), according to its
-// provider.
+// Speaks reports whether the model speaks a language (BCP 47), according to its provider.
 func (m Model) Speaks(tag string) bool {
 	all := m.Capabilities.Languages
 	parsed, err := language.Parse(tag)

@@ -23,7 +23,7 @@ type Plan struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Plan) SchemaName() string { return "Plan" }
 
-// RateLimits are calls a minute by kind of key.
+// RateLimits are requests per minute, by kind of key.
 type RateLimits struct {
 	Test int `json:"test" doc:"Requests per minute of a test key" example:"60"`
 	Live int `json:"live" doc:"Requests per minute of a live key" example:"600"`

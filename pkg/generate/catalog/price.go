@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Unit is what a price is for.
+// Unit is the unit of a price.
 type Unit string
 
 // The units of prices.
@@ -19,12 +19,11 @@ const (
 	PerTrack      Unit = "track"
 )
 
-// megapixel is how providers count pixels that they charge by.
+// megapixel is the number of pixels that providers charge as one megapixel.
 const megapixel = 1024 * 1024
 
-// Price is what a model costs: Credits for every Per units. Prices below a credit
-// stay exact that way: 3 credits for 10 images. What a piece of work costs is
-// rounded up to a whole credit once, at the end.
+// Price is the price of a model: Credits for every Per units. So prices below a credit stay exact, such as 3 credits
+// for 10 images. The price of a piece of work is rounded up to a whole credit once, at the end.
 type Price struct {
 	Unit         Unit  `json:"unit" enum:"image,second,1k_characters,1k_tokens,track" doc:"Unit of the price"`
 	Credits      int64 `json:"credits" doc:"Credits for the number of units in per. For text models: of output tokens" example:"4"`
@@ -36,7 +35,7 @@ type Price struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Price) SchemaName() string { return "ModelPrice" }
 
-// Quantity is how much is wanted of a model. Only what its unit counts matters.
+// Quantity is the requested amount of a model's results. Only the field for the unit of its price matters.
 type Quantity struct {
 	Images        int
 	Width, Height int           // of each image; 0 where not known: the smallest
@@ -47,10 +46,10 @@ type Quantity struct {
 	Tracks        int
 }
 
-// ErrNoPrice is the answer for a model whose price is not known.
+// ErrNoPrice is the error for a model whose price is not known.
 var ErrNoPrice = errors.New("catalog: the model has no price")
 
-// Cost is the price of a quantity in credits, rounded up.
+// Cost returns the price of a quantity in credits, rounded up.
 func (m Model) Cost(q Quantity) (int64, error) {
 	if m.Price == nil {
 		return 0, fmt.Errorf("%w: %s", ErrNoPrice, m.ID)
@@ -75,8 +74,8 @@ func (m Model) Cost(q Quantity) (int64, error) {
 	}
 }
 
-// Excess returns what a result has cost beyond the price that was reserved for it, or
-// 0 if it is within what the service bears: one unit of the price, or a tenth.
+// Excess returns the cost of a result beyond its reserved price, or 0 if it is within the tolerance that the service
+// bears: one unit of the price, or a tenth.
 func (m Model) Excess(reserved, cost int64) int64 {
 	borne := reserved / 10
 	if m.Price != nil {
@@ -88,7 +87,7 @@ func (m Model) Excess(reserved, cost int64) int64 {
 	return cost - reserved
 }
 
-// sizes is how often one image of the quantity counts.
+// sizes returns the number of units that one image of the quantity counts as.
 func (p Price) sizes(q Quantity) int64 {
 	if p.Megapixels == 0 {
 		return 1
@@ -104,8 +103,8 @@ func ceil(a, b int64) int64 {
 	return a/b + 1
 }
 
-// mul multiplies numbers that are not negative. What is too large stays the
-// largest number: an absurd quantity must not come out cheap.
+// mul multiplies numbers that are not negative. An overflow yields the largest number: an absurd quantity must not come
+// out cheap.
 func mul(factors ...int64) int64 {
 	product := int64(1)
 	for _, f := range factors {
@@ -117,7 +116,7 @@ func mul(factors ...int64) int64 {
 	return product
 }
 
-// add adds as mul multiplies.
+// add adds numbers with the same rule as mul.
 func add(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

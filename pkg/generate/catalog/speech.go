@@ -32,8 +32,7 @@ func (m Model) billedCharacters(text string) (n int) {
 	return n
 }
 
-// spoken returns the length of an avatar's speech: that of the recording, or the
-// estimated one of the text.
+// spoken returns the length of an avatar's speech: the length of the recording, or an estimate for the text.
 func spoken(req provider.Request) time.Duration {
 	if req.Spoken > 0 {
 		return req.Spoken

@@ -10,15 +10,14 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 )
 
-// Training is what training a model from this one costs, and where it is possible.
+// Training is the price of training a model from this one, and the regions in which it is possible.
 type Training struct {
 	Credits int64    `json:"credits" doc:"Credits for the number of trained tokens in per" example:"1"`
 	Per     int64    `json:"per" doc:"Number of trained tokens that the credits pay for" example:"5000"`
 	Epochs  int64    `json:"epochs" doc:"Number of times that each token of the samples is trained" example:"5"`
 	Regions []string `json:"regions" nullable:"false" doc:"AWS regions in which live keys can train it" example:"[\"us-east-1\"]"`
 
-	// ProviderModel is the id that the provider trains, and Parameters are its settings.
-	// Neither is shown.
+	// ProviderModel is the provider's id of the model to train. Parameters are its settings. Neither is shown.
 	ProviderModel string            `json:"-"`
 	Parameters    map[string]string `json:"-"`
 }
@@ -26,27 +25,25 @@ type Training struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Training) SchemaName() string { return "ModelTraining" }
 
-// trainingRow is a training as models.json has it.
+// trainingRow is a training in models.json.
 type trainingRow struct {
 	Training
 	ProviderModel string            `json:"provider_model"`
 	Parameters    map[string]string `json:"parameters"`
-	// USD is what the provider charges for 1,000 tokens of one epoch. Source and
-	// RegionsSource are where it publishes price and regions.
+	// USD is the provider's price for 1,000 tokens of one epoch. Source and RegionsSource are the URLs of the price and
+	// of the regions.
 	USD           string `json:"usd"`
 	Source        string `json:"source"`
 	RegionsSource string `json:"regions_source"`
 }
 
-// Cost is the price of training with samples of a number of tokens, rounded up to a
-// whole credit.
+// Cost returns the price of training with samples of a number of tokens, rounded up to a whole credit.
 func (t Training) Cost(tokens int) int64 {
 	return ceil(mul(int64(tokens), t.Epochs, t.Credits), t.Per)
 }
 
-// Base returns the model that a training starts from: the one that was asked for, else
-// the usual one where it can be trained, else the default of texts, else the first that
-// can be trained here. param is the member that is to blame.
+// Base returns the model that a training starts from: the named one, else the usual one if it can be trained, else the
+// default of texts, else the first one that can be trained here. The argument param names the member at fault.
 func (o Offer) Base(asked, usual, param string, live bool) (Model, error) {
 	can := func(m Model) bool {
 		return m.Training != nil && m.State == Available && (!live || o.configured.Has(m.Provider) && slices.Contains(m.Training.Regions, o.region))
@@ -91,21 +88,20 @@ type Trained struct {
 	ID        string `json:"id"`
 	FactoryID string `json:"factory_id"`
 	BaseModel string `json:"base_model"`
-	// TrainingID is the training that has made it.
+	// TrainingID is the id of the training that has made it.
 	TrainingID string `json:"training_id"`
-	// Endpoint is the id by which the provider calls it; empty in the sandbox.
+	// Endpoint is the id by which the provider calls it, empty in the sandbox.
 	Endpoint string `json:"endpoint,omitempty"`
 }
 
 // TrainedKind is the kind of the items of trained models.
 const TrainedKind = "trained_model"
 
-// TrainedAttribute is the attribute of a factory's item that holds its trained model, so
-// that who reads the factory need not read the model.
+// TrainedAttribute is the attribute of a factory's item that holds its trained model, so that readers of the factory
+// need not read the model.
 const TrainedAttribute = "trained"
 
-// Model returns the trained model as the catalog shows it: its price and limits are
-// those of the base model.
+// Model returns the trained model as the catalog shows it, with the price and limits of the base model.
 func (t Trained) Model() Model {
 	m, _ := Find(t.BaseModel) // an id is never removed from the table
 	m.Name = cmp.Or(m.Name, t.BaseModel) + ", trained"
@@ -114,8 +110,7 @@ func (t Trained) Model() Model {
 	return m
 }
 
-// UsableIn is Usable for a factory that may have a trained model, which other factories
-// cannot use.
+// UsableIn is Usable for a factory that may have a trained model, which other factories cannot use.
 func UsableIn(trained *Trained, kind, modelID, param string) error {
 	switch {
 	case trained != nil && trained.ID == modelID && kind == string(provider.KindText):
@@ -128,7 +123,7 @@ func UsableIn(trained *Trained, kind, modelID, param string) error {
 	return Usable(kind, modelID, param)
 }
 
-// trainedPrefix is what the ids of trained models begin with.
+// trainedPrefix is the prefix of the ids of trained models.
 const trainedPrefix = id.Model + "_"
 
 // TrainedModel returns a trained model as keys of a mode see it.

@@ -37,8 +37,7 @@ var voices = sync.OnceValue(func() []Voice {
 	return all
 })
 
-// Voices returns the voices of a model that speak a language, in a fixed order. An
-// empty filter chooses all.
+// Voices returns the voices of a model that speak a language, in a fixed order. An empty argument has no effect.
 func Voices(model, tag string) []Voice {
 	var chosen []Voice
 	for _, v := range voices() {
@@ -50,8 +49,7 @@ func Voices(model, tag string) []Voice {
 	return chosen
 }
 
-// covers reports whether a language tag is another one or begins it, as en begins
-// en-GB.
+// covers reports whether a language tag equals another one or is its beginning, as en is of en-GB.
 func covers(tag, other string) bool {
 	return len(other) >= len(tag) && strings.EqualFold(other[:len(tag)], tag) && (len(other) == len(tag) || other[len(tag)] == '-')
 }
@@ -59,11 +57,11 @@ func covers(tag, other string) bool {
 // optionVoice is the option of models that have a voice of their own.
 const optionVoice = "voice"
 
-// usualLanguage is the language of a text that names none.
+// usualLanguage is the language of a text whose language is not named.
 const usualLanguage = "en"
 
-// DefaultVoice returns the id of the voice that the model uses for a language (BCP 47)
-// where none is named; empty if it is not known.
+// DefaultVoice returns the id of the voice that the model uses for a language (BCP 47) if none is named, or an empty id
+// if it is not known.
 func (m Model) DefaultVoice(tag string) string {
 	if id := m.ProviderOptions[optionVoice]; id != "" {
 		return id

@@ -8,7 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 )
 
-// describe returns a composition as the engine takes it.
+// describe returns a composition in the form of the engine.
 func describe(what composition.Composition, draft bool, at paths) (compose.Work, error) {
 	quality := compose.Full
 	if draft {

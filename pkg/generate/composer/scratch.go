@@ -12,8 +12,8 @@ import (
 
 const scratchPrefix = "composer-"
 
-// Scratch returns a folder in dir for the temporary files of this process, and removes
-// those that processes have left there which were killed.
+// Scratch returns a folder in dir for the temporary files of this process. It removes the folders of processes that
+// were killed.
 func Scratch(dir string) (string, error) {
 	left, err := filepath.Glob(filepath.Join(dir, scratchPrefix+"*"))
 	if err != nil {

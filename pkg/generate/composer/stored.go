@@ -1,5 +1,5 @@
-// Package composer composes media of stored files: it brings them to this machine, has the
-// engine compose them, and hands on what was made.
+// Package composer composes media of stored files: it downloads them, has the engine compose them, and passes on the
+// results.
 package composer
 
 import (
@@ -22,12 +22,11 @@ import (
 
 // Objects opens stored files.
 type Objects interface {
-	// Open starts reading the object of a key. Its error has the code not_found where
-	// there is none.
+	// Open starts reading the object of a key. Its error has the code not_found if there is none.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// Engine composes files of this machine.
+// Engine composes local files.
 type Engine interface {
 	Compose(ctx context.Context, w compose.Work, out string, progress func(percent int)) (compose.Result, error)
 }
@@ -42,8 +41,7 @@ type Composer struct {
 
 var _ generate.Composer = (*Composer)(nil)
 
-// The most bytes that the parts of one composition may have together, and how many of
-// them are fetched at a time.
+// The most bytes of all parts of one composition, and the number of parts that are fetched at a time.
 const (
 	maxBytes = 1 << 30
 	atOnce   = 4
@@ -89,10 +87,10 @@ func keep(f compose.File, save generate.Save) error {
 	return save(f.Role, file)
 }
 
-// paths are where the files are on this machine, by their keys.
+// paths maps the keys of files to their local paths.
 type paths map[string]string
 
-// of returns the path of a file; empty for none.
+// of returns the path of a file, or an empty one for nil.
 func (p paths) of(f *media.File) string {
 	if f == nil {
 		return ""
@@ -100,7 +98,7 @@ func (p paths) of(f *media.File) string {
 	return p[f.Key]
 }
 
-// fetch brings all files of a composition to a folder.
+// fetch downloads all files of a composition to a folder.
 func (c *Composer) fetch(ctx context.Context, what composition.Composition, dir string) (paths, error) {
 	all, bytes := paths{}, int64(0)
 	what.Files(func(f *media.File) {
@@ -142,8 +140,8 @@ func (c *Composer) download(ctx context.Context, key, path string) error {
 	return nil
 }
 
-// failure returns the error of a composition as work fails with it. What is wrong with
-// the parts is final; anything else may be tried again.
+// failure returns the error of a composition in the form in which work fails. A defect of the parts is final. Any other
+// error may be retried.
 func failure(err error) error {
 	var e *compose.Error
 	if !errors.As(err, &e) {

@@ -1,6 +1,5 @@
-// Package composition describes finished media in terms of stored files: what the
-// function compose makes of the parts of generated work. It mirrors the descriptions of
-// pkg/media/compose, without linking the engine, so that every function can use it.
+// Package composition describes finished media in terms of stored files: the results of the function compose. It
+// mirrors the descriptions of pkg/media/compose, without linking the engine, so that every function can use it.
 package composition
 
 import (
@@ -12,16 +11,16 @@ import (
 
 // Composition is a Video, Carousel, Picture or MusicClip.
 type Composition interface {
-	// Files calls f for each stored file that it is made of.
+	// Files calls f for each stored file of the composition.
 	Files(f func(*media.File))
 }
 
-// Brand is how a brand shows itself.
+// Brand is the appearance of a brand.
 type Brand struct {
 	Name string
-	// Logo is a picture; nil: none.
+	// Logo is a picture, or nil.
 	Logo *media.File
-	// Color is its color, such as #0a7cff; empty: none.
+	// Color is the brand's color, such as #0a7cff, or empty.
 	Color string
 }
 
@@ -38,31 +37,31 @@ const (
 type Video struct {
 	Format Format
 	Scenes []Scene
-	// Narration is one voice that speaks the texts of all scenes, and decides the cut;
-	// nil: each scene has its length.
+	// Narration is one voice that speaks the texts of all scenes, and determines the cut. If it is nil, each scene has
+	// its own length.
 	Narration *media.File
-	// Marks say when the voice is where in the texts, which are joined by one space
-	// each. None: their length decides.
+	// Marks are the times at which the voice reaches places of the texts, which are joined by one space each. Without
+	// marks, the lengths of the texts determine the times.
 	Marks []timeline.Mark
 	// Language of the texts (BCP 47).
 	Language string
-	// Captions burns the captions in. They are a file, too, whenever there is a narration.
+	// Captions burns the captions in. They are also a file whenever there is a narration.
 	Captions bool
 	// Fade joins the scenes by cross-fades instead of cuts.
 	Fade bool
-	// Music plays under the voice; nil: none.
+	// Music plays under the voice. It may be nil.
 	Music *media.File
 	Brand *Brand
 }
 
 // Scene is a part of a video: a clip or a picture.
 type Scene struct {
-	Text          string // what the voice says
+	Text          string // the text that the voice speaks
 	Clip, Picture *media.File
 	Length        time.Duration // in videos without a narration
 }
 
-// Use is what a picture is for.
+// Use is the purpose of a picture.
 type Use string
 
 // The uses.
@@ -75,7 +74,7 @@ const (
 type Picture struct {
 	Use  Use
 	File *media.File
-	// Text is written over it; empty: none.
+	// Text is written over the picture. It may be empty.
 	Text     string
 	Language string // of the text (BCP 47)
 	Brand    *Brand
@@ -92,15 +91,15 @@ type Carousel struct {
 // Slide is a picture of a carousel.
 type Slide struct {
 	File    *media.File
-	Heading string // empty: none
+	Heading string // may be empty
 }
 
 // MusicClip is a video of a track: its cover, and a waveform that moves with it.
 type MusicClip struct {
 	Track, Cover *media.File
-	// Length is how long it plays at most, from 15 to 60 seconds.
+	// Length is the longest time that it plays, from 15 to 60 seconds.
 	Length time.Duration
-	// Title is written under the cover; empty: none.
+	// Title is written under the cover. It may be empty.
 	Title    string
 	Language string // of the title (BCP 47)
 	Brand    *Brand
@@ -169,7 +168,7 @@ func (b *Brand) hasLogo() bool { return b != nil && b.Logo != nil }
 // Shows reports whether a brand has a logo or a name to show.
 func (b *Brand) Shows() bool { return b.hasLogo() || b != nil && b.Name != "" }
 
-// Plain returns the brand without its logo and name: its color stays.
+// Plain returns the brand without its logo and name. Its color stays.
 func (b *Brand) Plain() *Brand {
 	if b == nil || b.Color == "" {
 		return nil
