@@ -9,11 +9,11 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// maxCIDRs bounds an allow-list: it travels with every call of its keys.
+// maxCIDRs bounds an allow-list, which is sent with every call of its keys.
 const maxCIDRs = 50
 
-// ParseCIDRs checks an allow-list and returns it in canonical form. A single
-// address stands for itself. Param is the JSON pointer of the list.
+// ParseCIDRs checks an allow-list and returns it in canonical form. A single address becomes a range of itself. Param
+// is the JSON pointer of the list.
 func ParseCIDRs(list []string, param string) ([]string, error) {
 	if len(list) > maxCIDRs {
 		return nil, errs.Invalid(param, "must have at most %d entries", maxCIDRs)
@@ -38,9 +38,9 @@ func ParseCIDRs(list []string, param string) ([]string, error) {
 	return out, nil
 }
 
-// Outside returns the index of the first range of a list that does not lie within one
-// range of an allow-list, or -1 if there is none. An empty list permits all addresses:
-// it lies within an empty allow-list only, and its index is 0.
+// Outside returns the index of the first range of a list that does not lie within one range of an allow-list, or -1 if
+// there is none. An empty list permits all addresses: it lies only within an empty allow-list, and otherwise its index
+// is 0.
 func Outside(list, allowed []string) int {
 	if len(allowed) == 0 {
 		return -1
@@ -63,8 +63,8 @@ func holds(outer, inner string) bool {
 	return err == nil && o.Bits() <= i.Bits() && o.Contains(i.Addr())
 }
 
-// Permits reports whether an allow-list permits an address. An empty list permits
-// all; an address that cannot be read is permitted by an empty list only.
+// Permits reports whether an allow-list permits an address. An empty list permits all. A malformed address is permitted
+// by an empty list only.
 func Permits(list []string, address string) bool {
 	if len(list) == 0 {
 		return true

@@ -11,16 +11,16 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// An API key reads svc_<mode>_<secret><checksum>: 32 random bytes in base62, then
-// the CRC32 of all that comes before it, also in base62. The checksum lets secret
-// scanners recognise a key, and a mistyped key be refused without a look-up.
+// An API key has the form svc_<mode>_<secret><checksum>: 32 random bytes in base62, then the CRC32 of everything before
+// it, also in base62. The checksum lets secret scanners recognize a key, and a mistyped key be refused without a
+// look-up.
 const (
 	secretBytes    = 32
 	secretDigits   = 43 // 62^43 > 2^256
 	checksumDigits = 6  // 62^6 > 2^32
 )
 
-// PrefixLength is how many of a key's first characters may be shown.
+// PrefixLength is the number of a key's first characters that may be shown.
 const PrefixLength = 13
 
 // NewKey makes a key from the given source of randomness.
@@ -47,11 +47,10 @@ func ParseKey(key string) (tenant.Mode, bool) {
 	return tenant.Mode(mode), checksum(body) == key[len(body):]
 }
 
-// Pattern is the regular expression of keys, for those who search texts for them. What
-// it matches is a key only if ParseKey takes it.
+// Pattern is the regular expression of keys, for searches in texts. A match is a key only if ParseKey accepts it.
 const Pattern = `\bsvc_(live|test)_[0-9A-Za-z]{49}\b`
 
-// HashKey returns the SHA-256 of a key in hex: all that is ever stored of it.
+// HashKey returns the SHA-256 of a key in hex. Nothing else of a key is ever stored.
 func HashKey(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])

@@ -20,16 +20,15 @@ type Rate struct {
 	Reset     int `json:"reset"`     // seconds until the next window
 }
 
-// Refusal is why a known key may not make this call. The authorizer does not
-// refuse such a call itself: it hands the reason on, so that the function can
-// answer it in the envelope, with its headers, and write it to the audit log.
+// Refusal is the reason for which a known key may not make this call. The authorizer does not refuse such a call
+// itself: it passes the reason on, so that the function can return it in the envelope, with its headers, and write it
+// to the audit log.
 type Refusal struct {
 	Code    errs.Code `json:"code"`
 	Message string    `json:"message"`
-	// Count is the number of this refusal among those of the key in the current window:
-	// 1 for the first; 0: unknown.
+	// Count is the number of this refusal among those of the key in the current window, from 1. 0 means unknown.
 	Count int `json:"count,omitempty"`
-	// Rate is the limit that was reached; nil where that is not the reason.
+	// Rate is the limit that was reached, or nil for other reasons.
 	Rate *errs.RateContext `json:"rate,omitempty"`
 }
 
@@ -39,8 +38,7 @@ const EnterprisePlan = "enterprise"
 // MessageInvalidKey is the public message of invalid_api_key.
 const MessageInvalidKey = "The header Authorization has no valid API key. It must be `Bearer svc_live_…` or `Bearer svc_test_…`: a key alone, or by another scheme such as Basic, is not read. In the right form, the key is mistyped, expired or revoked: create one in the account area or with POST /v1/api-keys."
 
-// MessageRateLimited is the public message of rate_limited where a key has reached its
-// limit.
+// MessageRateLimited is the public message of rate_limited if a key has reached its limit.
 const MessageRateLimited = "This key has reached its limit of requests per minute. Wait for the time in Retry-After, and spread requests out."
 
 // MessageUnavailable is the public message of provider_unavailable if a key cannot be
@@ -52,16 +50,16 @@ func MessageScope(s Scope) string {
 	return fmt.Sprintf("The API key lacks the scope %s. Use a key that has it, or give it to this one.", s)
 }
 
-// ActorKind is what kind of actor makes a call.
+// ActorKind is a kind of actor.
 type ActorKind string
 
 // The kinds of actors.
 const (
 	APIKey ActorKind = "api_key"
 	Person ActorKind = "person" // signed in to the account area
-	// Operator is who runs the operator's command.
+	// Operator is the user of the operator's command.
 	Operator ActorKind = "operator"
-	// SocialAccount is the browser of whoever grants the access to a social account.
+	// SocialAccount is the browser of the person who grants the access to a social account.
 	SocialAccount ActorKind = "social_account"
 )
 
@@ -74,22 +72,20 @@ type Actor struct {
 // Key returns the actor of an API key.
 func Key(keyID string) Actor { return Actor{APIKey, keyID} }
 
-// Principal is who makes a call: an owner's data, an actor, and what it may do.
+// Principal describes the caller: an owner's data, an actor, and the actor's permissions.
 type Principal struct {
 	tenant.Owner
 	Actor  Actor   `json:"actor"`
 	Scopes []Scope `json:"scopes"`
 	Rate   Rate    `json:"rate"`
-	// OldSecret reports that the call came with a secret that a rotation has replaced,
-	// and that still works for a while.
+	// OldSecret reports that the call used a secret that a rotation has replaced, and that still works for a while.
 	OldSecret bool `json:"old_secret,omitempty"`
-	// SpendLimit is how many credits the key may spend in a calendar month (UTC); nil:
-	// as many as the account has.
+	// SpendLimit is the number of credits that the key may spend in a calendar month (UTC). Nil means no limit.
 	SpendLimit *int64   `json:"spend_limit,omitempty"`
 	Refusal    *Refusal `json:"refusal,omitempty"`
 }
 
-// KeyID returns the id of the API key that makes the call; empty for a person.
+// KeyID returns the id of the API key that makes the call, or an empty id for a person.
 func (p *Principal) KeyID() string {
 	if p.Actor.Kind != APIKey {
 		return ""
@@ -100,9 +96,8 @@ func (p *Principal) KeyID() string {
 // Has reports whether the principal holds the scope.
 func (p *Principal) Has(s Scope) bool { return slices.Contains(p.Scopes, s) }
 
-// Require returns insufficient_scope unless the principal holds the scope. The param is
-// the JSON pointer of the member of the request that needs it, or empty where the whole
-// request does.
+// Require returns insufficient_scope unless the principal has the scope. Param is the JSON pointer of the member of the
+// request that needs it, or empty if the whole request does.
 func (p *Principal) Require(s Scope, param string) error {
 	if p.Has(s) {
 		return nil
@@ -114,14 +109,13 @@ func (p *Principal) Require(s Scope, param string) error {
 	return e
 }
 
-// Lacking returns those of the wanted scopes that the principal does not hold.
+// Lacking returns the wanted scopes that the principal does not have.
 func (p *Principal) Lacking(want []Scope) []Scope {
 	return slices.DeleteFunc(slices.Clone(want), p.Has)
 }
 
-// RequireScopes returns scope_escalation if the principal lacks one of the scopes that
-// it would grant. The param is the JSON pointer of the list in the request, or empty
-// if there is none.
+// RequireScopes returns scope_escalation if the principal lacks one of the scopes that it would grant. Param is the
+// JSON pointer of the list in the request, or empty if there is none.
 func (p *Principal) RequireScopes(want []Scope, param string) error {
 	missing := p.Lacking(want)
 	if len(missing) == 0 {
@@ -138,17 +132,17 @@ func (p *Principal) RequireScopes(want []Scope, param string) error {
 	return e
 }
 
-// Unidentified returns the principal of a call whose key could not be looked up. It has
-// no account and no scope, but a refusal: nothing else may be answered to the call.
+// Unidentified returns the principal of a call whose key could not be looked up. It has no account and no scope, but a
+// refusal, which must be the answer to the call.
 func Unidentified(code errs.Code, message string) *Principal {
 	return &Principal{Refusal: &Refusal{Code: code, Message: message}}
 }
 
-// Identified reports whether it is known who makes the call. If not, the call is refused.
+// Identified reports whether the caller is known. If not, the call is refused.
 func (p *Principal) Identified() bool { return p.Valid() && p.Actor.ID != "" }
 
-// contextKey is the member of the authorizer's context that carries the
-// principal. API Gateway permits flat strings only, so it travels as JSON.
+// contextKey is the member of the authorizer's context that has the principal. API Gateway permits flat strings only,
+// so the principal is encoded as JSON.
 const contextKey = "principal"
 
 // Encode writes the principal as an authorizer's context.
@@ -160,8 +154,8 @@ func (p *Principal) Encode() (map[string]any, error) {
 	return map[string]any{contextKey: string(b)}, nil
 }
 
-// Decode reads the principal from what the gateway hands on. It returns an error
-// where there is none or it is incomplete: the caller must then refuse.
+// Decode reads the principal from the context that the gateway passes on. It returns an error if there is none or if it
+// is incomplete: the caller must then refuse.
 func Decode(authorizer map[string]any) (*Principal, error) {
 	s, _ := authorizer[contextKey].(string)
 	if s == "" {
@@ -179,13 +173,13 @@ func Decode(authorizer map[string]any) (*Principal, error) {
 
 type principalKey struct{}
 
-// NewContext carries the principal in a context.
+// NewContext returns a context with the principal.
 func NewContext(ctx context.Context, p *Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// FromContext returns the principal of the call. It panics where there is none:
-// no operation runs before the middleware has set it.
+// FromContext returns the principal of the call. It panics if there is none: no operation runs before the middleware
+// has set it.
 func FromContext(ctx context.Context) *Principal {
 	p, ok := ctx.Value(principalKey{}).(*Principal)
 	if !ok {

@@ -4,7 +4,7 @@ package auth
 
 import "slices"
 
-// Scope is one right of a key.
+// Scope is a permission of a key.
 type Scope string
 
 // The 13 scopes; there are no others.
@@ -24,7 +24,7 @@ const (
 	WebhooksManage Scope = "webhooks:manage"
 )
 
-// Scopes lists all scopes with what each permits, in the order of the documents.
+// Scopes lists all scopes with their permissions, in the order of the documents.
 var Scopes = []struct {
 	Scope   Scope
 	Permits string
@@ -53,5 +53,5 @@ func AllScopes() []Scope {
 	return all
 }
 
-// Known reports whether s is one of the 13.
+// Known reports whether s is one of the scopes.
 func (s Scope) Known() bool { return slices.Contains(AllScopes(), s) }

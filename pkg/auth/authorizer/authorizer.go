@@ -1,6 +1,5 @@
-// Package authorizer decides, before any function runs, who makes a call and
-// whether it may: the key, the plan, the address, the scope and the rate limit,
-// in one round trip to the state table as a rule.
+// Package authorizer identifies the caller before any function runs, and checks the call: the key, the plan, the
+// address, the scope and the rate limit, usually in one round trip to the state table.
 package authorizer
 
 import (
@@ -26,10 +25,9 @@ const window = 60
 
 // Secrets finds keys and counts their calls.
 type Secrets interface {
-	// Count finds a key by the hash of its secret and counts the call. It returns
-	// store.ErrNotFound where there is none.
+	// Count finds a key by the hash of its secret and counts the call. It returns store.ErrNotFound if there is none.
 	Count(ctx context.Context, hash string, window int64, ip string) (*credential.Credential, error)
-	// Refuse counts the call as refused, and returns how many were in the window.
+	// Refuse counts the call as refused, and returns the number of refused calls in the window.
 	Refuse(ctx context.Context, c *credential.Credential, window int64) (int, error)
 }
 
@@ -38,7 +36,7 @@ var _ Secrets = (*credential.Counter)(nil)
 // Authorizer is the gateway's custom authorizer.
 type Authorizer struct {
 	secrets Secrets
-	// scopes returns the scope of "METHOD /path/{template}".
+	// scopes maps "METHOD /path/{template}" to its scope.
 	scopes map[string]auth.Scope
 	now    func() time.Time
 }
@@ -48,9 +46,9 @@ func New(secrets Secrets, scopes map[string]auth.Scope, now func() time.Time) *A
 	return &Authorizer{secrets, scopes, now}
 }
 
-// errUnauthorized is the one error that the gateway answers with 401. API Gateway itself
-// refuses a call without the header, which is the authorizer's identity source, so that
-// no such call counts as an error of the function; the emulated one asks all the same.
+// errUnauthorized is the only error that the gateway answers with 401. API Gateway itself refuses a call without the
+// header, which is the authorizer's identity source, so that no such call counts as an error of the function. The
+// emulated gateway calls the authorizer nevertheless.
 var errUnauthorized = errors.New("Unauthorized")
 
 type (
@@ -58,11 +56,10 @@ type (
 	response = events.APIGatewayCustomAuthorizerResponse
 )
 
-// Handle answers one call. A call without a key, or with one that is not ours,
-// it refuses. A call whose key is known but may not make it is let through with
-// the refusal in its context: the function behind answers it with its exact code
-// and headers, and writes it to the audit log. So is a call whose key cannot be looked up
-// because the table is overloaded or does not answer: it is refused for that.
+// Handle answers one call. It refuses a call without a key, or with an unknown one. If the key is known but may not make
+// the call, Handle passes the call on with the refusal in its context: the function behind answers it with its exact code
+// and headers, and writes it to the audit log. The same holds for a call whose key cannot be looked up because the table
+// is overloaded or does not answer.
 func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) {
 	token, sent := bearer(req)
 	if !sent {
@@ -91,7 +88,7 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 		if err := a.count(ctx, s, p.Refusal, now); err != nil {
 			return failed(req, "refused call not counted", err)
 		}
-		// A flood of calls with a secret that has ended starts no function.
+		// A flood of calls with an ended secret must start no function.
 		if s.Ended(now) && p.Refusal.Count > s.Limit {
 			return deny(req.MethodArn), nil
 		}
@@ -99,13 +96,12 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 	return allow(req, p.KeyID(), p)
 }
 
-// margin is kept back from the function's deadline: a call whose key cannot be looked up
-// in time is still answered.
+// margin is the part of the function's time that is reserved for the answer to a call whose key cannot be looked up in
+// time.
 const margin = 500 * time.Millisecond
 
-// failed answers a call that could not be checked. If the table does not serve at the
-// moment, the function behind answers 503; anything else is a fault, which the gateway
-// answers.
+// failed answers a call that could not be checked. If the table does not serve at the moment, the function behind
+// answers 503. Any other error is a fault, which the gateway answers.
 func failed(req request, what string, err error) (response, error) {
 	slog.Error(what, "error", err)
 	switch errs.CodeOf(err) {
@@ -115,8 +111,7 @@ func failed(req request, what string, err error) (response, error) {
 	return response{}, errors.New(what)
 }
 
-// allow lets a call through to the function behind, which carries it out or refuses it by
-// what the principal says.
+// allow passes a call on to the function behind, which executes or refuses it according to the principal.
 func allow(req request, id string, p *auth.Principal) (response, error) {
 	values, err := p.Encode()
 	if err != nil {
@@ -125,12 +120,12 @@ func allow(req request, id string, p *auth.Principal) (response, error) {
 	return response{PrincipalID: id, PolicyDocument: policy("Allow", req.MethodArn), Context: values}, nil
 }
 
-// refusal returns the first reason, in the contract's order, for which a known key
-// may not make this call; nil where it may.
+// refusal returns the first reason, in the contract's order, for which a known key may not make this call, or nil if it
+// may.
 func (a *Authorizer) refusal(s *credential.Credential, p *auth.Principal, req request, ip string, now time.Time) *auth.Refusal {
 	method := req.HTTPMethod
 	if method == http.MethodHead {
-		method = http.MethodGet // the function behind answers it as that
+		method = http.MethodGet // the function behind answers HEAD like GET
 	}
 	scope, known := a.scopes[method+" "+req.Resource]
 	switch {
@@ -160,8 +155,8 @@ const (
 	PermissionRefused     = "PermissionRefused"     // 403
 )
 
-// count counts a refused call, and sets how many the key's window has seen. The rate
-// limit has counted its own.
+// count counts a refused call, and sets the number of refusals in the key's window. The rate limit counts its own
+// refusals.
 func (a *Authorizer) count(ctx context.Context, s *credential.Credential, r *auth.Refusal, now time.Time) (err error) {
 	switch r.Code {
 	case errs.RateLimited:
@@ -188,7 +183,7 @@ func principal(s *credential.Credential, mode tenant.Mode, now time.Time) *auth.
 		p.Rate.Remaining = 0
 	}
 	if s.Ended(now) {
-		// Headers would tell a revoked key from one that never was.
+		// Headers would distinguish a revoked key from an unknown one.
 		p.Rate = auth.Rate{}
 	}
 	for _, scope := range s.Scopes {
@@ -197,9 +192,8 @@ func principal(s *credential.Credential, mode tenant.Mode, now time.Time) *auth.
 	return p
 }
 
-// bearer returns the token of the Authorization header (RFC 6750, 2.1), and whether the
-// header was sent. Header names come in any case. What comes by another scheme, or by
-// none, is no key of ours whatever it looks like: its token is empty.
+// bearer returns the token of the Authorization header (RFC 6750, 2.1), and reports whether the header was sent. Header
+// names have any case. A value of another scheme, or without one, is not a key, whatever its form: its token is empty.
 func bearer(req request) (token string, sent bool) {
 	for name, value := range req.Headers {
 		if !strings.EqualFold(name, "Authorization") {
@@ -214,7 +208,7 @@ func bearer(req request) (token string, sent bool) {
 	return "", false
 }
 
-// unknown denies a call with a key that is not one of ours.
+// unknown denies a call with an unknown key.
 func unknown(req request) response {
 	metric.Add(AuthenticationRefused, 1)
 	return deny(req.MethodArn)

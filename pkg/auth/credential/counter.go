@@ -24,11 +24,10 @@ type Counter struct {
 // NewCounter returns a counter of the credentials in a table.
 func NewCounter(db *store.DB, now func() time.Time) *Counter { return &Counter{db, now} }
 
-// Count looks a credential up by its hash and counts one call in the given window
-// (a number that grows by one a minute). In the steady state this is one round
-// trip; the first call of a window takes three, every twentieth part of the limit one
-// more, and so does a replaced secret. A credential that has ended is returned without
-// being counted. It returns store.ErrNotFound for an unknown one.
+// Count looks a credential up by its hash and counts one call in the given window (a number that grows by one each
+// minute). In the steady state this is one round trip. The first call of a window takes three, every twentieth part of
+// the limit one more, and so does a replaced secret. A credential that has ended is returned without being counted.
+// Count returns store.ErrNotFound for an unknown one.
 func (c *Counter) Count(ctx context.Context, hash string, window int64, ip string) (*Credential, error) {
 	found, err := c.count(ctx, hash, window, ip)
 	if err != nil || found.MovedTo == "" || found.Ended(c.now()) {
@@ -42,15 +41,14 @@ func (c *Counter) Count(ctx context.Context, hash string, window int64, ip strin
 	return current, nil
 }
 
-// maxTries bounds how often a count is tried that meets the opening of a window.
+// maxTries bounds the tries of a count that meets the opening of a window.
 const maxTries = 6
 
 var errBusy = errs.New(errs.ProviderUnavailable, "The service is busy with other calls of the same key. Repeat the request in a second.")
 
 func (c *Counter) count(ctx context.Context, hash string, open int64, ip string) (*Credential, error) {
 	now := c.now()
-	// The last call counted is known by a token, so that a try whose answer was lost
-	// does not count it again.
+	// A token identifies the last counted call, so that a retry after a lost answer does not count it again.
 	token := rand.Text()
 	one := expression.Set(store.Number(calls), store.Number(calls).Plus(expression.Value(1))).Set(store.Attribute(lastCall), expression.Value(token))
 	for try := range maxTries {
@@ -81,12 +79,12 @@ func (c *Counter) count(ctx context.Context, hash string, open int64, ip string)
 		}
 		if found.MovedTo != "" || found.Ended(now) {
 			if it.Numbers[window] != open {
-				found.Count = 0 // what an earlier window counted
+				found.Count = 0 // the count of an earlier window
 			}
 			return found, nil
 		}
-		// Only the window was another one. Where another machine's clock is ahead, its
-		// window counts; otherwise this is the first call of a new window.
+		// Only the window differs. If another machine's clock is ahead, its window counts. Otherwise this is the first
+		// call of a new window.
 		if latest := it.Numbers[window]; latest > open {
 			open = latest
 			continue
@@ -109,13 +107,12 @@ func (c *Counter) count(ctx context.Context, hash string, open int64, ip string)
 	return nil, errBusy
 }
 
-// maxChain bounds the rotations of one minute that are followed back.
+// maxChain bounds the number of rotations in one minute that are followed back.
 const maxChain = 8
 
-// carry sets the count of a new secret to what those that it has replaced have counted
-// in the window. It returns the window, and the item that has counted the one before. A
-// replaced secret counts no more, so that no call is lost. This takes reads, but only
-// for the first call after a rotation.
+// carry sets the count of a new secret to the count of the secrets that it has replaced in the window. It returns the
+// window, and the item that has counted the window before. A replaced secret no longer counts, so that no call is lost.
+// This takes reads, but only for the first call after a rotation.
 func (c *Counter) carry(ctx context.Context, to *Credential, open int64) (int64, store.Item, error) {
 	hash := to.From
 	for range maxChain {
@@ -137,14 +134,13 @@ func (c *Counter) carry(ctx context.Context, to *Credential, open int64) (int64,
 			return open, store.Item{}, nil
 		}
 	}
-	to.Count = to.Limit // so many rotations in a minute wait for the next one
+	to.Count = to.Limit // after so many rotations in a minute, calls wait for the next one
 	return open, store.Item{}, nil
 }
 
-// open begins a new window with the count of the credential, adds what the window
-// before has seen to the usage of the key, and notes on the key's own item that it was
-// used. Calls that are counted in the window before in the same moment may be missing
-// from the usage.
+// open begins a new window with the count of the credential, adds the calls of the window before to the usage of the
+// key, and notes the use on the key's own item. Calls that are counted in the window before at the same moment may be
+// missing from the usage.
 func (c *Counter) open(ctx context.Context, of *Credential, before *store.Item, n int64, ip string) error {
 	tx := &store.Tx{}
 	u := expression.Set(store.Number(window), expression.Value(n)).Set(store.Number(calls), expression.Value(of.Count)).Remove(store.Number(refused))
@@ -163,10 +159,9 @@ func (c *Counter) open(ctx context.Context, of *Credential, before *store.Item, 
 	return c.db.Commit(ctx, tx)
 }
 
-// Refuse counts a call that Count has returned as refused, and returns how many such
-// calls the window has seen, this one included. Calls beyond a rate limit need not be
-// counted: Credential.Excess returns their number. Calls with a secret that has ended
-// are counted apart, since nothing else opens its windows.
+// Refuse counts a call that Count has returned as refused, and returns the number of such calls in the window,
+// including this one. Calls beyond a rate limit need not be counted: Credential.Excess returns their number. Calls with
+// a secret that has ended are counted separately, since nothing else opens its windows.
 func (c *Counter) Refuse(ctx context.Context, of *Credential, open int64) (int, error) {
 	in, number := window, refused
 	if of.Ended(c.now()) {
@@ -200,8 +195,8 @@ func (c *Counter) Refuse(ctx context.Context, of *Credential, open int64) (int, 
 	return 0, errBusy
 }
 
-// Excess returns how many calls of the window were refused for a limit of the rate, this
-// one included, and whether that is the ceiling of the account.
+// Excess returns the number of calls of the window that were refused for a rate limit, including this one, and reports
+// whether that limit is the ceiling of the account.
 func (c *Credential) Excess() (n int, ceiling bool) {
 	if c.OverFrom > 0 {
 		return max(c.Count-c.OverFrom+1, 0), true
@@ -209,18 +204,15 @@ func (c *Credential) Excess() (n int, ceiling bool) {
 	return max(c.Count-c.Limit, 0), false
 }
 
-// Ceiling is how many times the calls of one key the account's keys of one mode may
-// together make.
+// Ceiling is the factor by which the calls of all keys of an account in one mode may exceed the limit of one key.
 const Ceiling = 10
 
-// Each key adds its calls to the account's counter in blocks of a twentieth of its
-// limit, and may have made one call less than a block that is not yet counted. So n
-// keys exceed the ceiling by less than n twentieths of the limit.
+// Each key adds its calls to the account's counter in blocks of a twentieth of its limit, so up to one block less a
+// call may not be counted yet. So n keys exceed the ceiling by less than n twentieths of the limit.
 const blocks = 20
 
-// due returns how many calls are to be added to the account's counter by the call that
-// a key has counted as its k-th. The first is added at once: a key that begins after
-// the ceiling was reached makes no call.
+// due returns the number of calls to add to the account's counter when a key counts its k-th call. The first call is
+// added at once: a key that begins after the ceiling was reached makes no call.
 func due(k, limit int) int {
 	block := max(limit/blocks, 1)
 	switch {
@@ -237,9 +229,8 @@ func due(k, limit int) int {
 	}
 }
 
-// share adds the calls of a key to the account's counter of the window when a block of
-// them is full. If the account's ceiling is reached it notes that on the credential,
-// where the next calls find it.
+// share adds the calls of a key to the account's counter of the window when a block of them is full. If the account's
+// ceiling is reached, it notes that on the credential, so that the next calls find it.
 func (c *Counter) share(ctx context.Context, of *Credential, open int64) error {
 	n := due(of.Count, of.Limit)
 	if n == 0 || of.OverFrom > 0 {
@@ -265,5 +256,5 @@ func (c *Counter) share(ctx context.Context, of *Credential, open int64) error {
 	return err
 }
 
-// begin returns when a window begins.
+// begin returns the time at which a window begins.
 func begin(window int64) time.Time { return time.Unix(window*60, 0).UTC() }

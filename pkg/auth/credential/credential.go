@@ -1,5 +1,5 @@
-// Package credential keeps what the authorizer must know about an API key, found
-// by the hash of its secret, and counts the calls of each minute.
+// Package credential stores the data of an API key that the authorizer needs, by the hash of the key's secret, and
+// counts the calls of each minute.
 package credential
 
 import (
@@ -13,9 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Credential is a secret's record. What belongs to the account is copied into it,
-// so that one round trip answers everything; a change of the account rewrites the
-// copies.
+// Credential is a secret's record. Data of the account is copied into it, so that one round trip reads everything. A
+// change of the account rewrites the copies.
 type Credential struct {
 	Hash  string
 	KeyID string
@@ -26,23 +25,22 @@ type Credential struct {
 	KeyIPs, AccountIPs []string
 	// Limit is the number of calls a minute.
 	Limit int
-	// SpendLimit is the number of credits a calendar month; nil: no limit.
+	// SpendLimit is the number of credits per calendar month. Nil means no limit.
 	SpendLimit *int64
-	// ExpiresAt is when the key ends; zero: never.
+	// ExpiresAt is the time at which the key ends. The zero time means never.
 	ExpiresAt time.Time
 	// Revoked keys are kept, so that calls with them are known and audited.
 	Revoked bool
-	// MovedTo is the hash of the key's new secret after a rotation. The old secret
-	// counts and may do what the new one does, until UntilAt.
+	// MovedTo is the hash of the key's new secret after a rotation. Until UntilAt the old secret counts for the new one
+	// and has its permissions.
 	MovedTo string
 	UntilAt time.Time
-	// From is the hash of the secret that this one has replaced. What that has counted
-	// in the minute of the rotation counts for this one.
+	// From is the hash of the secret that this one has replaced. Calls that were counted for it in the minute of the
+	// rotation count for this one.
 	From string
-	// Count is how many calls the current minute has seen, this one included.
+	// Count is the number of calls in the current minute, including this one.
 	Count int
-	// OverFrom is the count from which on the account has reached its ceiling in this
-	// minute; 0: it has not.
+	// OverFrom is the count from which on the account has reached its ceiling in this minute. 0 means that it has not.
 	OverFrom int
 }
 
@@ -65,19 +63,19 @@ const (
 	movedTo    = "moved_to"
 	from       = "from"
 	lastCall   = "last_call"
-	// Numbers of it; times are in milliseconds since 1970.
+	// Numbers of a credential's item. Times are in milliseconds since 1970.
 	limit   = "limit"
 	spend   = "spend_limit"
 	expires = "expires"
 	until   = "until"
 	window  = "window"
 	calls   = "calls"
-	// Those of the calls that were refused, except for the rate limit.
+	// The number of calls that were refused, except for the rate limit.
 	refused = "refused"
-	// The window in which the account reached its ceiling, and the count of then.
+	// The window in which the account reached its ceiling, and the count at that time.
 	over     = "over"
 	overFrom = "over_from"
-	// The calls of a window with a secret that has ended.
+	// The window and the number of calls with a secret that has ended.
 	turnedWindow = "turned_window"
 	turned       = "turned"
 
@@ -86,15 +84,15 @@ const (
 	lastUsedIP = "used_ip"
 )
 
-// LastUsed reads from a key's item when and from where it was last used, exact
-// to the minute: only the first call of a minute is written there.
+// LastUsed returns the time and the address of a key's last use from its item, exact to the minute: only the first call
+// of a minute is written there.
 func LastUsed(it *store.Item) (at time.Time, ip string) {
 	at, _ = time.Parse(time.RFC3339, it.Attributes[lastUsedAt])
 	return at, it.Attributes[lastUsedIP]
 }
 
-// KeyOf is the key of an API key's own item. All keys of an account share a
-// partition, so that a change of the account finds each of them for certain.
+// KeyOf returns the key of an API key's own item. All keys of an account share a partition, so that a change of the
+// account reliably finds each of them.
 func KeyOf(account tenant.Account, keyID string) store.Key {
 	return store.Key{PK: Keys(account), SK: keyID}
 }
@@ -102,7 +100,7 @@ func KeyOf(account tenant.Account, keyID string) store.Key {
 // Keys is the partition of store.Table that lists an account's API keys.
 func Keys(account tenant.Account) string { return "keys#" + string(account) }
 
-// Secrets is the partition of the secret of an API key with that hash.
+// Secrets is the partition of an API key's secret with the given hash.
 func Secrets(hash string) string { return "secret#" + hash }
 
 // Usages is the partition of store.Table of the calls of a key on a day.
@@ -113,8 +111,7 @@ func Counts(ownerAndMinute string) string { return "calls#" + ownerAndMinute }
 
 func key(hash string) store.Key { return store.IDKey(Secrets(hash)) }
 
-// texts and numbers are the members that are kept of a credential; those that are
-// empty are not written.
+// texts and numbers return the stored fields of a credential. Empty ones are not written.
 func (c *Credential) texts() map[string]string {
 	ended := ""
 	if c.Revoked {
@@ -153,7 +150,7 @@ func Create(tx *store.Tx, c Credential) {
 	tx.Create(it, nil)
 }
 
-// Change writes all that a credential says, except its counts and where they begin.
+// Change writes all fields of a credential, except its counts and their origin.
 func Change(tx *store.Tx, c Credential) {
 	var u expression.UpdateBuilder
 	for name, value := range c.texts() {
@@ -170,7 +167,7 @@ func Change(tx *store.Tx, c Credential) {
 	tx.Update(key(c.Hash), u, store.Exists, store.Conflict)
 }
 
-// set sets a text, or removes it where it is empty.
+// set sets a text, or removes it if it is empty.
 func set(u expression.UpdateBuilder, name expression.NameBuilder, value string) expression.UpdateBuilder {
 	if value == "" {
 		return u.Remove(name)
@@ -181,8 +178,7 @@ func set(u expression.UpdateBuilder, name expression.NameBuilder, value string) 
 // SecretAttribute is the attribute of a key's item that has the hash of its secret.
 const SecretAttribute = "secret"
 
-// Keep is how long a credential stays known that has ended, for the audit log, which is kept
-// as long.
+// Keep is the time for which an ended credential stays known, for the audit log, which is kept for as long.
 const Keep = 90 * 24 * time.Hour
 
 // Revoke ends a credential at once. It stays known for a while.
@@ -191,21 +187,19 @@ func Revoke(tx *store.Tx, hash string, now time.Time) {
 	tx.Update(key(hash), store.Expires(u, now.Add(Keep)), store.Exists, store.Conflict)
 }
 
-// Move makes a credential stand for another one until the given time. After that it stays
-// known for a while.
+// Move makes a credential stand for another one until the given time. After that it stays known for a while.
 func Move(tx *store.Tx, hash, to string, at time.Time) {
 	u := expression.Set(store.Attribute(movedTo), expression.Value(to)).Set(store.Number(until), expression.Value(at.UnixMilli()))
 	tx.Update(key(hash), store.Expires(u, at.Add(Keep)), store.Exists, store.Conflict)
 }
 
-// ChangeAccount rewrites a credential's copy of what its account says.
+// ChangeAccount rewrites a credential's copy of its account's data.
 func ChangeAccount(tx *store.Tx, hash, accountPlan string, ips []string, callsPerMinute int) {
 	u := expression.Set(store.Attribute(plan), expression.Value(accountPlan)).Set(store.Number(limit), expression.Value(callsPerMinute))
 	tx.Update(key(hash), set(u, store.Attribute(accountIPs), strings.Join(ips, " ")), store.Exists, store.Conflict)
 }
 
-// Find returns the credential of a hash, without counting a call. It returns
-// store.ErrNotFound for an unknown one.
+// Find returns the credential of a hash, without counting a call. It returns store.ErrNotFound for an unknown one.
 func Find(ctx context.Context, db *store.DB, hash string) (*Credential, error) {
 	it, err := db.Get(ctx, key(hash))
 	if err != nil {

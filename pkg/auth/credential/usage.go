@@ -23,7 +23,7 @@ func (c *Calls) add(other Calls) {
 	c.Refused += other.Refused
 }
 
-// Usage is how often a key was used.
+// Usage is the number of calls of a key.
 type Usage struct {
 	LastDay   Calls `json:"last_24h" doc:"The current hour and the 23 before it"`
 	LastMonth Calls `json:"last_30d" doc:"Today (UTC) and the 29 days before"`
@@ -32,7 +32,7 @@ type Usage struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Usage) SchemaName() string { return "ApiKeyUsage" }
 
-// tally returns the calls of the window that a credential's item counts.
+// tally returns the calls of the window in a credential's item.
 func tally(it *store.Item) Calls {
 	c := read("", *it)
 	n := Calls{Requests: int64(c.Count)}
@@ -41,7 +41,7 @@ func tally(it *store.Item) Calls {
 	return n
 }
 
-// keepUsage is how long a day of usage is kept.
+// keepUsage is the time for which a day of usage is kept.
 const keepUsage = 32 * 24 * time.Hour
 
 // usageKey is the key of the item with the calls of a key on one day, by the hour.
@@ -66,7 +66,7 @@ func addUsage(tx *store.Tx, keyID string, n int64, c Calls) {
 // usageDays is the number of days that Usage covers.
 const usageDays = 30
 
-// UsageKeys are the keys of the items that hold the usage of a key.
+// UsageKeys returns the keys of the items with the usage of a key.
 func UsageKeys(keyID string, now time.Time) []store.Key {
 	keys := make([]store.Key, usageDays)
 	for day := range keys {
@@ -75,11 +75,11 @@ func UsageKeys(keyID string, now time.Time) []store.Key {
 	return keys
 }
 
-// SecretKey is the key of the item of a credential.
+// SecretKey returns the key of the item of a credential.
 func SecretKey(hash string) store.Key { return key(hash) }
 
-// UsageOf returns the usage of a key from the items of UsageKeys, and from the item of
-// its current credential, whose window is not yet among them; that may be the zero Item.
+// UsageOf returns the usage of a key from the items of UsageKeys, and from the item of its current credential, whose
+// window they do not include yet. That item may be the zero Item.
 func UsageOf(days []store.Item, current store.Item, now time.Time) Usage {
 	var u Usage
 	hour, today := now.UTC().Truncate(time.Hour), now.UTC().Truncate(24*time.Hour)
