@@ -3,10 +3,9 @@ package baseurl
 
 import "strings"
 
-// Of returns the base URL of a request with the header Host, without a slash at its
-// end; stage is that of the gateway. The gateway's own name has the stage in the path;
-// a domain of the customer's own and the local system have not. It is empty where the
-// host is unknown.
+// Of returns the base URL of a request with the header Host, without a slash at its end. Stage is the stage of the
+// gateway. The gateway's own name has the stage in the path; a domain of the customer and the local system do not. The
+// URL is empty if the host is unknown.
 func Of(host, stage string) string {
 	name, _, _ := strings.Cut(host, ":")
 	switch {

@@ -19,7 +19,7 @@ type SpendContext struct {
 	AvailableCredits  int64 `json:"available_credits" doc:"Credits that the API key can still spend in this month"`
 }
 
-// RateContext is the data of rate_limited where calls are limited.
+// RateContext is the data of rate_limited if calls are limited.
 type RateContext struct {
 	Limit         int `json:"limit" doc:"Calls that are allowed in a window"`
 	WindowSeconds int `json:"window_seconds" doc:"Length of the window in seconds"`

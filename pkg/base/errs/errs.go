@@ -1,6 +1,5 @@
-// Package errs defines the one error type of the service: a code that callers
-// may rely on, a public message that says what to do, and the cause, which goes
-// to the log and never to a caller.
+// Package errs defines the only error type of the service: a code that callers may rely on, a public message that says
+// how to correct the problem, and the cause, which is logged but never shown to a caller.
 package errs
 
 import (
@@ -16,7 +15,7 @@ import (
 // append-only: within /v1 no code is ever renamed or reused.
 type Code string
 
-// The codes of the API, grouped by the HTTP status that they are answered with.
+// The codes of the API, grouped by HTTP status.
 const (
 	MalformedJSON Code = "malformed_json" // 400
 	InvalidCursor Code = "invalid_cursor"
@@ -79,8 +78,8 @@ type Error struct {
 	Message    string
 	Param      string
 	Details    []Detail
-	Context    any           // data of the code for callers, such as StateContext; nil: none
-	RetryAfter time.Duration // when a repeat makes sense; 0 where unknown
+	Context    any           // data of the code for callers, such as StateContext, or nil
+	RetryAfter time.Duration // time after which a retry makes sense, 0 if unknown
 	Cause      error
 }
 
@@ -132,9 +131,8 @@ func InvalidFields(details ...Detail) *Error {
 	return &Error{Code: ValidationFailed, Message: msg, Param: first.Param, Details: details}
 }
 
-// All returns one error for all faults of a request that were found, with the details of
-// each and the code of the first; nil where none was found. An error that is not of this
-// package is returned alone.
+// All returns one error for all errors found in a request, with the details of each and the code of the first, or nil
+// if there is none. An error of another package is returned alone.
 func All(found ...error) error {
 	var details []Detail
 	var first *Error
@@ -164,8 +162,8 @@ func All(found ...error) error {
 	return all
 }
 
-// Missing returns the error of an id that does not exist, is malformed, or belongs to
-// another account or mode: a caller cannot distinguish these.
+// Missing returns the error of an id that does not exist, is malformed, or belongs to another account or mode: a caller
+// cannot distinguish these.
 func Missing(noun, id string) *Error {
 	const longest = 64 // an id is at most this long; the rest is not worth repeating
 	if len(id) > longest {
@@ -174,8 +172,8 @@ func Missing(noun, id string) *Error {
 	return New(NotFound, "No %s has the id %q for this key's account and mode.", noun, id)
 }
 
-// CodeOf returns the code of an error: its own, timeout for an exceeded deadline,
-// internal for everything that is not an *Error.
+// CodeOf returns the code of an error: its own, timeout for an exceeded deadline, and internal for any other error that
+// is not an *Error.
 func CodeOf(err error) Code {
 	var e *Error
 	switch {
@@ -201,8 +199,7 @@ func As(err error) *Error {
 	return Wrap(err, Internal, "Something went wrong on our side. Repeat the request with the same Idempotency-Key; if it persists, send the request_id to support.")
 }
 
-// Below moves the places that an error names into a member of the body, where they are
-// not there already.
+// Below prefixes the parameters that an error names with a member of the body, unless they have the prefix already.
 func Below(member string, err error) error {
 	var e *Error
 	if !errors.As(err, &e) {

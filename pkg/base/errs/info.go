@@ -5,22 +5,21 @@ import (
 	"slices"
 )
 
-// Info is what callers are told of a code, beside each single error: the page that the
-// doc_url of an error leads to.
+// Info is the public description of a code, in addition to each single error: the page at the doc_url of an error.
 type Info struct {
 	Code   Code
 	Status int
 	Type   string
 	// Meaning is one sentence.
 	Meaning string
-	// When and Fix say when the code is returned and what to do about it, in Markdown.
+	// When and Fix describe the cause of the code and its correction, in Markdown.
 	When, Fix string
 	Retry     Retry
-	// Example has the members of an example error beside code, type and doc_url.
+	// Example has the members of an example error besides code, type and doc_url.
 	Example string
 }
 
-// Retry says whether to repeat a request that failed.
+// Retry is the advice on retrying a failed request.
 type Retry string
 
 // The kinds of Retry.
@@ -51,8 +50,7 @@ func InfoOf(code Code) Info {
 	return Infos[at]
 }
 
-// DocURL returns the address of the page about a code; base is that of the API, without a
-// slash at its end.
+// DocURL returns the address of the page about a code. Base is the base URL of the API, without a slash at its end.
 func DocURL(base string, code Code) string { return base + "/api-docs/errors/" + string(code) }
 
 // Infos has all codes, in the order of Codes.

@@ -1,11 +1,9 @@
-// Package headers has the headers that every response of the service carries, whoever
-// makes it.
+// Package headers has the headers of every response of the service.
 package headers
 
 import "net/http"
 
-// Always returns these headers. Only what is named by a hash of its content may be
-// cached instead.
+// Always returns these headers. Only resources that are named by a hash of their content may be cached instead.
 func Always() map[string]string {
 	return map[string]string{
 		"Cache-Control":             "no-store",

@@ -40,8 +40,8 @@ const (
 	AuditEntry    = "aud"
 )
 
-// New makes an id of the given kind for the given time. It panics where the
-// machine has no randomness, because nothing can go on then.
+// New makes an id of the given kind for the given time. It panics if the machine has no randomness, because nothing can
+// continue then.
 func New(prefix string, at time.Time) string {
 	u, err := uuid.NewV7AtTime(at)
 	if err != nil {
@@ -68,20 +68,19 @@ func Derived(prefix string, at time.Time, parts ...string) string {
 	return encode(prefix, u)
 }
 
-// Renamed returns the id with another prefix, for a thing that there is one of to each
-// thing of the id.
+// Renamed returns the id with another prefix, for resources that correspond one to one.
 func Renamed(prefix, s string) string {
 	_, suffix, _ := strings.Cut(s, "_")
 	return prefix + "_" + suffix
 }
 
-// First returns the smallest id of its kind that a resource made at the given
-// time can have: the lower bound of a range by time.
+// First returns the smallest id of its kind that a resource made at the given time can have: the lower bound of a range
+// by time.
 func First(prefix string, at time.Time) string {
 	return encode(prefix, stamp(at))
 }
 
-// Time returns when the id was made, to the millisecond, or false if s is no id.
+// Time returns the time at which the id was made, to the millisecond, or false if s is no id.
 func Time(s string) (time.Time, bool) {
 	_, u, ok := decode(s)
 	if !ok {

@@ -3,9 +3,9 @@ package lock
 
 import "sync"
 
-// Mutex is a lock like sync.Mutex, and as ready in its zero value. It goes to those
-// who wait in their order. They are blocked as at a channel: so a simulation under
-// testing/synctest sees that nothing moves until the call of the holder is answered.
+// Mutex is a lock like sync.Mutex, and like it ready to use as its zero value. It goes to the waiting callers in their
+// order. They block on a channel: so a simulation under testing/synctest recognizes that all goroutines are blocked
+// until the call of the holder is answered.
 type Mutex struct {
 	mu      sync.Mutex
 	held    bool

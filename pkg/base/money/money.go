@@ -1,5 +1,5 @@
-// Package money holds prices of products: amounts in the smallest unit of a currency of
-// ISO 4217, and how texts in many languages state them.
+// Package money has prices of products, amounts in the smallest unit of a currency of ISO 4217, and finds prices in
+// texts of many languages.
 package money
 
 import (
@@ -16,8 +16,8 @@ type Price struct {
 // SchemaName names the schema in the OpenAPI document.
 func (Price) SchemaName() string { return "ProductPrice" }
 
-// currencies are the codes of ISO 4217 that are money, by the number of digits of their
-// smallest unit. Funds, metals and codes for tests are left out.
+// currencies are the codes of ISO 4217 that are money, by the number of digits of their smallest unit. Funds, metals
+// and codes for tests are omitted.
 var currencies = map[int]string{
 	0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF",
 	2: "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC CUP CVE CZK " +
@@ -44,7 +44,7 @@ func IsCurrency(code string) bool {
 	return ok
 }
 
-// unitOf returns how many of the smallest unit a currency's unit has.
+// unitOf returns the number of smallest units in one unit of a currency.
 func unitOf(code string) int64 {
 	unit := int64(1)
 	for range digits[code] {

@@ -9,10 +9,9 @@ import (
 	"unicode"
 )
 
-// named are the currencies that a sign, code or word of a text may mean. Words are in lower
-// case; those that end with * begin a word. Words that mean something else as often, such as
-// pound and won, are left out: a text that is refused for nothing costs more than they are
-// worth.
+// named maps the signs, codes and words of texts to the currencies that they may mean. Words are in lower case. A word
+// with * matches all words that begin with it. Ambiguous words, such as pound and won, are omitted: wrongly refusing a
+// text costs more than missing a price.
 var named = sync.OnceValue(func() map[string]string {
 	return expand(map[string]string{
 		"EUR":                                "€ eur euro euros euroa eurot eurų eurai evro evrov evra евро євро ευρώ ευρω يورو אירו यूरो ยูโร 欧元 歐元 ユーロ 유로",
@@ -47,13 +46,12 @@ var particles = strings.Fields("에 은 을 의 이 만 도 로 으로 에서 �
 
 const dollars = "USD CAD AUD NZD HKD SGD TWD JMD TTD BBD BSD BZD BND FJD GYD LRD NAD SRD KYD XCD BMD"
 
-// gap is what may stand between a number and its currency.
+// gap matches the characters that may stand between a number and its currency.
 const gap = "[\\s\u00a0\u202f.:–—-]{0,3}"
 
 var (
 	number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(?:[.,'’٬٫   ]\d+)*`) })
-	// wordBefore and wordAfter are a currency beside a number: a sign with what belongs to
-	// it, or letters.
+	// wordBefore and wordAfter match a currency next to a number: a sign with its letters, or a word.
 	wordBefore = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)([\p{L}\p{M}]{0,2}\p{Sc}|ש["״]ח|s/|[\p{L}\p{M}]+)\.?` + gap + `$`)
 	})
@@ -62,25 +60,25 @@ var (
 	})
 )
 
-// Stated is an amount of money that a text states.
+// Stated is an amount of money in a text.
 type Stated struct {
-	// Text is the amount as the text has it.
+	// Text is the amount as it is written in the text.
 	Text string
-	// means are the prices that it may mean: a separator may be of decimals or of thousands,
-	// and a sign of one of several currencies.
+	// means are the prices that the amount may mean: a separator may be of decimals or of thousands, and a sign may
+	// belong to several currencies.
 	means []Price
 }
 
 // Means returns the prices that the amount may mean.
 func (s Stated) Means() []Price { return s.means }
 
-// Is reports whether the amount may mean one of some prices.
+// Is reports whether the amount may mean one of the given prices.
 func (s Stated) Is(prices []Price) bool {
 	return slices.ContainsFunc(s.means, func(p Price) bool { return slices.Contains(prices, p) })
 }
 
-// In returns the amounts of money that a text states: numbers in the digits of any script
-// beside the sign, code or word of a currency.
+// In returns the amounts of money in a text: numbers in the digits of any script next to the sign, code or word of a
+// currency.
 func In(text string) (all []Stated) {
 	text = latin(text)
 	for _, at := range number().FindAllStringIndex(text, -1) {
@@ -106,7 +104,7 @@ func In(text string) (all []Stated) {
 	return all
 }
 
-// codesOf returns the currencies that a word or sign may mean; none if it is another word.
+// codesOf returns the currencies that a word or sign may mean, or none for any other word.
 func codesOf(word string) []string {
 	if code := strings.ToUpper(word); IsCurrency(code) && (word == code || named()[strings.ToLower(word)] != "") {
 		return []string{code}
@@ -121,8 +119,7 @@ func codesOf(word string) []string {
 			return strings.Fields(codes)
 		}
 	}
-	// A sign may follow letters that do not belong to it, and scripts without spaces run
-	// words together.
+	// A sign may follow letters that do not belong to it, and scripts without spaces join words.
 	for n := 1; n < len(runes); n++ {
 		head, tail := string(runes[:len(runes)-n]), string(runes[len(runes)-n:])
 		if unicode.In(runes[0], unicode.Han, unicode.Katakana, unicode.Thai) || unicode.Is(unicode.Hangul, runes[0]) && slices.Contains(particles, tail) {
@@ -137,7 +134,7 @@ func codesOf(word string) []string {
 	return nil
 }
 
-// amounts returns what a number may mean in the smallest unit of a currency.
+// amounts returns the amounts that a number may mean in the smallest unit of a currency.
 func amounts(text, code string) (all []int64) {
 	unit, n := unitOf(code), digits[code]
 	whole := func(s string) string {
@@ -163,13 +160,13 @@ func amounts(text, code string) (all []int64) {
 		fraction += "0"
 	}
 	if v, err := strconv.ParseInt(whole(text[:last])+fraction, 10, 64); err == nil {
-		// With as many decimals as the currency has, it is no number of thousands.
+		// With as many decimals as the currency has, the separator is not one of thousands.
 		return append(all[:0:0], v)
 	}
 	return all
 }
 
-// latin returns a text with the digits of all scripts as those of ASCII.
+// latin returns a text with the digits of all scripts replaced by ASCII digits.
 func latin(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= unicode.MaxASCII || !unicode.Is(unicode.Nd, r) {

@@ -1,5 +1,4 @@
-// Package nearest suggests a known name for one that is unknown, as a typing mistake or
-// a name that other APIs use.
+// Package nearest suggests a known name for an unknown one, which may be misspelled or be the name of another API.
 package nearest
 
 import (
@@ -8,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// aliases are names that other APIs use for those of this one.
+// aliases maps names of other APIs to those of this one.
 var aliases = map[string]string{
 	"page": "cursor", "pagetoken": "cursor", "startingafter": "cursor", "endingbefore": "cursor", "after": "cursor", "offset": "cursor", "nextcursor": "cursor",
 	"sort": "order", "sortby": "order", "orderby": "order", "direction": "order",
@@ -22,11 +21,11 @@ var aliases = map[string]string{
 const (
 	// longest bounds the names that are compared.
 	longest = 64
-	// shortest is the length from which on a part of a name stands for the whole.
+	// shortest is the least length of a part of a name that stands for the whole.
 	shortest = 3
 )
 
-// Name returns the known name that was probably meant, or "" where none is close.
+// Name returns the known name that was probably meant, or "" if none is close.
 func Name(unknown string, known []string) string {
 	if unknown == "" || len(unknown) > longest {
 		return ""
@@ -63,8 +62,7 @@ func Hint(unknown string, known []string) string {
 	return ""
 }
 
-// fold removes what differs between the ways to write a name: case, and what separates
-// its words.
+// fold removes the differences between the ways to write a name: case, and separators of words.
 func fold(name string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
 }
@@ -81,7 +79,7 @@ func isPart(unknown, known string) bool {
 	return len(short) >= shortest && (strings.HasPrefix(long, short) || ends("_") || ends("-"))
 }
 
-// stem removes what differs between the singular and the plural of a name.
+// stem removes the difference between the singular and the plural of a name.
 func stem(name string) string {
 	if short, ok := strings.CutSuffix(name, "ies"); ok {
 		return short
@@ -89,8 +87,8 @@ func stem(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, "s"), "y")
 }
 
-// distance returns how many letters must be added, left out, changed or swapped with
-// their neighbour to make one name of the other.
+// distance returns the number of letters that must be added, removed, changed or swapped with their neighbor to turn
+// one name into the other.
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	before, row := make([]int, len(y)+1), make([]int, len(y)+1)

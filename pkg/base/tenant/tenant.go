@@ -1,5 +1,5 @@
-// Package tenant names whose data something is: that of one account, in one of
-// its two modes. Nothing of one owner is visible to another.
+// Package tenant has the owner of data: one account, in one of its two modes. No data of one owner is visible to
+// another.
 package tenant
 
 // Account is the id of an account.
